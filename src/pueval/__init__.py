@@ -1,0 +1,39 @@
+"""Honest evaluation of binary classifiers when nobody ever labeled a negative."""
+
+from pueval import conversions, metrics
+from pueval.counts import Counts
+from pueval.errors import (
+    AssumptionWarning,
+    InputError,
+    MissingPackageError,
+    UndefinedMeasureWarning,
+)
+from pueval.evaluation import Evaluation, evaluate
+from pueval.feasibility import PriorLimit, largest_prior
+from pueval.label_frequency import Moments, labeling_moments, labeling_variance
+from pueval.mixture import Mixture
+from pueval.results import Best, Contingency, Estimate, OperatingPoint
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AssumptionWarning",
+    "Best",
+    "Contingency",
+    "Counts",
+    "Estimate",
+    "Evaluation",
+    "InputError",
+    "MissingPackageError",
+    "Mixture",
+    "Moments",
+    "OperatingPoint",
+    "PriorLimit",
+    "UndefinedMeasureWarning",
+    "conversions",
+    "evaluate",
+    "labeling_moments",
+    "labeling_variance",
+    "largest_prior",
+    "metrics",
+]

@@ -1,0 +1,259 @@
+"""The command line: parse, evaluate, print. Everything else is in the library."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import cyclopts
+from cyclopts import Group, Parameter
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from pueval import __version__
+from pueval.counts import Counts
+from pueval.errors import AssumptionWarning, InputError, MissingPackageError
+from pueval.evaluation import TITLES, Evaluation, evaluate
+from pueval.mixture import Target
+from pueval.ranking import RANKING_TITLES
+from pueval.sources.files import read_files
+from pueval.sources.labels import LabelValues
+from pueval.tables import amount, number, text_table
+
+app = cyclopts.App(
+    name="pueval",
+    version=__version__,
+    version_flags=["--version"],
+    help=(
+        "Honest evaluation of binary classifiers when nobody ever labeled a negative.\n\n"
+        "Counting unlabeled rows as negative gives wrong numbers. Say how many positives hide "
+        "among them, and pueval gives the right ones."
+    ),
+)
+
+COLUMNS = Group("Columns", sort_key=1)
+ASSUMPTIONS = Group(
+    "Assumptions (give one of --prior, --prevalence, --label-frequency)", sort_key=2
+)
+LABELS = Group("Label values", sort_key=3)
+OUTPUT = Group("Output", sort_key=4)
+
+
+@app.command(name="evaluate")
+def evaluate_command(
+    file: str,
+    /,
+    *,
+    label: Annotated[str, Parameter(group=COLUMNS)],
+    score: Annotated[list[str], Parameter(group=COLUMNS, negative=())],
+    weight: Annotated[str | None, Parameter(group=COLUMNS)] = None,
+    prior: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
+    prevalence: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
+    label_frequency: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
+    purity: Annotated[float, Parameter(group=ASSUMPTIONS)] = 1.0,
+    target: Annotated[Target, Parameter(group=ASSUMPTIONS)] = "population",
+    threshold: Annotated[float | None, Parameter(group=OUTPUT)] = None,
+    positive: Annotated[str, Parameter(group=LABELS)] = "1",
+    unlabeled: Annotated[str, Parameter(group=LABELS)] = "0",
+    negative: Annotated[str | None, Parameter(group=LABELS)] = None,
+    ranking: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
+    json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
+) -> None:
+    """Evaluate the scores of one or more models in a CSV or Parquet file.
+
+    Prints every measure twice: naive, with unlabeled rows counted as negative, and corrected.
+
+    Example: pueval evaluate scores.csv --label label --score model_a --prior 0.2
+
+    Parameters
+    ----------
+    file
+        A CSV or Parquet file, or a quoted pattern such as 'scores/*.parquet'.
+    label
+        Column that says which rows are labeled positives.
+    score
+        Column with a model's scores; repeat the option to see models side by side.
+    weight
+        Column with weights of the rows.
+    prior
+        Share of positives among the unlabeled rows.
+    prevalence
+        Share of positives in the target.
+    label_frequency
+        Share of all positives that are labeled.
+    purity
+        Share of true positives among the labeled rows; 1 means clean labels.
+    target
+        Whose performance: of the whole population in the file, or of its unlabeled rows
+        (when the labeled ones were collected apart).
+    threshold
+        Scores at or above it count as predicted positive. By default each model's threshold of
+        the best Matthews correlation.
+    positive
+        Value of a labeled positive; 1 also stands for 1.0 and true.
+    unlabeled
+        Value of an unlabeled row; 0 also stands for 0.0 and false.
+    negative
+        Value of a known negative, if there are any.
+    ranking
+        Also print the measures that need no prior: PULP, Lee-Liu, pseudo-F and others.
+    json_path
+        Write everything, curves included, to this file.
+    """
+    labels = LabelValues(positive, unlabeled, negative)
+    columns = list(dict.fromkeys(score))
+    samples = read_files(file, label=label, scores=columns, weight=weight, labels=labels)
+    evaluations = {
+        name: evaluate(
+            Counts(*kinds),
+            prior=prior,
+            prevalence=prevalence,
+            label_frequency=label_frequency,
+            purity=purity,
+            target=target,
+            threshold=threshold,
+        )
+        for name, kinds in zip(columns, samples, strict=True)
+    }
+    rankings = {name: ev.ranking() for name, ev in evaluations.items()} if ranking else {}
+    if json_path is not None:
+        _write_json(json_path, file, label, evaluations, rankings)
+    _print_evaluations(evaluations, rankings)
+
+
+def _print_evaluations(
+    evaluations: dict[str, Evaluation], rankings: dict[str, dict[str, float]]
+) -> None:
+    first = next(iter(evaluations.values()))
+    _say(_assumed(first))
+    header, rows = [""], [[TITLES[name]] for name in first]
+    for name, ev in evaluations.items():
+        header += [f"{name}\nnaive", f"{name}\ncorrected"]
+        for row, measure in zip(rows, ev, strict=True):
+            row += [number(ev[measure].naive), number(ev[measure].value)]
+    thresholds = ["Threshold"]
+    for ev in evaluations.values():
+        thresholds += ["", f"{ev.threshold:.5g}"]
+    _print_table(header, [*rows, thresholds])
+    if rankings:
+        measures = next(iter(rankings.values()))
+        _print_table(
+            ["Without a prior", *rankings],
+            [
+                [
+                    RANKING_TITLES[measure],
+                    *(number(values[measure]) for values in rankings.values()),
+                ]
+                for measure in measures
+            ],
+        )
+    for name, ev in evaluations.items():
+        for warning in ev.warnings:
+            _say(f"! {name}: {warning}")
+
+
+def _assumed(ev: Evaluation) -> str:
+    counts, mixture = ev.counts, ev.mixture
+    rows = f"{amount(counts.n_labeled)} labeled, {amount(counts.n_unlabeled)} unlabeled"
+    if counts.n_negative:
+        rows += f", {amount(counts.n_negative)} known negative"
+    return (
+        f"{rows} rows. Assumed: prior {mixture.prior:.4g}, purity {mixture.purity:.4g}, labels "
+        f"drawn at random; target {ev.target}, so prevalence {ev.prevalence:.4g}, "
+        f"label frequency {mixture.label_frequency(counts):.4g}."
+    )
+
+
+def _say(text: str) -> None:
+    Console(soft_wrap=not sys.stdout.isatty(), highlight=False).print(escape(text))
+
+
+def _print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a rich table in a terminal, aligned text elsewhere."""
+    if not sys.stdout.isatty():
+        flat = [cell.replace("\n", " ") for cell in header]
+        print(text_table(flat, rows))  # noqa: T201
+        return
+    table = Table(header_style="bold", pad_edge=False)
+    for k, cell in enumerate(header):
+        corrected = cell.endswith("corrected")
+        table.add_column(
+            escape(cell), justify="right" if k else "left", style="bold" if corrected else None
+        )
+    for row in rows:
+        table.add_row(*(escape(cell) for cell in row), end_section=row is rows[-2])
+    Console().print(table)
+
+
+def _write_json(
+    path: str,
+    file: str,
+    label: str,
+    evaluations: dict[str, Evaluation],
+    rankings: dict[str, dict[str, float]],
+) -> None:
+    content: dict[str, Any] = {
+        "pueval": __version__,
+        "file": file,
+        "label": label,
+        "models": {
+            name: ev.to_dict() | ({"ranking": rankings[name]} if rankings else {})
+            for name, ev in evaluations.items()
+        },
+    }
+    with _replaced(Path(path)) as stream:
+        json.dump(content, stream, allow_nan=False)
+        stream.write("\n")
+
+
+@contextlib.contextmanager
+def _replaced(path: Path) -> Iterator[Any]:
+    """Write a file whole or not at all: a temporary file beside it takes its place at the end."""
+    try:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from None
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            yield stream
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(name).chmod(0o666 & ~umask)
+        Path(name).replace(path)
+    except BaseException as error:
+        Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise InputError(f"{path} cannot be written: {error.strerror}.") from None
+        raise
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line; return the exit code."""
+    try:
+        with warnings.catch_warnings():
+            # They are part of the evaluation and printed with it.
+            warnings.simplefilter("ignore", AssumptionWarning)
+            app(list(arguments), exit_on_error=False, print_error=False)
+    except (InputError, MissingPackageError) as error:
+        return _fail(str(error))
+    except cyclopts.CycloptsError as error:
+        return _fail(f"{error} See pueval {' '.join(arguments[:1])} --help.")
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
+
+
+def _fail(message: str) -> int:
+    print(f"pueval: {message}", file=sys.stderr)  # noqa: T201
+    return 2

@@ -1,0 +1,186 @@
+"""From a naive number to the corrected one, without the data.
+
+For a number somebody published, or a classifier that is gone: where a measure is a known function
+of its naive counterpart, these formulas apply it. They hold for samples without known negatives,
+or with the background prior of `Mixture.background_prior` in place of the prior.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pueval.errors import InputError
+from pueval.mixture import Mixture, Target, check_target
+
+
+def roc_auc(naive: float, *, prior: float, purity: float = 1.0) -> float:
+    """Correct the AUC of labeled against unlabeled rows.
+
+    AUC = (naive − (1 − (purity − prior)) / 2) / (purity − prior)
+
+    Parameters
+    ----------
+    naive : float
+        AUC with unlabeled rows counted as negative.
+    prior : float
+        Share of positives among the unlabeled rows.
+    purity : float, default 1.0
+        Share of true positives among the labeled rows.
+
+    Returns
+    -------
+    float
+        Not clipped: a value above 1 says that prior or purity do not fit.
+
+    References
+    ----------
+    Jain, White and Radivojac (2017), equation 4.
+
+    Examples
+    --------
+    >>> round(roc_auc(0.8, prior=0.25, purity=0.75), 3)
+    1.1
+    >>> round(roc_auc(0.7, prior=0.25, purity=0.75), 3)
+    0.9
+    """
+    mixture = Mixture(prior, purity)
+    contrast = mixture.purity - mixture.prior
+    return (naive - (1 - contrast) / 2) / contrast
+
+
+def balanced_accuracy(naive: float, *, prior: float, purity: float = 1.0) -> float:
+    """Correct a balanced accuracy.
+
+    bacc = (2·naive − 1) / (2·(purity − prior)) + 1/2, at the same threshold.
+
+    Parameters
+    ----------
+    naive : float
+        Balanced accuracy with unlabeled rows counted as negative.
+    prior : float
+        Share of positives among the unlabeled rows.
+    purity : float, default 1.0
+        Share of true positives among the labeled rows.
+
+    Returns
+    -------
+    float
+        Not clipped.
+
+    References
+    ----------
+    Ramola, Jain and Radivojac (2019), theorem 2.1.
+
+    Examples
+    --------
+    >>> round(balanced_accuracy(0.67, prior=0.25, purity=0.75), 2)
+    0.84
+    """
+    mixture = Mixture(prior, purity)
+    return (2 * naive - 1) / (2 * (mixture.purity - mixture.prior)) + 0.5
+
+
+def matthews_corrcoef(
+    naive: float, *, prior: float, labeled_share: float, purity: float = 1.0
+) -> float:
+    """Correct a Matthews correlation coefficient for the population.
+
+    mcc = naive / (purity − prior) · √(π(1 − π) / (c(1 − c))), with c the labeled share and
+    π = c·purity + (1 − c)·prior the prevalence.
+
+    Parameters
+    ----------
+    naive : float
+        Coefficient with unlabeled rows counted as negative.
+    prior : float
+        Share of positives among the unlabeled rows.
+    labeled_share : float
+        Share of labeled rows among all.
+    purity : float, default 1.0
+        Share of true positives among the labeled rows.
+
+    Returns
+    -------
+    float
+        Not clipped.
+
+    References
+    ----------
+    Ramola, Jain and Radivojac (2019), theorem 2.1.
+
+    Examples
+    --------
+    >>> round(matthews_corrcoef(0.2153, prior=0.25, purity=0.75, labeled_share=0.1), 2)
+    0.66
+    """
+    mixture, share = Mixture(prior, purity), _labeled_share(labeled_share)
+    prevalence = share * mixture.purity + (1 - share) * mixture.prior
+    scale = math.sqrt(prevalence * (1 - prevalence) / (share * (1 - share)))
+    return naive * scale / (mixture.purity - mixture.prior)
+
+
+def precision(
+    naive: float,
+    *,
+    prior: float,
+    labeled_share: float,
+    purity: float = 1.0,
+    target: Target = "population",
+) -> float:
+    """Correct a precision.
+
+    With o = (1 − c)/c · naive/(1 − naive), which is how much more often labeled rows are
+    predicted positive than unlabeled ones, and c the labeled share,
+    γ/η_pu = ((1 − prior)·o − (1 − purity)) / (purity − prior); the precision is
+    prior·γ/η_pu among the unlabeled, and π·γ/η_pu / (c·o + 1 − c) in the population of
+    prevalence π.
+
+    Parameters
+    ----------
+    naive : float
+        Precision with unlabeled rows counted as negative, in [0, 1).
+    prior : float
+        Share of positives among the unlabeled rows.
+    labeled_share : float
+        Share of labeled rows among all.
+    purity : float, default 1.0
+        Share of true positives among the labeled rows.
+    target : {"population", "unlabeled"}
+        Whose precision.
+
+    Returns
+    -------
+    float
+        Not clipped.
+
+    References
+    ----------
+    Jain, White and Radivojac (2017), theorem 1 (for ``target="unlabeled"``).
+
+    Examples
+    --------
+    >>> round(precision(0.25, prior=0.2, labeled_share=0.1, target="unlabeled"), 3)
+    0.6
+    """
+    check_target(target)
+    mixture, share = Mixture(prior, purity), _labeled_share(labeled_share)
+    if not 0 <= naive < 1:
+        raise InputError(
+            f"naive precision must be in [0, 1); got {naive!r}. At 1 no unlabeled row is "
+            "predicted positive and the corrected precision is not determined."
+        )
+    odds = (1 - share) / share * naive / (1 - naive)
+    ratio = ((1 - mixture.prior) * odds - (1 - mixture.purity)) / (mixture.purity - mixture.prior)
+    if target == "unlabeled":
+        return mixture.prior * ratio
+    prevalence = share * mixture.purity + (1 - share) * mixture.prior
+    return prevalence * ratio / (share * odds + 1 - share)
+
+
+def _labeled_share(value: float) -> float:
+    if not 0 < value < 1:
+        raise InputError(
+            f"labeled_share must be a number in (0, 1); got {value!r}. "
+            "It is the share of labeled rows among all rows."
+        )
+    return value

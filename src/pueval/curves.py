@@ -1,0 +1,221 @@
+"""ROC and precision-recall curves, and the areas under them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pueval import conversions
+from pueval.counts import Counts, Steps
+from pueval.measures import MEASURES
+from pueval.mixture import Mixture, Target
+from pueval.rates import Rates
+from pueval.rates import rates as correct
+from pueval.samples import Array
+
+# Rounding may put a rate this far outside [0, 1]; anything more is noise or a wrong assumption.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class RocCurve:
+    """A ROC curve from (0, 0) to (1, 1), non-decreasing.
+
+    Attributes
+    ----------
+    fpr, tpr : ndarray
+        The points, to be joined by straight lines.
+    threshold : ndarray
+        The threshold each point belongs to.
+    """
+
+    fpr: Array
+    tpr: Array
+    threshold: Array
+
+    @property
+    def area(self) -> float:
+        """Area under the curve; for a recovered curve, Jain's indirect estimate of the AUC."""
+        return float(np.trapezoid(self.tpr, self.fpr))
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionRecallCurve:
+    """A precision-recall curve, recall ascending from 0.
+
+    Attributes
+    ----------
+    precision, recall : ndarray
+        The points; precision holds on the step of recall that ends at the point.
+    threshold : ndarray
+        The threshold each point belongs to.
+    """
+
+    precision: Array
+    recall: Array
+    threshold: Array
+
+    @property
+    def area(self) -> float:
+        """Sum of precision times step of recall; Jain's indirect estimate if recovered."""
+        return float(np.sum(np.diff(self.recall) * self.precision[1:]))
+
+
+def naive_auc(counts: Counts, corners: Steps) -> float:
+    """Probability that a labeled row outscores one of the others, ties counting half."""
+    where = np.flatnonzero(corners.joint)
+    steps = counts.unfold(corners, where) if where.size else corners
+    others = steps.unlabeled + steps.negative
+    beaten = others[-1] - others[1:]
+    if where.size:
+        beaten = beaten + np.where(steps.joint[1:], np.diff(others) / 2, 0)
+    pairs = np.sum(np.diff(steps.labeled) * beaten, dtype=np.float64)
+    return float(pairs / counts.n_labeled / (counts.n_unlabeled + counts.n_negative))
+
+
+def direct_auc(counts: Counts, corners: Steps, mixture: Mixture) -> float:
+    """Correct the naive AUC in one step; not clipped."""
+    return conversions.roc_auc(
+        naive_auc(counts, corners), prior=mixture.background_prior(counts), purity=mixture.purity
+    )
+
+
+def average_precision(
+    counts: Counts, corners: Steps, mixture: Mixture, target: Target = "population"
+) -> float:
+    """Integrate precision over recall along the corrected rates; not clipped.
+
+    A step that adds labeled rows counts with the precision at its end, as in scikit-learn.
+    Between labeled scores recall falls a little if labels are noisy (the rows that are added
+    are poorer in positives than the labeled ones); both rates are linear there and the integral
+    has a closed form.
+    """
+    steps = corners
+    if mixture.purity < 1:
+        steps = counts.unfold(corners, np.flatnonzero(np.diff(corners.labeled)) + 1)
+    rates = correct(counts, steps, mixture, target)
+    gain = np.diff(rates.tpr)
+    labeled = np.diff(steps.labeled) > 0
+    precision = MEASURES["precision"](rates)[1:]
+    area = float(np.nansum(gain[labeled] * precision[labeled]))
+    drift = np.flatnonzero(~labeled & (gain != 0))
+    if drift.size:
+        start, end = rates.predicted[drift], rates.predicted[drift + 1]
+        slope = gain[drift] / (end - start)
+        # Precision is prevalence·(slope + offset/predicted) along the line.
+        offset = rates.tpr[drift] - slope * start
+        ratio = np.divide(end, start, out=np.ones_like(end), where=start > 0)
+        area += float(rates.prevalence * np.sum(slope * (gain[drift] + offset * np.log(ratio))))
+    return area
+
+
+def roc(
+    counts: Counts, corners: Steps, mixture: Mixture, target: Target = "population"
+) -> RocCurve:
+    """Recover the ROC curve from the corners of the data."""
+    rates = correct(counts, corners, mixture, target)
+    split = ~(_in_unit(rates.fpr) & _in_unit(rates.tpr))
+    split[1:] |= split[:-1]
+    split[1:] &= corners.labeled[1:] > corners.labeled[:-1]
+    where = np.flatnonzero(split | corners.joint)
+    if where.size:
+        corners = counts.unfold(corners, where)
+        rates = correct(counts, corners, mixture, target)
+    return recover_roc(corners, rates)
+
+
+def recover_roc(steps: Steps, rates: Rates) -> RocCurve:
+    """Turn corrected rates into a legal ROC curve (algorithm 1 of Jain et al., 2017).
+
+    Points outside the unit square are dropped, the others sorted by false positive rate and
+    lifted to the highest true positive rate on their left. The algorithm is applied to all
+    points of the line through the rates, not only to its corners: the line is cut at the edges
+    of the square, and corners are joined by a jump, as unlabeled rows are added before the
+    labeled row that makes the corner; but by a straight line if they have the same score.
+    Without a correction this is the ordinary ROC curve.
+    """
+    x, y, threshold, ramp = _inside_square(steps, rates)
+    if np.any(x[1:] < x[:-1]):
+        order = np.argsort(x, kind="stable")
+        x, y, threshold, ramp = x[order], y[order], threshold[order], ramp[order]
+    y = np.maximum.accumulate(y)
+    jump = np.zeros(x.size, dtype=bool)
+    jump[1:] = ~ramp[1:] & (x[1:] > x[:-1]) & (y[1:] > y[:-1])
+    if jump.any():
+        foot = np.flatnonzero(jump)
+        place = foot + np.arange(foot.size)
+        rest = np.ones(x.size + foot.size, dtype=bool)
+        rest[place] = False
+        columns = []
+        for column, inserted in ((x, x[foot]), (y, y[foot - 1]), (threshold, threshold[foot])):
+            wide = np.empty(rest.size, dtype=column.dtype)
+            wide[rest], wide[place] = column, inserted
+            columns.append(wide)
+        x, y, threshold = columns
+    return RocCurve(x, y, threshold)
+
+
+def recover_precision_recall(rates: Rates) -> PrecisionRecallCurve:
+    """Turn corrected rates into a precision-recall curve.
+
+    Precision is prevalence·tpr/predicted (equation 3 of Jain et al., 2017). Points outside the
+    unit square are dropped and the others sorted by recall; the curve starts at recall 0 and
+    precision 1, as in scikit-learn.
+    """
+    recall, precision = rates.tpr, MEASURES["precision"](rates)
+    precision[0] = 1.0
+    kept = _in_unit(recall) & _in_unit(precision)
+    threshold = rates.threshold[kept]
+    recall, precision = np.clip(recall[kept], 0, 1), np.clip(precision[kept], 0, 1)
+    if np.any(np.diff(recall) < 0):
+        order = np.argsort(recall, kind="stable")
+        recall, precision, threshold = recall[order], precision[order], threshold[order]
+    return PrecisionRecallCurve(precision, recall, threshold)
+
+
+def _inside_square(steps: Steps, rates: Rates) -> tuple[Array, Array, Array, Array]:
+    """Keep the part of the line through the rates that lies in the unit square.
+
+    Returns its corners in the order of the line, their thresholds, and whether they are reached
+    on a straight line that rises to the right. Corners cut off at an edge have the threshold at
+    which the line has crossed it.
+    """
+    x, y, threshold = rates.fpr, rates.tpr, rates.threshold
+    ramp = np.zeros(x.size, dtype=bool)
+    ramp[1:] = steps.joint[1:] & (x[1:] > x[:-1]) & (y[1:] > y[:-1])
+    inside = _in_unit(x) & _in_unit(y)
+    if not inside.all():
+        cut = np.flatnonzero(~(inside[1:] & inside[:-1]))
+        enter, leave = _cut(x[cut], y[cut], x[cut + 1], y[cut + 1])
+        starts, ends = (enter < leave) & (enter > 0), (enter < leave) & (leave < 1)
+        corner = np.concatenate([cut[starts], cut[ends]])
+        part = np.concatenate([enter[starts], leave[ends]])
+        place = np.concatenate([np.flatnonzero(inside), corner + part])
+        order = np.argsort(place, kind="stable")
+        x, y, threshold, ramp = (
+            np.concatenate([array[inside], extra])[order]
+            for array, extra in (
+                (x, x[corner] + part * (x[corner + 1] - x[corner])),
+                (y, y[corner] + part * (y[corner + 1] - y[corner])),
+                (threshold, threshold[corner + 1]),
+                (ramp, np.concatenate([np.zeros(starts.sum(), bool), ramp[cut + 1][ends]])),
+            )
+        )
+    return np.clip(x, 0, 1), np.clip(y, 0, 1), threshold, ramp
+
+
+def _in_unit(values: Array) -> Array:
+    return (values > -ROUNDING) & (values < 1 + ROUNDING)
+
+
+def _cut(x0: Array, y0: Array, x1: Array, y1: Array) -> tuple[Array, Array]:
+    """Where segments enter and leave the unit square, as shares of their length."""
+    enter, leave = np.zeros(x0.size), np.ones(x0.size)
+    for start, end in ((x0, x1), (1 - x0, 1 - x1), (y0, y1), (1 - y0, 1 - y1)):
+        # The square is where all four of these distances are at least zero.
+        at_zero = np.divide(start, start - end, out=np.zeros(x0.size), where=start != end)
+        enter = np.where(end > start, np.maximum(enter, at_zero), enter)
+        leave = np.where(end < start, np.minimum(leave, at_zero), leave)
+        leave = np.where((start == end) & (start < 0), -1.0, leave)
+    return enter, leave

@@ -1,0 +1,209 @@
+"""Which priors a ranking can have at all.
+
+Take any set of scores, for example all above a threshold. Its share among the unlabeled rows is
+at least prior/purity times its share among the labeled ones, and its share among the
+labeled at least (1 − purity)/(1 − prior) times that among the unlabeled: otherwise negatives or
+positives would have a negative share there. Confidence limits for the shares turn this into
+a largest prior that the data allow, without any assumption about the shape of the scores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import betaincinv
+
+from pueval.counts import Counts
+from pueval.errors import InputError
+from pueval.mixture import Mixture
+from pueval.samples import Array
+
+
+@dataclass(frozen=True)
+class PriorLimit:
+    """The largest prior that a ranking allows, and the threshold that sets it.
+
+    Attributes
+    ----------
+    prior : float
+        Upper confidence limit of the prior; 0 if no prior fits the purity.
+    threshold : float
+        The score at which labeled and unlabeled rows differ too much for a larger prior.
+    side : str
+        Whether scores ``"at or above"`` or ``"at or below"``, or strictly ``"above"`` or
+        ``"below"`` the threshold do.
+    labeled_share, other_share : float
+        The observed shares of labeled and of other rows there.
+    """
+
+    prior: float
+    threshold: float
+    side: str
+    labeled_share: float
+    other_share: float
+
+
+@dataclass(frozen=True)
+class _Side:
+    """Shares of labeled and other rows on one side of some labeled scores, with limits."""
+
+    name: str
+    threshold: Array
+    labeled: Array
+    other: Array
+    labeled_limit: Array
+    other_limit: Array
+
+    def tightest(self, ratio: Array) -> int:
+        return int(np.nanargmin(ratio))
+
+
+def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -> PriorLimit:
+    """Find the largest prior that the ranking allows.
+
+    For labeled scores of geometrically growing rank, from both ends, an exact upper confidence
+    limit of the share of unlabeled rows beyond the score is divided by an exact lower limit of
+    the share of labeled rows. The smallest of these ratios, times the purity, bounds the prior;
+    a union bound over the scores keeps the error below ``1 − level``. With purity below 1, the
+    ratios the other way round bound (1 − purity)/(1 − prior), too.
+
+    Parameters
+    ----------
+    counts : Counts
+        The data.
+    purity : float, default 1.0
+        Share of true positives among the labeled rows.
+    level : float, default 0.95
+        Confidence level of the limit.
+
+    Returns
+    -------
+    PriorLimit
+
+    References
+    ----------
+    Blanchard, Lee and Scott (2010) for the idea, here with exact binomial and order-statistic
+    limits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pueval import Counts
+    >>> y = np.repeat([1, 0], [100, 400])
+    >>> score = np.r_[np.ones(100), np.ones(80), np.zeros(320)]    # 20 % of the unlabeled
+    >>> round(largest_prior(Counts.from_arrays(y, score)).prior, 2)
+    0.29
+    """
+    counts.check()
+    Mixture(0.0, purity)
+    if not 0 < level < 1:
+        raise InputError(f"level must be a number in (0, 1); got {level!r}.")
+    if not counts.n_unlabeled:
+        raise InputError("there are no unlabeled rows, so there is no prior to bound.")
+
+    best: tuple[float, _Side, int] | None = None
+    for side in _sides(counts, level, upper=True):
+        ratio = side.other_limit / side.labeled_limit
+        best = _lower(best, purity * ratio, side)
+    if purity < 1:
+        for side in _sides(counts, level, upper=False):
+            with np.errstate(divide="ignore"):
+                ratio = side.labeled_limit / side.other_limit
+            best = _lower(best, 1 - (1 - purity) / ratio, side)
+    assert best is not None  # noqa: S101 - there is always a labeled score
+    background_prior, side, index = best
+    dilution = (counts.n_unlabeled + counts.n_negative) / counts.n_unlabeled
+    return PriorLimit(
+        min(max(background_prior * dilution, 0.0), 1.0),
+        float(side.threshold[index]),
+        side.name,
+        float(side.labeled[index]),
+        float(side.other[index]),
+    )
+
+
+def _lower(
+    best: tuple[float, _Side, int] | None, limits: Array, side: _Side
+) -> tuple[float, _Side, int]:
+    index = side.tightest(limits)
+    if best is None or limits[index] < best[0]:
+        return float(limits[index]), side, index
+    return best
+
+
+def _sides(counts: Counts, level: float, *, upper: bool) -> list[_Side]:
+    """Shares beyond labeled scores from the top and from the bottom.
+
+    With ``upper``, upper limits for the other rows and lower ones for the labeled, for scores
+    at or beyond the threshold; without, the reverse, for scores strictly beyond.
+    """
+    score, count = counts.labeled_scores()
+    reached = np.cumsum(count)
+    # Ranks 1, √2, 2, … of labeled rows, in units of the effective number of rows.
+    total, (n_labeled, n_other) = counts.n_labeled, counts.effective
+    grid = 2 ** np.arange(0, np.log2(max(n_labeled, 1)) + 1e-9, 0.5)
+    grid = np.unique(np.r_[grid[grid < n_labeled], n_labeled])
+    error = (1 - level) / (4 * grid.size)
+
+    sides = []
+    for from_top in (True, False):
+        # The k-th labeled row from this end: the first score at which k rows are reached.
+        rank = grid / n_labeled * total
+        if from_top:
+            index = np.searchsorted(reached, rank * (1 - 1e-12))
+        else:
+            from_bottom = np.cumsum(count[::-1])
+            index = score.size - 1 - np.searchsorted(from_bottom, rank * (1 - 1e-12))
+        threshold = score[index]
+        above, at_or_above = counts.other_beyond(threshold)
+        others = counts.n_unlabeled + counts.n_negative
+        if from_top:
+            inside = at_or_above if upper else above
+            labeled = reached[index] if upper else reached[index] - count[index]
+        else:
+            inside = others - above if upper else others - at_or_above
+            labeled = total - reached[index]
+            labeled = labeled + count[index] if upper else labeled
+        other = inside / others
+        tail = 1 - error if not upper else error
+        # The share beyond the k-th order statistic is Beta(k, n − k + 1), whatever the scores.
+        labeled_limit = betaincinv(grid, n_labeled - grid + 1, tail)
+        successes = other * n_other
+        with np.errstate(invalid="ignore"):
+            if upper:
+                other_limit = betaincinv(successes + 1, n_other - successes, 1 - error)
+                other_limit = np.where(successes >= n_other, 1.0, other_limit)
+            else:
+                other_limit = betaincinv(successes, n_other - successes + 1, error)
+                other_limit = np.where(successes <= 0, 0.0, other_limit)
+        end = "above" if from_top else "below"
+        sides.append(
+            _Side(
+                f"at or {end}" if upper else end,
+                threshold,
+                labeled / total,
+                other,
+                labeled_limit,
+                other_limit,
+            )
+        )
+    return sides
+
+
+def contradiction(counts: Counts, mixture: Mixture, level: float = 0.95) -> str | None:
+    """Say why a ranking cannot have this prior, or return None if it can."""
+    if not counts.n_unlabeled or (mixture.prior == 0 and mixture.purity == 1):
+        return None
+    limit = largest_prior(counts, purity=mixture.purity, level=level)
+    if mixture.prior <= limit.prior:
+        return None
+    return (
+        f"prior {mixture.prior:g} does not fit this ranking with purity {mixture.purity:g}: "
+        f"{limit.side} the score {limit.threshold:g} are {limit.labeled_share:.3g} of the labeled "
+        f"but {limit.other_share:.3g} of the other rows, which is more of a difference than chance "
+        f"explains. The largest prior these data allow is {limit.prior:.3g} "
+        f"({level:.0%} confidence). Lower the prior"
+        + (", raise the purity" if mixture.purity < 1 else "")
+        + ", or doubt that the labels are a random draw from the positives."
+    )

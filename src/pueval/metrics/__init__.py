@@ -1,0 +1,63 @@
+"""Functions with scikit-learn's names and argument order, corrected for unlabeled positives.
+
+Each takes the positive-unlabeled labels where scikit-learn takes the true ones, and keyword-only
+``prior``, ``purity`` and ``target``. With ``prior=0`` they are scikit-learn's own numbers.
+"""
+
+from pueval.metrics.predictions import (
+    accuracy_score,
+    balanced_accuracy_score,
+    class_likelihood_ratios,
+    cohen_kappa_score,
+    confusion_matrix,
+    f1_score,
+    fbeta_score,
+    fowlkes_mallows_score,
+    geometric_mean_score,
+    informedness_score,
+    jaccard_score,
+    lift_score,
+    markedness_score,
+    matthews_corrcoef,
+    negative_predictive_value_score,
+    precision_score,
+    recall_score,
+    specificity_score,
+)
+from pueval.metrics.scores import (
+    average_precision_score,
+    lee_liu_score,
+    precision_recall_curve,
+    pseudo_f_score,
+    pulp_score,
+    roc_auc_score,
+    roc_curve,
+)
+
+__all__ = [
+    "accuracy_score",
+    "average_precision_score",
+    "balanced_accuracy_score",
+    "class_likelihood_ratios",
+    "cohen_kappa_score",
+    "confusion_matrix",
+    "f1_score",
+    "fbeta_score",
+    "fowlkes_mallows_score",
+    "geometric_mean_score",
+    "informedness_score",
+    "jaccard_score",
+    "lee_liu_score",
+    "lift_score",
+    "markedness_score",
+    "matthews_corrcoef",
+    "negative_predictive_value_score",
+    "precision_recall_curve",
+    "precision_score",
+    "pseudo_f_score",
+    "pulp_score",
+    "recall_score",
+    "roc_auc_score",
+    "roc_curve",
+    "specificity_score",
+]

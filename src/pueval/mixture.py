@@ -1,0 +1,235 @@
+"""Mixture: how many positives hide among the unlabeled, and how clean the labels are.
+
+This is the only place where prior, prevalence and label frequency are turned into each other.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import Literal, get_args
+
+from pueval.counts import Counts
+from pueval.errors import InputError
+
+Target = Literal["population", "unlabeled"]
+
+
+def check_target(target: str) -> None:
+    """Refuse a target that is neither of the two."""
+    if target not in get_args(Target):
+        raise InputError(
+            f"target must be 'population' (labeled and unlabeled rows together) or 'unlabeled' "
+            f"(the labeled rows were collected apart); got {target!r}."
+        )
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The shares of positives among unlabeled and labeled rows.
+
+    Unlabeled scores have density ``prior·f1 + (1 − prior)·f0`` and labeled ones
+    ``purity·f1 + (1 − purity)·f0``, with f1 and f0 the densities of positives and negatives.
+
+    Parameters
+    ----------
+    prior : float
+        Share of positives among the **unlabeled** rows, in [0, purity).
+    purity : float, default 1.0
+        Share of true positives among the **labeled** rows; 1 means clean labels.
+
+    Notes
+    -----
+    Prior and purity are α and β of Jain et al. (2017) and Ramola et al. (2019); the prior is
+    β of Claesen et al. (2015); the label frequency is ρ of Tabatabaei et al. (2020) and c of
+    Elkan and Noto (2008).
+
+    Examples
+    --------
+    >>> from pueval import Counts, Mixture
+    >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
+    >>> mixture = Mixture.from_prevalence(counts, 0.28)
+    >>> mixture
+    Mixture(prior=0.2, purity=1.0)
+    >>> round(mixture.label_frequency(counts), 3)
+    0.357
+    """
+
+    prior: float
+    purity: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_share("purity", self.purity, low_open=True)
+        _check_share("prior", self.prior, high_open=True)
+        if self.prior >= self.purity:
+            raise InputError(
+                f"prior must be below purity; got prior={self.prior:g} and "
+                f"purity={self.purity:g}. Labeled rows must hold a larger share of positives than "
+                "unlabeled ones, or the labels say nothing."
+            )
+
+    @classmethod
+    def from_prevalence(cls, counts: Counts, prevalence: float, purity: float = 1.0) -> Mixture:
+        """Solve prevalence = (purity·n_L + prior·n_U) / n for the prior.
+
+        Parameters
+        ----------
+        counts : Counts
+            The data; their rows together are the population.
+        prevalence : float
+            Share of positives among all rows, labeled ones included.
+        purity : float, default 1.0
+            Share of true positives among the labeled rows.
+
+        Returns
+        -------
+        Mixture
+
+        Examples
+        --------
+        >>> from pueval import Counts
+        >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
+        >>> Mixture.from_prevalence(counts, 0.1).prior
+        0.0
+        """
+        _check_share("prevalence", prevalence)
+        _check_share("purity", purity, low_open=True)
+        _need_unlabeled(counts, "prevalence")
+        labeled = purity * counts.n_labeled
+        prior = _tidy((prevalence * counts.n - labeled) / counts.n_unlabeled)
+        if not 0 <= prior < purity:
+            least, most = labeled / counts.n, (labeled + purity * counts.n_unlabeled) / counts.n
+            raise InputError(
+                f"prevalence {prevalence:g} is impossible for these counts: "
+                f"{counts.n_labeled:,} labeled rows of purity {purity:g} among {counts.n:,} make "
+                f"it at least {least:.4g}, and it must be below {most:.4g}; got {prevalence:g}. "
+                "Check which rows it refers to."
+            )
+        return cls(prior, purity)
+
+    @classmethod
+    def from_label_frequency(
+        cls, counts: Counts, label_frequency: float, purity: float = 1.0
+    ) -> Mixture:
+        """Solve label_frequency = purity·n_L / (purity·n_L + prior·n_U) for the prior.
+
+        Parameters
+        ----------
+        counts : Counts
+            The data.
+        label_frequency : float
+            Share of all positives that are labeled.
+        purity : float, default 1.0
+            Share of true positives among the labeled rows.
+
+        Returns
+        -------
+        Mixture
+
+        Examples
+        --------
+        >>> from pueval import Counts
+        >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
+        >>> Mixture.from_label_frequency(counts, 0.4)
+        Mixture(prior=0.16666666666666666, purity=1.0)
+        """
+        _check_share("label_frequency", label_frequency, low_open=True)
+        _check_share("purity", purity, low_open=True)
+        _need_unlabeled(counts, "label_frequency")
+        labeled = purity * counts.n_labeled
+        prior = _tidy(labeled * (1 - label_frequency) / (label_frequency * counts.n_unlabeled))
+        if prior >= purity:
+            least = labeled / (labeled + purity * counts.n_unlabeled)
+            raise InputError(
+                f"label_frequency {label_frequency:g} is impossible for these counts: "
+                f"{labeled:,.6g} labeled positives would mean {labeled / label_frequency:,.6g} "
+                f"positives, too many for {counts.n_unlabeled:,} unlabeled rows. "
+                f"It must be above {least:.4g}."
+            )
+        return cls(prior, purity)
+
+    def prevalence(self, counts: Counts, target: Target = "population") -> float:
+        """Return the share of positives in the target.
+
+        Parameters
+        ----------
+        counts : Counts
+            The data.
+        target : {"population", "unlabeled"}
+            Whose share: of all rows, or of the unlabeled ones (then it is the prior).
+
+        Returns
+        -------
+        float
+        """
+        check_target(target)
+        if target == "unlabeled":
+            return self.prior
+        return (self.purity * counts.n_labeled + self.prior * counts.n_unlabeled) / counts.n
+
+    def label_frequency(self, counts: Counts) -> float:
+        """Return the share of all positives that are labeled.
+
+        Parameters
+        ----------
+        counts : Counts
+            The data.
+
+        Returns
+        -------
+        float
+        """
+        labeled = self.purity * counts.n_labeled
+        return labeled / (labeled + self.prior * counts.n_unlabeled)
+
+    def background_prior(self, counts: Counts) -> float:
+        """Return the share of positives among unlabeled and known negative rows together.
+
+        Parameters
+        ----------
+        counts : Counts
+            The data.
+
+        Returns
+        -------
+        float
+        """
+        return self.prior * counts.n_unlabeled / (counts.n_unlabeled + counts.n_negative)
+
+
+def _check_share(
+    name: str, value: float, *, low_open: bool = False, high_open: bool = False
+) -> None:
+    number: object = value
+    if isinstance(number, Real) and math.isfinite(value):
+        low_holds = value > 0 if low_open else value >= 0
+        high_holds = value < 1 if high_open else value <= 1
+        if low_holds and high_holds:
+            return
+    interval = ("(" if low_open else "[") + "0, 1" + (")" if high_open else "]")
+    raise InputError(f"{name} must be a number in {interval}; got {value!r}. {_MEANING[name]}")
+
+
+_MEANING = {
+    "prior": "It is the share of positives among the unlabeled rows.",
+    "purity": "It is the share of true positives among the labeled rows; 1 means clean labels.",
+    "prevalence": "It is the share of positives in the population.",
+    "label_frequency": "It is the share of all positives that are labeled.",
+}
+
+
+def _need_unlabeled(counts: Counts, name: str) -> None:
+    if not counts.n_unlabeled:
+        raise InputError(
+            f"{name} was given, but there are no unlabeled rows that it could tell about. "
+            "Leave it out: where every row is known, nothing needs correcting."
+        )
+
+
+def _tidy(prior: float) -> float:
+    """Take a rounding error below zero as zero."""
+    return 0.0 if -1e-12 < prior < 0 else prior
+
+
+NAIVE = Mixture(0.0, 1.0)

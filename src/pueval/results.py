@@ -1,0 +1,138 @@
+"""What an evaluation is made of: estimates, contingency tables, operating points."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pueval.measures import MEASURES, Measure, Table, unknown_measure
+from pueval.rates import Rates
+from pueval.samples import Array
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A corrected value beside the naive one.
+
+    Attributes
+    ----------
+    value : float
+        Corrected, clipped to the range of the measure; NaN where the measure is undefined.
+    naive : float
+        With unlabeled rows counted as negative.
+    """
+
+    value: float
+    naive: float
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best value of a measure over all thresholds.
+
+    Attributes
+    ----------
+    measure : str
+        Its name.
+    threshold, value : float
+        Where the corrected measure is best, and how good it is there.
+    naive_threshold, naive : float
+        The same for the naive measure.
+    """
+
+    measure: str
+    threshold: float
+    value: float
+    naive_threshold: float
+    naive: float
+
+
+@dataclass(frozen=True)
+class Contingency:
+    """A contingency table in numbers of rows of the target; corrected ones are not whole."""
+
+    true_positive: float
+    false_positive: float
+    false_negative: float
+    true_negative: float
+
+    @classmethod
+    def of(cls, rates: Rates) -> Contingency:
+        """Make the table of the first threshold."""
+        table = Table.of(rates).scaled(rates.size)
+        cells = (
+            table.true_positive,
+            table.false_positive,
+            table.false_negative,
+            table.true_negative,
+        )
+        return cls(*(float(cell[0]) for cell in cells))
+
+    def as_array(self) -> Array:
+        """Return [[tn, fp], [fn, tp]], as scikit-learn's ``confusion_matrix`` lays it out."""
+        return np.array(
+            [
+                [self.true_negative, self.false_positive],
+                [self.false_negative, self.true_positive],
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """Everything at one threshold.
+
+    Attributes
+    ----------
+    threshold : float
+        Scores at or above it are predicted positive.
+    table, naive_table : Contingency
+        Corrected (not clipped) and naive contingency table.
+    measures : dict of str to Estimate
+        Every measure of a contingency table; ``point["f1"]`` is short for one of them.
+    clipped : dict of str to float
+        The measures that left their range, before they were clipped.
+    """
+
+    threshold: float
+    table: Contingency
+    naive_table: Contingency
+    measures: dict[str, Estimate]
+    clipped: dict[str, float]
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name not in self.measures:
+            raise unknown_measure(name, [*self.measures])
+        return self.measures[name]
+
+
+def best_value(measure: Measure, these: Rates) -> tuple[float, float]:
+    """Return threshold and clipped value of the best; the highest of equal thresholds."""
+    values = measure(these)
+    if np.isnan(values).all():
+        return math.nan, math.nan
+    index = np.nanargmax(values) if measure.greater_is_better else np.nanargmin(values)
+    return float(these.threshold[index]), measure.clip(float(values[index]))
+
+
+def estimate(measure: Measure, corrected: Rates, naive: Rates) -> tuple[Estimate, float | None]:
+    """Return the estimate at the first threshold, and its value before it was clipped, if so."""
+    value, plain = (float(measure(these)[0]) for these in (corrected, naive))
+    if math.isnan(value):
+        return Estimate(value, plain), None
+    inside = measure.clip(value)
+    return Estimate(inside, plain), value if abs(value - inside) > 1e-9 else None
+
+
+def operating_point(threshold: float, corrected: Rates, naive: Rates) -> OperatingPoint:
+    """Evaluate every measure at the first threshold."""
+    measures, clipped = {}, {}
+    for name, measure in MEASURES.items():
+        measures[name], outside = estimate(measure, corrected, naive)
+        if outside is not None:
+            clipped[name] = outside
+    return OperatingPoint(
+        threshold, Contingency.of(corrected), Contingency.of(naive), measures, clipped
+    )

@@ -1,0 +1,184 @@
+"""One kind of rows (labeled, unlabeled or known negative), sorted so that counting is a look-up."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# More chunks than this are merged into one, so that adding many batches stays cheap to look up.
+MOST_CHUNKS = 16
+# Look-ups of fewer thresholds than this are not worth a second thread.
+THREADED_LOOKUP = 20_000
+
+
+def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Apply ``function`` to every item, on all cores; NumPy sorts and searches without the GIL."""
+    items = list(items)
+    workers = min(len(items), os.cpu_count() or 1)
+    if workers < 2:
+        return [function(item) for item in items]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(function, items))
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Ascending values, each standing for ``count`` rows (for one row where ``count`` is None)."""
+
+    values: Array
+    count: Array | None = None
+
+    @classmethod
+    def of(cls, values: Array, count: Array | None = None) -> Chunk:
+        """Sort the values (and their counts with them); takes ownership of ``values``."""
+        if count is None:
+            values.sort()
+            return cls(values)
+        order = np.argsort(values, kind="stable")
+        return cls(values[order], count[order])
+
+    @cached_property
+    def from_top(self) -> Array:
+        """``from_top[i]`` is the weight of ``values[i:]``; only for chunks with counts."""
+        assert self.count is not None  # noqa: S101 - for the type checker; callers have checked
+        sums = np.zeros(self.count.size + 1, dtype=self.count.dtype)
+        np.cumsum(self.count[::-1], out=sums[1:])
+        return sums[::-1]
+
+    @property
+    def total(self) -> int | float:
+        """The weight of all values."""
+        return self.values.size if self.count is None else self.from_top[0].item()
+
+    def around(self, thresholds: Array) -> tuple[Array, Array, Array]:
+        """Weight above, weight at or above, and the lowest value above each threshold."""
+        values = self.values
+        left = np.searchsorted(values, thresholds, side="left")
+        # Few thresholds are tied with a value; only those need a second search.
+        inside = np.minimum(left, values.size - 1)
+        tied = np.flatnonzero(values[inside] == thresholds)
+        right = left
+        if tied.size:
+            right = left.copy()
+            right[tied] = np.searchsorted(values, thresholds[tied], side="right")
+        lowest = values[np.minimum(right, values.size - 1)]
+        lowest[right == values.size] = np.inf
+        if self.count is None:
+            return values.size - right, values.size - left, lowest
+        return self.from_top[right], self.from_top[left], lowest
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """All rows of one kind, as sorted chunks.
+
+    Parameters
+    ----------
+    chunks : tuple of Chunk
+        None of them empty.
+    squares : int or float
+        Sum of the squared weights of the rows; the effective number of rows is total² / squares.
+    """
+
+    chunks: tuple[Chunk, ...]
+    squares: int | float
+
+    @cached_property
+    def total(self) -> int | float:
+        """The weight of all rows; the number of rows where they have no weights."""
+        return sum(chunk.total for chunk in self.chunks)
+
+    @property
+    def effective(self) -> float:
+        """The number of equally weighted rows that carry as much information."""
+        return self.total**2 / self.squares if self.squares else 0.0
+
+    @property
+    def countable(self) -> bool:
+        """Whether every row counts a whole number of times."""
+        return all(c.count is None or c.count.dtype.kind in "iu" for c in self.chunks)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the scores (float64 where there are none)."""
+        return np.result_type(*(c.values.dtype for c in self.chunks), np.float32)
+
+    def around(self, thresholds: Array) -> tuple[Array, Array, Array]:
+        """Weight above, weight at or above, and the lowest value above each threshold."""
+
+        def look_up(chunk: Chunk) -> tuple[Array, Array, Array]:
+            return chunk.around(thresholds.astype(chunk.values.dtype, copy=False))
+
+        if thresholds.size < THREADED_LOOKUP:
+            parts = [look_up(chunk) for chunk in self.chunks]
+        else:
+            parts = in_threads(look_up, self.chunks)
+        if not parts:
+            zero = np.zeros(thresholds.shape, dtype=np.int64)
+            return zero, zero, np.full(thresholds.shape, np.inf)
+        above, at_or_above, lowest = parts[0]
+        for part in parts[1:]:
+            above, at_or_above = above + part[0], at_or_above + part[1]
+            lowest = np.minimum(lowest, part[2])
+        return above, at_or_above, lowest
+
+    def distinct(self) -> tuple[Array, Array]:
+        """Distinct values, descending, and the weight of each."""
+        if not self.chunks:
+            return np.empty(0), np.empty(0, dtype=np.int64)
+        merged = self.merged().chunks[0]
+        values = merged.values
+        first = np.flatnonzero(np.r_[True, values[1:] != values[:-1]])
+        if merged.count is None:
+            count = np.diff(np.r_[first, values.size])
+        else:
+            count = np.add.reduceat(merged.count, first)
+        return values[first][::-1], count[::-1]
+
+    def merged(self) -> Sample:
+        """Return the same rows in at most one chunk."""
+        if len(self.chunks) < 2:
+            return self
+        values = np.concatenate([c.values for c in self.chunks])
+        count = None
+        if any(c.count is not None for c in self.chunks):
+            ones = [
+                np.ones(c.values.size, dtype=np.int64) if c.count is None else c.count
+                for c in self.chunks
+            ]
+            count = np.concatenate(ones)
+        return Sample((Chunk.of(values, count),), self.squares)
+
+    def __add__(self, other: Sample) -> Sample:
+        both = Sample(self.chunks + other.chunks, self.squares + other.squares)
+        return both if len(both.chunks) <= MOST_CHUNKS else both.merged()
+
+
+EMPTY = Sample((), 0)
+
+
+def sample(values: Array, count: Array | None = None, *, weighted: bool = False) -> Sample:
+    """Make a sample of unsorted values; takes ownership of ``values``.
+
+    With ``weighted``, ``count`` holds a weight per row; otherwise it says how many rows there are.
+    """
+    if count is not None:
+        kept = count != 0
+        if not kept.all():
+            values, count = values[kept], count[kept]
+    if not values.size:
+        return EMPTY
+    chunk = Chunk.of(values, count)
+    squares = np.square(count).sum().item() if weighted and count is not None else chunk.total
+    return Sample((chunk,), squares)

@@ -1,0 +1,166 @@
+"""Rows from a label array and a score array."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from pueval.errors import InputError
+from pueval.samples import EMPTY, Array, Chunk, Sample, in_threads, sample
+from pueval.sources.labels import LabelValues, infinite, missing
+
+# Arrays shorter than this are sorted on one core: starting a thread costs more than it saves.
+THREADED_ROWS = 500_000
+# Whole numbers beyond this are not all floats, so different scores would become equal.
+EXACT = 2**53
+
+Samples = tuple[Sample, Sample, Sample]
+
+
+def read_arrays(y: Any, score: Any, *, labels: LabelValues, weight: Any = None) -> Samples:
+    """Sort the scores of labeled, unlabeled and known negative rows apart."""
+    y = one_column(y, "y")
+    score = _scores(one_column(score, "score"))
+    weight = None if weight is None else _weights(one_column(weight, "weight"))
+    for name, array in (("score", score), ("weight", weight)):
+        if array is not None and len(array) != len(y):
+            raise InputError(
+                f"y and {name} must have the same length; got {len(y):,} and {len(array):,}."
+            )
+    if not len(y):
+        raise InputError("y and score are empty. Give at least one labeled and one other row.")
+    if y.dtype.kind == "O":
+        _refuse_missing_objects(y)
+
+    parts = (os.cpu_count() or 1) if len(y) >= THREADED_ROWS else 1
+    edges = np.linspace(0, len(y), parts + 1).astype(int)
+
+    def read(part: int) -> Samples | None:
+        rows = slice(edges[part], edges[part + 1])
+        return _read(y[rows], score[rows], None if weight is None else weight[rows], labels)
+
+    samples: list[Samples] = []
+    for part in in_threads(read, range(parts)):
+        if part is None:
+            raise _bad_labels(y, labels)
+        samples.append(part)
+    labeled, unlabeled, negative = (sum((s[kind] for s in samples), EMPTY) for kind in range(3))
+    if not all(map(_finite, (labeled, unlabeled, negative))):
+        raise _bad_scores(score)
+    # The few labeled scores are the thresholds of everything: one sorted chunk serves them best.
+    return labeled.merged(), unlabeled, negative
+
+
+def _read(y: Array, score: Array, weight: Array | None, labels: LabelValues) -> Samples | None:
+    """Return the three samples of some rows; None if a label is none of the three values."""
+    samples = []
+    rows = 0
+    for value in labels.kinds:
+        if value is None:
+            samples.append(EMPTY)
+            continue
+        mask = equal_labels(y, value)
+        found = int(np.count_nonzero(mask))
+        rows += found
+        if weight is not None:
+            samples.append(sample(score[mask], weight[mask], weighted=weight.dtype.kind == "f"))
+        elif 2 * found < len(y):
+            samples.append(sample(score[mask]))
+        else:
+            # Most rows: to sort the others to the end as +inf is faster than to pick these.
+            padded = np.where(mask, score, score.dtype.type(np.inf))
+            padded.sort()
+            samples.append(Sample((Chunk(padded[:found]),), found))
+    return (samples[0], samples[1], samples[2]) if rows == len(y) else None
+
+
+def equal_labels(y: Array, value: Any) -> Array:
+    """Return which entries of ``y`` are ``value``; text never equals a number."""
+    if isinstance(value, str) != (y.dtype.kind in "UST") and y.dtype.kind != "O":
+        return np.zeros(len(y), dtype=bool)
+    return np.asarray(y == value, dtype=bool)
+
+
+def one_column(values: Any, name: str) -> Array:
+    """Return a one-dimensional array; one column of a matrix is fine, more are not."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        raise missing(name, int(np.ma.getmaskarray(values).sum()))
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        hint = " For the output of predict_proba, take [:, 1]." if name == "score" else ""
+        raise InputError(f"{name} must have one dimension; got shape {array.shape}.{hint}")
+    return array
+
+
+def _scores(score: Array) -> Array:
+    if score.dtype.kind == "O":
+        try:
+            score = score.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"score must hold numbers only; got objects: {error}") from None
+    if score.dtype.kind not in "biuf":
+        raise InputError(
+            f"score must hold real numbers; got dtype {score.dtype}"
+            + (f" (first value {score[0]!r})." if len(score) else ".")
+        )
+    if score.dtype.kind in "iu" and len(score) and np.abs(score).max() > EXACT:
+        raise InputError(
+            "integer scores must lie within ±2**53, or different scores become equal; "
+            f"got {score.min()} to {score.max()}. Replace them by their ranks."
+        )
+    if score.dtype == np.float32:
+        return score
+    return score.astype(np.float32 if score.dtype == np.float16 else np.float64, copy=False)
+
+
+def _weights(weight: Array) -> Array:
+    if weight.dtype.kind not in "biuf":
+        raise InputError(f"weight must hold numbers; got dtype {weight.dtype}.")
+    if weight.dtype.kind == "f":
+        weight = weight.astype(np.float64, copy=False)
+        bad = int(np.count_nonzero(~np.isfinite(weight)))
+        if bad:
+            raise missing("or infinite weight", bad)
+    else:
+        weight = weight.astype(np.int64, copy=False)
+    negative = int(np.count_nonzero(weight < 0))
+    if negative:
+        raise InputError(
+            f"weights must not be negative; got {negative:,} below zero (least {weight.min():g})."
+        )
+    return weight
+
+
+def _finite(kind: Sample) -> bool:
+    """NaN and +inf sort to the end and −inf to the front, so the ends tell for all."""
+    return all(np.isfinite(c.values[0]) and np.isfinite(c.values[-1]) for c in kind.chunks)
+
+
+def _bad_scores(score: Array) -> InputError:
+    lost = int(np.count_nonzero(np.isnan(score)))
+    return missing("score", lost) if lost else infinite("score", int(np.isinf(score).sum()))
+
+
+def _refuse_missing_objects(y: Array) -> None:
+    lost = sum(
+        value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value  # noqa: PLR0124
+        for value in y
+    )
+    if lost:
+        raise missing("label", int(lost))
+
+
+def _bad_labels(y: Array, labels: LabelValues) -> InputError:
+    if y.dtype.kind == "f" and np.isnan(y).any():
+        return missing("label", int(np.isnan(y).sum()))
+    known = np.zeros(len(y), dtype=bool)
+    for value in labels.kinds:
+        if value is not None:
+            known |= equal_labels(y, value)
+    strange = y[~known]
+    found = sorted(set(strange.tolist()), key=str)
+    return labels.unknown(found, len(strange))

@@ -1,0 +1,88 @@
+"""What the values of a label column mean, and what to say when they mean nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from pueval.errors import InputError
+
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class LabelValues:
+    """The values that mark a labeled positive, an unlabeled row and a known negative."""
+
+    positive: Any = 1
+    unlabeled: Any = 0
+    negative: Any = None
+
+    def __post_init__(self) -> None:
+        if self.positive is None:
+            raise InputError(
+                "pos_label must be the value that marks a labeled positive; got None. "
+                "Give it, for example pos_label=1."
+            )
+        given = [value for value in (self.unlabeled, self.negative) if value is not None]
+        if not given:
+            raise InputError(
+                "unlabeled_label and negative_label are both None, so every row would have to be "
+                "a labeled positive. Say which value marks an unlabeled row."
+            )
+        if self.positive in given or (len(given) == 2 and given[0] == given[1]):
+            raise InputError(
+                "pos_label, unlabeled_label and negative_label must differ; got "
+                f"{self.positive!r}, {self.unlabeled!r} and {self.negative!r}."
+            )
+
+    @property
+    def kinds(self) -> tuple[Any, Any, Any]:
+        """The values of labeled, unlabeled and negative rows, in this order."""
+        return self.positive, self.unlabeled, self.negative
+
+    def unknown(self, found: Iterable[Any], rows: int) -> InputError:
+        """Return the error for label values that are none of the three."""
+        values = list(found)
+        shown = ", ".join(_short(value) for value in values[:SHOWN])
+        if len(values) > SHOWN:
+            shown += ", …"
+        known = ", ".join(
+            f"{name}={value!r}"
+            for name, value in zip(
+                ("pos_label", "unlabeled_label", "negative_label"), self.kinds, strict=True
+            )
+            if value is not None
+        )
+        if any(str(value) in {"-1", "-1.0"} for value in values):
+            return InputError(
+                f"label −1 is ambiguous ({_rows(rows)} with labels {shown}): some write it for "
+                "unlabeled rows, others for negatives. Say which: unlabeled_label=-1 or "
+                f"negative_label=-1 (now {known})."
+            )
+        return InputError(
+            f"{_rows(rows)} with a label that is not {known}: {shown}. "
+            "Say what they mean with pos_label=, unlabeled_label= and negative_label=."
+        )
+
+
+def missing(what: str, rows: int) -> InputError:
+    """Return the error for missing labels, scores or weights."""
+    return InputError(f"{_rows(rows)} with a missing {what}. Drop or fill them first.")
+
+
+def infinite(what: str, rows: int) -> InputError:
+    """Return the error for scores that are not finite."""
+    return InputError(
+        f"{_rows(rows)} with an infinite {what}. Replace ±inf by a finite number, or drop the rows."
+    )
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row" + ("" if count == 1 else "s")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:39] + "…"

@@ -1,0 +1,50 @@
+"""Results as text: aligned columns for terminals, an HTML table for notebooks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+Rows = Sequence[Sequence[str]]
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Show a measure: fixed decimals, a dash where it is undefined."""
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:.{digits}f}" if abs(value) < 1000 else f"{value:.4g}"
+
+
+def amount(value: float) -> str:
+    """Show a number of rows."""
+    return f"{value:,.0f}" if abs(value - round(value)) < 1e-9 else f"{value:,.1f}"
+
+
+def text_table(header: Sequence[str], rows: Rows) -> str:
+    """Align columns: the first to the left, all others to the right."""
+    widths = [max(len(row[k]) for row in (header, *rows)) for k in range(len(header))]
+
+    def line(row: Sequence[str]) -> str:
+        cells = [row[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        return "  ".join(cells).rstrip()
+
+    return "\n".join([line(header), *map(line, rows)])
+
+
+def html_table(header: Sequence[str], rows: Rows) -> str:
+    """Make an HTML table; every cell is escaped."""
+
+    def line(tag: str, row: Sequence[str]) -> str:
+        cells = []
+        for k, cell in enumerate(row):
+            align = "left" if k == 0 else "right"
+            cells.append(f'<{tag} style="text-align:{align}">{escape(cell)}</{tag}>')
+        return "<tr>" + "".join(cells) + "</tr>"
+
+    head = line("th", header)
+    body = "".join(line("td", row) for row in rows)
+    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
