@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import cyclopts
 from cyclopts import Group, Parameter
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -182,14 +183,17 @@ def _print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         flat = [cell.replace("\n", " ") for cell in header]
         print(text_table(flat, rows))  # noqa: T201
         return
-    table = Table(header_style="bold", pad_edge=False)
+    table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     for k, cell in enumerate(header):
         corrected = cell.endswith("corrected")
         table.add_column(
-            escape(cell), justify="right" if k else "left", style="bold" if corrected else None
+            escape(cell),
+            justify="right" if k else "left",
+            style="bold" if corrected else None,
+            no_wrap=k == 0,
         )
     for row in rows:
-        table.add_row(*(escape(cell) for cell in row), end_section=row is rows[-2])
+        table.add_row(*(escape(cell) for cell in row))
     Console().print(table)
 
 

@@ -344,9 +344,9 @@ class Counts:
         A measure that rises with the true positive rate and falls with the false positive rate
         is best at one of these: between them only unlabeled and negative rows are added.
         """
-        score, count = self._labeled.distinct()
-        (u_above, u_at, _), (n_above, n_at, _) = (
-            kind.around(score) for kind in (self._unlabeled, self._negative)
+        score, _ = self._labeled.distinct()
+        (_, reached, _), (u_above, u_at, _), (n_above, n_at, _) = (
+            kind.around(score) for kind in self._kinds
         )
         rest = u_at[-1] < self.n_unlabeled or n_at[-1] < self.n_negative
         lowest = min(c.values[0] for kind in self._kinds for c in kind.chunks)
@@ -358,7 +358,7 @@ class Counts:
 
         return Steps(
             framed(score, np.inf, lowest),
-            framed(np.cumsum(count), 0, self.n_labeled),
+            framed(reached, 0, self.n_labeled),
             framed(u_at, 0, self.n_unlabeled),
             framed(n_at, 0, self.n_negative),
             framed((u_at > u_above) | (n_at > n_above), False, False),  # noqa: FBT003

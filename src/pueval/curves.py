@@ -132,7 +132,8 @@ def recover_roc(steps: Steps, rates: Rates) -> RocCurve:
     lifted to the highest true positive rate on their left. The algorithm is applied to all
     points of the line through the rates, not only to its corners: the line is cut at the edges
     of the square, and corners are joined by a jump, as unlabeled rows are added before the
-    labeled row that makes the corner; but by a straight line if they have the same score.
+    labeled row that makes the corner; but by a straight line if they have the same score (from
+    the corner next to the left, if the correction has made tied steps change places).
     Without a correction this is the ordinary ROC curve.
     """
     x, y, threshold, ramp = _inside_square(steps, rates)

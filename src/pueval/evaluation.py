@@ -387,7 +387,7 @@ def evaluate(
     corners = counts.corners()
     both = _both_rates(counts, corners, mixture, target)
     if threshold is None:
-        threshold = best_value(MEASURES["matthews_corrcoef"], both[0])[0]
+        threshold = _default_threshold(*both)
     point = operating_point(
         _check_threshold(threshold),
         *_both_rates(counts, counts.at(threshold), mixture, target),
@@ -466,6 +466,15 @@ def _both_rates(
     if mixture == NAIVE and target == "population":
         return corrected, corrected
     return corrected, naive_rates(counts, steps)
+
+
+def _default_threshold(corrected: Rates, naive: Rates) -> float:
+    """Return the threshold of the best Matthews correlation; the lowest score if it has none."""
+    for these in (corrected, naive):
+        threshold = best_value(MEASURES["matthews_corrcoef"], these)[0]
+        if not math.isnan(threshold):
+            return threshold
+    return float(naive.threshold[-1])
 
 
 def _check_threshold(threshold: float) -> float:

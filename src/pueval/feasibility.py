@@ -202,8 +202,13 @@ def contradiction(counts: Counts, mixture: Mixture, level: float = 0.95) -> str 
         f"prior {mixture.prior:g} does not fit this ranking with purity {mixture.purity:g}: "
         f"{limit.side} the score {limit.threshold:g} are {limit.labeled_share:.3g} of the labeled "
         f"but {limit.other_share:.3g} of the other rows, which is more of a difference than chance "
-        f"explains. The largest prior these data allow is {limit.prior:.3g} "
-        f"({level:.0%} confidence). Lower the prior"
-        + (", raise the purity" if mixture.purity < 1 else "")
+        f"explains. {_most(limit.prior, mixture.purity)} ({level:.0%} confidence). "
+        + ("Raise the purity, lower the prior" if mixture.purity < 1 else "Lower the prior")
         + ", or doubt that the labels are a random draw from the positives."
     )
+
+
+def _most(prior: float, purity: float) -> str:
+    if prior == 0:
+        return f"No prior at all fits a purity of {purity:g}"
+    return f"The largest prior these data allow is {prior:.3g}"

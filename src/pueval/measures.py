@@ -18,6 +18,9 @@ from pueval.errors import InputError
 from pueval.rates import Rates
 from pueval.samples import Array
 
+# Shares below this come from rounding: it would take 10¹⁴ rows to have one as small.
+ZERO = 1e-14
+
 
 class Table(NamedTuple):
     """Contingency tables as shares of the target (or as numbers of rows, after `scaled`)."""
@@ -97,12 +100,12 @@ class Measure:
 
 
 def _ratio(numerator: Array | float, denominator: Array | float) -> Array:
-    """Divide; NaN where the denominator is zero."""
+    """Divide; NaN where the denominator is zero, but for rounding."""
     numerator, denominator = np.broadcast_arrays(
         np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
     )
     result: Array = np.full(numerator.shape, np.nan)
-    np.divide(numerator, denominator, out=result, where=denominator != 0)
+    np.divide(numerator, denominator, out=result, where=np.abs(denominator) > ZERO)
     return result
 
 

@@ -90,8 +90,7 @@ class OperatingPoints:
 
     def expect(self, function: Callable[[Array, Array], Array]) -> Array:
         """Mean of ``function(hits, drawn)`` over the orders of tied rows, at every point."""
-        whole = self.taken == self.block_size
-        values = function(self.hits_before + np.where(whole, self.block_labeled, 0), self.drawn)
+        values = function(np.rint(self.hits), self.drawn)
         points = self.uncertain
         low, high = self._window(points)
         for rows, index, gained in _segments(low, high):
@@ -107,9 +106,11 @@ class OperatingPoints:
         """Numbers of labeled rows that the top of a tie can hold, but for the impossible."""
         mean, variance = (part[points] for part in self._spread)
         reach = REACH * np.sqrt(variance) + REACH
-        low = np.maximum(np.floor(mean - reach), 0).astype(np.int64)
-        most = np.minimum(self.block_labeled[points], self.taken[points])
-        return low, np.minimum(np.ceil(mean + reach).astype(np.int64), most)
+        labeled, taken = self.block_labeled[points], self.taken[points]
+        least = np.maximum(taken - (self.block_size[points] - labeled), 0)
+        low = np.maximum(np.floor(mean - reach).astype(np.int64), least)
+        high = np.minimum(np.ceil(mean + reach).astype(np.int64), np.minimum(labeled, taken))
+        return low, high
 
     def by_chance(self) -> Array:
         """P(X_b < hits) at every operating point b: how far above chance the hits are.

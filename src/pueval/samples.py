@@ -109,11 +109,6 @@ class Sample:
         """Whether every row counts a whole number of times."""
         return all(c.count is None or c.count.dtype.kind in "iu" for c in self.chunks)
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of the scores (float64 where there are none)."""
-        return np.result_type(*(c.values.dtype for c in self.chunks), np.float32)
-
     def around(self, thresholds: Array) -> tuple[Array, Array, Array]:
         """Weight above, weight at or above, and the lowest value above each threshold."""
 

@@ -94,14 +94,14 @@ def read(y_true: Any, score: Any, prior: float = 0.0, **how: Any) -> tuple[Count
     return counts, mixture, how.get("target", _DEFAULTS["target"])
 
 
-def clipped(name: str, value: float, low: float = 0.0, high: float = 1.0) -> float:
-    """Clip a corrected value to its range, and say so."""
+def clipped(name: str, value: float, low: float = 0.0, high: float = 1.0, depth: int = 4) -> float:
+    """Clip a corrected value to its range, and say so to the caller ``depth`` calls above."""
     inside = float(min(max(value, low), high))
     if abs(value - inside) > 1e-9:
         warnings.warn(
             f"the corrected {name} is {value:.4g} and was clipped to {inside:g}: too few rows to "
             "tell, or prior, purity or random labeling do not fit this ranking.",
             AssumptionWarning,
-            stacklevel=5,
+            stacklevel=depth,
         )
     return inside

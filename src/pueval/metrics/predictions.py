@@ -57,7 +57,7 @@ def _value(measure: Measure, these: Rates, zero_division: ZeroDivision) -> float
     """Return the measure at the first threshold; warn where it is clipped or undefined."""
     value = float(measure(these)[0])
     if not math.isnan(value):
-        return clipped(measure.name, value, measure.low, measure.high)
+        return clipped(measure.name, value, measure.low, measure.high, depth=5)
     if zero_division != "warn":
         return float(zero_division)
     warnings.warn(

@@ -32,7 +32,7 @@ def _check_method(method: str) -> None:
 def _check_prior(counts: Counts, mixture: Mixture) -> None:
     note = contradiction(counts, mixture)
     if note:
-        warnings.warn(note, AssumptionWarning, stacklevel=5)
+        warnings.warn(note, AssumptionWarning, stacklevel=4)
 
 
 @spelled_out

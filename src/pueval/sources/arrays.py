@@ -101,7 +101,7 @@ def _scores(score: Array) -> Array:
         try:
             score = score.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise InputError(f"score must hold numbers only; got objects: {error}") from None
+            raise InputError(f"score must hold numbers only; got objects: {error}.") from None
     if score.dtype.kind not in "biuf":
         raise InputError(
             f"score must hold real numbers; got dtype {score.dtype}"

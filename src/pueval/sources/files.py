@@ -1,12 +1,13 @@
 """Rows from CSV and Parquet files, read by DuckDB.
 
-Column names, file names and label values are untrusted text: names are quoted as identifiers,
-everything else is passed as a parameter.
+Column names, file names and label values are untrusted text: all of them are quoted.
 """
 
 from __future__ import annotations
 
+import csv
 import glob
+import gzip
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,7 +44,7 @@ def read_files(
     files = _find(path)
     with duckdb.connect(config={"threads": os.cpu_count() or 1}) as connection:
         try:
-            relation = _open(connection, files)
+            relation = _open(connection, files, label)
         except duckdb.Error as error:
             raise _unreadable(path, error) from None
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
@@ -91,19 +92,39 @@ def _find(path: str | os.PathLike[str]) -> list[str]:
     return files
 
 
-def _open(connection: Any, files: list[str]) -> Any:
+def _header(file: str, label: str) -> tuple[str, list[str]]:
+    """Read delimiter and column names from the first line of a CSV file.
+
+    The delimiter is the one that makes a column of the label. DuckDB would guess it from all
+    lines, and guess another one if some lines are malformed.
+    """
+    opener: Any = gzip.open if file.lower().endswith(".gz") else open
+    with opener(file, "rt", encoding="utf-8-sig", errors="replace", newline="") as stream:
+        header = stream.readline().rstrip("\r\n")
+    columns = {mark: next(csv.reader([header], delimiter=mark), []) for mark in ",\t;|"}
+    mark = max(columns, key=lambda mark: (label in columns[mark], len(columns[mark])))
+    if len(set(columns[mark])) < len(columns[mark]):
+        raise InputError(f"{file} has two columns of the same name in its header: {header[:200]}.")
+    return mark, columns[mark]
+
+
+def _open(connection: Any, files: list[str], label: str) -> Any:
     # DuckDB takes every name for a pattern, so brackets and stars in names are escaped.
-    names = [glob.escape(file) for file in files]
+    names = "[" + ", ".join(_text(glob.escape(file)) for file in files) + "]"
     if Path(files[0]).suffix.lower() in PARQUET:
-        return connection.read_parquet(names)
-    return connection.read_csv(
-        names, header=True, all_varchar=True, na_values=NULLS, null_padding=False
+        return connection.sql(f"SELECT * FROM read_parquet({names})")  # noqa: S608 - quoted
+    delimiter, columns = _header(files[0], label)
+    types = ", ".join(f"{_text(column)}: 'VARCHAR'" for column in columns)
+    options = (
+        f"header = true, auto_detect = false, columns = {{{types}}}, delim = {_text(delimiter)}, "
+        f"quote = '\"', escape = '\"', nullstr = [{', '.join(map(_text, NULLS))}]"
     )
+    return connection.sql(f"SELECT * FROM read_csv({names}, {options})")  # noqa: S608 - quoted
 
 
 def _unreadable(path: Any, error: Exception) -> InputError:
-    reason = str(error).strip().splitlines()[0][:300]
-    return InputError(f"{path} could not be read as a table: {reason}")
+    reason = " ".join(str(error).split()).split(" Possible fixes")[0][:300]
+    return InputError(f"{path} could not be read as a table: {reason.rstrip('.')}.")
 
 
 def _quoted(name: str) -> str:
@@ -121,12 +142,18 @@ def _is_number(kind: str) -> bool:
 def _number(name: str, kind: str) -> str:
     if kind == "FLOAT":
         return _quoted(name)
-    return f"TRY_CAST({_quoted(name)} AS DOUBLE)"
+    return _cast(name, kind, "DOUBLE")
+
+
+def _cast(name: str, kind: str, to: str) -> str:
+    # A plain cast of a text column would be done by DuckDB's CSV reader, which stops at the
+    # first value that is no number instead of counting them.
+    return f"TRY_CAST({_quoted(name) if _is_number(kind) else f'trim({_quoted(name)})'} AS {to})"
 
 
 def _weight(name: str, kind: str) -> str:
     whole = _is_number(kind) and not kind.startswith(("FLOAT", "DOUBLE", "DECIMAL"))
-    return f"TRY_CAST({_quoted(name)} AS {'BIGINT' if whole else 'DOUBLE'})"
+    return _cast(name, kind, "BIGINT" if whole else "DOUBLE")
 
 
 def _matches(name: str, kind: str, value: Any) -> str:
@@ -191,10 +218,10 @@ def _check(
             continue
         text = f"CAST({_quoted(name)} AS VARCHAR)"
         bad = relation.filter(f"{text} IS NOT NULL AND TRY_CAST({text} AS DOUBLE) IS NULL")
-        examples = [row[0] for row in bad.select(text).limit(1).fetchall()]
-        if examples:
+        [(other, example)] = bad.aggregate(f"count(*), any_value({text})").fetchall()
+        if other:
             raise InputError(
                 f"{what} column {name!r} must hold numbers only; "
-                f"got {bad.count('*').fetchone()[0]:,} other values, first {examples[0]!r}."
+                f"got {other:,} other values, for example {example!r}."
             )
         raise missing(f"{what} (column {name!r})", lost)

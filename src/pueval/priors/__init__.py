@@ -1,1 +1,0 @@
-"""Estimators of the prior and the purity."""

@@ -1,0 +1,230 @@
+"""The command line, run as a user runs it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import draw
+
+from pueval import __version__, evaluate
+from pueval.cli import run
+
+
+@pytest.fixture
+def scores(tmp_path, rng):
+    positive, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.4)
+    frame = pd.DataFrame(
+        {
+            "label": labeled.astype(int),
+            "model_a": score,
+            "model_b": score + rng.normal(size=3000),
+            "truth": positive.astype(int),
+        }
+    )
+    path = tmp_path / "scores.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def cells(text, row):
+    line = next(line for line in text.splitlines() if line.startswith(row))
+    return line[len(row) :].split()
+
+
+def test_evaluate(scores, capsys):
+    assert run(["evaluate", str(scores), "--label", "label", "--score", "model_a",
+                "--prior", "0.2"]) == 0  # fmt: skip
+    out = capsys.readouterr().out
+    frame = pd.read_csv(scores)
+    ev = evaluate(frame["label"], frame["model_a"], prior=0.2)
+    assert cells(out, "ROC AUC") == [f"{ev['roc_auc'].naive:.3f}", f"{ev['roc_auc'].value:.3f}"]
+    assert cells(out, "F1") == [f"{ev['f1'].naive:.3f}", f"{ev['f1'].value:.3f}"]
+    assert "model_a naive" in out
+    assert "prior 0.2, purity 1" in out
+
+
+def test_several_models_side_by_side(scores, capsys):
+    assert run(["evaluate", str(scores), "--label", "label", "--score", "model_a", "--score",
+                "model_b", "--prevalence", "0.3", "--ranking"]) == 0  # fmt: skip
+    out = capsys.readouterr().out
+    assert len(cells(out, "ROC AUC")) == 4
+    assert len(cells(out, "PULP")) == 2
+
+
+def test_the_three_ways_to_say_the_prior(scores, capsys):
+    frame = pd.read_csv(scores)
+    n_l, n_u = (frame["label"] == 1).sum(), (frame["label"] == 0).sum()
+    positives = n_l + 0.2 * n_u
+    results = []
+    for option in (
+        ["--prior", "0.2"],
+        ["--prevalence", str(positives / 3000)],
+        ["--label-frequency", str(n_l / positives)],
+    ):
+        run(["evaluate", str(scores), "--label", "label", "--score", "model_a", *option])
+        results.append(capsys.readouterr().out)
+    assert results[0] == results[1] == results[2]
+
+
+def test_json(scores, tmp_path, capsys):
+    path = tmp_path / "out.json"
+    arguments = ["evaluate", str(scores), "--label", "label", "--score", "model_a", "--prior",
+                 "0.2", "--purity", "0.9", "--target", "unlabeled", "--threshold", "1.5",
+                 "--ranking", "--json", str(path)]  # fmt: skip
+    assert run(arguments) == 0
+    content = json.loads(path.read_text())
+    frame = pd.read_csv(scores)
+    ev = evaluate(
+        frame["label"], frame["model_a"], prior=0.2, purity=0.9, target="unlabeled", threshold=1.5
+    )
+    model = content["models"]["model_a"]
+    assert content["pueval"] == __version__
+    assert model["measures"]["f1"]["value"] == pytest.approx(ev["f1"].value)
+    assert model["best"]["f1"]["threshold"] == ev.best("f1").threshold
+    assert model["threshold"] == 1.5
+    assert model["roc"]["area"] == pytest.approx(ev.roc().area)
+    assert model["roc"]["threshold"][0] is None  # +inf is not JSON
+    assert model["assumptions"]["target"] == "unlabeled"
+    assert model["ranking"]["pulp"] == pytest.approx(ev.ranking()["pulp"])
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
+
+
+def test_label_values(tmp_path, capsys):
+    path = tmp_path / "scores.parquet"
+    pd.DataFrame({"l": ["p", "u", "n", "u"], "s": [4, 3, 2, 1]}).to_parquet(path)
+    code = run(["evaluate", str(path), "--label", "l", "--score", "s", "--prior", "0.1",
+                "--positive", "p", "--unlabeled", "u", "--negative", "n"])  # fmt: skip
+    assert code == 0
+    assert "1 labeled, 2 unlabeled, 1 known negative rows" in capsys.readouterr().out
+
+
+def test_warnings_are_printed(scores, capsys):
+    run(["evaluate", str(scores), "--label", "label", "--score", "model_a", "--prior", "0.9"])
+    assert "! model_a: prior 0.9 does not fit this ranking" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["evaluate", "nothing.csv", "--label", "l", "--score", "s", "--prior", "0.1"],
+         "there is no file 'nothing.csv'"),
+        (["evaluate", "{file}", "--label", "label", "--score", "modl_a", "--prior", "0.1"],
+         "no score column 'modl_a'. Did you mean 'model_a'?"),
+        (["evaluate", "{file}", "--label", "label", "--score", "model_a"],
+         "give exactly one of prior, prevalence and label_frequency"),
+        (["evaluate", "{file}", "--label", "label", "--score", "model_a", "--prior", "1.2"],
+         "prior must be a number in [0, 1); got 1.2"),
+        (["evaluate", "{file}", "--label", "label", "--score", "model_a", "--prior", "x"],
+         'unable to convert "x" into float'),
+        (["evaluate", "{file}", "--label", "label", "--score", "model_a", "--piror", "0.1"],
+         "Did you mean --prior?"),
+        (["evaluate", "{file}", "--label", "label", "--score", "model_a", "--prior", "0.1",
+          "--target", "all"], "--target"),
+        (["evaluate", "{file}", "--label", "label", "--score", "model_a", "--prior", "0.1",
+          "--json", "/nowhere/at/all.json"], "/nowhere/at/all.json cannot be written"),
+        (["evaluate", "{file}", "--label", "truth", "--score", "label", "--prior", "0.1",
+          "--positive", "5"], "with a label that is not"),
+        (["evaluat"], "evaluat"),
+    ],
+)  # fmt: skip
+def test_errors(scores, capsys, arguments, message):
+    assert run([argument.format(file=scores) for argument in arguments]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("pueval: ")
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_an_existing_file_survives_a_failure(scores, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "out.json"
+    path.write_text("precious")
+
+    def full(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pueval.cli.json.dump", full)
+    code = run(["evaluate", str(scores), "--label", "label", "--score", "model_a", "--prior",
+                "0.2", "--json", str(path)])  # fmt: skip
+    assert code == 2
+    assert "cannot be written: No space left on device" in capsys.readouterr().err
+    assert path.read_text() == "precious"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.json", "scores.csv"]
+
+
+def test_names_are_not_markup(tmp_path, capsys, monkeypatch):
+    name = "[bold red]model[/]"
+    path = tmp_path / "scores.csv"
+    pd.DataFrame({"label": [1, 0, 0], name: [3, 2, 1]}).to_csv(path, index=False)
+    arguments = ["evaluate", str(path), "--label", "label", "--score", name, "--prior", "0"]
+    run(arguments)
+    assert name in capsys.readouterr().out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    run(arguments)
+    assert name in capsys.readouterr().out
+
+
+def test_table_in_a_terminal(scores, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    run(["evaluate", str(scores), "--label", "label", "--score", "model_a", "--prior", "0.2",
+         "--ranking"])  # fmt: skip
+    out = capsys.readouterr().out
+    assert "───" in out
+    assert "Without a prior" in out
+
+
+def test_help_and_version(capsys):
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == __version__
+    assert run(["evaluate", "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "Share of positives among the unlabeled rows." in out
+    assert run([]) == 0
+
+
+def command(*arguments, **given):
+    return subprocess.run(
+        [sys.executable, "-m", "pueval", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        **given,
+    )
+
+
+def test_as_a_process(scores):
+    good = command("evaluate", str(scores), "--label", "label", "--score", "model_a", "--prior",
+                   "0.2")  # fmt: skip
+    assert (good.returncode, good.stderr) == (0, "")
+    bad = command("evaluate", str(scores), "--label", "label", "--score", "x", "--prior", "0.2")
+    assert bad.returncode == 2
+    assert bad.stdout == ""
+    assert len(bad.stderr.splitlines()) == 1
+
+
+def test_without_the_extra(tmp_path):
+    """A bare install says what to install."""
+    (tmp_path / "cyclopts.py").write_text("raise ImportError")
+    result = command("--help", env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert result.returncode == 1
+    assert 'pip install "pueval[cli]"' in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_writes_what_numpy_gives(tmp_path):
+    """Weights make floats, ties make duplicates: all of it is JSON."""
+    rng = np.random.default_rng(0)
+    path, out = tmp_path / "scores.csv", tmp_path / "out.json"
+    frame = pd.DataFrame(
+        {"label": rng.integers(0, 2, 50), "s": rng.integers(0, 5, 50), "w": rng.random(50)}
+    )
+    frame.to_csv(path, index=False)
+    code = run(["evaluate", str(path), "--label", "label", "--score", "s", "--weight", "w",
+                "--prior", "0", "--json", str(out)])  # fmt: skip
+    assert code == 0
+    assert json.loads(out.read_text())["models"]["s"]["counts"]["labeled"] == pytest.approx(
+        frame.loc[frame["label"] == 1, "w"].sum()
+    )

@@ -1,0 +1,148 @@
+"""The package as a whole: what importing loads, what results look like, what is documented."""
+
+import inspect
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import draw
+
+import pueval
+from pueval import AssumptionWarning, Counts, MissingPackageError, evaluate, metrics
+
+
+def test_import_is_light():
+    code = (
+        "import sys, pueval;"
+        "heavy = {'pandas', 'matplotlib', 'sklearn', 'scipy.stats', 'duckdb', 'narwhals', 'rich'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("module", [pueval, metrics, pueval.conversions])
+def test_everything_public_is_documented(module):
+    names = getattr(module, "__all__", None) or [
+        name for name, thing in vars(module).items()
+        if inspect.isfunction(thing) and not name.startswith("_")
+        and thing.__module__ == module.__name__
+    ]  # fmt: skip
+    for name in names:
+        thing = getattr(module, name)
+        if inspect.ismodule(thing):
+            continue
+        doc = inspect.getdoc(thing)
+        assert doc, name
+        if inspect.isfunction(thing):
+            for section in ("Parameters", "Returns", "Examples"):
+                assert f"{section}\n---" in doc, f"{name} lacks {section}"
+            assert "{how}" not in doc
+            assert "{labels}" not in doc
+            for parameter in inspect.signature(thing).parameters:
+                assert parameter in doc, f"{name} does not explain {parameter}"
+
+
+class TestEvaluation:
+    @pytest.fixture
+    def ev(self, rng):
+        _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.4)
+        return evaluate(labeled, score, prior=0.2)
+
+    def test_repr(self, ev):
+        lines = repr(ev).splitlines()
+        assert lines[0].startswith("Evaluation of ")
+        assert lines[1].split() == ["naive", "corrected"]
+        assert any(line.startswith("Matthews correlation") for line in lines)
+
+    def test_html_is_escaped(self, ev):
+        html = ev._repr_html_()
+        assert html.startswith("<div>")
+        assert "Cohen&#x27;s kappa" in html
+        with pytest.warns(AssumptionWarning):
+            bad = evaluate(ev.counts, prior=0.9)
+        assert "⚠ prior 0.9" in bad._repr_html_()
+        assert "! prior 0.9" in repr(bad)
+
+    def test_frame(self, ev):
+        frame = ev.frame()
+        assert list(frame.columns) == ["value", "naive"]
+        assert list(frame.index) == list(ev)
+        assert frame.loc["f1", "value"] == ev["f1"].value
+        assert len(ev) == len(frame)
+
+    def test_frame_without_pandas(self, ev, monkeypatch):
+        monkeypatch.setitem(sys.modules, "pandas", None)
+        with pytest.raises(MissingPackageError, match=r'pip install "pueval\[pandas\]"'):
+            ev.frame()
+
+    def test_dict_is_json(self, ev):
+        content = json.loads(json.dumps(ev.to_dict(), allow_nan=False))
+        assert content["measures"]["recall"]["value"] == ev["recall"].value
+        assert content["counts"]["labeled"] == ev.counts.n_labeled
+        assert len(content["roc"]["fpr"]) == len(ev.roc().fpr)
+
+    def test_at(self, ev):
+        point = ev.at(1.0)
+        assert point["f1"] == evaluate(ev.counts, prior=0.2, threshold=1.0)["f1"]
+        assert point.table.as_array().sum() == pytest.approx(ev.counts.n)
+        assert ev.at(np.inf)["recall"].value == 0
+
+    def test_best_of_what_should_be_small(self, ev):
+        best = ev.best("false_discovery_rate")
+        assert best.value <= ev["false_discovery_rate"].value
+
+    def test_any_fbeta(self, ev):
+        assert ev.best("f2").value >= ev["f2"].value > 0
+
+    def test_nothing_remembers(self, ev):
+        before = repr(ev)
+        ev.roc(), ev.pr(), ev.best("f1"), ev.at(0)
+        assert repr(ev) == before
+        with pytest.raises(AttributeError):
+            ev.threshold = 3
+
+    def test_clipped_values_are_said_once(self):
+        counts = Counts.from_table([3, 2, 1], labeled=[3, 1, 0], unlabeled=[0, 2, 6])
+        with pytest.warns(AssumptionWarning, match="outside their range were clipped") as caught:
+            ev = evaluate(counts, prior=0.3, threshold=3)
+        assert len(caught) == len(ev.warnings) == 1
+        assert caught[0].filename == __file__
+        assert ev["specificity"].value == 1.0
+        assert ev.at(3).clipped["specificity"] > 1
+
+    def test_clipped_metric(self):
+        y, predicted = [1, 1, 1, 0, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0, 0, 0]
+        with pytest.warns(AssumptionWarning, match="corrected precision is") as caught:
+            assert metrics.precision_score(y, predicted, prior=0.3) == 1.0
+        assert caught[0].filename == __file__
+        with pytest.warns(AssumptionWarning, match="corrected roc_auc is") as caught:
+            assert metrics.roc_auc_score(y, predicted, prior=0.3) == 1.0
+        assert caught[0].filename == __file__
+
+    def test_metrics_warn_of_an_impossible_prior(self, rng):
+        _, score, labeled = draw(rng, 20_000, prevalence=0.2, label_frequency=0.3, separation=3)
+        with pytest.warns(AssumptionWarning, match=r"prior 0\.5 does not fit") as caught:
+            metrics.roc_curve(labeled, score, prior=0.5)
+        assert caught[0].filename == __file__
+        with pytest.warns(AssumptionWarning, match=r"prior 0\.5 does not fit"):
+            metrics.precision_recall_curve(labeled, score, prior=0.5, drop_intermediate=True)
+
+    def test_constant_scores(self):
+        ev = evaluate([1, 0, 0, 1], [5, 5, 5, 5], prior=0.1)
+        assert ev.threshold == 5
+        assert ev["roc_auc"].value == pytest.approx(0.5)
+        assert np.isnan(ev.best("matthews_corrcoef").value)
+        assert "–" in repr(ev)
+
+    def test_large_numbers_are_short(self):
+        from pueval.tables import amount, number
+
+        assert [number(x) for x in (float("nan"), float("inf"), -float("inf"), 12345.678)] == [
+            "–", "∞", "−∞", "1.235e+04",
+        ]  # fmt: skip
+        assert amount(1234.5) == "1,234.5"
