@@ -1,0 +1,76 @@
+"""A table of moderate size for the estimators that look at every threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+
+from pueval.counts import Counts
+from pueval.errors import InputError
+from pueval.samples import Array
+
+# More rows than MOST_ROWS are put into about BINS bins: an estimate does not get better by more.
+MOST_ROWS = 20_000
+BINS = 4_096
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """Distinct scores, and how many labeled and unlabeled rows have them.
+
+    Attributes
+    ----------
+    score : ndarray
+        Descending.
+    labeled, unlabeled : ndarray
+        Rows at each score.
+    n_labeled, n_unlabeled : float
+        Effective numbers of rows, which are the numbers of rows where these have no weights.
+    """
+
+    score: Array
+    labeled: Array
+    unlabeled: Array
+    n_labeled: float
+    n_unlabeled: float
+
+
+def reduced(counts: Counts) -> Reduced:
+    """Thin large counts, leave known negative rows out, and refuse constant scores."""
+    if counts.n > MOST_ROWS:
+        counts = counts.thinned(BINS)
+    used = counts.labeled + counts.unlabeled > 0
+    if np.count_nonzero(used) < 2:
+        raise InputError(
+            f"all labeled and unlabeled rows have the same score ({counts.score[used][0]:g}), "
+            "which says nothing about the prior. Pass scores that rank the rows."
+        )
+    n_labeled, n_background = counts.effective
+    n_unlabeled = n_background * counts.n_unlabeled / (counts.n_unlabeled + counts.n_negative)
+    return Reduced(
+        counts.score[used],
+        counts.labeled[used],
+        counts.unlabeled[used],
+        n_labeled,
+        n_unlabeled,
+    )
+
+
+def tails(table: Reduced) -> tuple[Array, Array, Array]:
+    """Labeled scores, and shares of labeled and of unlabeled rows at or above each.
+
+    A ratio that falls with the labeled share and rises with the unlabeled one is least at one
+    of these thresholds: between them only unlabeled rows are added.
+    """
+    at = table.labeled > 0
+    labeled, unlabeled = np.cumsum(table.labeled), np.cumsum(table.unlabeled)
+    return table.score[at], labeled[at] / labeled[-1], unlabeled[at] / unlabeled[-1]
+
+
+def check_fraction(name: str, value: float) -> None:
+    """Refuse an argument that is not a number strictly between 0 and 1."""
+    number: object = value
+    if not isinstance(number, Real) or not 0 < value < 1:
+        raise InputError(f"{name} must be a number in (0, 1); got {value!r}.")
