@@ -1,0 +1,75 @@
+"""What all estimators of the prior share: reading a score and a label, or Counts."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from pueval.counts import Counts
+from pueval.errors import InputError
+
+
+class ScorePriorEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base of the estimators that work on one score.
+
+    Attributes
+    ----------
+    prior_ : float
+        Share of positives among the unlabeled rows.
+    purity_ : float
+        Share of true positives among the labeled rows; 1 if the estimator takes labels as clean.
+    prior_interval_, purity_interval_ : tuple of float, or None
+        Confidence limits, where the estimator has any.
+    """
+
+    prior_: float
+    purity_: float
+    prior_interval_: tuple[float, float] | None
+    purity_interval_: tuple[float, float] | None
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803
+        """Estimate the prior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n,) or (n, 1), or Counts
+            Scores of rows that the classifier was not trained on; higher means more likely
+            positive.
+        y : array-like of shape (n,), optional
+            1 for labeled positives, 0 for unlabeled rows; left out with Counts.
+
+        Returns
+        -------
+        self
+        """
+        if isinstance(X, Counts):
+            if y is not None:
+                raise InputError("y belongs to arrays; Counts hold the labels already.")
+            counts = X
+        else:
+            counts = self._read(X, y)
+        counts.check()
+        if not counts.n_unlabeled:
+            raise InputError("there are no unlabeled rows, so there is no prior to estimate.")
+        self.purity_, self.prior_interval_, self.purity_interval_ = 1.0, None, None
+        self._estimate(counts)
+        return self
+
+    def _read(self, X: Any, y: Any) -> Counts:  # noqa: N803
+        if np.ndim(X) == 1:
+            X = np.asarray(X).reshape(-1, 1)  # noqa: N806
+        X, y = validate_data(self, X, y)  # noqa: N806
+        if X.shape[1] != 1:
+            raise InputError(
+                f"{type(self).__name__} works on one score; got {X.shape[1]} columns. Pass "
+                "the out-of-sample scores of a classifier of labeled against unlabeled rows."
+            )
+        return Counts.from_arrays(y, X[:, 0])
+
+    @abstractmethod
+    def _estimate(self, counts: Counts) -> None:
+        """Set ``prior_`` and whatever else the estimator knows."""
