@@ -4,7 +4,8 @@ from scipy.optimize import minimize
 
 from pueval import Counts
 from pueval.errors import AssumptionWarning, InputError
-from pueval.priors.kernel_mean import KernelMean, _Hull
+from pueval.priors.hull import Hull
+from pueval.priors.kernel_mean import KernelMean
 
 KINDS = ["KM1", "KM2"]
 
@@ -72,7 +73,7 @@ def slow_prior(X, y, kind):
 def test_projection_agrees_with_a_general_optimizer(multiple, width):
     X, y = draw(0, 0.3, 15, 20)
     kernel = gaussian(X, width)
-    fast = _Hull.of(kernel, 15).distance(multiple)
+    fast = Hull.of(kernel, 15).distance(multiple)
     slow = slow_distance(kernel, y, multiple)
     assert fast == pytest.approx(slow, abs=1e-4)
     # Squares are what is minimized; the fast one must not be worse.
@@ -82,7 +83,7 @@ def test_projection_agrees_with_a_general_optimizer(multiple, width):
 def test_projection_meets_the_optimality_conditions():
     # x is the projection onto a hull if no point lies further in the direction away from x.
     X, _ = draw(1, 0.4, 100, 150)
-    hull = _Hull.of(gaussian(X[:, :1], 0.5), 100)
+    hull = Hull.of(gaussian(X[:, :1], 0.5), 100)
     for multiple in (1.1, 2.0, 10.0):
         away = hull.away(multiple)
         projection = multiple * hull.unlabeled + (1 - multiple) * hull.labeled - away
@@ -91,7 +92,7 @@ def test_projection_meets_the_optimality_conditions():
 
 def test_slope_is_the_derivative_and_never_falls():
     X, _ = draw(2, 0.4, 60, 90)
-    hull = _Hull.of(gaussian(X, 1.0), 60)
+    hull = Hull.of(gaussian(X, 1.0), 60)
     at = np.array([1.2, 1.5, 2.0, 4.0, 8.0])
     slopes = np.array([hull.slope(m) for m in at])
     quotient = [(hull.distance(m + 1e-4) - hull.distance(m - 1e-4)) / 2e-4 for m in at]

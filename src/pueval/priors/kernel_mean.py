@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal, get_args
 
 import numpy as np
-from scipy.linalg.lapack import dpstrf
-from scipy.optimize import brentq, nnls
+from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 
 from pueval.errors import AssumptionWarning, InputError
 from pueval.priors.features import FeaturePriorEstimator
+from pueval.priors.hull import Hull
 from pueval.samples import Array
 
 Kind = Literal["KM1", "KM2"]
@@ -85,12 +84,9 @@ class KernelMean(FeaturePriorEstimator):
 
     Notes
     -----
-    The inner problem is the projection of a point onto the convex hull of others. The kernel matrix
-    is factored by Cholesky's method with pivoting, so that the rows are points of a
-    few dimensions; with rows p of the points minus G, non-negative least squares finds
-    v ≥ 0 that minimizes ‖Σvᵢpᵢ‖² + (Σvᵢ − 1)². For v = t·w, the best t leaves
-    ‖Σwᵢpᵢ‖² / (1 + ‖Σwᵢpᵢ‖²), which increases with the distance: so v/Σv is the projection. The
-    slope is exact: (F − H) in the direction from the projection to G.
+    The inner problem, the projection of a point onto the convex hull of others, is solved exactly
+    by non-negative least squares (see `pueval.priors.hull`), and so the slope of d is exact, too:
+    F − H in the direction from the projection to G. No difference quotients are needed.
 
     KM1 gives about 0 where already the first slope is above its threshold; with few rows in many
     dimensions this happens whatever the prior is. KM2 does not have this fault.
@@ -158,7 +154,7 @@ class KernelMean(FeaturePriorEstimator):
                 AssumptionWarning,
                 stacklevel=3,
             )
-        hull = _Hull.of(kernel, n_labeled)
+        hull = Hull.of(kernel, n_labeled)
         first = hull.distance(FIRST_STEP) / (FIRST_STEP - 1)
         threshold = (1 - SHARE) * first + SHARE * gap
         if self.kind == "KM1":
@@ -211,46 +207,7 @@ def _widest_gap(rows: Array, weight: Array) -> tuple[Array, float, float]:
     return best
 
 
-@dataclass(frozen=True, eq=False)
-class _Hull:
-    """The rows as points whose inner products are the kernel, and their two means."""
-
-    points: Array
-    labeled: Array
-    unlabeled: Array
-
-    @classmethod
-    def of(cls, kernel: Array, n_labeled: int) -> _Hull:
-        factor, pivot, rank, _ = dpstrf(kernel, lower=1, tol=1e-7)
-        points = np.empty((len(kernel), rank))
-        points[pivot - 1] = np.tril(factor)[:, :rank]
-        return cls(points, points[:n_labeled].mean(axis=0), points[n_labeled:].mean(axis=0))
-
-    def away(self, multiple: float) -> Array:
-        """Return λF + (1 − λ)H minus its projection onto the hull of the points."""
-        target = multiple * self.unlabeled + (1 - multiple) * self.labeled
-        system = np.vstack([(self.points - target).T, np.ones(len(self.points))])
-        goal = np.zeros(len(system))
-        goal[-1] = 1
-        weight, _ = nnls(system, goal, maxiter=30 * len(self.points))
-        projection: Array = (weight / weight.sum()) @ self.points
-        return target - projection
-
-    def distance(self, multiple: float) -> float:
-        return float(np.linalg.norm(self.away(multiple)))
-
-    def slope(self, multiple: float) -> float:
-        if multiple <= 1:
-            return 0.0
-        away = self.away(multiple)
-        distance = np.linalg.norm(away)
-        # Closer than rounding errors are: the point is in the hull, where d is flat.
-        if distance < 1e-7:
-            return 0.0
-        return float((self.unlabeled - self.labeled) @ away / distance)
-
-
-def _reach(hull: _Hull, threshold: float) -> float:
+def _reach(hull: Hull, threshold: float) -> float:
     """Return the prior at which the slope reaches the threshold; the slope never falls."""
     if hull.slope(1 / (1 - LARGEST_PRIOR)) <= threshold:
         warnings.warn(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
@@ -15,14 +13,10 @@ from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.priors.features import FeaturePriorEstimator
 from pueval.priors.frequency import prior_from_label_frequency
+from pueval.priors.tice_splits import MedianSplits, Node, RangeSplits
 from pueval.samples import Array
 
 Split = Literal["range", "median"]
-PIECES = 4
-# Added to the rows of a node when its labeled share is compared, against tiny nodes.
-CAUTION = 5
-# Where half of the rows is the cut, the tree may be deep, but no longer than this.
-DEEPEST = 30
 
 
 class Tice(FeaturePriorEstimator):
@@ -136,7 +130,9 @@ class Tice(FeaturePriorEstimator):
             [random.permutation(len(labeled)), random.permutation(len(unlabeled))]
         )
         fold %= min(self.folds, len(rows))
-        splitter: _Range | _Median = _Range.of(rows) if self.split == "range" else _Median(rows)
+        splitter: RangeSplits | MedianSplits = (
+            RangeSplits.of(rows) if self.split == "range" else MedianSplits(rows)
+        )
 
         frequency = 0.5
         for _ in range(self.iterations):
@@ -166,7 +162,7 @@ class Tice(FeaturePriorEstimator):
 
     def _largest_bound(
         self,
-        splitter: _Range | _Median,
+        splitter: RangeSplits | MedianSplits,
         known: Array,
         growing: Array,
         bounding: Array,
@@ -179,7 +175,7 @@ class Tice(FeaturePriorEstimator):
             return float(known[rows].mean() - np.sqrt(error / rows.size))
 
         best = float(known[bounding].mean())
-        root = _Node(growing, bounding, tuple(range(splitter.n_features)))
+        root = Node(growing, bounding, tuple(range(splitter.n_features)))
         queue = [(0.0, 0, 0, root)] if growing.size else []
         pushed = splits = 0
         while queue and splits < self.max_splits and best < 1:
@@ -199,92 +195,3 @@ class Tice(FeaturePriorEstimator):
                     pushed += 1
                     heapq.heappush(queue, (-bound(child.growing), -int(labels), pushed, child))
         return best
-
-
-@dataclass(frozen=True, eq=False)
-class _Node:
-    """The rows of a node that grow the tree and that give bounds, and the features left."""
-
-    growing: Array
-    bounding: Array
-    features: tuple[int, ...]
-    depth: int = 0
-
-
-def _promise(rows: Array, labels: Array) -> Array:
-    """Return, for each feature (a row of counts), the largest cautious labeled share of a part."""
-    best: Array = np.max(labels / (rows + CAUTION), axis=1)
-    return best
-
-
-@dataclass(frozen=True, eq=False)
-class _Range:
-    """Splits of the range of a feature into parts of equal width."""
-
-    piece: Array
-
-    @classmethod
-    def of(cls, rows: Array) -> _Range:
-        low, high = rows.min(axis=0), rows.max(axis=0)
-        share = (rows - low) / np.where(high > low, high - low, 1.0)
-        return cls(np.minimum((PIECES * share).astype(np.int64), PIECES - 1))
-
-    @property
-    def n_features(self) -> int:
-        return int(self.piece.shape[1])
-
-    def children(self, node: _Node, known: Array) -> Iterator[_Node]:
-        features = np.array(node.features, dtype=np.int64)
-        if not features.size:
-            return
-        place = self.piece[np.ix_(node.growing, features)] + PIECES * np.arange(features.size)
-        size = PIECES * features.size
-        rows = np.bincount(place.ravel(), minlength=size).reshape(-1, PIECES)
-        labels = np.bincount(place[known[node.growing]].ravel(), minlength=size)
-        promise = _promise(rows, labels.reshape(-1, PIECES))
-        best = int(np.argmax(promise))
-        if promise[best] <= 0:
-            return
-        piece = self.piece[:, features[best]]
-        left = tuple(f for f in node.features if f != features[best])
-        for part in range(PIECES):
-            yield _Node(
-                node.growing[piece[node.growing] == part],
-                node.bounding[piece[node.bounding] == part],
-                left,
-                node.depth + 1,
-            )
-
-
-@dataclass(frozen=True, eq=False)
-class _Median:
-    """Splits at the median of the growing rows of a node; features stay available."""
-
-    rows: Array
-
-    @property
-    def n_features(self) -> int:
-        return int(self.rows.shape[1])
-
-    def children(self, node: _Node, known: Array) -> Iterator[_Node]:
-        if node.depth >= DEEPEST:
-            return
-        values = self.rows[node.growing]
-        cut = np.median(values, axis=0)
-        # Ties with the median stay together; where they are the lowest values, they go below.
-        cut = np.where(cut > values.min(axis=0), cut, np.nextafter(cut, np.inf))
-        above = values >= cut
-        labels = known[node.growing]
-        rows = np.stack([(~above).sum(axis=0), above.sum(axis=0)], axis=1)
-        hits = np.stack([(~above[labels]).sum(axis=0), above[labels].sum(axis=0)], axis=1)
-        promise = np.where((rows > 0).all(axis=1), _promise(rows, hits), 0)
-        best = int(np.argmax(promise))
-        if promise[best] <= 0:
-            return
-        for side in (False, True):
-            yield _Node(
-                node.growing[above[:, best] == side],
-                node.bounding[(self.rows[node.bounding, best] >= cut[best]) == side],
-                node.features,
-                node.depth + 1,
-            )
