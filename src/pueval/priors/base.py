@@ -6,7 +6,9 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
+from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import validate_data
 
 from pueval.counts import Counts
@@ -60,15 +62,23 @@ class ScorePriorEstimator(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _read(self, X: Any, y: Any) -> Counts:  # noqa: N803
-        if np.ndim(X) == 1:
+        if np.ndim(X) == 1 and not issparse(X):
             X = np.asarray(X).reshape(-1, 1)  # noqa: N806
-        X, y = validate_data(self, X, y)  # noqa: N806
+        X, y = validate_data(self, X, y, ensure_min_samples=2)  # noqa: N806
         if X.shape[1] != 1:
             raise InputError(
                 f"{type(self).__name__} works on one score; got {X.shape[1]} columns. Pass "
                 "the out-of-sample scores of a classifier of labeled against unlabeled rows."
             )
         return Counts.from_arrays(y, X[:, 0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.one_d_array = True
+        tags.target_tags.required = True
+        # Not a classifier; this only says that y has two values.
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
 
     @abstractmethod
     def _estimate(self, counts: Counts) -> None:
