@@ -9,7 +9,7 @@ from pueval.errors import (
     UndefinedMeasureWarning,
 )
 from pueval.evaluation import Evaluation, evaluate
-from pueval.feasibility import PriorLimit, largest_prior
+from pueval.feasibility import PriorLimit, feasibility_pvalue, largest_prior
 from pueval.label_frequency import Moments, labeling_moments, labeling_variance
 from pueval.mixture import Mixture
 from pueval.results import Best, Contingency, Estimate, OperatingPoint
@@ -32,6 +32,7 @@ __all__ = [
     "UndefinedMeasureWarning",
     "conversions",
     "evaluate",
+    "feasibility_pvalue",
     "labeling_moments",
     "labeling_variance",
     "largest_prior",

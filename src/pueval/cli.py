@@ -10,7 +10,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import cyclopts
 from cyclopts import Group, Parameter
@@ -35,15 +35,17 @@ app = cyclopts.App(
     version_flags=["--version"],
     help=(
         "Honest evaluation of binary classifiers when nobody ever labeled a negative.\n\n"
-        "Counting unlabeled rows as negative gives wrong numbers. Say how many positives hide "
-        "among them, and pueval gives the right ones."
+        "Counting unlabeled rows as negative gives wrong numbers. pueval finds out how many "
+        "positives hide among them, or takes your word for it, and gives the right ones."
     ),
 )
 
 COLUMNS = Group("Columns", sort_key=1)
 ASSUMPTIONS = Group(
-    "Assumptions (give one of --prior, --prevalence, --label-frequency)", sort_key=2
+    "Assumptions (at most one of --prior, --prevalence, --label-frequency; else it is estimated)",
+    sort_key=2,
 )
+ESTIMATION = Group("Estimation", sort_key=2)
 LABELS = Group("Label values", sort_key=3)
 OUTPUT = Group("Output", sort_key=4)
 
@@ -59,7 +61,7 @@ def evaluate_command(
     prior: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
     prevalence: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
     label_frequency: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
-    purity: Annotated[float, Parameter(group=ASSUMPTIONS)] = 1.0,
+    purity: Annotated[float | Literal["estimate"], Parameter(group=ASSUMPTIONS)] = 1.0,
     target: Annotated[Target, Parameter(group=ASSUMPTIONS)] = "population",
     threshold: Annotated[float | None, Parameter(group=OUTPUT)] = None,
     positive: Annotated[str, Parameter(group=LABELS)] = "1",
@@ -91,7 +93,8 @@ def evaluate_command(
     label_frequency
         Share of all positives that are labeled.
     purity
-        Share of true positives among the labeled rows; 1 means clean labels.
+        Share of true positives among the labeled rows; 1 means clean labels. "estimate" estimates
+        it together with the prior.
     target
         Whose performance: of the whole population in the file, or of its unlabeled rows
         (when the labeled ones were collected apart).
@@ -109,12 +112,10 @@ def evaluate_command(
     json_path
         Write everything, curves included, to this file.
     """
-    labels = LabelValues(positive, unlabeled, negative)
-    columns = list(dict.fromkeys(score))
-    samples = read_files(file, label=label, scores=columns, weight=weight, labels=labels)
+    counts = _read(file, label, score, weight, LabelValues(positive, unlabeled, negative))
     evaluations = {
         name: evaluate(
-            Counts(*kinds),
+            one,
             prior=prior,
             prevalence=prevalence,
             label_frequency=label_frequency,
@@ -122,18 +123,117 @@ def evaluate_command(
             target=target,
             threshold=threshold,
         )
-        for name, kinds in zip(columns, samples, strict=True)
+        for name, one in counts.items()
     }
+    evaluations = _with_one_prior(evaluations, target, threshold)
     rankings = {name: ev.ranking() for name, ev in evaluations.items()} if ranking else {}
     if json_path is not None:
-        _write_json(json_path, file, label, evaluations, rankings)
+        models = {
+            name: ev.to_dict() | ({"ranking": rankings[name]} if rankings else {})
+            for name, ev in evaluations.items()
+        }
+        _write_json(json_path, file, label, models)
     _print_evaluations(evaluations, rankings)
+
+
+@app.command(name="prior")
+def prior_command(
+    file: str,
+    /,
+    *,
+    label: Annotated[str, Parameter(group=COLUMNS)],
+    score: Annotated[list[str], Parameter(group=COLUMNS, negative=())],
+    weight: Annotated[str | None, Parameter(group=COLUMNS)] = None,
+    purity: Annotated[float | Literal["estimate"], Parameter(group=ESTIMATION)] = 1.0,
+    method: Annotated[str, Parameter(group=ESTIMATION)] = "consensus",
+    level: Annotated[float, Parameter(group=ESTIMATION)] = 0.95,
+    positive: Annotated[str, Parameter(group=LABELS)] = "1",
+    unlabeled: Annotated[str, Parameter(group=LABELS)] = "0",
+    negative: Annotated[str | None, Parameter(group=LABELS)] = None,
+    json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
+) -> None:
+    """Estimate how many positives hide among the unlabeled rows.
+
+    Prints the prior with its limits, every estimator's answer, and the largest prior that the
+    data allow. Scores must come from rows the model was not trained on.
+
+    Example: pueval prior scores.csv --label label --score model_a
+
+    Parameters
+    ----------
+    file
+        A CSV or Parquet file, or a quoted pattern such as 'scores/*.parquet'.
+    label
+        Column that says which rows are labeled positives.
+    score
+        Column with a model's scores; repeat the option for several models.
+    weight
+        Column with weights of the rows.
+    purity
+        Share of true positives among the labeled rows; 1 means clean labels. "estimate" estimates
+        it together with the prior.
+    method
+        consensus, tilt, roc_network, alphamax, best_bin, dedpul, elkan_noto or roc_slope.
+    level
+        Level of the limits.
+    positive
+        Value of a labeled positive; 1 also stands for 1.0 and true.
+    unlabeled
+        Value of an unlabeled row; 0 also stands for 0.0 and false.
+    negative
+        Value of a known negative, if there are any.
+    json_path
+        Write everything to this file.
+    """
+    from pueval import priors
+
+    counts = _read(file, label, score, weight, LabelValues(positive, unlabeled, negative))
+    found = {
+        name: priors.estimate(one, purity=purity, method=method, level=level)
+        for name, one in counts.items()
+    }
+    if json_path is not None:
+        _write_json(json_path, file, label, {name: one.to_dict() for name, one in found.items()})
+    for name, one in found.items():
+        _print_table([name, "prior", "limits", "purity", "limits"], one.rows())
+        for note in one.notes():
+            _say(note)
+
+
+def _read(
+    file: str, label: str, scores: list[str], weight: str | None, labels: LabelValues
+) -> dict[str, Counts]:
+    columns = list(dict.fromkeys(scores))
+    samples = read_files(file, label=label, scores=columns, weight=weight, labels=labels)
+    return {name: Counts(*kinds) for name, kinds in zip(columns, samples, strict=True)}
+
+
+def _with_one_prior(
+    evaluations: dict[str, Evaluation], target: Target, threshold: float | None
+) -> dict[str, Evaluation]:
+    """Use the same prior for all models: the one from the model that separates best."""
+    best = max(evaluations.values(), key=lambda ev: ev["roc_auc"].naive)
+    if len(evaluations) == 1 or best.prior_estimate is None:
+        return evaluations
+    return {
+        name: ev
+        if ev is best
+        else evaluate(
+            ev.counts,
+            prior=best.mixture.prior,
+            purity=best.mixture.purity,
+            target=target,
+            threshold=threshold,
+        )
+        for name, ev in evaluations.items()
+    }
 
 
 def _print_evaluations(
     evaluations: dict[str, Evaluation], rankings: dict[str, dict[str, float]]
 ) -> None:
-    first = next(iter(evaluations.values()))
+    first = next((ev for ev in evaluations.values() if ev.prior_estimate is not None), None)
+    first = first or next(iter(evaluations.values()))
     _say(_assumed(first))
     header, rows = [""], [[TITLES[name]] for name in first]
     for name, ev in evaluations.items():
@@ -167,7 +267,7 @@ def _assumed(ev: Evaluation) -> str:
     if counts.n_negative:
         rows += f", {amount(counts.n_negative)} known negative"
     return (
-        f"{rows} rows. Assumed: prior {mixture.prior:.4g}, purity {mixture.purity:.4g}, labels "
+        f"{rows} rows. Assumed: {ev.assumed()}, labels "
         f"drawn at random; target {ev.target}, so prevalence {ev.prevalence:.4g}, "
         f"label frequency {mixture.label_frequency(counts):.4g}."
     )
@@ -197,22 +297,8 @@ def _print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     Console().print(table)
 
 
-def _write_json(
-    path: str,
-    file: str,
-    label: str,
-    evaluations: dict[str, Evaluation],
-    rankings: dict[str, dict[str, float]],
-) -> None:
-    content: dict[str, Any] = {
-        "pueval": __version__,
-        "file": file,
-        "label": label,
-        "models": {
-            name: ev.to_dict() | ({"ranking": rankings[name]} if rankings else {})
-            for name, ev in evaluations.items()
-        },
-    }
+def _write_json(path: str, file: str, label: str, models: dict[str, dict[str, Any]]) -> None:
+    content = {"pueval": __version__, "file": file, "label": label, "models": models}
     with _replaced(Path(path)) as stream:
         json.dump(content, stream, allow_nan=False)
         stream.write("\n")

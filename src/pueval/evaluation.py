@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -41,6 +41,8 @@ from pueval.tables import amount, html_table, number, text_table
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pueval.priors import PriorEstimate
+
 TITLES = {"roc_auc": "ROC AUC", "average_precision": "Average precision"} | {
     name: measure.title for name, measure in MEASURES.items()
 }
@@ -68,6 +70,8 @@ class Evaluation:
         The threshold of the measures that need one.
     warnings : tuple of str
         What looked wrong.
+    prior_estimate : PriorEstimate or None
+        Where prior and purity came from, if they were estimated.
     """
 
     counts: Counts
@@ -75,6 +79,7 @@ class Evaluation:
     target: Target
     threshold: float
     warnings: tuple[str, ...]
+    prior_estimate: PriorEstimate | None
     _corners: Steps
     _rates: tuple[Rates, Rates]
     _point: OperatingPoint
@@ -242,6 +247,9 @@ class Evaluation:
                     "target": self.target,
                     "prevalence": self.prevalence,
                     "label_frequency": self.mixture.label_frequency(self.counts),
+                    "estimated": None
+                    if self.prior_estimate is None
+                    else self.prior_estimate.to_dict(),
                 },
                 "threshold": self.threshold,
                 "table": vars(self._point.table),
@@ -270,10 +278,30 @@ class Evaluation:
         if self.counts.n_negative:
             rows += f", {amount(self.counts.n_negative)} known negative"
         return (
-            f"{rows} rows; prior {self.mixture.prior:.4g}, purity {self.mixture.purity:.4g}, "
+            f"{rows} rows; {self.assumed()}, "
             f"target {self.target} (prevalence {self.prevalence:.4g}), "
             f"threshold {self.threshold:.6g}"
         )
+
+    def assumed(self) -> str:
+        """Say which prior and purity were used, and whether they were estimated.
+
+        Returns
+        -------
+        str
+        """
+        estimate, mixture = self.prior_estimate, self.mixture
+        if estimate is None:
+            return f"prior {mixture.prior:.4g}, purity {mixture.purity:.4g}"
+        said = []
+        for name in ("prior", "purity"):
+            text = f"{name} {getattr(mixture, name):.3g}"
+            interval = getattr(estimate, f"{name}_interval")
+            if interval is not None:
+                text += f" (estimated, {estimate.level:.0%} limits {interval[0]:.3g} to "
+                text += f"{interval[1]:.3g})"
+            said.append(text)
+        return ", ".join(said)
 
     def _rows(self) -> list[list[str]]:
         return [[TITLES[n], number(self[n].naive), number(self[n].value)] for n in self]
@@ -296,7 +324,7 @@ def evaluate(
     prior: float | None = None,
     prevalence: float | None = None,
     label_frequency: float | None = None,
-    purity: float = 1.0,
+    purity: float | Literal["estimate"] = 1.0,
     target: Target = "population",
     threshold: float | None = None,
     weight: Any = None,
@@ -320,15 +348,17 @@ def evaluate(
     score : array-like
         The classifier's score; higher means more likely positive. It should come from rows that
         the classifier was not trained on.
-    prior : float
-        Share of positives among the unlabeled rows. Give one of ``prior``, ``prevalence`` and
-        ``label_frequency``; none is needed where every row is known.
-    prevalence : float
+    prior : float, optional
+        Share of positives among the unlabeled rows. Give at most one of ``prior``,
+        ``prevalence`` and ``label_frequency``; without any of them the prior is estimated from
+        the scores by `pueval.priors.estimate`.
+    prevalence : float, optional
         Share of positives in the target.
-    label_frequency : float
+    label_frequency : float, optional
         Share of all positives that are labeled.
-    purity : float, default 1.0
-        Share of true positives among the labeled rows.
+    purity : float or "estimate", default 1.0
+        Share of true positives among the labeled rows; ``"estimate"`` estimates it together
+        with the prior.
     target : {"population", "unlabeled"}
         Whose performance is wanted: of all rows together (one data set, part of its positives
         labeled), or of the unlabeled rows (the labeled ones were collected apart).
@@ -383,7 +413,7 @@ def evaluate(
         )
     counts.check()
     check_target(target)
-    mixture = _mixture(counts, target, purity, prior, prevalence, label_frequency)
+    mixture, estimate = _mixture(counts, target, purity, prior, prevalence, label_frequency)
     corners = counts.corners()
     both = _both_rates(counts, corners, mixture, target)
     if threshold is None:
@@ -401,6 +431,7 @@ def evaluate(
     }
     clipped = {k: value for k, (value, _) in areas.items() if not -1e-9 <= value <= 1 + 1e-9}
     found = [
+        *(estimate.warnings if estimate else ()),
         contradiction(counts, mixture),
         _clipping(clipped | point.clipped, mixture, point.threshold),
     ]
@@ -413,6 +444,7 @@ def evaluate(
         target,
         point.threshold,
         notes,
+        estimate,
         corners,
         both,
         point,
@@ -423,11 +455,12 @@ def evaluate(
 def _mixture(
     counts: Counts,
     target: Target,
-    purity: float,
+    purity: float | Literal["estimate"],
     prior: float | None,
     prevalence: float | None,
     label_frequency: float | None,
-) -> Mixture:
+) -> tuple[Mixture, PriorEstimate | None]:
+    """Return the assumptions as given, or as estimated where they are not."""
     given = {
         name: value
         for name, value in (
@@ -443,19 +476,37 @@ def _mixture(
                 f"{', '.join(given)} was given, but there are no unlabeled rows for it to "
                 "tell about. Leave it out: where every row is known, it has no effect."
             )
-        return Mixture(0.0, purity)
-    if len(given) != 1:
-        got = " and ".join(given) if given else "none of them"
+        return Mixture(0.0, _number(purity, "every row is known")), None
+    if len(given) > 1:
         raise InputError(
-            f"give exactly one of prior, prevalence and label_frequency; got {got}. prior is the "
-            "share of positives among the unlabeled rows, prevalence their share in the target, "
-            "label_frequency the share of all positives that are labeled."
+            f"give at most one of prior, prevalence and label_frequency; got "
+            f"{' and '.join(given)}. prior is the share of positives among the unlabeled rows, "
+            "prevalence their share in the target, label_frequency the share of all positives "
+            "that are labeled."
         )
+    if not given:
+        from pueval import priors
+
+        with warnings.catch_warnings():
+            # They are said with all others, once.
+            warnings.simplefilter("ignore", AssumptionWarning)
+            estimate = priors.estimate(counts, purity=purity)
+        return estimate.mixture(), estimate
+    known = _number(purity, f"{next(iter(given))} is given")
     if label_frequency is not None:
-        return Mixture.from_label_frequency(counts, label_frequency, purity)
+        return Mixture.from_label_frequency(counts, label_frequency, known), None
     if prevalence is not None and target == "population":
-        return Mixture.from_prevalence(counts, prevalence, purity)
-    return Mixture(next(iter(given.values())), purity)
+        return Mixture.from_prevalence(counts, prevalence, known), None
+    return Mixture(next(iter(given.values())), known), None
+
+
+def _number(purity: float | str, reason: str) -> float:
+    if isinstance(purity, str):
+        raise InputError(
+            f"purity must be a number where {reason}; got {purity!r}. "
+            "Leave the prior out to estimate both."
+        )
+    return purity
 
 
 def _both_rates(

@@ -191,6 +191,55 @@ def _sides(counts: Counts, level: float, *, upper: bool) -> list[_Side]:
     return sides
 
 
+def feasibility_pvalue(counts: Counts, *, prior: float, purity: float = 1.0) -> float:
+    """Test whether a ranking can have a prior, by the limits of `largest_prior`.
+
+    Small if more of the labeled than of the unlabeled rows reach some score than prior and
+    purity allow. That contradicts the prior, the purity, or the random labeling; as long as the
+    prior is only known from the same data, no test can tell whether labeling was random.
+
+    Parameters
+    ----------
+    counts : Counts
+        The data.
+    prior : float
+        Share of positives among the unlabeled rows.
+    purity : float, default 1.0
+        Share of true positives among the labeled rows.
+
+    Returns
+    -------
+    float
+        The smallest error level at which the prior is above the limit; conservative, since
+        the limit has to hold at all scores together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pueval import Counts
+    >>> y = np.repeat([1, 0], [100, 400])
+    >>> score = np.r_[np.ones(100), np.ones(80), np.zeros(320)]    # 20 % of the unlabeled
+    >>> counts = Counts.from_arrays(y, score)
+    >>> feasibility_pvalue(counts, prior=0.2)
+    1.0
+    >>> feasibility_pvalue(counts, prior=0.4) < 0.001
+    True
+    """
+    Mixture(prior, purity)
+    low, high = -30.0, 0.0  # logarithms of error levels
+
+    def refused(log_error: float) -> bool:
+        level = -np.expm1(log_error)
+        return largest_prior(counts, purity=purity, level=level).prior < prior
+
+    if not refused(np.log1p(-1e-6)):
+        return 1.0
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (low, middle) if refused(middle) else (middle, high)
+    return float(np.exp(high))
+
+
 def contradiction(counts: Counts, mixture: Mixture, level: float = 0.95) -> str | None:
     """Say why a ranking cannot have this prior, or return None if it can."""
     if not counts.n_unlabeled or (mixture.prior == 0 and mixture.purity == 1):

@@ -1,0 +1,239 @@
+"""Consensus: the default estimator, which combines the accurate ones and says what looks wrong."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from pueval.counts import Counts
+from pueval.curves import naive_auc
+from pueval.errors import AssumptionWarning, InputError
+from pueval.feasibility import largest_prior
+from pueval.priors.base import ScorePriorEstimator
+from pueval.priors.dedpul import Dedpul
+from pueval.priors.reduced import BINS, MOST_ROWS, check_fraction
+from pueval.priors.roc_network import RocNetwork
+from pueval.priors.tilt import Tilt
+
+# Fewer labeled rows than this say next to nothing, and fewer than FEW_LABELS not much.
+HARDLY_ANY = 10
+FEW_LABELS = 50
+# An AUC of labeled against unlabeled rows beyond these is suspicious.
+WEAK, TOO_GOOD = 0.65, 0.98
+# Members that differ by more than this do not agree.
+DISAGREEMENT = 0.15
+
+
+@dataclass(frozen=True)
+class Member:
+    """One estimator's answer.
+
+    Attributes
+    ----------
+    prior, purity : float
+        The estimates.
+    prior_interval, purity_interval : tuple of float, or None
+        Confidence limits, where the estimator has any.
+    """
+
+    prior: float
+    purity: float
+    prior_interval: tuple[float, float] | None = None
+    purity_interval: tuple[float, float] | None = None
+
+    @classmethod
+    def of(cls, fitted: ScorePriorEstimator) -> Member:
+        """Read the answer of a fitted estimator."""
+        return cls(fitted.prior_, fitted.purity_, fitted.prior_interval_, fitted.purity_interval_)
+
+
+class Consensus(ScorePriorEstimator):
+    """Prior, or prior and purity, from several estimators that go about it differently.
+
+    With clean labels the prior and its limits are medians of those of three members: `Tilt`,
+    `Tilt` that does not rely on clean labels (it guards against a wrong shape of the densities),
+    and `RocNetwork`. If the purity is estimated too, both are the means of `Tilt` and
+    `RocNetwork`, with the limits of `Tilt`. With a known purity below 1, the prior is the mean of
+    `Tilt` and of the purity times `Dedpul`, which then estimates prior/purity; the limits are
+    those of `Tilt`.
+
+    Assumption: labeled rows are a random draw (see `pueval.evaluate`), and scores exist that
+    negatives hardly ever reach; without the latter only an upper limit of the prior can be
+    known, which is ``prior_upper_``.
+
+    Parameters
+    ----------
+    purity : float or "estimate", default 1.0
+        Share of true positives among the labeled rows, or ``"estimate"`` to estimate it too.
+    level : float, default 0.95
+        Level of the intervals.
+
+    Attributes
+    ----------
+    prior_, purity_ : float
+        The estimates; NaN if labeled rows do not score higher than unlabeled ones, so that
+        there is nothing to estimate from.
+    prior_interval_, purity_interval_ : tuple of float, or None
+        Confidence limits.
+    prior_upper_ : float
+        Largest prior that the data allow, without an assumption about the scores.
+    purity_pvalue_ : float or None
+        p-value of the likelihood-ratio test of purity = 1, if the purity is estimated.
+    members_ : dict of str to Member
+        Every member's answer.
+    warnings_ : tuple of str
+        What looks wrong, in words.
+
+    References
+    ----------
+    See `Tilt`, `Dedpul` and `RocNetwork`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pueval.priors import Consensus
+    >>> rng = np.random.default_rng(0)
+    >>> score = np.r_[rng.normal(3, 1, 300), rng.normal(3, 1, 600), rng.normal(0, 1, 1400)]
+    >>> estimator = Consensus().fit(score, np.repeat([1, 0], [300, 2000]))
+    >>> round(estimator.prior_, 1)
+    0.3
+    >>> sorted(estimator.members_)
+    ['roc_network', 'tilt', 'tilt, labels not taken as clean']
+    """
+
+    prior_upper_: float
+    purity_pvalue_: float | None
+    members_: dict[str, Member]
+    warnings_: tuple[str, ...]
+
+    def __init__(self, *, purity: float | Literal["estimate"] = 1.0, level: float = 0.95) -> None:
+        self.purity = purity
+        self.level = level
+
+    def _estimate(self, counts: Counts) -> None:
+        check_fraction("level", self.level)
+        if counts.n > MOST_ROWS:
+            counts = counts.thinned(BINS)
+        purity: Any = self.purity
+        known = None if purity == "estimate" else purity
+        auc = naive_auc(counts, counts.corners())
+        sureness = _standard_score(counts, auc)
+        if sureness < -3:
+            raise InputError(
+                f"labeled rows score lower than unlabeled ones (AUC {auc:.3f}). A higher score "
+                "must mean more likely positive: negate the scores, or check the labels."
+            )
+        self.purity_pvalue_ = None
+        self.members_ = self._ask(counts, known)
+        self.prior_upper_ = largest_prior(
+            counts, purity=1.0 if known is None else known, level=self.level
+        ).prior
+        if sureness < 1.645:
+            self._give_up(auc)
+            return
+        self._combine(known)
+        notes = _doubts(counts, auc, [*self.members_.values()], both=known is None)
+        self._say(notes)
+
+    def _ask(self, counts: Counts, known: float | None) -> dict[str, Member]:
+        tilt = Tilt(purity=self.purity, level=self.level).fit(counts)
+        members = {"tilt": Member.of(tilt)}
+        self.purity_pvalue_ = tilt.purity_pvalue_
+        if known == 1:
+            doubtful = Tilt(purity="estimate", level=self.level).fit(counts)
+            members["tilt, labels not taken as clean"] = Member.of(doubtful)
+            self.purity_pvalue_ = doubtful.purity_pvalue_
+        elif known is not None:
+            members["dedpul"] = Member(known * Dedpul().fit(counts).prior_, known)
+        if known is None or known == 1:
+            with warnings.catch_warnings():
+                # What there is to say is said once, for all members.
+                warnings.simplefilter("ignore", AssumptionWarning)
+                network = RocNetwork(purity=self.purity, level=self.level).fit(counts)
+            members["roc_network"] = Member.of(network)
+        return members
+
+    def _combine(self, known: float | None) -> None:
+        answers = [*self.members_.values()]
+        # Of two, the median is the mean.
+        self.purity_ = _middle([m.purity for m in answers]) if known is None else known
+        prior = _middle([m.prior for m in answers])
+        self.prior_ = min(prior, float(np.nextafter(self.purity_, 0)))
+        trusted = answers if known == 1 else answers[:1]
+        self.prior_interval_ = _limits(self.prior_, [m.prior_interval for m in trusted])
+        if known is None:
+            self.purity_interval_ = _limits(self.purity_, [m.purity_interval for m in trusted])
+
+    def _give_up(self, auc: float) -> None:
+        self.prior_ = math.nan
+        self.prior_interval_ = (0.0, self.prior_upper_)
+        if self.purity == "estimate":
+            self.purity_ = math.nan
+            self.purity_interval_ = (0.0, 1.0)
+        note = (
+            f"the scores do not separate labeled from unlabeled rows (AUC {auc:.3f}), so the "
+            f"prior is not identified: anything from 0 to {self.prior_upper_:.3g} fits. Use a "
+            "better classifier, or give the prior."
+        )
+        self._say([note])
+
+    def _say(self, notes: list[str]) -> None:
+        self.warnings_ = tuple(notes)
+        for note in notes:
+            warnings.warn(note, AssumptionWarning, stacklevel=4)
+
+
+def _standard_score(counts: Counts, auc: float) -> float:
+    """How many standard errors the AUC lies above chance."""
+    labeled, others = counts.effective
+    return (auc - 0.5) / math.sqrt((labeled + others + 1) / (12 * labeled * others))
+
+
+def _middle(values: list[float]) -> float:
+    return float(np.median(values))
+
+
+def _limits(value: float, intervals: list[tuple[float, float] | None]) -> tuple[float, float]:
+    """Median of the members' limits, made to hold the estimate."""
+    known = [interval for interval in intervals if interval is not None]
+    low, high = (_middle([interval[k] for interval in known]) for k in (0, 1))
+    return min(low, value), max(high, value)
+
+
+def _doubts(counts: Counts, auc: float, members: list[Member], *, both: bool) -> list[str]:
+    """Say in words what makes the estimate doubtful."""
+    notes = []
+    few = counts.effective[0]
+    if few < HARDLY_ANY:
+        notes.append(
+            f"{few:.0f} labeled rows say next to nothing about the prior; label at least "
+            f"{FEW_LABELS}."
+        )
+    if auc > TOO_GOOD:
+        notes.append(
+            f"labeled rows score almost all above the unlabeled ones (AUC {auc:.3f}). Either "
+            "there are hardly any positives among the unlabeled rows, or the classifier was "
+            "trained on these very rows: then score them out of fold, for example with "
+            "cross_val_predict, before anything else."
+        )
+    for what in ("prior", "purity") if both else ("prior",):
+        answers = [getattr(member, what) for member in members]
+        if max(answers) - min(answers) <= DISAGREEMENT:
+            continue
+        reason = (
+            f"there are only {few:.0f} labeled rows"
+            if few < FEW_LABELS
+            else f"the scores separate labeled from unlabeled rows only weakly (AUC {auc:.3f})"
+            if auc < WEAK
+            else "the labels may not be a random draw from the positives, or negatives may reach "
+            "every score that positives have (a reducible mixture)"
+        )
+        notes.append(
+            f"the estimators of the {what} disagree ({min(answers):.3g} to {max(answers):.3g}): "
+            f"{reason}."
+        )
+    return notes

@@ -1,0 +1,281 @@
+"""estimate(): prior and purity from labels and scores, with every estimator's answer."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from pueval.counts import Counts
+from pueval.errors import AssumptionWarning, InputError, require
+from pueval.feasibility import largest_prior
+from pueval.mixture import Mixture
+from pueval.priors.alphamax import AlphaMax
+from pueval.priors.base import ScorePriorEstimator
+from pueval.priors.best_bin import BestBin
+from pueval.priors.consensus import Consensus, Member
+from pueval.priors.dedpul import Dedpul
+from pueval.priors.elkan_noto import ElkanNoto
+from pueval.priors.roc_network import RocNetwork
+from pueval.priors.roc_slope import RocSlope
+from pueval.priors.tilt import Tilt
+from pueval.priors.two_way import TwoWay
+from pueval.tables import number, text_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Methods that take the labels as clean, and how to make the estimator.
+CLEAN: dict[str, Any] = {
+    "alphamax": AlphaMax,
+    "best_bin": BestBin,
+    "dedpul": Dedpul,
+    "elkan_noto": ElkanNoto,
+    "roc_slope": RocSlope,
+}
+# Methods that can estimate the purity, too.
+BOTH: dict[str, Any] = {"consensus": Consensus, "tilt": Tilt, "roc_network": RocNetwork}
+METHODS = (*BOTH, *CLEAN)
+
+
+@dataclass(frozen=True)
+class PriorEstimate:
+    """Prior and purity as estimated from the data; made by `estimate`.
+
+    Attributes
+    ----------
+    method : str
+        How they were estimated.
+    prior, purity : float
+        The estimates.
+    prior_interval, purity_interval : tuple of float, or None
+        Confidence limits; None where the method has none, or the purity was given.
+    prior_upper : float
+        Largest prior that the data allow, without an assumption about the scores.
+    purity_pvalue : float or None
+        p-value of the test of purity = 1, where the method has one.
+    members : dict of str to Member
+        The answers of all estimators that were asked.
+    warnings : tuple of str
+        What looked wrong.
+    level : float
+        Level of the limits.
+    """
+
+    method: str
+    prior: float
+    purity: float
+    prior_interval: tuple[float, float] | None
+    purity_interval: tuple[float, float] | None
+    prior_upper: float
+    purity_pvalue: float | None
+    members: dict[str, Member]
+    warnings: tuple[str, ...]
+    level: float
+
+    def mixture(self) -> Mixture:
+        """Return the Mixture of these estimates.
+
+        Returns
+        -------
+        Mixture
+        """
+        if math.isnan(self.prior):
+            raise InputError(
+                f"the prior cannot be estimated: {' '.join(self.warnings)} "
+                "Give prior, prevalence or label_frequency."
+            )
+        return Mixture(self.prior, self.purity)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers, lists and text.
+
+        Returns
+        -------
+        dict
+        """
+        return asdict(self)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw every estimator's prior with its interval.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if left out.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        from pueval.priors.drawing import draw_estimate
+
+        require("matplotlib", extra="plot", purpose="PriorEstimate.plot()")
+        return draw_estimate(self, ax)
+
+    def rows(self) -> list[list[str]]:
+        """Return the answers as the rows of a table: method, prior, interval, purity, interval.
+
+        Returns
+        -------
+        list of list of str
+        """
+        whole = Member(self.prior, self.purity, self.prior_interval, self.purity_interval)
+        answers = {self.method: whole} | {
+            f"  {name}": member for name, member in self.members.items() if name != self.method
+        }
+        return [
+            [
+                name,
+                number(answer.prior),
+                _interval(answer.prior_interval),
+                number(answer.purity),
+                _interval(answer.purity_interval),
+            ]
+            for name, answer in answers.items()
+        ]
+
+    def notes(self) -> list[str]:
+        """Return what is to be said beside the numbers.
+
+        Returns
+        -------
+        list of str
+        """
+        limit = (
+            f"The data allow a prior of at most {self.prior_upper:.3g} ({self.level:.0%} "
+            "confidence, whatever the distribution of the scores)."
+        )
+        said = [limit]
+        if self.purity_pvalue is not None:
+            said.append(f"Test of clean labels (purity 1): p = {self.purity_pvalue:.2g}.")
+        return [*said, *(f"! {warning}" for warning in self.warnings)]
+
+    def __repr__(self) -> str:
+        table = text_table(HEADER, self.rows())
+        return "\n".join([f"Prior estimated by {self.method}", table, *self.notes()])
+
+
+HEADER = ("", "prior", "limits", "purity", "limits")
+
+
+def _interval(interval: tuple[float, float] | None) -> str:
+    return "–" if interval is None else f"{interval[0]:.3f} to {interval[1]:.3f}"
+
+
+def estimate(
+    y: Any,
+    score: Any = None,
+    *,
+    purity: float | Literal["estimate"] = 1.0,
+    method: str | ScorePriorEstimator = "consensus",
+    level: float = 0.95,
+    weight: Any = None,
+    pos_label: Any = 1,
+    unlabeled_label: Any = 0,
+    negative_label: Any = None,
+) -> PriorEstimate:
+    """Estimate the prior, and if wanted the purity, from labels and scores.
+
+    The scores must come from rows the classifier was not trained on. Labeled rows have to be a
+    random draw; if labeling favors high or low scores, every method errs.
+
+    Parameters
+    ----------
+    y : array-like or Counts
+        1 or True for labeled positives, 0 or False for unlabeled rows; or Counts, and no score.
+    score : array-like
+        The classifier's score; higher means more likely positive.
+    purity : float or "estimate", default 1.0
+        Share of true positives among the labeled rows, or ``"estimate"`` to estimate it too.
+    method : str or estimator, default "consensus"
+        ``"consensus"``, ``"tilt"``, ``"roc_network"``, ``"alphamax"``, ``"best_bin"``,
+        ``"dedpul"``, ``"elkan_noto"`` or ``"roc_slope"``; or an estimator of `pueval.priors`.
+        Those that take labels as clean are run twice to estimate the purity (`TwoWay`).
+    level : float, default 0.95
+        Level of the intervals.
+    weight, pos_label, unlabeled_label, negative_label : optional
+        As for `pueval.Counts.from_arrays`.
+
+    Returns
+    -------
+    PriorEstimate
+
+    Warns
+    -----
+    AssumptionWarning
+        If members disagree, labels are few, or scores do not separate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pueval import priors
+    >>> rng = np.random.default_rng(0)
+    >>> score = np.r_[rng.normal(3, 1, 300), rng.normal(3, 1, 600), rng.normal(0, 1, 1400)]
+    >>> found = priors.estimate(np.repeat([1, 0], [300, 2000]), score)
+    >>> round(found.prior, 1)
+    0.3
+    >>> low, high = found.prior_interval
+    >>> low < 0.3 < high < found.prior_upper
+    True
+    """
+    if isinstance(y, Counts):
+        counts = y
+    else:
+        counts = Counts.from_arrays(
+            y,
+            score,
+            weight=weight,
+            pos_label=pos_label,
+            unlabeled_label=unlabeled_label,
+            negative_label=negative_label,
+        )
+    name, estimator = _estimator(method, purity, level)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", AssumptionWarning)
+        estimator.fit(counts)
+    notes = tuple(str(w.message) for w in caught if issubclass(w.category, AssumptionWarning))
+    for note in notes:
+        warnings.warn(note, AssumptionWarning, stacklevel=2)
+    answer = Member.of(estimator)
+    if name in CLEAN and purity != "estimate" and purity < 1:
+        answer = _diluted(answer, purity)
+    known = 1.0 if purity == "estimate" else purity
+    return PriorEstimate(
+        name,
+        answer.prior,
+        answer.purity,
+        answer.prior_interval,
+        answer.purity_interval,
+        largest_prior(counts, purity=known, level=level).prior,
+        getattr(estimator, "purity_pvalue_", None),
+        getattr(estimator, "members_", {name: answer}),
+        notes,
+        level,
+    )
+
+
+def _estimator(
+    method: str | ScorePriorEstimator, purity: float | str, level: float
+) -> tuple[str, ScorePriorEstimator]:
+    if isinstance(method, ScorePriorEstimator):
+        return type(method).__name__, method
+    if method in BOTH:
+        return method, BOTH[method](purity=purity, level=level)
+    if method not in CLEAN:
+        raise InputError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
+    has_level = "level" in CLEAN[method]().get_params()
+    estimator = CLEAN[method](level=level) if has_level else CLEAN[method]()
+    if purity == "estimate":
+        return method, TwoWay(estimator)
+    Mixture(0.0, float(purity))
+    return method, estimator
+
+
+def _diluted(answer: Member, purity: float) -> Member:
+    """Turn an answer for clean labels, which is prior/purity, into the prior."""
+    interval = answer.prior_interval
+    if interval is not None:
+        interval = purity * interval[0], purity * interval[1]
+    return Member(purity * answer.prior, purity, interval, None)

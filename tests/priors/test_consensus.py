@@ -1,0 +1,233 @@
+"""The default estimator and estimate(): answers, intervals, warnings, hopeless input."""
+
+import json
+import math
+import warnings
+
+import numpy as np
+import pytest
+from conftest import draw
+
+from pueval import AssumptionWarning, Counts, InputError, evaluate, priors
+from pueval.priors import Consensus, Dedpul, Member
+
+
+@pytest.fixture
+def rows(rng):
+    positive, score, labeled = draw(rng, 6000, prevalence=0.35, label_frequency=0.3, separation=2.5)
+    return labeled, score, positive[~labeled].mean()
+
+
+@pytest.fixture
+def noisy(rng):
+    positive, score, labeled = draw(
+        rng, 8000, prevalence=0.35, label_frequency=0.3, separation=3.5, purity=0.8
+    )
+    return labeled, score, positive[~labeled].mean(), positive[labeled].mean()
+
+
+class TestEstimate:
+    def test_clean_labels(self, rows):
+        y, score, prior = rows
+        found = priors.estimate(y, score)
+        assert found.prior == pytest.approx(prior, abs=0.04)
+        low, high = found.prior_interval
+        assert low < prior < high
+        assert found.prior == np.median([member.prior for member in found.members.values()])
+        assert found.prior_upper > found.prior
+        assert found.purity == 1.0
+        assert found.purity_interval is None
+        assert found.warnings == ()
+
+    def test_both(self, noisy):
+        y, score, prior, purity = noisy
+        found = priors.estimate(y, score, purity="estimate")
+        assert found.prior == pytest.approx(prior, abs=0.05)
+        assert found.purity == pytest.approx(purity, abs=0.05)
+        assert found.purity_interval[0] < purity < found.purity_interval[1]
+        assert found.purity_pvalue < 0.01
+
+    @pytest.mark.parametrize("method", ["consensus", "tilt", "dedpul", "best_bin", "roc_slope"])
+    def test_known_purity(self, noisy, method):
+        y, score, prior, purity = noisy
+        found = priors.estimate(y, score, purity=purity, method=method)
+        assert found.purity == purity
+        assert found.prior == pytest.approx(prior, abs=0.06)
+
+    @pytest.mark.parametrize("method", ["dedpul", "best_bin", "roc_slope", "alphamax"])
+    def test_purity_by_two_runs(self, noisy, method):
+        y, score, prior, purity = noisy
+        found = priors.estimate(y, score, purity="estimate", method=method)
+        assert found.prior == pytest.approx(prior, abs=0.1)
+        assert found.purity == pytest.approx(purity, abs=0.12)
+
+    def test_counts_and_estimators(self, rows):
+        y, score, _ = rows
+        counts = Counts.from_arrays(y, score)
+        assert priors.estimate(counts).prior == priors.estimate(y, score).prior
+        by_hand = priors.estimate(counts, method=Dedpul(bandwidth=0.5))
+        assert by_hand.method == "Dedpul"
+        assert by_hand.prior == Dedpul(bandwidth=0.5).fit(counts).prior_
+
+    def test_order_of_rows_and_transforms(self, rows, rng):
+        y, score, _ = rows
+        order = rng.permutation(len(y))
+        one = priors.estimate(y, score)
+        other = priors.estimate(y[order], np.exp(score[order]))
+        assert other.prior == pytest.approx(one.prior, abs=1e-6)
+        assert other.prior_interval == pytest.approx(one.prior_interval, abs=1e-6)
+
+    def test_many_rows_cost_little_accuracy(self, rng):
+        positive, score, labeled = draw(
+            rng, 300_000, prevalence=0.3, label_frequency=0.3, separation=3
+        )
+        found = priors.estimate(labeled, score)
+        assert found.prior == pytest.approx(positive[~labeled].mean(), abs=0.02)
+
+    def test_text_and_dict(self, rows):
+        y, score, _ = rows
+        found = priors.estimate(y, score)
+        text = repr(found)
+        assert text.startswith("Prior estimated by consensus")
+        assert "roc_network" in text
+        assert "The data allow a prior of at most" in text
+        content = json.loads(json.dumps(found.to_dict()))
+        assert content["members"]["tilt"]["prior"] == found.members["tilt"].prior
+
+    def test_plot(self, rows):
+        import matplotlib as mpl
+
+        mpl.use("Agg")
+        y, score, _ = rows
+        found = priors.estimate(y, score)
+        ax = found.plot()
+        assert next(t.get_text() for t in ax.get_yticklabels()) == "consensus"
+        assert found.plot(ax) is ax
+        assert f"{found.level:.0%}" in ax.get_xlabel()
+
+    def test_bad_arguments(self, rows):
+        y, score, _ = rows
+        with pytest.raises(InputError, match="method must be one of consensus, .*; got 'magic'"):
+            priors.estimate(y, score, method="magic")
+        with pytest.raises(InputError, match="level must be a number in"):
+            priors.estimate(y, score, level=1.5)
+        for purity in (0, 1.5, "guess"):
+            with pytest.raises(InputError, match="purity"):
+                priors.estimate(y, score, purity=purity)
+        known = Counts.from_arrays([1, 0], [2, 1], unlabeled_label=None, negative_label=0)
+        with pytest.raises(InputError, match="no unlabeled rows"):
+            priors.estimate(known)
+
+
+class TestHopeless:
+    def test_constant_scores(self):
+        with pytest.raises(InputError, match="say nothing about the prior"):
+            priors.estimate([1] * 20 + [0] * 80, [3.0] * 100)
+
+    def test_no_separation(self, rng):
+        y, score = np.arange(1000) < 200, rng.normal(size=1000)
+        with pytest.warns(AssumptionWarning, match="prior is not identified"):
+            found = priors.estimate(y, score)
+        assert math.isnan(found.prior)
+        assert found.prior_interval == (0.0, found.prior_upper)
+        with pytest.raises(InputError, match="the prior cannot be estimated: the scores do not"):
+            evaluate(y, score)
+        with pytest.warns(AssumptionWarning, match="prior is not identified"):
+            both = priors.estimate(y, score, purity="estimate")
+        assert math.isnan(both.purity)
+        assert both.purity_interval == (0.0, 1.0)
+
+    def test_worse_than_chance(self, rows):
+        y, score, _ = rows
+        with pytest.raises(InputError, match="labeled rows score lower .* negate the scores"):
+            priors.estimate(y, -score)
+
+    def test_few_labels(self, rng):
+        y = np.arange(500) < 6
+        score = rng.normal(size=500) + 3 * (y | (rng.random(500) < 0.2))
+        with pytest.warns(AssumptionWarning, match="6 labeled rows say next to nothing"):
+            found = priors.estimate(y, score)
+        low, high = found.prior_interval
+        assert high - low > 0.15
+
+    def test_scores_of_rows_trained_on(self, rng):
+        """Labeled rows far above all others, as an overfitted model scores its own rows."""
+        y = np.arange(2000) < 300
+        score = rng.normal(size=2000) + 8 * y
+        with pytest.warns(AssumptionWarning, match="trained on these very rows"):
+            priors.estimate(y, score)
+
+    def test_disagreement_is_explained(self):
+        from pueval.priors.consensus import _doubts
+
+        few = Counts.from_arrays([1] * 20 + [0] * 80, range(100, 0, -1))
+        many = Counts.from_arrays([1] * 200 + [0] * 800, range(1000, 0, -1))
+        members = [Member(0.1, 1.0), Member(0.4, 0.9)]
+        assert "only 20 labeled rows" in _doubts(few, 0.8, members, both=False)[0]
+        assert "only weakly" in _doubts(many, 0.6, members, both=False)[0]
+        text = _doubts(many, 0.8, members, both=False)[0]
+        assert "disagree (0.1 to 0.4)" in text
+        assert "reducible" in text
+        assert len(_doubts(many, 0.8, members, both=True)) == 1
+        assert _doubts(many, 0.8, [Member(0.1, 1.0), Member(0.12, 1.0)], both=True) == []
+
+
+class TestEvaluate:
+    def test_without_a_prior(self, rows):
+        y, score, prior = rows
+        ev = evaluate(y, score)
+        assert ev.mixture.prior == ev.prior_estimate.prior == pytest.approx(prior, abs=0.04)
+        assert "estimated, 95% limits" in repr(ev)
+        assert json.loads(json.dumps(ev.to_dict()))["assumptions"]["estimated"]["method"] == (
+            "consensus"
+        )
+
+    def test_purity_too(self, noisy):
+        y, score, _, purity = noisy
+        ev = evaluate(y, score, purity="estimate")
+        assert ev.mixture.purity == pytest.approx(purity, abs=0.05)
+        assert repr(ev).count("estimated, 95% limits") == 2
+
+    def test_warnings_are_said_once(self, rng):
+        y = np.arange(2000) < 300
+        score = rng.normal(size=2000) + 8 * y
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ev = evaluate(y, score)
+        texts = [str(w.message) for w in caught]
+        assert len(set(texts)) == len(texts) == len(ev.warnings)
+        assert "trained on these very rows" in ev.warnings[0]
+
+    def test_purity_needs_a_free_prior(self, rows):
+        y, score, _ = rows
+        with pytest.raises(InputError, match="purity must be a number where prior is given"):
+            evaluate(y, score, prior=0.1, purity="estimate")
+
+
+def test_interval_covers(rng):
+    """A short version of the benchmark: normal, skewed and heavy-tailed scores."""
+    families = {
+        "normal": lambda n, shift: rng.normal(shift, 1, n),
+        "skewed": lambda n, shift: rng.gamma(2 + 2 * shift, 1, n),
+        "t": lambda n, shift: rng.standard_t(4, n) + 1.3 * shift,
+    }
+    covered, errors = [], []
+    for _ in range(10):
+        for draw_scores in families.values():
+            for prior in (0.1, 0.3, 0.6):
+                labeled, unlabeled = 200, 1000
+                positives = rng.binomial(unlabeled, prior)
+                score = np.r_[
+                    draw_scores(labeled, 2.2),
+                    draw_scores(positives, 2.2),
+                    draw_scores(unlabeled - positives, 0),
+                ]
+                y = np.arange(labeled + unlabeled) < labeled
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", AssumptionWarning)
+                    fitted = Consensus().fit(score, y)
+                low, high = fitted.prior_interval_
+                covered.append(low <= positives / unlabeled <= high)
+                errors.append(abs(fitted.prior_ - positives / unlabeled))
+    assert np.mean(covered) >= 0.88
+    assert np.mean(errors) < 0.05
