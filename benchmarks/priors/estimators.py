@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pueval import Counts
 from pueval.feasibility import largest_prior
 from pueval.priors.base import ScorePriorEstimator
+from pueval.priors.roc_network import RocNetwork
 
 Interval = tuple[float, float]
 
@@ -56,7 +57,9 @@ def guess(prior: float, purity: float) -> Estimator:
 PRIOR_ONLY: dict[str, Estimator] = {
     "always .25": guess(0.25, 1.0),
     "upper limit": upper_limit,
+    "RocNetwork": fitted(RocNetwork()),
 }
 BOTH: dict[str, Estimator] = {
     "always .25 and .95": guess(0.25, 0.95),
+    "RocNetwork": fitted(RocNetwork(purity="estimate")),
 }

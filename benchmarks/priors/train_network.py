@@ -145,7 +145,7 @@ def build(*, pure: bool, number: int, epochs: int, networks: int) -> Network:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Train the ROC network.")
-    parser.add_argument("--number", type=int, default=50_000, help="examples of each task")
+    parser.add_argument("--number", type=int, default=80_000, help="examples of each task")
     parser.add_argument("--epochs", type=int, default=60)
     parser.add_argument("--networks", type=int, default=3, help="networks that are averaged")
     parser.add_argument("--output", type=Path, default=WEIGHTS)

@@ -83,14 +83,31 @@ def draw_scores(
             score = of_positive.log_density(x) - of_negative.log_density(x)
         positive, negative = score[:n_positive], score[n_positive:]
     scale = negative.std() + positive.std()
-    if rng.random() < 0.3:
-        noise = 0.3 * rng.random() * scale
-        positive = positive + noise * rng.standard_normal(n_positive)
-        negative = negative + noise * rng.standard_normal(n_negative)
+    if rng.random() < 0.4:
+        noise = rng.laplace if rng.random() < 0.5 else rng.normal
+        amount = scale * 10 ** rng.uniform(-1.5, -0.2)
+        positive = positive + noise(0, amount, n_positive)
+        negative = negative + noise(0, amount, n_negative)
+    if rng.random() < 0.4:
+        shuffle_some(rng, positive, negative, 0.3 * rng.random() ** 2)
     if rng.random() < 0.2:
         step = scale / 10 ** rng.uniform(0.3, 2)
         positive, negative = np.round(positive / step), np.round(negative / step)
     return positive, negative
+
+
+def shuffle_some(
+    rng: np.random.Generator, positive: np.ndarray, negative: np.ndarray, share: float
+) -> None:
+    """Give a share of the rows a score that has nothing to do with their class.
+
+    So the best scores are not free of negatives, nor the worst ones of positives.
+    """
+    middle = negative.mean() + rng.random() * (positive.mean() - negative.mean())
+    spread = (negative.std() + positive.std()) * rng.uniform(0.3, 1.5)
+    for score in (positive, negative):
+        chosen = rng.random(score.size) < share
+        score[chosen] = rng.normal(middle, spread, chosen.sum())
 
 
 def draw_truth(rng: np.random.Generator, *, pure: bool) -> tuple[float, float, int, int]:

@@ -1,5 +1,6 @@
 import pickle
 from importlib.resources import files
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ def slow_features(score, y):
         place = [(0.0, 0.0)]
         place += [((k + 0.5) / one.size, np.mean(other > v)) for k, v in enumerate(one)]
         place.append((1.0, 1.0))
-        for (x0, y0), (x1, y1) in zip(place[:-1], place[1:], strict=True):
+        for (x0, y0), (x1, y1) in pairwise(place):
             if x0 <= wanted <= x1:
                 return y0 + (y1 - y0) * (wanted - x0) / (x1 - x0)
         raise AssertionError
