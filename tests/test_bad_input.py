@@ -158,8 +158,13 @@ class TestAssumptions:
         )
 
     def test_which_one(self):
-        refused("exactly one of prior, .*; got none", evaluate, self.counts)
-        refused("got prior and prevalence", evaluate, self.counts, prior=0.1, prevalence=0.2)
+        refused(
+            "at most one of prior, .*; got prior and prevalence",
+            evaluate,
+            self.counts,
+            prior=0.1,
+            prevalence=0.2,
+        )
 
     def test_where_all_is_known(self):
         known = Counts.from_arrays(Y, SCORE, unlabeled_label=None, negative_label=0)

@@ -114,8 +114,10 @@ def test_warnings_are_printed(scores, capsys):
          "there is no file 'nothing.csv'"),
         (["evaluate", "{file}", "--label", "label", "--score", "modl_a", "--prior", "0.1"],
          "no score column 'modl_a'. Did you mean 'model_a'?"),
-        (["evaluate", "{file}", "--label", "label", "--score", "model_a"],
-         "give exactly one of prior, prevalence and label_frequency"),
+        (["evaluate", "{file}", "--label", "label", "--score", "model_a", "--prior", "0.1",
+          "--prevalence", "0.2"], "give at most one of prior, prevalence and label_frequency"),
+        (["prior", "{file}", "--label", "label", "--score", "model_a", "--method", "x"],
+         "method must be one of consensus"),
         (["evaluate", "{file}", "--label", "label", "--score", "model_a", "--prior", "1.2"],
          "prior must be a number in [0, 1); got 1.2"),
         (["evaluate", "{file}", "--label", "label", "--score", "model_a", "--prior", "x"],
@@ -137,6 +139,28 @@ def test_errors(scores, capsys, arguments, message):
     assert err.startswith("pueval: ")
     assert message in err
     assert "Traceback" not in err
+
+
+def test_prior(scores, tmp_path, capsys):
+    path = tmp_path / "out.json"
+    assert run(["prior", str(scores), "--label", "label", "--score", "model_a", "--json",
+                str(path)]) == 0  # fmt: skip
+    out = capsys.readouterr().out
+    found = json.loads(path.read_text())["models"]["model_a"]
+    assert cells(out, "consensus")[0] == f"{found['prior']:.3f}"
+    assert "The data allow a prior of at most" in out
+
+
+def test_evaluate_estimates_one_prior_for_all_models(scores, tmp_path, capsys):
+    path = tmp_path / "out.json"
+    assert run(["evaluate", str(scores), "--label", "label", "--score", "model_b", "--score",
+                "model_a", "--json", str(path)]) == 0  # fmt: skip
+    assert "(estimated, 95% limits" in capsys.readouterr().out
+    models = json.loads(path.read_text())["models"]
+    a, b = (models[name]["assumptions"] for name in ("model_a", "model_b"))
+    assert a["prior"] == b["prior"]
+    assert a["estimated"] is not None  # model_a separates better
+    assert b["estimated"] is None
 
 
 def test_an_existing_file_survives_a_failure(scores, tmp_path, monkeypatch, capsys):

@@ -184,7 +184,7 @@ class RocNetwork(ScorePriorEstimator):
                 "labeled rows do not score higher than unlabeled ones, so this score says nothing "
                 "about the prior: every value is possible. Check the direction of the score.",
                 AssumptionWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
             limits = [(0.0, 1.0)] * len(limits)
         self.prior_, self.prior_interval_ = float(quantiles[0, 0]), limits[0]

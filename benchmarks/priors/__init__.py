@@ -1,0 +1,1 @@
+"""Benchmark of the estimators of the prior and the purity."""

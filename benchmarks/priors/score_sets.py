@@ -1,0 +1,170 @@
+"""Score sets with known prior and purity, made once and kept in a cache folder.
+
+    python -m benchmarks.priors.score_sets
+
+makes ``real_sets.npz`` and ``simulated_sets.npz`` in the folder PUEVAL_CACHE (default
+``~/.cache/pueval``). The data of the real ones are read from the folder PUEVAL_DATA.
+
+A file holds the rows of all sets end to end: ``score`` (float64), ``label`` (int8: 1 labeled,
+0 unlabeled), and ``start`` (int64, one more than there are sets): set i has the rows
+``start[i]:start[i + 1]``. Per set: ``data``, ``classifier`` (strings), ``prior``, ``purity`` (of
+the rows drawn, not of what was asked for), ``wanted_prior``, ``wanted_purity``, ``wanted_n1``,
+and ``auc``, the area under the ROC curve of the positives and negatives behind the set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+PRIORS = (0.05, 0.1, 0.25, 0.5, 0.75)
+PURITIES = (1.0, 0.95, 0.75)
+N_LABELED = (50, 100, 200, 500, 1000)
+N_UNLABELED = (500, 1000, 2000, 4500)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreSet:
+    """Scores of labeled and unlabeled rows, and the truth about them."""
+
+    score: np.ndarray
+    label: np.ndarray
+    data: str
+    classifier: str
+    prior: float
+    purity: float
+    wanted_prior: float
+    wanted_purity: float
+    wanted_n1: int
+    auc: float
+
+    @property
+    def n_labeled(self) -> int:
+        return int(self.label.sum())
+
+    @property
+    def n_unlabeled(self) -> int:
+        return self.label.size - self.n_labeled
+
+
+TRUTHS = [field.name for field in fields(ScoreSet) if field.name not in ("score", "label")]
+
+
+def cache_folder() -> Path:
+    given = os.environ.get("PUEVAL_CACHE")
+    return Path(given) if given else Path.home() / ".cache" / "pueval"
+
+
+def data_folder() -> Path:
+    given = os.environ.get("PUEVAL_DATA")
+    if not given:
+        sys.exit("Set PUEVAL_DATA to the folder with the benchmark data (Parquet files).")
+    return Path(given)
+
+
+def draw(
+    rng: np.random.Generator, truth: np.ndarray, *, prior: float, purity: float, n1: int, n: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw rows without replacement; their indices and whether each is labeled.
+
+    n1 and n are lowered as far as the positives and negatives there are make it necessary.
+    """
+    positive, negative = (rng.permutation(np.flatnonzero(truth == kind)) for kind in (1, 0))
+    n1 = min(n1, int(0.4 * positive.size / purity))
+    labeled_positive = round(n1 * purity)
+    labeled_negative = n1 - labeled_positive
+    n = min(
+        n,
+        int((positive.size - labeled_positive) / prior),
+        int((negative.size - labeled_negative) / (1 - prior)),
+    )
+    hidden = round(n * prior)
+    rows = np.concatenate(
+        [
+            positive[:labeled_positive],
+            negative[:labeled_negative],
+            positive[labeled_positive : labeled_positive + hidden],
+            negative[labeled_negative : labeled_negative + n - hidden],
+        ]
+    )
+    return rows, np.arange(rows.size) < n1
+
+
+def design(seed: tuple[int, ...], per_purity: tuple[int, ...] = (5, 4, 4)) -> Iterator[dict]:
+    """Combinations of prior, purity, n1 and n that cover the grid evenly.
+
+    Within each purity every prior and every n1 comes once (up to one left out), in random pairs.
+    Priors not below the purity are left out: the labeled would be no richer than the unlabeled.
+    """
+    rng = np.random.default_rng(seed)
+    for purity, number in zip(PURITIES, per_purity, strict=True):
+        priors = rng.permutation([prior for prior in PRIORS if prior < purity])
+        labeled = rng.permutation(N_LABELED)
+        for i in range(number):
+            yield {
+                "prior": float(priors[i % priors.size]),
+                "purity": purity,
+                "n1": int(labeled[i % len(N_LABELED)]),
+                "n": int(rng.choice(N_UNLABELED)),
+            }
+
+
+def save(path: Path, sets: list[ScoreSet]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    columns = {name: np.array([getattr(one, name) for one in sets]) for name in TRUTHS}
+    np.savez_compressed(
+        path,
+        score=np.concatenate([one.score for one in sets]),
+        label=np.concatenate([one.label for one in sets]).astype(np.int8),
+        start=np.concatenate([[0], np.cumsum([one.score.size for one in sets])]),
+        **columns,
+    )
+
+
+def load(kind: str) -> list[ScoreSet]:
+    """The sets of one kind, "real" or "simulated", from the cache."""
+    path = cache_folder() / f"{kind}_sets.npz"
+    if not path.exists():
+        sys.exit(f"{path} is missing; make it with python -m benchmarks.priors.score_sets.")
+    with np.load(path) as stored:
+        table = {name: stored[name] for name in stored.files}
+    sets = []
+    for i, (start, stop) in enumerate(zip(table["start"][:-1], table["start"][1:], strict=True)):
+        truths = {name: table[name][i].item() for name in TRUTHS}
+        sets.append(ScoreSet(table["score"][start:stop], table["label"][start:stop], **truths))
+    return sets
+
+
+def collect(sets: Iterable[ScoreSet], expected: int) -> list[ScoreSet]:
+    """Make all sets, with a line that tells how far it is."""
+    made: list[ScoreSet] = []
+    begin = time.perf_counter()
+    for one in sets:
+        made.append(one)
+        seconds = time.perf_counter() - begin
+        line = f"{len(made)} of {expected} sets, {seconds:.0f} s, {one.data} {one.classifier}"
+        print(f"\r{line:<70}", end="", flush=True)
+    print()
+    return made
+
+
+def main() -> None:
+    from benchmarks.priors import real_sets, simulated_sets
+
+    parser = argparse.ArgumentParser(description="Make the score sets of the benchmark.")
+    parser.add_argument("kinds", nargs="*", default=["simulated", "real"])
+    for kind in parser.parse_args().kinds:
+        module = {"real": real_sets, "simulated": simulated_sets}[kind]
+        sets = collect(module.make(), module.EXPECTED)
+        save(cache_folder() / f"{kind}_sets.npz", sets)
+
+
+if __name__ == "__main__":
+    main()
