@@ -75,10 +75,17 @@ class Tilt(ScorePriorEstimator):
     -----
     The prior is identified only as far as η can be extrapolated: if even at the highest scores
     positives are not much more frequent than negatives, data from a larger prior look the same.
-    The interval allows for this; on simulated scores of 14 kinds (among them some with a bounded
-    or falling f1/f0) 95 % intervals held the prior in about 95 % of cases, where a linear η with
-    profile likelihood reached 73 %. Labels that favor high or low scores break it as they break
-    every estimator of the prior.
+    The interval allows for this, up to a point. On simulated scores of 14 kinds 95 % intervals
+    held the prior in 95 % of cases (a linear η with profile likelihood: 73 %), but in 71 % for
+    heavy-tailed scores whose f1/f0 falls again at the top; on scores of real classifiers in 92 %.
+    They fail on the low side: the prior is then smaller than the interval says. Profile
+    likelihood of the same model covers almost as well (94 %), Wald intervals on the logit
+    scale do not (90 %).
+
+    A low p-value of purity = 1 means wrong labels, or positives that look just like negatives:
+    the scores cannot tell these apart. On the simulated scores with clean labels, 5 % were below
+    .05, on real ones 14 %. Labels that favor high or low scores mislead the estimate, as they
+    mislead every estimator of the prior.
 
     References
     ----------
