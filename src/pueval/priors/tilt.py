@@ -76,7 +76,7 @@ class Tilt(ScorePriorEstimator):
     The prior is identified only as far as η can be extrapolated: if even at the highest scores
     positives are not much more frequent than negatives, data from a larger prior look the same.
     The interval allows for this, up to a point. On simulated scores of 14 kinds 95 % intervals
-    held the prior in 95 % of cases (a linear η with profile likelihood: 73 %), but in 71 % for
+    held the prior in 95 % of cases (a linear η with profile likelihood: 72 %), but in 71 % for
     heavy-tailed scores whose f1/f0 falls again at the top; on scores of real classifiers in 92 %.
     They fail on the low side: the prior is then smaller than the interval says. Profile
     likelihood of the same model covers almost as well (94 %), Wald intervals on the logit
