@@ -54,12 +54,13 @@ class Member:
 class Consensus(ScorePriorEstimator):
     """Prior, or prior and purity, from several estimators that go about it differently.
 
-    With clean labels the prior and its limits are medians of those of three members: `Tilt`,
-    `Tilt` that does not rely on clean labels (it guards against a wrong shape of the densities),
-    and `RocNetwork`. If the purity is estimated too, both are the means of `Tilt` and
-    `RocNetwork`, with the limits of `Tilt`. With a known purity below 1, the prior is the mean of
-    `Tilt` and of the purity times `Dedpul`, which then estimates prior/purity; the limits are
-    those of `Tilt`.
+    With clean labels the prior is the mean of `Tilt`, of `RocNetwork`, and of `RocNetwork` that
+    does not rely on clean labels, which guards against a wrong idea of the densities; the limits
+    are the means of those of the two networks. If the purity is estimated too, both are the means
+    of `Tilt` and `RocNetwork`, with the limits of `RocNetwork`. With a known purity below 1,
+    the prior is the mean of `Tilt` and of the purity times `Dedpul`, which then estimates
+    prior/purity; the limits are those of `Tilt`. The combinations were chosen on one half of the
+    data sets of ``benchmarks/priors``.
 
     Assumption: labeled rows are a random draw (see `pueval.evaluate`), and scores exist that
     negatives hardly ever reach; without the latter only an upper limit of the prior can be
@@ -102,7 +103,7 @@ class Consensus(ScorePriorEstimator):
     >>> round(estimator.prior_, 1)
     0.3
     >>> sorted(estimator.members_)
-    ['roc_network', 'tilt', 'tilt, labels not taken as clean']
+    ['roc_network', 'roc_network, purity free', 'tilt']
     """
 
     prior_upper_: float
@@ -141,29 +142,30 @@ class Consensus(ScorePriorEstimator):
 
     def _ask(self, counts: Counts, known: float | None) -> dict[str, Member]:
         tilt = Tilt(purity=self.purity, level=self.level).fit(counts)
-        members = {"tilt": Member.of(tilt)}
         self.purity_pvalue_ = tilt.purity_pvalue_
-        if known == 1:
-            doubtful = Tilt(purity="estimate", level=self.level).fit(counts)
-            members["tilt, labels not taken as clean"] = Member.of(doubtful)
-            self.purity_pvalue_ = doubtful.purity_pvalue_
-        elif known is not None:
+        members = {"tilt": Member.of(tilt)}
+        if known is None:
+            members["roc_network"] = self._network(counts, "estimate")
+        elif known == 1:
+            members["roc_network"] = self._network(counts, 1.0)
+            members["roc_network, purity free"] = self._network(counts, "estimate")
+        else:
             members["dedpul"] = Member(known * Dedpul().fit(counts).prior_, known)
-        if known is None or known == 1:
-            with warnings.catch_warnings():
-                # What there is to say is said once, for all members.
-                warnings.simplefilter("ignore", AssumptionWarning)
-                network = RocNetwork(purity=self.purity, level=self.level).fit(counts)
-            members["roc_network"] = Member.of(network)
         return members
+
+    def _network(self, counts: Counts, purity: Any) -> Member:
+        with warnings.catch_warnings():
+            # What there is to say is said once, for all members.
+            warnings.simplefilter("ignore", AssumptionWarning)
+            return Member.of(RocNetwork(purity=purity, level=self.level).fit(counts))
 
     def _combine(self, known: float | None) -> None:
         answers = [*self.members_.values()]
-        # Of two, the median is the mean.
-        self.purity_ = _middle([m.purity for m in answers]) if known is None else known
-        prior = _middle([m.prior for m in answers])
+        self.purity_ = _mean([m.purity for m in answers]) if known is None else known
+        prior = _mean([m.prior for m in answers])
         self.prior_ = min(prior, float(np.nextafter(self.purity_, 0)))
-        trusted = answers if known == 1 else answers[:1]
+        networks = [m for name, m in self.members_.items() if name.startswith("roc_network")]
+        trusted = networks or answers[:1]
         self.prior_interval_ = _limits(self.prior_, [m.prior_interval for m in trusted])
         if known is None:
             self.purity_interval_ = _limits(self.purity_, [m.purity_interval for m in trusted])
@@ -193,14 +195,14 @@ def _standard_score(counts: Counts, auc: float) -> float:
     return (auc - 0.5) / math.sqrt((labeled + others + 1) / (12 * labeled * others))
 
 
-def _middle(values: list[float]) -> float:
-    return float(np.median(values))
+def _mean(values: list[float]) -> float:
+    return float(np.mean(values))
 
 
 def _limits(value: float, intervals: list[tuple[float, float] | None]) -> tuple[float, float]:
-    """Median of the members' limits, made to hold the estimate."""
+    """Mean of the members' limits, made to hold the estimate."""
     known = [interval for interval in intervals if interval is not None]
-    low, high = (_middle([interval[k] for interval in known]) for k in (0, 1))
+    low, high = (_mean([interval[k] for interval in known]) for k in (0, 1))
     return min(low, value), max(high, value)
 
 
