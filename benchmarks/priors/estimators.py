@@ -6,13 +6,31 @@ of `pueval.priors` are wrapped by `fitted`; anything else is a function that ret
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pueval import Counts
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from pueval import AssumptionWarning, Counts
 from pueval.feasibility import largest_prior
 from pueval.priors.base import ScorePriorEstimator
-from pueval.priors.roc_network import RocNetwork
+from pueval.priors import (
+    AlphaMax,
+    AlphaMaxN,
+    BestBin,
+    Consensus,
+    Dedpul,
+    DistCurve,
+    ElkanNoto,
+    KernelMean,
+    RocNetwork,
+    RocSlope,
+    Tice,
+    Tilt,
+    TwoWay,
+)
 
 Interval = tuple[float, float]
 
@@ -32,7 +50,13 @@ def fitted(estimator: ScorePriorEstimator) -> Estimator:
     """An estimator of pueval.priors as a function."""
 
     def answer(counts: Counts) -> Answer:
-        estimator.fit(counts)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)
+            estimator.fit(counts)
+        if np.isnan(estimator.prior_):
+            # Not identified, and said so: the middle of what is possible stands for it.
+            low, high = estimator.prior_interval_
+            return Answer((low + high) / 2, 1.0, (low, high), estimator.purity_interval_)
         return Answer(
             estimator.prior_,
             estimator.purity_,
@@ -49,6 +73,49 @@ def upper_limit(counts: Counts) -> Answer:
     return Answer(limit, prior_interval=(0.0, limit))
 
 
+def rows(counts: Counts) -> tuple[np.ndarray, np.ndarray]:
+    """Scores and labels of the rows, for estimators that do not take Counts."""
+    score = np.repeat(counts.score, counts.labeled + counts.unlabeled)
+    each = [np.repeat([1, 0], pair) for pair in zip(counts.labeled, counts.unlabeled, strict=True)]
+    return score, np.concatenate(each)
+
+
+def on_rows(estimator) -> Estimator:
+    """An estimator on features, given the score as its only feature."""
+
+    def answer(counts: Counts) -> Answer:
+        score, label = rows(counts)
+        return Answer(estimator.fit(score.reshape(-1, 1), label).prior_)
+
+    return answer
+
+
+class Identity(ClassifierMixin, BaseEstimator):
+    """A classifier that returns its only feature as the probability."""
+
+    def fit(self, X, y):
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def predict_proba(self, X):
+        return np.column_stack([1 - X[:, 0], X[:, 0]])
+
+
+def pulearn_prior(make) -> Estimator:
+    """A peer, pulearn 0.2, given the score; its pi is the share among all rows."""
+
+    def answer(counts: Counts) -> Answer:
+        score, label = rows(counts)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = make(Identity()).estimate(score.reshape(-1, 1), label)
+        share = found.pi
+        prior = (share * counts.n - counts.n_labeled) / counts.n_unlabeled
+        return Answer(float(np.clip(prior, 0, 1)))
+
+    return answer
+
+
 def guess(prior: float, purity: float) -> Estimator:
     """Always the same answer: what knowing nothing costs."""
     return lambda _counts: Answer(prior, purity)
@@ -57,9 +124,37 @@ def guess(prior: float, purity: float) -> Estimator:
 PRIOR_ONLY: dict[str, Estimator] = {
     "always .25": guess(0.25, 1.0),
     "upper limit": upper_limit,
+    "Consensus": fitted(Consensus()),
+    "Tilt": fitted(Tilt()),
+    "Tilt, purity free": fitted(Tilt(purity="estimate")),
     "RocNetwork": fitted(RocNetwork()),
+    "RocNetwork, purity free": fitted(RocNetwork(purity="estimate")),
+    "Dedpul": fitted(Dedpul()),
+    "DistCurve": fitted(DistCurve()),
+    "RocSlope": fitted(RocSlope()),
+    "BestBin": fitted(BestBin()),
+    "AlphaMax": fitted(AlphaMax()),
+    "KernelMean on the score": on_rows(KernelMean(max_rows=400)),
+    "Tice on the score": on_rows(Tice()),
+    "ElkanNoto e1": fitted(ElkanNoto("e1")),
+    "ElkanNoto e3": fitted(ElkanNoto("e3")),
 }
 BOTH: dict[str, Estimator] = {
     "always .25 and .95": guess(0.25, 0.95),
+    "Consensus": fitted(Consensus(purity="estimate")),
+    "Tilt": fitted(Tilt(purity="estimate")),
     "RocNetwork": fitted(RocNetwork(purity="estimate")),
+    "Dedpul, two runs": fitted(TwoWay(Dedpul())),
+    "RocSlope, two runs": fitted(TwoWay(RocSlope())),
+    "BestBin, two runs": fitted(TwoWay(BestBin())),
+    "AlphaMaxN": fitted(AlphaMaxN()),
 }
+
+try:
+    from pulearn.priors import HistogramMatchPriorEstimator, ScarEMPriorEstimator
+except ImportError:
+    # Not a dependency: install pulearn to see it in the table.
+    pass
+else:
+    PRIOR_ONLY["pulearn 0.2 histogram"] = pulearn_prior(HistogramMatchPriorEstimator)
+    PRIOR_ONLY["pulearn 0.2 EM"] = pulearn_prior(lambda _: ScarEMPriorEstimator())

@@ -10,10 +10,33 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import validate_data
 
 from pueval.counts import Counts
-from pueval.priors.elkan_noto import ElkanNoto
+from pueval.priors import (
+    AlphaMax,
+    AlphaMaxN,
+    BestBin,
+    Consensus,
+    Dedpul,
+    ElkanNoto,
+    RocNetwork,
+    RocSlope,
+    Tilt,
+    TwoWay,
+)
 
-# Every estimator on one score; each with fast settings.
-ESTIMATORS = [ElkanNoto(), ElkanNoto("e2"), ElkanNoto("e3")]
+# Every estimator on one score.
+ESTIMATORS = [
+    AlphaMax(),
+    AlphaMaxN(),
+    BestBin(),
+    Consensus(),
+    Dedpul(),
+    ElkanNoto(),
+    RocNetwork(),
+    RocSlope(),
+    Tilt(),
+    Tilt(purity="estimate"),
+    TwoWay(Dedpul()),
+]
 # Those that refuse scores outside [0, 1].
 PROBABILITY = (ElkanNoto,)
 
@@ -79,7 +102,7 @@ def first_column(estimator):
         name,
         type(name, (kind,), {"_read": read, "__sklearn_tags__": tags, "__module__": __name__}),
     )
-    return made(**estimator.get_params())
+    return made(**estimator.get_params(deep=False))
 
 
 # The checks fit a few rows of noise, which the estimators rightly warn about.

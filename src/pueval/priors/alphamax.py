@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import xlogy
@@ -10,6 +12,9 @@ from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.priors.base import ScorePriorEstimator
 from pueval.samples import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Above this many rows the scores are thinned first; a histogram of some dozen bins does not see it.
 THIN_ABOVE, THIN_TO = 20_000, 4_096
@@ -78,6 +83,22 @@ class AlphaMax(ScorePriorEstimator):
 
     grid_: Array
     log_likelihood_: Array
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the likelihood curve and the elbow that was chosen, to be looked at.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure if left out.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        from pueval.priors.drawing import draw_likelihood
+
+        return draw_likelihood(self.grid_, self.log_likelihood_, self.prior_, ax)
 
     def __init__(self, *, bins: int | None = None) -> None:
         self.bins = bins

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pueval.errors import require
+from pueval.samples import Array
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -13,8 +16,7 @@ ESTIMATE, OTHERS, LIMIT = "#0b6e99", "#8a8a8a", "#e07b39"
 
 
 def _axes(ax: Axes | None) -> Axes:
-    import matplotlib.pyplot as plt
-
+    plt = require("matplotlib.pyplot", extra="plot", purpose="drawing")
     return plt.subplots(figsize=(6.4, 2.8), layout="constrained")[1] if ax is None else ax
 
 
@@ -54,4 +56,18 @@ def draw_estimate(estimate: PriorEstimate, ax: Axes | None = None) -> Axes:
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     ax.tick_params(axis="y", length=0)
+    return ax
+
+
+def draw_likelihood(
+    grid: Array, log_likelihood: Array, prior: float, ax: Axes | None = None
+) -> Axes:
+    """Draw AlphaMax's likelihood over candidate priors, and the elbow that was chosen."""
+    ax = _axes(ax)
+    ax.plot(grid, log_likelihood, color=ESTIMATE, lw=2)
+    ax.axvline(prior, color=LIMIT, ls="--", lw=1.2, label=f"estimate {prior:.2f}")
+    ax.set(xlabel="candidate prior", ylabel="log-likelihood per row", xlim=(0, 1))
+    ax.legend(frameon=False)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
     return ax

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pueval.counts import Counts
-from pueval.errors import AssumptionWarning, InputError, require
+from pueval.errors import AssumptionWarning, InputError
 from pueval.feasibility import largest_prior
 from pueval.mixture import Mixture
 from pueval.priors.alphamax import AlphaMax
@@ -111,7 +111,6 @@ class PriorEstimate:
         """
         from pueval.priors.drawing import draw_estimate
 
-        require("matplotlib", extra="plot", purpose="PriorEstimate.plot()")
         return draw_estimate(self, ax)
 
     def rows(self) -> list[list[str]]:
