@@ -59,8 +59,11 @@ def train(
         model = MLPRegressor(
             hidden_layer_sizes=HIDDEN,
             alpha=1e-3,
-            batch_size=128,
+            batch_size=512,
             max_iter=epochs,
+            # No stop before all epochs: the loss is so small that every step looks like none.
+            tol=0,
+            n_iter_no_change=epochs,
             random_state=seed,
         )
         with warnings.catch_warnings():
@@ -77,7 +80,7 @@ def train(
 def main() -> None:
     parser = argparse.ArgumentParser(description="Train the regression of DistCurve.")
     parser.add_argument("--number", type=int, default=40_000, help="examples to train on")
-    parser.add_argument("--epochs", type=int, default=40)
+    parser.add_argument("--epochs", type=int, default=80)
     parser.add_argument("--networks", type=int, default=5, help="networks that are averaged")
     parser.add_argument("--output", type=Path, default=WEIGHTS)
     arguments = parser.parse_args()

@@ -198,7 +198,7 @@ class DistCurve(ScorePriorEstimator):
     >>> found = DistCurve().fit(score, y)
     >>> round(found.prior_, 1)
     0.3
-    >>> found.curve_[:200].mean() < 0.1 * found.curve_[-200:].mean()
+    >>> bool(found.curve_[:200].mean() < 0.1 * found.curve_[-200:].mean())
     True
     """
 
