@@ -15,7 +15,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from pueval import AssumptionWarning, Counts
 from pueval.feasibility import largest_prior
-from pueval.priors.base import ScorePriorEstimator
 from pueval.priors import (
     AlphaMax,
     AlphaMaxN,
@@ -31,6 +30,7 @@ from pueval.priors import (
     Tilt,
     TwoWay,
 )
+from pueval.priors.base import ScorePriorEstimator
 
 Interval = tuple[float, float]
 

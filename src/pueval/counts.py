@@ -344,9 +344,9 @@ class Counts:
         A measure that rises with the true positive rate and falls with the false positive rate
         is best at one of these: between them only unlabeled and negative rows are added.
         """
-        score, _ = self._labeled.distinct()
-        (_, reached, _), (u_above, u_at, _), (n_above, n_at, _) = (
-            kind.around(score) for kind in self._kinds
+        score, reached = self._labeled.descending()
+        (u_above, u_at), (n_above, n_at) = (
+            kind.around(score) for kind in (self._unlabeled, self._negative)
         )
         rest = u_at[-1] < self.n_unlabeled or n_at[-1] < self.n_negative
         lowest = min(c.values[0] for kind in self._kinds for c in kind.chunks)
@@ -371,14 +371,14 @@ class Counts:
         two parts: first the other rows above it, then the rows that have it.
         """
         score = corners.threshold[where]
-        (u_above, _, u_next), (n_above, _, n_next) = (
-            kind.around(score) for kind in (self._unlabeled, self._negative)
-        )
+        others = (self._unlabeled, self._negative)
+        (unlabeled, _), (negative, _) = (kind.around(score) for kind in others)
+        lowest = np.minimum(*(kind.next_above(score) for kind in others))
         return Steps(
-            np.insert(corners.threshold, where, np.minimum(u_next, n_next)),
+            np.insert(corners.threshold, where, lowest),
             np.insert(corners.labeled, where, corners.labeled[where - 1]),
-            np.insert(corners.unlabeled, where, u_above),
-            np.insert(corners.negative, where, n_above),
+            np.insert(corners.unlabeled, where, unlabeled),
+            np.insert(corners.negative, where, negative),
             np.insert(corners.joint, where, values=False),
         )
 
@@ -436,8 +436,8 @@ class Counts:
 
     def other_beyond(self, thresholds: Array) -> tuple[Array, Array]:
         """Unlabeled and negative rows above, and at or above, given thresholds."""
-        u_above, u_at, _ = self._unlabeled.around(thresholds)
-        n_above, n_at, _ = self._negative.around(thresholds)
+        u_above, u_at = self._unlabeled.around(thresholds)
+        n_above, n_at = self._negative.around(thresholds)
         return u_above + n_above, u_at + n_at
 
     # ------------------------------------------------------------------ as a value

@@ -74,17 +74,19 @@ def naive_auc(counts: Counts, corners: Steps) -> float:
     return float(pairs / counts.n_labeled / (counts.n_unlabeled + counts.n_negative))
 
 
-def direct_auc(counts: Counts, corners: Steps, mixture: Mixture) -> float:
+def direct_auc(counts: Counts, naive: float, mixture: Mixture) -> float:
     """Correct the naive AUC in one step; not clipped."""
-    return conversions.roc_auc(
-        naive_auc(counts, corners), prior=mixture.background_prior(counts), purity=mixture.purity
-    )
+    return conversions.roc_auc(naive, prior=mixture.background_prior(counts), purity=mixture.purity)
 
 
 def average_precision(
-    counts: Counts, corners: Steps, mixture: Mixture, target: Target = "population"
+    counts: Counts,
+    corners: Steps,
+    rates: Rates,
+    mixture: Mixture,
+    target: Target = "population",
 ) -> float:
-    """Integrate precision over recall along the corrected rates; not clipped.
+    """Integrate precision over recall along the corrected rates of the corners; not clipped.
 
     A step that adds labeled rows counts with the precision at its end, as in scikit-learn.
     Between labeled scores recall falls a little if labels are noisy (the rows that are added
@@ -94,7 +96,7 @@ def average_precision(
     steps = corners
     if mixture.purity < 1:
         steps = counts.unfold(corners, np.flatnonzero(np.diff(corners.labeled)) + 1)
-    rates = correct(counts, steps, mixture, target)
+        rates = correct(counts, steps, mixture, target)
     gain = np.diff(rates.tpr)
     labeled = np.diff(steps.labeled) > 0
     precision = MEASURES["precision"](rates)[1:]
@@ -144,16 +146,12 @@ def recover_roc(steps: Steps, rates: Rates) -> RocCurve:
     jump = np.zeros(x.size, dtype=bool)
     jump[1:] = ~ramp[1:] & (x[1:] > x[:-1]) & (y[1:] > y[:-1])
     if jump.any():
+        # The foot of a jump has everything of its top but the height.
         foot = np.flatnonzero(jump)
-        place = foot + np.arange(foot.size)
-        rest = np.ones(x.size + foot.size, dtype=bool)
-        rest[place] = False
-        columns = []
-        for column, inserted in ((x, x[foot]), (y, y[foot - 1]), (threshold, threshold[foot])):
-            wide = np.empty(rest.size, dtype=column.dtype)
-            wide[rest], wide[place] = column, inserted
-            columns.append(wide)
-        x, y, threshold = columns
+        before = y[foot - 1]
+        times = 1 + jump.astype(np.intp)
+        x, y, threshold = (np.repeat(column, times) for column in (x, y, threshold))
+        y[foot + np.arange(foot.size)] = before
     return RocCurve(x, y, threshold)
 
 

@@ -422,11 +422,12 @@ def evaluate(
         _check_threshold(threshold),
         *_both_rates(counts, counts.at(threshold), mixture, target),
     )
+    plain = naive_auc(counts, corners)
     areas = {
-        "roc_auc": (direct_auc(counts, corners, mixture), naive_auc(counts, corners)),
+        "roc_auc": (direct_auc(counts, plain, mixture), plain),
         "average_precision": (
-            average_precision(counts, corners, mixture, target),
-            average_precision(counts, corners, NAIVE),
+            average_precision(counts, corners, both[0], mixture, target),
+            average_precision(counts, corners, both[1], NAIVE),
         ),
     }
     clipped = {k: value for k, (value, _) in areas.items() if not -1e-9 <= value <= 1 + 1e-9}

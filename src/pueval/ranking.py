@@ -19,6 +19,7 @@ from pueval.curves import average_precision, naive_auc
 from pueval.errors import InputError
 from pueval.hypergeometric import LogFactorials, spread
 from pueval.mixture import NAIVE
+from pueval.rates import naive_rates
 from pueval.samples import Array
 
 RANKING_TITLES = {
@@ -368,7 +369,9 @@ def ranking_measures(counts: Counts) -> dict[str, float]:
         "lee_liu": points.mean(points.squared_hits / t**2 * n / drawn),
         "pseudo_f": pseudo_f(counts),
         "naive_roc_auc": naive_auc(counts, steps),
-        "naive_average_precision": average_precision(counts, steps, NAIVE),
+        "naive_average_precision": average_precision(
+            counts, steps, naive_rates(counts, steps), NAIVE
+        ),
         "naive_f1": points.mean(2 * hits / (drawn + t)),
         "naive_matthews_corrcoef": points.mean(correlation),
         "naive_mutual_information": points.mean(_mutual_information(points)),

@@ -61,8 +61,8 @@ class Chunk:
         """The weight of all values."""
         return self.values.size if self.count is None else self.from_top[0].item()
 
-    def around(self, thresholds: Array) -> tuple[Array, Array, Array]:
-        """Weight above, weight at or above, and the lowest value above each threshold."""
+    def around(self, thresholds: Array) -> tuple[Array, Array]:
+        """Weight above, and weight at or above, each threshold."""
         values = self.values
         left = np.searchsorted(values, thresholds, side="left")
         # Few thresholds are tied with a value; only those need a second search.
@@ -72,11 +72,16 @@ class Chunk:
         if tied.size:
             right = left.copy()
             right[tied] = np.searchsorted(values, thresholds[tied], side="right")
-        lowest = values[np.minimum(right, values.size - 1)]
-        lowest[right == values.size] = np.inf
         if self.count is None:
-            return values.size - right, values.size - left, lowest
-        return self.from_top[right], self.from_top[left], lowest
+            return values.size - right, values.size - left
+        return self.from_top[right], self.from_top[left]
+
+    def next_above(self, thresholds: Array) -> Array:
+        """Lowest value above each threshold, or +inf."""
+        right = np.searchsorted(self.values, thresholds, side="right")
+        lowest = self.values[np.minimum(right, self.values.size - 1)]
+        lowest[right == self.values.size] = np.inf
+        return lowest
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,10 +114,10 @@ class Sample:
         """Whether every row counts a whole number of times."""
         return all(c.count is None or c.count.dtype.kind in "iu" for c in self.chunks)
 
-    def around(self, thresholds: Array) -> tuple[Array, Array, Array]:
-        """Weight above, weight at or above, and the lowest value above each threshold."""
+    def around(self, thresholds: Array) -> tuple[Array, Array]:
+        """Weight above, and weight at or above, each threshold."""
 
-        def look_up(chunk: Chunk) -> tuple[Array, Array, Array]:
+        def look_up(chunk: Chunk) -> tuple[Array, Array]:
             return chunk.around(thresholds.astype(chunk.values.dtype, copy=False))
 
         if thresholds.size < THREADED_LOOKUP:
@@ -121,25 +126,34 @@ class Sample:
             parts = in_threads(look_up, self.chunks)
         if not parts:
             zero = np.zeros(thresholds.shape, dtype=np.int64)
-            return zero, zero, np.full(thresholds.shape, np.inf)
-        above, at_or_above, lowest = parts[0]
+            return zero, zero
+        above, at_or_above = parts[0]
         for part in parts[1:]:
             above, at_or_above = above + part[0], at_or_above + part[1]
-            lowest = np.minimum(lowest, part[2])
-        return above, at_or_above, lowest
+        return above, at_or_above
 
-    def distinct(self) -> tuple[Array, Array]:
-        """Distinct values, descending, and the weight of each."""
+    def next_above(self, thresholds: Array) -> Array:
+        """Lowest value above each threshold, or +inf."""
+        lowest = np.full(thresholds.shape, np.inf)
+        for chunk in self.chunks:
+            wanted = thresholds.astype(chunk.values.dtype, copy=False)
+            lowest = np.minimum(lowest, chunk.next_above(wanted))
+        return lowest
+
+    def descending(self) -> tuple[Array, Array]:
+        """Distinct values, descending, and the weight at or above each."""
         if not self.chunks:
             return np.empty(0), np.empty(0, dtype=np.int64)
         merged = self.merged().chunks[0]
         values = merged.values
-        first = np.flatnonzero(np.r_[True, values[1:] != values[:-1]])
-        if merged.count is None:
-            count = np.diff(np.r_[first, values.size])
-        else:
-            count = np.add.reduceat(merged.count, first)
-        return values[first][::-1], count[::-1]
+        first = np.flatnonzero(np.r_[True, values[1:] != values[:-1]])[::-1]
+        reached = values.size - first if merged.count is None else merged.from_top[first]
+        return values[first], reached
+
+    def distinct(self) -> tuple[Array, Array]:
+        """Distinct values, descending, and the weight of each."""
+        values, reached = self.descending()
+        return values, np.diff(reached, prepend=reached.dtype.type(0))
 
     def merged(self) -> Sample:
         """Return the same rows in at most one chunk."""

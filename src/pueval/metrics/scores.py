@@ -10,6 +10,7 @@ from pueval.counts import Counts
 from pueval.curves import (
     average_precision,
     direct_auc,
+    naive_auc,
     recover_precision_recall,
     recover_roc,
     roc,
@@ -76,10 +77,10 @@ def roc_auc_score(
     _check_method(method)
     counts, mixture, target = read(y_true, y_score, prior, **how)
     _check_prior(counts, mixture)
-    steps = counts.corners()
+    corners = counts.corners()
     if method == "direct":
-        return clipped("roc_auc", direct_auc(counts, steps, mixture))
-    return roc(counts, steps, mixture, target).area
+        return clipped("roc_auc", direct_auc(counts, naive_auc(counts, corners), mixture))
+    return roc(counts, corners, mixture, target).area
 
 
 @spelled_out
@@ -121,9 +122,11 @@ def average_precision_score(
     counts, mixture, target = read(y_true, y_score, prior, **how)
     _check_prior(counts, mixture)
     corners = counts.corners()
-    if method == "direct":
-        return clipped("average_precision", average_precision(counts, corners, mixture, target))
-    return recover_precision_recall(rates(counts, corners, mixture, target)).area
+    corrected = rates(counts, corners, mixture, target)
+    if method == "indirect":
+        return recover_precision_recall(corrected).area
+    area = average_precision(counts, corners, corrected, mixture, target)
+    return clipped("average_precision", area)
 
 
 @spelled_out

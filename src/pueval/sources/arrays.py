@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -55,25 +56,35 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, weight: Any = None) 
 
 def _read(y: Array, score: Array, weight: Array | None, labels: LabelValues) -> Samples | None:
     """Return the three samples of some rows; None if a label is none of the three values."""
+    masks = [
+        np.zeros(len(y), dtype=bool) if value is None else equal_labels(y, value)
+        for value in labels.kinds
+    ]
+    found = [int(np.count_nonzero(mask)) for mask in masks]
+    if sum(found) != len(y):
+        return None
+    if weight is not None:
+        weighted = weight.dtype.kind == "f"
+        return _three(sample(score[mask], weight[mask], weighted=weighted) for mask in masks)
+    # Most rows are of one kind. To sort the others to the end, as +inf, is faster than to pick it.
+    largest = int(np.argmax(found))
+    padded = score.copy()
     samples = []
-    rows = 0
-    for value in labels.kinds:
-        if value is None:
+    for kind, mask in enumerate(masks):
+        if kind == largest:
             samples.append(EMPTY)
-            continue
-        mask = equal_labels(y, value)
-        found = int(np.count_nonzero(mask))
-        rows += found
-        if weight is not None:
-            samples.append(sample(score[mask], weight[mask], weighted=weight.dtype.kind == "f"))
-        elif 2 * found < len(y):
-            samples.append(sample(score[mask]))
         else:
-            # Most rows: to sort the others to the end as +inf is faster than to pick these.
-            padded = np.where(mask, score, score.dtype.type(np.inf))
-            padded.sort()
-            samples.append(Sample((Chunk(padded[:found]),), found))
-    return (samples[0], samples[1], samples[2]) if rows == len(y) else None
+            index = np.flatnonzero(mask)
+            samples.append(sample(score[index]))
+            padded[index] = np.inf
+    padded.sort()
+    samples[largest] = Sample((Chunk(padded[: found[largest]]),), found[largest])
+    return _three(samples)
+
+
+def _three(samples: Iterable[Sample]) -> Samples:
+    labeled, unlabeled, negative = samples
+    return labeled, unlabeled, negative
 
 
 def equal_labels(y: Array, value: Any) -> Array:
