@@ -173,7 +173,8 @@ def prior_command(
         Share of true positives among the labeled rows; 1 means clean labels. "estimate" estimates
         it together with the prior.
     method
-        consensus, tilt, roc_network, alphamax, best_bin, dedpul, elkan_noto or roc_slope.
+        consensus, tilt, roc_network, alphamax, best_bin, dedpul, dist_curve, elkan_noto or
+        roc_slope.
     level
         Level of the limits.
     positive

@@ -430,6 +430,10 @@ class Counts:
             samples.append(Sample(sample(cuts.copy(), inside).chunks, kind.squares))
         return Counts(*samples)
 
+    def samples(self) -> tuple[Sample, Sample, Sample]:
+        """Sorted scores of labeled, unlabeled and known negative rows, without making the table."""
+        return self._kinds
+
     def labeled_scores(self) -> tuple[Array, Array]:
         """Distinct scores of labeled rows, descending, and how many rows have them."""
         return self._labeled.distinct()

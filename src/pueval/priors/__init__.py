@@ -8,6 +8,7 @@ from pueval.priors.alphamax import AlphaMax, AlphaMaxN
 from pueval.priors.best_bin import BestBin
 from pueval.priors.consensus import Consensus, Member
 from pueval.priors.dedpul import Dedpul
+from pueval.priors.dist_curve import DistCurve
 from pueval.priors.elkan_noto import ElkanNoto
 from pueval.priors.estimation import PriorEstimate, estimate
 from pueval.priors.kernel_mean import KernelMean
@@ -23,6 +24,7 @@ __all__ = [
     "BestBin",
     "Consensus",
     "Dedpul",
+    "DistCurve",
     "ElkanNoto",
     "KernelMean",
     "Member",

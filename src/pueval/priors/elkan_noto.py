@@ -87,7 +87,7 @@ class ElkanNoto(ScorePriorEstimator):
         if self.kind not in get_args(Kind):
             raise InputError(f"kind must be 'e1', 'e2' or 'e3'; got {self.kind!r}.")
         # Sums and ends need no merged table, so ten million rows are one pass.
-        labeled, unlabeled = counts._labeled, counts._unlabeled  # noqa: SLF001
+        labeled, unlabeled, _ = counts.samples()
         (low, high), (low_u, high_u) = _range(labeled), _range(unlabeled)
         low, high = min(low, low_u), max(high, high_u)
         if low < 0 or high > 1:

@@ -16,6 +16,7 @@ from pueval.priors.base import ScorePriorEstimator
 from pueval.priors.best_bin import BestBin
 from pueval.priors.consensus import Consensus, Member
 from pueval.priors.dedpul import Dedpul
+from pueval.priors.dist_curve import DistCurve
 from pueval.priors.elkan_noto import ElkanNoto
 from pueval.priors.roc_network import RocNetwork
 from pueval.priors.roc_slope import RocSlope
@@ -31,6 +32,7 @@ CLEAN: dict[str, Any] = {
     "alphamax": AlphaMax,
     "best_bin": BestBin,
     "dedpul": Dedpul,
+    "dist_curve": DistCurve,
     "elkan_noto": ElkanNoto,
     "roc_slope": RocSlope,
 }
@@ -190,7 +192,7 @@ def estimate(
         Share of true positives among the labeled rows, or ``"estimate"`` to estimate it too.
     method : str or estimator, default "consensus"
         ``"consensus"``, ``"tilt"``, ``"roc_network"``, ``"alphamax"``, ``"best_bin"``,
-        ``"dedpul"``, ``"elkan_noto"`` or ``"roc_slope"``; or an estimator of `pueval.priors`.
+        ``"dedpul"``, ``"dist_curve"``, ``"elkan_noto"`` or ``"roc_slope"``; or an estimator of `pueval.priors`.
         Those that take labels as clean are run twice to estimate the purity (`TwoWay`).
     level : float, default 0.95
         Level of the intervals.
