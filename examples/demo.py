@@ -8,7 +8,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from pueval import Counts, evaluate
+from pueval import Counts, evaluate, priors
 from pueval.evaluation import TITLES
 
 MODELS = ("boosting", "logistic")
@@ -65,7 +65,13 @@ def main():
     console.print(
         f"Mean distance from the truth: naive {off['naive']:.3f}, corrected {off['value']:.3f}.\n"
     )
-    console.print("Now on your own file:\n")
+    found = priors.estimate(label, data["logistic"])
+    low, high = found.prior_interval
+    console.print(
+        f"Without knowing the prior, pueval estimates it, here from the logistic model:\n"
+        f"{found.prior:.1%} (95 % limits {low:.1%} to {high:.1%}).\n"
+    )
+    console.print("Now on your own file, with or without --prior:\n")
     console.print(
         "  .venv/bin/pueval evaluate scores.csv --label label --score model_a --prior 0.2\n",
         highlight=False,

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from conftest import draw
 
-from pueval import AssumptionWarning, Counts, InputError, evaluate, largest_prior
+from pueval import (
+    AssumptionWarning,
+    Counts,
+    InputError,
+    evaluate,
+    feasibility_pvalue,
+    largest_prior,
+)
 
 
 def two_samples(rng, n_labeled, n_unlabeled, prior, purity, separation):
@@ -94,6 +101,24 @@ def test_known_negatives_dilute(rng):
     )
     alone, both = largest_prior(counts).prior, largest_prior(counts + negatives).prior
     assert both == pytest.approx(alone, abs=0.02)
+
+
+def test_pvalue(rng):
+    _, score, labeled = draw(rng, 5000, prevalence=0.3, label_frequency=0.3, separation=3)
+    counts = Counts.from_arrays(labeled, score)
+    limit = largest_prior(counts, level=0.95).prior
+    assert feasibility_pvalue(counts, prior=limit + 1e-4) == pytest.approx(0.05, abs=0.003)
+    assert feasibility_pvalue(counts, prior=0.1) == 1.0
+    assert feasibility_pvalue(counts, prior=0.9) < 1e-6
+
+
+def test_pvalue_is_conservative():
+    """The true prior is rejected at most as often as the level says."""
+    rng = np.random.default_rng(6)
+    pvalues = [
+        feasibility_pvalue(two_samples(rng, 60, 300, 0.3, 1.0, 6.0), prior=0.3) for _ in range(100)
+    ]
+    assert np.mean(np.array(pvalues) < 0.05) <= 0.05 + 0.05
 
 
 def test_bad_input():

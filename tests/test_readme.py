@@ -23,12 +23,16 @@ def test_python_snippets(capsys):
 
 
 def test_command(tmp_path, monkeypatch, capsys):
-    command = next(line for line in README.splitlines() if line.startswith("pueval evaluate"))
+    commands = [line for line in README.splitlines() if re.match("pueval (evaluate|prior) s", line)]
+    assert len(commands) == 3
     frame = pd.read_csv(ROOT / "examples" / "spambase.csv").rename(columns={"boosting": "model_a"})
     frame.to_csv(tmp_path / "scores.csv", index=False)
     monkeypatch.chdir(tmp_path)
-    assert run(shlex.split(command)[1:]) == 0
-    assert "ROC AUC" in capsys.readouterr().out
+    for command in commands:
+        assert run(shlex.split(command)[1:]) == 0
+    out = capsys.readouterr().out
+    assert out.count("ROC AUC") == 2
+    assert out.count("consensus") == 1
 
 
 @pytest.fixture

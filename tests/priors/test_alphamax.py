@@ -176,3 +176,15 @@ def test_labeled_rows_where_no_unlabeled_are():
 def test_one_score_for_all_labeled_rows():
     score = np.r_[np.ones(20), np.linspace(0, 1, 80)]
     assert 0 < AlphaMax().fit(score, np.repeat([1, 0], [20, 80])).prior_ < 0.2
+
+
+def test_likelihood_can_be_drawn():
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    rng = np.random.default_rng(0)
+    score = np.r_[rng.normal(3, 1, 200), rng.normal(3, 1, 200), rng.normal(0, 1, 600)]
+    fitted = AlphaMax().fit(score, np.repeat([1, 0], [200, 800]))
+    ax = fitted.plot()
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), fitted.log_likelihood_)
+    assert fitted.plot(ax) is ax

@@ -192,8 +192,9 @@ def estimate(
         Share of true positives among the labeled rows, or ``"estimate"`` to estimate it too.
     method : str or estimator, default "consensus"
         ``"consensus"``, ``"tilt"``, ``"roc_network"``, ``"alphamax"``, ``"best_bin"``,
-        ``"dedpul"``, ``"dist_curve"``, ``"elkan_noto"`` or ``"roc_slope"``; or an estimator of `pueval.priors`.
-        Those that take labels as clean are run twice to estimate the purity (`TwoWay`).
+        ``"dedpul"``, ``"dist_curve"``, ``"elkan_noto"`` or ``"roc_slope"``; or an estimator
+        of `pueval.priors`. Those that take labels as clean are run twice to estimate the
+        purity (`TwoWay`).
     level : float, default 0.95
         Level of the intervals.
     weight, pos_label, unlabeled_label, negative_label : optional
