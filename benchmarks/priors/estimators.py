@@ -54,9 +54,14 @@ def fitted(estimator: ScorePriorEstimator) -> Estimator:
             warnings.simplefilter("ignore", AssumptionWarning)
             estimator.fit(counts)
         if np.isnan(estimator.prior_):
-            # Not identified, and said so: the middle of what is possible stands for it.
-            low, high = estimator.prior_interval_
-            return Answer((low + high) / 2, 1.0, (low, high), estimator.purity_interval_)
+            # Consensus refuses a number where the scores do not separate; here it must give one.
+            members = estimator.members_.values()
+            return Answer(
+                float(np.mean([member.prior for member in members])),
+                float(np.mean([member.purity for member in members])),
+                estimator.prior_interval_,
+                estimator.purity_interval_,
+            )
         return Answer(
             estimator.prior_,
             estimator.purity_,

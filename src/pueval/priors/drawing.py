@@ -50,7 +50,7 @@ def draw_estimate(estimate: PriorEstimate, ax: Axes | None = None) -> Axes:
         yticks=range(len(answers)),
         yticklabels=[name.replace("_", " ") for name, _, _ in answers],
         xlim=(0, min(1.0, max(1.15 * estimate.prior_upper, 0.1))),
-        ylim=(len(answers) - 0.4, -0.6),
+        ylim=(len(answers) - 0.4, -1.2),
         xlabel=f"prior ({estimate.level:.0%} limits)",
     )
     for side in ("top", "right", "left"):
