@@ -41,15 +41,18 @@ def test_evaluate(scores, capsys):
     out = capsys.readouterr().out
     frame = pd.read_csv(scores)
     ev = evaluate(frame["label"], frame["model_a"], prior=0.2)
-    assert cells(out, "ROC AUC") == [f"{ev['roc_auc'].naive:.3f}", f"{ev['roc_auc'].value:.3f}"]
-    assert cells(out, "F1") == [f"{ev['f1'].naive:.3f}", f"{ev['f1'].value:.3f}"]
+    for title, name in (("ROC AUC", "roc_auc"), ("F1", "f1")):
+        one = ev[name]
+        limits = f"({one.low:.3f}–{one.high:.3f})"
+        assert cells(out, title) == [f"{one.naive:.3f}", f"{one.value:.3f}", limits]
+    assert "In brackets: 95% limits" in out
     assert "model_a naive" in out
     assert "prior 0.2, purity 1" in out
 
 
 def test_several_models_side_by_side(scores, capsys):
     assert run(["evaluate", str(scores), "--label", "label", "--score", "model_a", "--score",
-                "model_b", "--prevalence", "0.3", "--ranking"]) == 0  # fmt: skip
+                "model_b", "--prevalence", "0.3", "--ranking", "--no-intervals"]) == 0  # fmt: skip
     out = capsys.readouterr().out
     assert len(cells(out, "ROC AUC")) == 4
     assert len(cells(out, "PULP")) == 2

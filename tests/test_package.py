@@ -56,7 +56,7 @@ class TestEvaluation:
     def test_repr(self, ev):
         lines = repr(ev).splitlines()
         assert lines[0].startswith("Evaluation of ")
-        assert lines[1].split() == ["naive", "corrected"]
+        assert lines[1].split() == ["naive", "corrected", "95%", "limits"]
         assert any(line.startswith("Matthews correlation") for line in lines)
 
     def test_html_is_escaped(self, ev):
@@ -70,7 +70,7 @@ class TestEvaluation:
 
     def test_frame(self, ev):
         frame = ev.frame()
-        assert list(frame.columns) == ["value", "naive"]
+        assert list(frame.columns) == ["value", "low", "high", "naive", "standard_error"]
         assert list(frame.index) == list(ev)
         assert frame.loc["f1", "value"] == ev["f1"].value
         assert len(ev) == len(frame)

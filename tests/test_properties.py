@@ -35,7 +35,14 @@ def everything(y, score, mixture, target="population", **given):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
         ev = evaluate(
-            y, score, prior=prior, purity=purity, target=target, negative_label=2, **given
+            y,
+            score,
+            prior=prior,
+            purity=purity,
+            target=target,
+            negative_label=2,
+            level=None,
+            **given,
         )
     best = [
         x
@@ -161,7 +168,9 @@ def test_curves_are_legal(rows, mixture, target):
     prior, purity = mixture
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
-        ev = evaluate(y, score, prior=prior, purity=purity, target=target, negative_label=2)
+        ev = evaluate(
+            y, score, prior=prior, purity=purity, target=target, negative_label=2, level=None
+        )
     for naive in (False, True):
         roc, pr = ev.roc(naive=naive), ev.pr(naive=naive)
         assert (np.diff(roc.fpr) >= 0).all()

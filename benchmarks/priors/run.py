@@ -122,6 +122,33 @@ def by(rows: list[Row], key: str, what: str = "prior") -> str:
     return "\n".join(lines)
 
 
+def by_separation(rows: list[Row], name: str = "Consensus") -> str:
+    """Error, coverage and width of one estimator against how well the scores separate."""
+    lines = [
+        "| AUC | real: sets | error | coverage (width) | simulated: sets | error "
+        "| coverage (width) |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    edges = (0, 0.7, 0.8, 0.9, 0.95, 1.01)
+    for low, high in zip(edges, edges[1:], strict=False):
+        cells = []
+        for kind in KINDS:
+            own = [
+                row
+                for row in rows
+                if row["estimator"] == name
+                and row["kind"] == kind
+                and low <= float(row["auc"]) < high
+            ]
+            cells += (
+                [str(len(own)), f"{mean_absolute(own, 'prior'):.3f}", coverage(own, "prior")]
+                if own
+                else ["0", "–", "–"]
+            )
+        lines.append(f"| {low:g} to {min(high, 1):g} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def compare(
     chosen: dict[str, estimators.Estimator], *, purity_known: bool, title: str
 ) -> tuple[str, list[Row]]:
@@ -139,7 +166,12 @@ def compare(
     text = [f"## {title}", f"{' and '.join(sizes)} sets."]
     for half in (None, "choosing", "reporting"):
         text += [f"### {half or 'all'} data sets", table(rows, whats, half)]
-    text += ["### by data set, error of the prior", by(rows, "data")]
+    text += [
+        "### Consensus by the AUC of positives against negatives",
+        by_separation(rows),
+        "### by data set, error of the prior",
+        by(rows, "data"),
+    ]
     if not purity_known:
         text += ["### by purity, error of the purity", by(rows, "wanted_purity", "purity")]
     return "\n\n".join(text), rows

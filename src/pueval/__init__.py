@@ -8,7 +8,8 @@ from pueval.errors import (
     MissingPackageError,
     UndefinedMeasureWarning,
 )
-from pueval.evaluation import Evaluation, evaluate
+from pueval.evaluation import Evaluation
+from pueval.evaluator import evaluate
 from pueval.feasibility import PriorLimit, feasibility_pvalue, largest_prior
 from pueval.label_frequency import Moments, labeling_moments, labeling_variance
 from pueval.mixture import Mixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import sys
 import tempfile
@@ -22,9 +23,11 @@ from rich.table import Table
 from pueval import __version__
 from pueval.counts import Counts
 from pueval.errors import AssumptionWarning, InputError, MissingPackageError
-from pueval.evaluation import TITLES, Evaluation, evaluate
+from pueval.evaluation import TITLES, Evaluation
+from pueval.evaluator import evaluate
 from pueval.mixture import Target
 from pueval.ranking import RANKING_TITLES
+from pueval.results import Estimate
 from pueval.sources.files import read_files
 from pueval.sources.labels import LabelValues
 from pueval.tables import amount, number, text_table
@@ -64,6 +67,9 @@ def evaluate_command(
     purity: Annotated[float | Literal["estimate"], Parameter(group=ASSUMPTIONS)] = 1.0,
     target: Annotated[Target, Parameter(group=ASSUMPTIONS)] = "population",
     threshold: Annotated[float | None, Parameter(group=OUTPUT)] = None,
+    level: Annotated[float, Parameter(group=OUTPUT)] = 0.95,
+    intervals: Annotated[bool, Parameter(group=OUTPUT, negative="--no-intervals")] = True,
+    seed: Annotated[int, Parameter(group=OUTPUT)] = 0,
     positive: Annotated[str, Parameter(group=LABELS)] = "1",
     unlabeled: Annotated[str, Parameter(group=LABELS)] = "0",
     negative: Annotated[str | None, Parameter(group=LABELS)] = None,
@@ -101,6 +107,12 @@ def evaluate_command(
     threshold
         Scores at or above it count as predicted positive. By default each model's threshold of
         the best Matthews correlation.
+    level
+        Confidence level of the limits, which take prior and purity as exact.
+    intervals
+        Whether to compute limits.
+    seed
+        Of the random numbers for the limits.
     positive
         Value of a labeled positive; 1 also stands for 1.0 and true.
     unlabeled
@@ -113,19 +125,21 @@ def evaluate_command(
         Write everything, curves included, to this file.
     """
     counts = _read(file, label, score, weight, LabelValues(positive, unlabeled, negative))
-    evaluations = {
-        name: evaluate(
-            one,
-            prior=prior,
-            prevalence=prevalence,
-            label_frequency=label_frequency,
-            purity=purity,
-            target=target,
-            threshold=threshold,
-        )
-        for name, one in counts.items()
+    how: dict[str, Any] = {
+        "target": target,
+        "threshold": threshold,
+        "level": level if intervals else None,
+        "seed": seed,
     }
-    evaluations = _with_one_prior(evaluations, target, threshold)
+    assumed: dict[str, Any] = {
+        "prior": prior,
+        "prevalence": prevalence,
+        "label_frequency": label_frequency,
+        "purity": purity,
+    }
+    evaluations = _with_one_prior(
+        {name: evaluate(one, **assumed, **how) for name, one in counts.items()}, how
+    )
     rankings = {name: ev.ranking() for name, ev in evaluations.items()} if ranking else {}
     if json_path is not None:
         models = {
@@ -210,7 +224,7 @@ def _read(
 
 
 def _with_one_prior(
-    evaluations: dict[str, Evaluation], target: Target, threshold: float | None
+    evaluations: dict[str, Evaluation], how: dict[str, Any]
 ) -> dict[str, Evaluation]:
     """Use the same prior for all models: the one from the model that separates best."""
     best = max(evaluations.values(), key=lambda ev: ev["roc_auc"].naive)
@@ -219,13 +233,7 @@ def _with_one_prior(
     return {
         name: ev
         if ev is best
-        else evaluate(
-            ev.counts,
-            prior=best.mixture.prior,
-            purity=best.mixture.purity,
-            target=target,
-            threshold=threshold,
-        )
+        else evaluate(ev.counts, prior=best.mixture.prior, purity=best.mixture.purity, **how)
         for name, ev in evaluations.items()
     }
 
@@ -240,7 +248,7 @@ def _print_evaluations(
     for name, ev in evaluations.items():
         header += [f"{name}\nnaive", f"{name}\ncorrected"]
         for row, measure in zip(rows, ev, strict=True):
-            row += [number(ev[measure].naive), number(ev[measure].value)]
+            row += [number(ev[measure].naive), bracketed(ev[measure])]
     thresholds = ["Threshold"]
     for ev in evaluations.values():
         thresholds += ["", f"{ev.threshold:.5g}"]
@@ -257,9 +265,21 @@ def _print_evaluations(
                 for measure in measures
             ],
         )
+    if first.resampling is not None:
+        _say(
+            f"In brackets: {first.resampling.level:.0%} limits for another sample of rows; they "
+            "take prior and purity as exact."
+        )
     for name, ev in evaluations.items():
         for warning in ev.warnings:
             _say(f"! {name}: {warning}")
+
+
+def bracketed(estimate: Estimate) -> str:
+    """Show a value with its limits."""
+    if math.isnan(estimate.low):
+        return number(estimate.value)
+    return f"{number(estimate.value)} ({number(estimate.low)}–{number(estimate.high)})"
 
 
 def _assumed(ev: Evaluation) -> str:

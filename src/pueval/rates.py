@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from pueval.counts import Counts, Steps
 from pueval.errors import InputError
 from pueval.mixture import NAIVE, Mixture, Target, check_target
@@ -80,27 +82,46 @@ def rates(counts: Counts, steps: Steps, mixture: Mixture, target: Target = "popu
     -------
     Rates
     """
+    totals = (counts.n_labeled, counts.n_unlabeled, counts.n_negative)
+    columns = (steps.labeled, steps.unlabeled, steps.negative)
+    shares = [
+        column / total if total else np.zeros(column.shape)
+        for column, total in zip(columns, totals, strict=True)
+    ]
+    return rates_of_shares(counts, steps.threshold, shares, mixture, target)
+
+
+def rates_of_shares(
+    counts: Counts, threshold: Array, shares: list[Array], mixture: Mixture, target: Target
+) -> Rates:
+    """Correct shares of labeled, unlabeled and negative rows at or above thresholds.
+
+    ``counts`` only tells how many rows of each kind there are.
+    """
     check_target(target)
-    background = (steps.unlabeled + steps.negative) / (counts.n_unlabeled + counts.n_negative)
-    tpr, fpr = correct_pair(
-        steps.labeled / counts.n_labeled, background, mixture, mixture.background_prior(counts)
-    )
+    labeled, unlabeled, negative = shares
+    n_unlabeled, n_negative = counts.n_unlabeled, counts.n_negative
+    background = unlabeled
+    if n_negative:
+        background = n_unlabeled * unlabeled + n_negative * negative
+        background = background / (n_unlabeled + n_negative)
+    tpr, fpr = correct_pair(labeled, background, mixture, mixture.background_prior(counts))
     prevalence = mixture.prevalence(counts, target)
     if target == "population":
-        predicted = (steps.labeled + steps.unlabeled + steps.negative) / counts.n
         size = counts.n
-    elif not counts.n_unlabeled:
+        predicted = (counts.n_labeled * labeled + (size - counts.n_labeled) * background) / size
+    elif not n_unlabeled:
         raise InputError(
             "target='unlabeled' asks for the performance among unlabeled rows, and there are "
             "none. Use target='population'."
         )
     else:
-        size = counts.n_unlabeled
-        predicted = steps.unlabeled / size
-        if counts.n_negative:
+        size = n_unlabeled
+        predicted = unlabeled
+        if n_negative:
             # The rates used the known negatives too; the share must agree with the rates.
             predicted = prevalence * tpr + (1 - prevalence) * fpr
-    return Rates(steps.threshold, tpr, fpr, predicted, prevalence, size)
+    return Rates(threshold, tpr, fpr, predicted, prevalence, size)
 
 
 def naive_rates(counts: Counts, steps: Steps) -> Rates:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pueval.intervals import Interval, Resamples
 from pueval.measures import MEASURES, Measure, Table, unknown_measure
 from pueval.rates import Rates
 from pueval.samples import Array
@@ -14,18 +15,30 @@ from pueval.samples import Array
 
 @dataclass(frozen=True)
 class Estimate:
-    """A corrected value beside the naive one.
+    """A corrected value with its confidence limits, beside the naive one.
 
     Attributes
     ----------
     value : float
         Corrected, clipped to the range of the measure; NaN where the measure is undefined.
+    low, high : float
+        Confidence limits, which take prior and purity as exact; NaN if none were asked for.
     naive : float
         With unlabeled rows counted as negative.
+    standard_error : float
+        Of the corrected value before it was clipped.
     """
 
     value: float
+    low: float
+    high: float
     naive: float
+    standard_error: float
+
+    @classmethod
+    def of(cls, value: float, naive: float, interval: Interval) -> Estimate:
+        """Put a value and its interval together."""
+        return cls(value, interval.low, interval.high, naive, interval.standard_error)
 
 
 @dataclass(frozen=True)
@@ -38,6 +51,9 @@ class Best:
         Its name.
     threshold, value : float
         Where the corrected measure is best, and how good it is there.
+    low, high : float
+        Confidence limits of the best value, corrected for its being the best of many; NaN if
+        none were asked for.
     naive_threshold, naive : float
         The same for the naive measure.
     """
@@ -45,6 +61,8 @@ class Best:
     measure: str
     threshold: float
     value: float
+    low: float
+    high: float
     naive_threshold: float
     naive: float
 
@@ -109,28 +127,38 @@ class OperatingPoint:
 
 
 def best_value(measure: Measure, these: Rates) -> tuple[float, float]:
-    """Return threshold and clipped value of the best; the highest of equal thresholds."""
+    """Return threshold and value of the best, not clipped; the highest of equal thresholds."""
     values = measure(these)
     if np.isnan(values).all():
         return math.nan, math.nan
     index = np.nanargmax(values) if measure.greater_is_better else np.nanargmin(values)
-    return float(these.threshold[index]), measure.clip(float(values[index]))
+    return float(these.threshold[index]), float(values[index])
 
 
-def estimate(measure: Measure, corrected: Rates, naive: Rates) -> tuple[Estimate, float | None]:
+def estimate(
+    measure: Measure,
+    threshold: float,
+    corrected: Rates,
+    naive: Rates,
+    resamples: Resamples | None,
+) -> tuple[Estimate, float | None]:
     """Return the estimate at the first threshold, and its value before it was clipped, if so."""
     value, plain = (float(measure(these)[0]) for these in (corrected, naive))
+    interval = Interval() if resamples is None else resamples.at(measure, threshold, value)
     if math.isnan(value):
-        return Estimate(value, plain), None
+        return Estimate.of(value, plain, Interval()), None
     inside = measure.clip(value)
-    return Estimate(inside, plain), value if abs(value - inside) > 1e-9 else None
+    clipped = value if abs(value - inside) > 1e-9 else None
+    return Estimate.of(inside, plain, interval), clipped
 
 
-def operating_point(threshold: float, corrected: Rates, naive: Rates) -> OperatingPoint:
+def operating_point(
+    threshold: float, corrected: Rates, naive: Rates, resamples: Resamples | None
+) -> OperatingPoint:
     """Evaluate every measure at the first threshold."""
     measures, clipped = {}, {}
     for name, measure in MEASURES.items():
-        measures[name], outside = estimate(measure, corrected, naive)
+        measures[name], outside = estimate(measure, threshold, corrected, naive, resamples)
         if outside is not None:
             clipped[name] = outside
     return OperatingPoint(

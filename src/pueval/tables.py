@@ -1,10 +1,13 @@
-"""Results as text: aligned columns for terminals, an HTML table for notebooks."""
+"""Results as text and as plain data: columns for terminals, HTML for notebooks, JSON."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from html import escape
+from typing import Any
+
+import numpy as np
 
 Rows = Sequence[Sequence[str]]
 
@@ -16,6 +19,11 @@ def number(value: float, digits: int = 3) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     return f"{value:.{digits}f}" if abs(value) < 1000 else f"{value:.4g}"
+
+
+def span(low: float, high: float) -> str:
+    """Show an interval."""
+    return "–" if math.isnan(low) else f"{number(low)} to {number(high)}"
 
 
 def amount(value: float) -> str:
@@ -48,3 +56,14 @@ def html_table(header: Sequence[str], rows: Rows) -> str:
     head = line("th", header)
     body = "".join(line("td", row) for row in rows)
     return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+
+
+def plain_data(value: Any) -> Any:
+    """Turn arrays into lists and numbers that JSON lacks into None."""
+    if isinstance(value, dict):
+        return {key: plain_data(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return [plain_data(item) for item in value.tolist()]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

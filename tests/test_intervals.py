@@ -1,0 +1,190 @@
+"""Intervals: DeLong's variance, the bootstrap of counts, and how often they hold the truth."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from conftest import draw
+from scipy.stats import norm
+
+from pueval import AssumptionWarning, Counts, InputError, evaluate
+from pueval.intervals import delong_standard_error
+
+
+def delong_by_pairs(labeled, others):
+    """DeLong's standard error from all pairs of rows."""
+    kernel = (labeled[:, None] > others).astype(float) + 0.5 * (labeled[:, None] == others)
+    over_others, over_labeled = kernel.mean(axis=1), kernel.mean(axis=0)
+    return math.sqrt(
+        over_others.var(ddof=1) / len(labeled) + over_labeled.var(ddof=1) / len(others)
+    )
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 9])
+def test_delong_against_all_pairs(rng, decimals):
+    _, score, labeled = draw(rng, 800, prevalence=0.3, label_frequency=0.5)
+    score = np.round(score, decimals)
+    counts = Counts.from_arrays(labeled, score)
+    expected = delong_by_pairs(score[labeled], score[~labeled])
+    assert delong_standard_error(counts, counts.corners()) == pytest.approx(expected, abs=1e-10)
+    ev = evaluate(counts, prior=0.0, n_resamples=10)
+    assert ev["roc_auc"].standard_error == pytest.approx(expected, abs=1e-10)
+    corrected = evaluate(counts, prior=0.1, purity=0.95, n_resamples=10)
+    assert corrected["roc_auc"].standard_error == pytest.approx(expected / 0.85, abs=1e-10)
+
+
+def test_delong_with_known_negatives(rng):
+    """Unlabeled and negative rows are samples of their own: against rows drawn again."""
+    y = np.repeat([1, 0, 2], [80, 300, 100])
+    score = rng.normal(size=480) + np.repeat([1.5, 0.4, 0.0], [80, 300, 100])
+    counts = Counts.from_arrays(y, score, negative_label=2)
+    aucs = []
+    for _ in range(800):
+        rows = np.concatenate(
+            [rng.choice(np.flatnonzero(y == k), (y == k).sum()) for k in (1, 0, 2)]
+        )
+        kernel = score[rows[:80], None] > score[rows[80:]]
+        ties = score[rows[:80], None] == score[rows[80:]]
+        aucs.append(kernel.mean() + ties.mean() / 2)
+    assert delong_standard_error(counts, counts.corners()) == pytest.approx(np.std(aucs), rel=0.1)
+
+
+@pytest.mark.parametrize("target", ["population", "unlabeled"])
+@pytest.mark.parametrize("n", [400, 4000])
+def test_standard_errors_are_those_of_rows_drawn_again(rng, target, n):
+    """The bootstrap of counts against the slow bootstrap of rows."""
+    _, score, labeled = draw(rng, n, prevalence=0.4, label_frequency=0.4, purity=0.9)
+    given = {"prior": 0.25, "purity": 0.9, "target": target, "threshold": 0.8}
+    ev = evaluate(labeled, score, **given)
+    names = ("f1", "accuracy", "precision", "matthews_corrcoef", "average_precision")
+    values = {name: [] for name in names}
+    kinds = [np.flatnonzero(labeled), np.flatnonzero(~labeled)]
+    for _ in range(400):
+        rows = np.concatenate([rng.choice(kind, kind.size) for kind in kinds])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)
+            again = evaluate(labeled[rows], score[rows], level=None, **given)
+        for name in names:
+            values[name].append(again[name].value)
+    for name in names:
+        if max(values[name]) < 1:  # clipped values spread less
+            assert ev[name].standard_error == pytest.approx(np.std(values[name]), rel=0.15), name
+
+
+def test_coverage():
+    """A short version of benchmarks/coverage.py: 95 % intervals hold the truth about as often."""
+    rng = np.random.default_rng(11)
+    prior, purity, threshold, separation = 0.25, 0.9, 1.0, 1.8
+    n_labeled, n_unlabeled = 200, 1000
+    prevalence = (purity * n_labeled + prior * n_unlabeled) / (n_labeled + n_unlabeled)
+    tpr, fpr = norm.sf(threshold - separation), norm.sf(threshold)
+    predicted = prevalence * tpr + (1 - prevalence) * fpr
+    tau = np.linspace(-5, 7, 4001)
+    hits, falls = norm.sf(tau - separation), norm.sf(tau)
+    flagged = prevalence * hits + (1 - prevalence) * falls
+    truth = {
+        "roc_auc": norm.cdf(separation / np.sqrt(2)),
+        "recall": tpr,
+        "f1": 2 * prevalence * tpr / (prevalence + predicted),
+        "accuracy": prevalence * tpr + (1 - prevalence) * (1 - fpr),
+        "best f1": (2 * prevalence * hits / (prevalence + flagged)).max(),
+    }
+    held = dict.fromkeys(truth, 0)
+    y = np.repeat([1, 0], [n_labeled, n_unlabeled])
+    for seed in range(300):
+        share = np.repeat([purity, prior], [n_labeled, n_unlabeled])
+        score = rng.normal(size=y.size) + separation * (rng.random(y.size) < share)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)
+            ev = evaluate(
+                y,
+                score,
+                prior=prior,
+                purity=purity,
+                threshold=threshold,
+                n_resamples=300,
+                seed=seed,
+            )
+        for name, value in truth.items():
+            found = ev.best("f1") if name == "best f1" else ev[name]
+            held[name] += found.low <= value <= found.high
+    # 95 % of 300 is 285 ± 4.
+    for name, times in held.items():
+        assert times >= 268, f"{name}: {times} of 300"
+    assert held["recall"] < 300
+
+
+class TestEvaluation:
+    @pytest.fixture
+    def rows(self, rng):
+        _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.4)
+        return labeled, score
+
+    def test_seed_and_level(self, rows):
+        one, same, other = (evaluate(*rows, prior=0.2, seed=seed)["f1"] for seed in (1, 1, 2))
+        assert one == same
+        assert one.low != other.low
+        assert one.low == pytest.approx(other.low, abs=0.01)
+        wide = evaluate(*rows, prior=0.2, level=0.99)
+        narrow = evaluate(*rows, prior=0.2, level=0.8)
+        for name in wide:
+            if not math.isnan(narrow[name].low):
+                assert wide[name].low <= narrow[name].low <= narrow[name].high <= wide[name].high
+
+    def test_without(self, rows):
+        ev = evaluate(*rows, prior=0.2, level=None)
+        with_limits = evaluate(*rows, prior=0.2)
+        assert ev.resampling is None
+        assert all(math.isnan(ev[name].low) for name in ev)
+        assert math.isnan(ev.best("f1").high)
+        assert {n: ev[n].value for n in ev} == {n: with_limits[n].value for n in ev}
+        assert "limits" not in repr(ev)
+        assert ev.to_dict()["intervals"] is None
+
+    def test_other_thresholds(self, rows):
+        ev = evaluate(*rows, prior=0.2)
+        point = ev.at(1.0)
+        assert point["recall"].low < point["recall"].value < point["recall"].high
+        assert point["f1"] == evaluate(*rows, prior=0.2, threshold=1.0)["f1"]
+        assert math.isnan(ev.at(1e9)["precision"].low)  # nothing is predicted positive
+        assert ev["f2"].low < ev["f2"].value < ev["f2"].high
+
+    def test_best_takes_the_excess_off(self, rng):
+        """With few labeled rows the best value is too good; its limits know."""
+        _, score, labeled = draw(rng, 600, prevalence=0.4, label_frequency=0.2, separation=0.7)
+        best = evaluate(labeled, score, prior=0.2).best("matthews_corrcoef")
+        assert best.low < best.high
+        assert (best.low + best.high) / 2 < best.value
+        smallest = evaluate(labeled, score, prior=0.2).best("negative_likelihood_ratio")
+        assert (smallest.low + smallest.high) / 2 >= smallest.value
+
+    def test_more_rows_give_narrower_limits(self, rng):
+        widths = []
+        for n in (2000, 200_000):
+            _, score, labeled = draw(rng, n, prevalence=0.3, label_frequency=0.4)
+            f1 = evaluate(labeled, score, prior=0.2)["f1"]
+            widths.append(f1.high - f1.low)
+        assert widths[0] / widths[1] == pytest.approx(10, rel=0.3)
+
+    def test_weights_count_as_their_effective_number(self, rng):
+        _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.4)
+        plain = evaluate(labeled, score, prior=0.2)["recall"].standard_error
+        weight = rng.exponential(size=3000)  # half as many effective rows
+        weighted = evaluate(labeled, score, prior=0.2, weight=weight)["recall"].standard_error
+        assert weighted / plain == pytest.approx(math.sqrt(2), rel=0.15)
+
+    def test_one_labeled_row(self):
+        with pytest.warns(AssumptionWarning):
+            ev = evaluate([1, 0, 0, 0], [4, 3, 2, 1], prior=0.1)
+        assert math.isnan(ev["roc_auc"].low)
+
+    def test_bad_input(self, rows):
+        for level in (0, 1, 1.5, -0.1):
+            with pytest.raises(InputError, match=r"level must be a number in \(0, 1\), or None"):
+                evaluate(*rows, prior=0.2, level=level)
+        for n_resamples in (0, 1):
+            with pytest.raises(InputError, match="n_resamples must be at least 2"):
+                evaluate(*rows, prior=0.2, n_resamples=n_resamples)
+        with pytest.raises(InputError, match="whole number"):
+            evaluate(*rows, prior=0.2, n_resamples=2.5)
