@@ -14,6 +14,7 @@ import argparse
 import csv
 import time
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -125,12 +126,11 @@ def by(rows: list[Row], key: str, what: str = "prior") -> str:
 def by_separation(rows: list[Row], name: str = "Consensus") -> str:
     """Error, coverage and width of one estimator against how well the scores separate."""
     lines = [
-        "| AUC | real: sets | error | coverage (width) | simulated: sets | error "
-        "| coverage (width) |",
+        "| AUC | real: sets | error | coverage (width) | simulated: sets | error | coverage (width) |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
     edges = (0, 0.7, 0.8, 0.9, 0.95, 1.01)
-    for low, high in zip(edges, edges[1:], strict=False):
+    for low, high in pairwise(edges):
         cells = []
         for kind in KINDS:
             own = [
