@@ -126,7 +126,7 @@ def by(rows: list[Row], key: str, what: str = "prior") -> str:
 def by_separation(rows: list[Row], name: str = "Consensus") -> str:
     """Error, coverage and width of one estimator against how well the scores separate."""
     lines = [
-        "| AUC | real: sets | error | coverage (width) | simulated: sets | error | coverage (width) |",
+        "| AUC | real sets | error | coverage (width) | simulated | error | coverage (width) |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
     edges = (0, 0.7, 0.8, 0.9, 0.95, 1.01)
