@@ -1,6 +1,7 @@
 """Honest evaluation of binary classifiers when nobody ever labeled a negative."""
 
 from pueval import conversions, metrics
+from pueval.bounds import Bounds, BoundTables, claesen_bounds
 from pueval.counts import Counts
 from pueval.errors import (
     AssumptionWarning,
@@ -20,6 +21,8 @@ __version__ = "0.1.0"
 __all__ = [
     "AssumptionWarning",
     "Best",
+    "BoundTables",
+    "Bounds",
     "Contingency",
     "Counts",
     "Estimate",
@@ -31,6 +34,7 @@ __all__ = [
     "OperatingPoint",
     "PriorLimit",
     "UndefinedMeasureWarning",
+    "claesen_bounds",
     "conversions",
     "evaluate",
     "feasibility_pvalue",

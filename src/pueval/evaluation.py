@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from pueval.bounds import BandMethod, Bounds, Start, claesen_bounds
 from pueval.counts import Counts, Steps
 from pueval.curves import (
     PrecisionRecallCurve,
@@ -221,6 +222,34 @@ class Evaluation:
             With ``area``, which for the corrected curve is Jain's indirect estimate.
         """
         return recover_precision_recall(self._rates[naive])
+
+    def bounds(
+        self,
+        *,
+        level: float = 0.95,
+        band: BandMethod = "bootstrap",
+        start: Start = "positives",
+    ) -> Bounds:
+        """Return Claesen's bounds of tables, curves and areas: see `pueval.claesen_bounds`.
+
+        Parameters
+        ----------
+        level, band, start
+            As there. The prior is that of the evaluation; if it was estimated, its limits.
+
+        Returns
+        -------
+        Bounds
+        """
+        if self.mixture.purity < 1:
+            raise InputError(
+                f"these bounds take labels as clean; got purity {self.mixture.purity:g}."
+            )
+        prior: float | tuple[float, float] = self.mixture.prior
+        if self.prior_estimate is not None and self.prior_estimate.prior_interval is not None:
+            low, high = self.prior_estimate.prior_interval
+            prior = (low, min(high, 1 - 1e-9))
+        return claesen_bounds(self.counts, prior=prior, level=level, band=band, start=start)
 
     def ranking(self) -> dict[str, float]:
         """Return the measures that need no prior: see `pueval.ranking.ranking_measures`.
