@@ -15,6 +15,7 @@ from pueval.feasibility import PriorLimit, feasibility_pvalue, largest_prior
 from pueval.label_frequency import Moments, labeling_moments, labeling_variance
 from pueval.mixture import Mixture
 from pueval.results import Best, Contingency, Estimate, OperatingPoint
+from pueval.sensitivity import TippingPoint
 
 __version__ = "0.1.0"
 
@@ -33,6 +34,7 @@ __all__ = [
     "Moments",
     "OperatingPoint",
     "PriorLimit",
+    "TippingPoint",
     "UndefinedMeasureWarning",
     "claesen_bounds",
     "conversions",

@@ -13,6 +13,8 @@ from pueval.counts import Counts, Steps
 from pueval.curves import (
     PrecisionRecallCurve,
     RocCurve,
+    direct_auc,
+    naive_auc,
     recover_precision_recall,
     roc,
 )
@@ -35,6 +37,15 @@ from pueval.results import (
     best_value,
     estimate,
     operating_point,
+)
+from pueval.sensitivity import (
+    TippingPoint,
+    auc_bounds,
+    check_bias,
+    check_setting,
+    measure_bounds,
+    tipping_bias,
+    tipping_prior,
 )
 from pueval.tables import amount, html_table, number, plain_data, span, text_table
 
@@ -250,6 +261,67 @@ class Evaluation:
             low, high = self.prior_estimate.prior_interval
             prior = (low, min(high, 1 - 1e-9))
         return claesen_bounds(self.counts, prior=prior, level=level, band=band, start=start)
+
+    def labeling_bias(self, bias: float) -> dict[str, tuple[float, float]]:
+        """Bound every measure for labels that were not drawn at random.
+
+        Parameters
+        ----------
+        bias : float
+            The labeling bias Λ, at least 1: any two positives' chances of being labeled differ by
+            at most this factor. 1 is random labeling.
+
+        Returns
+        -------
+        dict of str to tuple of float
+            Sharp bounds of the AUC and of every measure at ``threshold``, clipped to its range;
+            the prior is taken as exact.
+        """
+        check_setting(self.mixture, self.target)
+        factor = check_bias(bias)
+        there = self.counts.at(self.threshold)
+        found = {"roc_auc": auc_bounds(self.counts, self.mixture, factor)}
+        for name, measure in MEASURES.items():
+            found[name] = measure_bounds(measure, self.counts, there, self.mixture, factor)
+        return found
+
+    def tipping_point(self, name: str, value: float) -> TippingPoint:
+        """Find how wrong labeling or prior would have to be for a conclusion to fail.
+
+        Parameters
+        ----------
+        name : str
+            ``"roc_auc"``, or a measure at ``threshold``.
+        value : float
+            The value to be reached, for example the one another classifier has.
+
+        Returns
+        -------
+        TippingPoint
+        """
+        check_setting(self.mixture, self.target)
+        estimate_now = self[name].value
+        counts, there = self.counts, self.counts.at(self.threshold)
+        if name == "roc_auc":
+            naive = naive_auc(counts, self._corners)
+            bias = tipping_bias(value, estimate_now, lambda b: auc_bounds(counts, self.mixture, b))
+
+            def corrected(prior: float) -> float:
+                return direct_auc(counts, naive, Mixture(prior))
+        else:
+            if name in AREAS:
+                raise InputError(f"there is no tipping point of {name}; ask for 'roc_auc'.")
+            measure = find_measure(name)
+            bias = tipping_bias(
+                value,
+                estimate_now,
+                lambda b: measure_bounds(measure, counts, there, self.mixture, b),
+            )
+
+            def corrected(prior: float) -> float:
+                return float(measure(rates(counts, there, Mixture(prior)))[0])
+
+        return TippingPoint(name, value, bias, tipping_prior(value, self.mixture.prior, corrected))
 
     def ranking(self) -> dict[str, float]:
         """Return the measures that need no prior: see `pueval.ranking.ranking_measures`.

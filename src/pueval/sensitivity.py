@@ -1,0 +1,174 @@
+"""What if labeling was not random: bounds for a given labeling bias, and tipping points.
+
+The labeling bias Λ says that any two positives' chances of being labeled differ by at most a factor
+Λ; 1 is random labeling. The labeled rows are then a sample of the positives in which some are
+over-represented by up to Λ against others, and the true positive rate is known only within
+bounds. All rows together are still known, so that nothing else is in doubt.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+
+from pueval.counts import Counts, Steps
+from pueval.errors import InputError
+from pueval.measures import Measure
+from pueval.mixture import Mixture, Target
+from pueval.rates import Rates, rates
+from pueval.samples import Array
+
+# A labeling bias beyond this is as good as no assumption at all.
+LARGEST_BIAS = 1e6
+
+
+@dataclass(frozen=True)
+class TippingPoint:
+    """What would have to be wrong for a conclusion to fail.
+
+    Attributes
+    ----------
+    measure : str
+        Its name.
+    value : float
+        The value that was asked about.
+    labeling_bias : float
+        Smallest labeling bias Λ at which the measure could be on the other side of ``value``;
+        inf if none is enough.
+    prior : float
+        Prior at which the corrected measure is ``value``; NaN if there is none.
+    """
+
+    measure: str
+    value: float
+    labeling_bias: float
+    prior: float
+
+
+def check_bias(bias: float) -> float:
+    """Refuse a labeling bias below 1."""
+    if not (isinstance(bias, int | float | np.number) and 1 <= bias < math.inf):
+        raise InputError(
+            f"labeling_bias must be a number that is at least 1; got {bias!r}. "
+            "1 means that all positives were equally likely to be labeled."
+        )
+    return float(bias)
+
+
+def check_setting(mixture: Mixture, target: Target) -> None:
+    """Refuse what the bounds are not derived for."""
+    if mixture.purity < 1:
+        raise InputError(
+            f"bounds for a labeling bias take labels as clean; got purity {mixture.purity:g}."
+        )
+    if target != "population":
+        raise InputError(
+            "bounds for a labeling bias are for target='population': hidden and labeled positives "
+            f"then together are the positives; got target={target!r}."
+        )
+
+
+def rate_bounds(rate: Array, bias: float) -> tuple[Array, Array]:
+    """Bound a rate among the positives: its odds may be wrong by a factor.
+
+    odds(true) lies between odds(rate)/Λ and Λ·odds(rate).
+
+    Parameters
+    ----------
+    rate : ndarray
+        Share of the labeled rows.
+    bias : float
+        The labeling bias Λ.
+
+    Returns
+    -------
+    low, high : ndarray
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> low, high = rate_bounds(np.array([0.5]), 3.0)
+    >>> float(low[0]), float(high[0])
+    (0.25, 0.75)
+    """
+    low = rate / (rate + bias * (1 - rate))
+    high = bias * rate / (bias * rate + 1 - rate)
+    return low, high
+
+
+def measure_bounds(
+    measure: Measure, counts: Counts, steps: Steps, mixture: Mixture, bias: float
+) -> tuple[float, float]:
+    """Bound a measure at the first threshold of ``steps``; clipped to its range."""
+    known = rates(counts, steps, mixture)
+    ends = []
+    for tpr in rate_bounds(steps.labeled / counts.n_labeled, bias):
+        fpr = (known.predicted - known.prevalence * tpr) / (1 - known.prevalence)
+        there = Rates(known.threshold, tpr, fpr, known.predicted, known.prevalence, known.size)
+        ends.append(measure.clip(float(measure(there)[0])))
+    low, high = sorted(ends)
+    return low, high
+
+
+def auc_bounds(counts: Counts, mixture: Mixture, bias: float) -> tuple[float, float]:
+    """Bound the AUC.
+
+    The mean placement of the positives among all rows, v = π/2 + (1 − π)·AUC, is a mean over the
+    labeled rows with weights between 1 and Λ. It is extreme if all rows on one side of a
+    cut have weight Λ and all others 1; one scan finds the cut.
+    """
+    score, reached = counts.samples()[0].descending()
+    count = np.diff(reached, prepend=0)
+    above, at_or_above = counts.other_beyond(score)
+    before = reached - count
+    total = counts.n
+    placement = (total - (before + reached + above + at_or_above) / 2) / total
+    prevalence = mixture.prevalence(counts)
+
+    def mean_with(heavy: Array, heavy_sum: Array) -> Array:
+        everything, weighted = count.sum(), np.sum(count * placement)
+        top = weighted + (bias - 1) * heavy_sum
+        means: Array = top / (everything + (bias - 1) * heavy)
+        return means
+
+    # Best scores first: the first k of them heavy, or all others.
+    sums = np.concatenate([[0.0], np.cumsum(count * placement)])
+    sizes = np.concatenate([[0.0], np.cumsum(count)])
+    high = mean_with(sizes, sums).max()
+    low = mean_with(sizes[-1] - sizes, sums[-1] - sums).min()
+    ends = [(mean - prevalence / 2) / (1 - prevalence) for mean in (low, high)]
+    return float(np.clip(ends[0], 0, 1)), float(np.clip(ends[1], 0, 1))
+
+
+def tipping_bias(
+    value: float, estimate: float, bounds: Callable[[float], tuple[float, float]]
+) -> float:
+    """Smallest bias at which ``value`` lies within ``bounds(bias)``."""
+
+    def reaches(log_bias: float) -> float:
+        low, high = bounds(math.exp(log_bias))
+        return float(value - low if value < estimate else high - value)
+
+    most = math.log(LARGEST_BIAS)
+    if reaches(0.0) >= 0:
+        return 1.0
+    if reaches(most) < 0:
+        return math.inf
+    return math.exp(brentq(reaches, 0.0, most, xtol=1e-10))
+
+
+def tipping_prior(value: float, prior: float, corrected: Callable[[float], float]) -> float:
+    """Prior nearest to ``prior`` at which ``corrected(prior)`` is ``value``; NaN if none."""
+    grid = np.linspace(0.0, 0.995, 400)
+    differences = np.array([corrected(float(p)) - value for p in grid])
+    crossings = np.flatnonzero(differences[:-1] * differences[1:] <= 0)
+    roots = [
+        brentq(lambda p: corrected(float(p)) - value, grid[k], grid[k + 1])
+        for k in crossings
+        if np.isfinite(differences[k : k + 2]).all() and differences[k] != differences[k + 1]
+    ]
+    return float(min(roots, key=lambda root: abs(root - prior))) if roots else math.nan
