@@ -13,8 +13,6 @@ from pueval.counts import Counts, Steps
 from pueval.curves import (
     PrecisionRecallCurve,
     RocCurve,
-    direct_auc,
-    naive_auc,
     recover_precision_recall,
     roc,
 )
@@ -38,15 +36,7 @@ from pueval.results import (
     estimate,
     operating_point,
 )
-from pueval.sensitivity import (
-    TippingPoint,
-    auc_bounds,
-    check_bias,
-    check_setting,
-    measure_bounds,
-    tipping_bias,
-    tipping_prior,
-)
+from pueval.sensitivity import TippingPoint, bias_bounds, tipping_point
 from pueval.tables import amount, html_table, number, plain_data, span, text_table
 
 if TYPE_CHECKING:
@@ -277,13 +267,7 @@ class Evaluation:
             Sharp bounds of the AUC and of every measure at ``threshold``, clipped to its range;
             the prior is taken as exact.
         """
-        check_setting(self.mixture, self.target)
-        factor = check_bias(bias)
-        there = self.counts.at(self.threshold)
-        found = {"roc_auc": auc_bounds(self.counts, self.mixture, factor)}
-        for name, measure in MEASURES.items():
-            found[name] = measure_bounds(measure, self.counts, there, self.mixture, factor)
-        return found
+        return bias_bounds(self.counts, self.mixture, self.target, self.threshold, bias)
 
     def tipping_point(self, name: str, value: float) -> TippingPoint:
         """Find how wrong labeling or prior would have to be for a conclusion to fail.
@@ -299,29 +283,10 @@ class Evaluation:
         -------
         TippingPoint
         """
-        check_setting(self.mixture, self.target)
-        estimate_now = self[name].value
-        counts, there = self.counts, self.counts.at(self.threshold)
-        if name == "roc_auc":
-            naive = naive_auc(counts, self._corners)
-            bias = tipping_bias(value, estimate_now, lambda b: auc_bounds(counts, self.mixture, b))
-
-            def corrected(prior: float) -> float:
-                return direct_auc(counts, naive, Mixture(prior))
-        else:
-            if name in AREAS:
-                raise InputError(f"there is no tipping point of {name}; ask for 'roc_auc'.")
-            measure = find_measure(name)
-            bias = tipping_bias(
-                value,
-                estimate_now,
-                lambda b: measure_bounds(measure, counts, there, self.mixture, b),
-            )
-
-            def corrected(prior: float) -> float:
-                return float(measure(rates(counts, there, Mixture(prior)))[0])
-
-        return TippingPoint(name, value, bias, tipping_prior(value, self.mixture.prior, corrected))
+        now = self[name].value
+        return tipping_point(
+            name, value, now, self.counts, self._corners, self.mixture, self.target, self.threshold
+        )
 
     def ranking(self) -> dict[str, float]:
         """Return the measures that need no prior: see `pueval.ranking.ranking_measures`.

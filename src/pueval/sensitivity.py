@@ -11,13 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq
 
 from pueval.counts import Counts, Steps
+from pueval.curves import direct_auc, naive_auc
 from pueval.errors import InputError
-from pueval.measures import Measure
+from pueval.measures import MEASURES, Measure, find_measure
 from pueval.mixture import Mixture, Target
 from pueval.rates import Rates, rates
 from pueval.samples import Array
@@ -49,8 +51,7 @@ class TippingPoint:
     prior: float
 
 
-def check_bias(bias: float) -> float:
-    """Refuse a labeling bias below 1."""
+def _check_bias(bias: float) -> float:
     if not (isinstance(bias, int | float | np.number) and 1 <= bias < math.inf):
         raise InputError(
             f"labeling_bias must be a number that is at least 1; got {bias!r}. "
@@ -59,8 +60,7 @@ def check_bias(bias: float) -> float:
     return float(bias)
 
 
-def check_setting(mixture: Mixture, target: Target) -> None:
-    """Refuse what the bounds are not derived for."""
+def _check_setting(mixture: Mixture, target: Target) -> None:
     if mixture.purity < 1:
         raise InputError(
             f"bounds for a labeling bias take labels as clean; got purity {mixture.purity:g}."
@@ -144,7 +144,7 @@ def auc_bounds(counts: Counts, mixture: Mixture, bias: float) -> tuple[float, fl
     return float(np.clip(ends[0], 0, 1)), float(np.clip(ends[1], 0, 1))
 
 
-def tipping_bias(
+def _tipping_bias(
     value: float, estimate: float, bounds: Callable[[float], tuple[float, float]]
 ) -> float:
     """Smallest bias at which ``value`` lies within ``bounds(bias)``."""
@@ -161,7 +161,7 @@ def tipping_bias(
     return math.exp(brentq(reaches, 0.0, most, xtol=1e-10))
 
 
-def tipping_prior(value: float, prior: float, corrected: Callable[[float], float]) -> float:
+def _tipping_prior(value: float, prior: float, corrected: Callable[[float], float]) -> float:
     """Prior nearest to ``prior`` at which ``corrected(prior)`` is ``value``; NaN if none."""
     grid = np.linspace(0.0, 0.995, 400)
     differences = np.array([corrected(float(p)) - value for p in grid])
@@ -172,3 +172,51 @@ def tipping_prior(value: float, prior: float, corrected: Callable[[float], float
         if np.isfinite(differences[k : k + 2]).all() and differences[k] != differences[k + 1]
     ]
     return float(min(roots, key=lambda root: abs(root - prior))) if roots else math.nan
+
+
+def bias_bounds(
+    counts: Counts, mixture: Mixture, target: Target, threshold: float, bias: float
+) -> dict[str, tuple[float, float]]:
+    """Bound the AUC, and every measure at a threshold, for a labeling bias."""
+    _check_setting(mixture, target)
+    factor, there = _check_bias(bias), counts.at(threshold)
+    found = {"roc_auc": auc_bounds(counts, mixture, factor)}
+    for name, measure in MEASURES.items():
+        found[name] = measure_bounds(measure, counts, there, mixture, factor)
+    return found
+
+
+def tipping_point(
+    name: str,
+    value: float,
+    estimate: float,
+    counts: Counts,
+    corners: Steps,
+    mixture: Mixture,
+    target: Target,
+    threshold: float,
+) -> TippingPoint:
+    """Find the labeling bias, and the prior, at which a measure could be ``value``."""
+    _check_setting(mixture, target)
+    if name == "average_precision":
+        raise InputError(f"there is no tipping point of {name}; ask for 'roc_auc'.")
+    bounds: Callable[[float], tuple[float, float]]
+    if name == "roc_auc":
+        naive = naive_auc(counts, corners)
+        bounds = partial(auc_bounds, counts, mixture)
+
+        def corrected(prior: float) -> float:
+            return direct_auc(counts, naive, Mixture(prior))
+    else:
+        measure, there = find_measure(name), counts.at(threshold)
+        bounds = partial(measure_bounds, measure, counts, there, mixture)
+
+        def corrected(prior: float) -> float:
+            return float(measure(rates(counts, there, Mixture(prior)))[0])
+
+    return TippingPoint(
+        name,
+        value,
+        _tipping_bias(value, estimate, bounds),
+        _tipping_prior(value, mixture.prior, corrected),
+    )
