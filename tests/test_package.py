@@ -16,7 +16,8 @@ from pueval import AssumptionWarning, Counts, MissingPackageError, evaluate, met
 def test_import_is_light():
     code = (
         "import sys, pueval;"
-        "heavy = {'pandas', 'matplotlib', 'sklearn', 'scipy.stats', 'duckdb', 'narwhals', 'rich'};"
+        "heavy = {'pandas', 'matplotlib', 'sklearn', 'scipy.stats', 'scipy.optimize',"
+        "'duckdb', 'narwhals', 'rich'};"
         "print(sorted(heavy & set(sys.modules)))"
     )
     result = subprocess.run(

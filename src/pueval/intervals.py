@@ -92,7 +92,8 @@ def delong_standard_error(counts: Counts, corners: Steps) -> float:
     """
     if counts.effective[0] <= 1:
         return math.nan
-    steps = counts.unfold(corners, np.flatnonzero(np.diff(corners.labeled)) + 1)
+    where = np.flatnonzero(corners.joint)
+    steps = counts.unfold(corners, where) if where.size else corners
     labeled = np.diff(steps.labeled, prepend=0)
     reached = np.concatenate([[0], steps.labeled[:-1]])
     others = steps.unlabeled + steps.negative

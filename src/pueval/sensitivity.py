@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.optimize import brentq
 
 from pueval.counts import Counts, Steps
 from pueval.curves import direct_auc, naive_auc
@@ -148,6 +147,7 @@ def _tipping_bias(
     value: float, estimate: float, bounds: Callable[[float], tuple[float, float]]
 ) -> float:
     """Smallest bias at which ``value`` lies within ``bounds(bias)``."""
+    from scipy.optimize import brentq  # slow to import
 
     def reaches(log_bias: float) -> float:
         low, high = bounds(math.exp(log_bias))
@@ -163,6 +163,8 @@ def _tipping_bias(
 
 def _tipping_prior(value: float, prior: float, corrected: Callable[[float], float]) -> float:
     """Prior nearest to ``prior`` at which ``corrected(prior)`` is ``value``; NaN if none."""
+    from scipy.optimize import brentq  # slow to import
+
     grid = np.linspace(0.0, 0.995, 400)
     differences = np.array([corrected(float(p)) - value for p in grid])
     crossings = np.flatnonzero(differences[:-1] * differences[1:] <= 0)
