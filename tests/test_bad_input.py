@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from pueval import Counts, InputError, Mixture, conversions, evaluate, metrics
+from pueval import Counts, InputError, Mixture, conversions, evaluate, metrics, priors
 
 Y, SCORE = [1, 0, 0], [3.0, 2.0, 1.0]
 
@@ -203,13 +203,15 @@ class TestMeasureNames:
 class TestMetrics:
     def test_predictions(self):
         refused(
-            r"y_pred must hold two classes; got 3 .*pass y_pred = \(score >= threshold\)",
+            r"y_pred must hold classes; got 3.0 in 2 rows.*pass y_pred = \(score >= threshold\)",
             metrics.f1_score,
             Y,
             SCORE,
             prior=0.1,
         )
-        refused("y_pred has 1 missing", metrics.f1_score, Y, [1, np.nan, 0], prior=0.1)
+        refused("y_pred must hold classes; got nan", metrics.f1_score, Y, [1, np.nan, 0], prior=0.1)
+        refused("1 row with a missing prediction", metrics.f1_score, Y, [1, None, 0], prior=0.1)
+        refused("got '1' in 3", metrics.f1_score, Y, ["1", "0", "0"], prior=0.1)
         refused("normalize must be", metrics.confusion_matrix, Y, Y, prior=0.1, normalize="rows")
 
     def test_method(self):
@@ -288,7 +290,7 @@ class TestFiles:
 
     def test_values(self, tmp_path):
         path = self.write(tmp_path, "label,score\n1,0.5\n,0.4\n0,0.3\n")
-        self.refused("1 row with a missing label .column 'label'", path)
+        self.refused("1 rows have no label .column 'label'.*unlabeled_label=''", path)
         path = self.write(tmp_path, "label,score\n1,0.5\n0,\n0,NA\n")
         self.refused("2 rows with a missing score .column 'score'", path)
         path = self.write(tmp_path, "label,score\n1,0.5\n0,high\n0,0.1\n")
@@ -316,3 +318,112 @@ class TestFiles:
         path = self.write(tmp_path, "label,score\n1,0.5\n0,0.4\n")
         with pytest.raises(MissingPackageError, match=r'pip install "pueval\[cli\]"'):
             Counts.from_file(path, label="label", score="score")
+
+
+class TestFound:
+    """What a reviewer broke once."""
+
+    def test_text_labels_and_boolean_predictions(self):
+        y = np.array([1, 1, 0, 0, 0, 0])
+        predicted = np.array([1, 0, 1, 0, 0, 0], dtype=bool)
+        plain = metrics.f1_score(y, predicted, prior=0.1)
+        text = np.where(y == 1, "pos", "unl")
+        assert plain == metrics.f1_score(
+            text, predicted, prior=0.1, pos_label="pos", unlabeled_label="unl"
+        )
+        assert plain == metrics.f1_score(
+            y + 1, predicted, prior=0.1, pos_label=2, unlabeled_label=1
+        )
+
+    def test_large_counts_do_not_overflow(self):
+        counts = Counts.from_table([2, 1], [4 * 10**9, 0], [0, 4 * 10**9])
+        assert evaluate(counts, prior=0.0, level=None)["roc_auc"].naive == 1.0
+        refused("add up to at most", Counts.from_arrays, Y, SCORE, weight=[2**54, 1, 1])
+        huge = np.array([2**63 + 5, 1, 1], dtype=np.uint64)
+        refused("add up to at most", Counts.from_arrays, Y, SCORE, weight=huge)
+
+    def test_float32_against_float64(self):
+        a = Counts.from_arrays([1], np.array([0.7]))
+        b = Counts.from_arrays([0, 0], np.array([0.7, 0.1], dtype="f4"))
+        score = np.r_[0.7, np.array([0.7, 0.1], dtype="f4").astype("f8")]
+        whole = Counts.from_arrays([1, 0, 0], score)
+        assert a + b == whole
+        one, other = (evaluate(c, prior=0.0, level=None)["roc_auc"].naive for c in (a + b, whole))
+        assert one == other == 1.0
+        halves = Counts.from_arrays([1, 0, 0], np.array([0.5, 0.5, 0.25], dtype="f4"))
+        assert halves.at(0.5 + 1e-9).labeled[0] == 0
+        assert halves.at(1e300).labeled[0] == 0
+        assert halves.at(-1e300).unlabeled[0] == 2
+
+    def test_thresholds_seeds_and_levels(self):
+        counts = Counts.from_table([2, 1, 0], [5, 3, 2], [2, 10, 40])
+        ev = evaluate(counts, prior=0.1, threshold=-np.inf)
+        assert ev["recall"].value == 1.0
+        refused("threshold must be a number; got 'a'", evaluate, counts, prior=0.1, threshold="a")
+        refused("seed must be a whole number", evaluate, counts, prior=0.1, seed=-1)
+        refused("n_resamples must be", evaluate, counts, prior=0.1, n_resamples=np.inf)
+        refused("level must be a number", evaluate, counts, prior=0.1, level="a")
+
+    def test_five_labels_do_not_make_certain(self):
+        score = np.r_[5, 4, 3, 2.5, 2, np.linspace(-2, 6, 100)]
+        ev = evaluate([1] * 5 + [0] * 100, score, prior=0.05, threshold=2.0)
+        assert ev["recall"].value == 1.0
+        assert ev["recall"].low < 0.9
+
+    def test_ratios_without_bound(self):
+        counts = Counts.from_table([2, 1, 0], [6, 3, 1], [6, 20, 80])
+        ev = evaluate(counts, prior=0.05, threshold=2, level=None)
+        low, high = ev.labeling_bias(50)["positive_likelihood_ratio"]
+        assert low < ev["positive_likelihood_ratio"].value < high == np.inf
+        point = ev.tipping_point("positive_likelihood_ratio", 200)
+        assert point.labeling_bias > 1
+        refused("value must be a number; got nan", ev.tipping_point, "roc_auc", np.nan)
+        nothing = evaluate(counts, prior=0.05, threshold=9, level=None)
+        assert np.isnan(nothing.tipping_point("precision", 0.5).labeling_bias)
+
+    def test_small_things(self):
+        counts = Counts.from_arrays([1, 0], [2, 1])
+        assert sum([counts, counts]) == counts + counts
+        assert repr(Counts.from_table([1, 2], [0, 0], [0, 0])) == "Counts(no rows)"
+        refused("score is missing", priors.estimate, [1, 0])
+        refused("Counts hold both", priors.estimate, counts, [1, 2])
+        fpr, _, thresholds = metrics.roc_curve([1, 0, 1, 0], [2, 2, 1, 1], prior=0.0)
+        assert fpr.tolist() == [0, 0.5, 1]
+        assert thresholds.tolist() == [np.inf, 2, 1]
+
+
+class TestFoundInFiles:
+    def test_files_with_columns_in_another_order(self, tmp_path):
+        rng = np.random.default_rng(0)
+        frame = pd.DataFrame({"label": [1, 0] * 10, "a": rng.random(20), "b": rng.random(20)})
+        frame[:9].to_csv(tmp_path / "p1.csv", index=False)
+        frame[9:][["b", "label", "a"]].to_csv(tmp_path / "p2.csv", index=False)
+        ours = Counts.from_file(f"{tmp_path}/p?.csv", label="label", score="a")
+        assert ours == Counts.from_arrays(frame["label"], frame["a"])
+
+    def test_whole_weights_in_text(self, tmp_path):
+        path = tmp_path / "w.csv"
+        path.write_text("label,s,w\n1,0.5,2\n0,0.4,3\n")
+        assert Counts.from_file(path, label="label", score="s", weight="w").countable
+        path.write_text("label,s,w\n1,0.5,2.5\n0,0.4,3\n")
+        assert not Counts.from_file(path, label="label", score="s", weight="w").countable
+
+    def test_large_integers(self, tmp_path):
+        path = tmp_path / "big.parquet"
+        pd.DataFrame({"label": [1, 0], "s": [2**60, 2**60 + 1]}).to_parquet(path)
+        refused(r"within ±2\*\*53", Counts.from_file, path, label="label", score="s")
+
+    def test_empty_means_unlabeled(self, tmp_path):
+        path = tmp_path / "e.csv"
+        path.write_text("label,s\n1,0.5\n,0.4\n,0.3\n")
+        counts = Counts.from_file(path, label="label", score="s", unlabeled_label="")
+        assert (counts.n_labeled, counts.n_unlabeled) == (1, 2)
+
+    def test_columns_of_any_name_and_type(self, tmp_path):
+        path = tmp_path / "odd.csv"
+        path.write_text("label,s,x,X,x\n1,0.5,1,1,1\n0,0.4,1,1,1\n")
+        assert Counts.from_file(path, label="label", score="s").n == 2
+        refused("more than one column 'x'", Counts.from_file, path, label="label", score="x")
+        flags = tmp_path / "b.parquet"
+        pd.DataFrame({"label": [1, 0], "s": [True, False]}).to_parquet(flags)
+        assert Counts.from_file(flags, label="label", score="s").score.tolist() == [1, 0]

@@ -255,3 +255,16 @@ def test_writes_what_numpy_gives(tmp_path):
     assert json.loads(out.read_text())["models"]["s"]["counts"]["labeled"] == pytest.approx(
         frame.loc[frame["label"] == 1, "w"].sum()
     )
+
+
+def test_a_model_that_does_not_separate_does_not_spoil_the_others(scores, tmp_path, capsys):
+    frame = pd.read_csv(scores)
+    frame["noise"] = np.random.default_rng(3).normal(size=len(frame))
+    path, out = tmp_path / "more.csv", tmp_path / "out.json"
+    frame.to_csv(path, index=False)
+    assert run(["evaluate", str(path), "--label", "label", "--score", "noise", "--score",
+                "model_a", "--no-intervals"]) == 0  # fmt: skip
+    assert "(estimated" in capsys.readouterr().out
+    assert run(["prior", str(path), "--label", "label", "--score", "noise", "--json",
+                str(out)]) == 0  # fmt: skip
+    assert json.loads(out.read_text())["models"]["noise"]["prior"] is None

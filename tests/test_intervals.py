@@ -186,5 +186,5 @@ class TestEvaluation:
         for n_resamples in (0, 1):
             with pytest.raises(InputError, match="n_resamples must be at least 2"):
                 evaluate(*rows, prior=0.2, n_resamples=n_resamples)
-        with pytest.raises(InputError, match="whole number"):
+        with pytest.raises(InputError, match="n_resamples must be a whole number"):
             evaluate(*rows, prior=0.2, n_resamples=2.5)

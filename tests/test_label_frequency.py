@@ -83,5 +83,7 @@ def test_edges():
         labeling_moments(counts, threshold=1, label_frequency=stats.norm(0.5, 0.1))
     with pytest.raises(InputError, match="label_frequency must be a number in"):
         labeling_moments(counts, threshold=1, label_frequency=[0.5, 1.5])
+    with pytest.raises(InputError, match="cannot be below 0.1 with these counts"):
+        labeling_moments(counts, threshold=1, label_frequency=stats.uniform(0, 1))
     with pytest.raises(InputError, match="one-dimensional"):
         labeling_moments(counts, threshold=1, label_frequency=[])

@@ -22,6 +22,7 @@ from rich.table import Table
 
 from pueval import __version__
 from pueval.counts import Counts
+from pueval.curves import naive_auc
 from pueval.errors import AssumptionWarning, InputError, MissingPackageError
 from pueval.evaluation import TITLES, Evaluation
 from pueval.evaluator import evaluate
@@ -137,9 +138,7 @@ def evaluate_command(
         "label_frequency": label_frequency,
         "purity": purity,
     }
-    evaluations = _with_one_prior(
-        {name: evaluate(one, **assumed, **how) for name, one in counts.items()}, how
-    )
+    evaluations = _evaluate_all(counts, assumed, how)
     rankings = {name: ev.ranking() for name, ev in evaluations.items()} if ranking else {}
     if json_path is not None:
         models = {
@@ -223,18 +222,23 @@ def _read(
     return {name: Counts(*kinds) for name, kinds in zip(columns, samples, strict=True)}
 
 
-def _with_one_prior(
-    evaluations: dict[str, Evaluation], how: dict[str, Any]
+def _evaluate_all(
+    counts: dict[str, Counts], assumed: dict[str, Any], how: dict[str, Any]
 ) -> dict[str, Evaluation]:
-    """Use the same prior for all models: the one from the model that separates best."""
-    best = max(evaluations.values(), key=lambda ev: ev["roc_auc"].naive)
-    if len(evaluations) == 1 or best.prior_estimate is None:
-        return evaluations
+    """Evaluate all models; if the prior is estimated, by the model that separates best."""
+    given = any(assumed[name] is not None for name in ("prior", "prevalence", "label_frequency"))
+    if given or len(counts) == 1:
+        return {name: evaluate(one, **assumed, **how) for name, one in counts.items()}
+    for one in counts.values():
+        one.check()
+    best = max(counts, key=lambda name: naive_auc(counts[name], counts[name].corners()))
+    first = evaluate(counts[best], **assumed, **how)
+    mixture: dict[str, Any] = {"prior": first.mixture.prior, "purity": first.mixture.purity}
+    if not first.counts.n_unlabeled:
+        mixture["prior"] = None
     return {
-        name: ev
-        if ev is best
-        else evaluate(ev.counts, prior=best.mixture.prior, purity=best.mixture.purity, **how)
-        for name, ev in evaluations.items()
+        name: first if name == best else evaluate(one, **mixture, **how)
+        for name, one in counts.items()
     }
 
 

@@ -455,6 +455,10 @@ class Counts:
             self._negative + other._negative,
         )
 
+    def __radd__(self, other: object) -> Counts:
+        # For sum(), which starts from 0.
+        return self if other == 0 else NotImplemented
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Counts):
             return NotImplemented
@@ -463,6 +467,8 @@ class Counts:
     __hash__ = None  # type: ignore[assignment]  # equal by content, and the content is arrays
 
     def __repr__(self) -> str:
+        if not self.n:
+            return "Counts(no rows)"
         score = self.score
         rows = "row" if self.n_negative == 1 else "rows"
         return (

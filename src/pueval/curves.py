@@ -70,7 +70,7 @@ def naive_auc(counts: Counts, corners: Steps) -> float:
     beaten = others[-1] - others[1:]
     if where.size:
         beaten = beaten + np.where(steps.joint[1:], np.diff(others) / 2, 0)
-    pairs = np.sum(np.diff(steps.labeled) * beaten, dtype=np.float64)
+    pairs = np.sum(np.diff(steps.labeled).astype(np.float64) * beaten)
     return float(pairs / counts.n_labeled / (counts.n_unlabeled + counts.n_negative))
 
 
@@ -152,7 +152,9 @@ def recover_roc(steps: Steps, rates: Rates) -> RocCurve:
         times = 1 + jump.astype(np.intp)
         x, y, threshold = (np.repeat(column, times) for column in (x, y, threshold))
         y[foot + np.arange(foot.size)] = before
-    return RocCurve(x, y, threshold)
+    new = np.ones(x.size, dtype=bool)
+    new[1:] = (x[1:] != x[:-1]) | (y[1:] != y[:-1])
+    return RocCurve(x[new], y[new], threshold[new])
 
 
 def recover_precision_recall(rates: Rates) -> PrecisionRecallCurve:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from pueval.bounds import BandMethod, Bounds, Start, claesen_bounds
@@ -426,7 +427,7 @@ def both_rates(
 
 def check_threshold(threshold: float) -> float:
     """Return a threshold as a float; refuse NaN."""
-    value = float(threshold)
-    if math.isnan(value):
-        raise InputError("threshold must be a number; got nan.")
-    return value
+    number: object = threshold
+    if not isinstance(number, Real) or math.isnan(threshold):
+        raise InputError(f"threshold must be a number; got {threshold!r}.")
+    return float(threshold)

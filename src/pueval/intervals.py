@@ -56,12 +56,14 @@ class Resampling:
     seed: int
 
     def __post_init__(self) -> None:
-        if not 0 < self.level < 1:
+        if not (isinstance(self.level, int | float | np.number) and 0 < self.level < 1):
             raise InputError(
                 f"level must be a number in (0, 1), or None for no intervals; got {self.level!r}."
             )
-        if isinstance(self.n_resamples, bool) or self.n_resamples != int(self.n_resamples):
-            raise InputError(f"n_resamples must be a whole number; got {self.n_resamples!r}.")
+        for name in ("n_resamples", "seed"):
+            number = getattr(self, name)
+            if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:
+                raise InputError(f"{name} must be a whole number of at least 0; got {number!r}.")
         if self.n_resamples < 2:
             raise InputError(
                 f"n_resamples must be at least 2; got {self.n_resamples!r}. "
@@ -207,6 +209,8 @@ def resample(
     thresholds = _thresholds(counts, corners, threshold)
     steps = counts.at(thresholds)
     rng = np.random.default_rng(how.seed)
+    # One row more, spread like all rows: or no other row than those seen could ever be drawn.
+    pooled = np.diff(steps.labeled + steps.unlabeled + steps.negative, prepend=0) / counts.n
     shares = []
     for cumulative, sample in zip(
         (steps.labeled, steps.unlabeled, steps.negative), counts.samples(), strict=True
@@ -214,8 +218,8 @@ def resample(
         if not sample.total:
             shares.append(np.zeros((1, thresholds.size)))
             continue
-        cells = np.diff(cumulative, prepend=0) / sample.total
         size = max(round(sample.effective), 1)
+        cells = size * np.diff(cumulative, prepend=0) / sample.total + pooled
         drawn = rng.multinomial(size, cells / cells.sum(), size=how.n_resamples)
         shares.append(np.cumsum(drawn, axis=1) / size)
     original = rates(counts, steps, mixture, target)
@@ -230,4 +234,4 @@ def _thresholds(counts: Counts, corners: Steps, wanted: float) -> Array:
     else:
         base = np.concatenate([counts.thinned(CELLS).score, corners.threshold[[-1]]])
     every = np.concatenate([base.astype(np.float64), [wanted, np.inf]])
-    return np.unique(every[every > -np.inf])[::-1]
+    return np.unique(every)[::-1]

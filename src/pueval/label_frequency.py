@@ -152,6 +152,13 @@ def _expectation(counts: Counts, label_frequency: Any) -> tuple[Any, float]:
                 "label_frequency must be distributed within (0, 1]; "
                 f"got a distribution on [{low:g}, {high:g}]."
             )
+        least = counts.n_labeled / (counts.n_labeled + counts.n_unlabeled)
+        impossible = float(label_frequency.cdf(least))
+        if impossible > 0.01:
+            raise InputError(
+                f"label_frequency cannot be below {least:.4g} with these counts, but the "
+                f"distribution given is so with probability {impossible:.3g}. Narrow it."
+            )
         return (
             lambda function: float(label_frequency.expect(lambda rho: float(function(rho)))),
             float(label_frequency.mean()),

@@ -278,11 +278,11 @@ def find_measure(name: str) -> Measure:
     raise unknown_measure(name, [*MEASURES])
 
 
-def unknown_measure(name: object, known: list[str]) -> InputError:
+def unknown_measure(name: object, known: list[str], *, any_beta: bool = True) -> InputError:
     """Return the error for a name that is not a measure's."""
     near = difflib.get_close_matches(str(name), known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
+    more = ", and f<beta> for any beta, such as f2 or f0.5" if any_beta else ""
     return InputError(
-        f"there is no measure {name!r}.{hint} The measures are {', '.join(known)}, "
-        "and f<beta> for any beta, such as f2 or f0.5."
+        f"there is no measure {name!r}.{hint} The measures are {', '.join(known)}{more}."
     )

@@ -122,7 +122,7 @@ class OperatingPoint:
 
     def __getitem__(self, name: str) -> Estimate:
         if name not in self.measures:
-            raise unknown_measure(name, [*self.measures])
+            raise unknown_measure(name, [*self.measures], any_beta=False)
         return self.measures[name]
 
 

@@ -32,6 +32,20 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> lis
         return list(pool.map(function, items))
 
 
+def _as_type(thresholds: Array, dtype: np.dtype[Any]) -> tuple[Array, Array | bool]:
+    """Round thresholds up to a type; a value at or above the one is at or above the other.
+
+    Also returns which of them did not change.
+    """
+    if thresholds.dtype == dtype:
+        return thresholds, True
+    with np.errstate(over="ignore"):
+        rounded = thresholds.astype(dtype)
+    below = rounded < thresholds
+    rounded[below] = np.nextafter(rounded[below], dtype.type(np.inf))
+    return rounded, rounded == thresholds
+
+
 @dataclass(frozen=True, eq=False)
 class Chunk:
     """Ascending values, each standing for ``count`` rows (for one row where ``count`` is None)."""
@@ -64,21 +78,25 @@ class Chunk:
     def around(self, thresholds: Array) -> tuple[Array, Array]:
         """Weight above, and weight at or above, each threshold."""
         values = self.values
-        left = np.searchsorted(values, thresholds, side="left")
+        wanted, exact = _as_type(thresholds, values.dtype)
+        left = np.searchsorted(values, wanted, side="left")
         # Few thresholds are tied with a value; only those need a second search.
         inside = np.minimum(left, values.size - 1)
-        tied = np.flatnonzero(values[inside] == thresholds)
+        tied = np.flatnonzero((values[inside] == wanted) & exact)
         right = left
         if tied.size:
             right = left.copy()
-            right[tied] = np.searchsorted(values, thresholds[tied], side="right")
+            right[tied] = np.searchsorted(values, wanted[tied], side="right")
         if self.count is None:
             return values.size - right, values.size - left
         return self.from_top[right], self.from_top[left]
 
     def next_above(self, thresholds: Array) -> Array:
         """Lowest value above each threshold, or +inf."""
-        right = np.searchsorted(self.values, thresholds, side="right")
+        wanted, exact = _as_type(thresholds, self.values.dtype)
+        right = np.searchsorted(self.values, wanted, side="right")
+        if not np.all(exact):
+            right = np.where(exact, right, np.searchsorted(self.values, wanted, side="left"))
         lowest = self.values[np.minimum(right, self.values.size - 1)]
         lowest[right == self.values.size] = np.inf
         return lowest
@@ -118,7 +136,7 @@ class Sample:
         """Weight above, and weight at or above, each threshold."""
 
         def look_up(chunk: Chunk) -> tuple[Array, Array]:
-            return chunk.around(thresholds.astype(chunk.values.dtype, copy=False))
+            return chunk.around(thresholds)
 
         if thresholds.size < THREADED_LOOKUP:
             parts = [look_up(chunk) for chunk in self.chunks]
@@ -136,8 +154,7 @@ class Sample:
         """Lowest value above each threshold, or +inf."""
         lowest = np.full(thresholds.shape, np.inf)
         for chunk in self.chunks:
-            wanted = thresholds.astype(chunk.values.dtype, copy=False)
-            lowest = np.minimum(lowest, chunk.next_above(wanted))
+            lowest = np.minimum(lowest, chunk.next_above(thresholds))
         return lowest
 
     def descending(self) -> tuple[Array, Array]:

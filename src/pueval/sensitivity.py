@@ -104,11 +104,18 @@ def measure_bounds(
 ) -> tuple[float, float]:
     """Bound a measure at the first threshold of ``steps``; clipped to its range."""
     known = rates(counts, steps, mixture)
+    if math.isnan(float(measure(known)[0])):
+        return math.nan, math.nan
     ends = []
-    for tpr in rate_bounds(steps.labeled / counts.n_labeled, bias):
+    for bound in rate_bounds(steps.labeled / counts.n_labeled, bias):
+        # No more positives than rows above the threshold, and no more negatives either.
+        rest = known.predicted - (1 - known.prevalence)
+        tpr = np.clip(bound, rest / known.prevalence, known.predicted / known.prevalence)
         fpr = (known.predicted - known.prevalence * tpr) / (1 - known.prevalence)
         there = Rates(known.threshold, tpr, fpr, known.predicted, known.prevalence, known.size)
-        ends.append(measure.clip(float(measure(there)[0])))
+        end = float(measure(there)[0])
+        # Only ratios that grow without bound are undefined at the end.
+        ends.append(measure.high if math.isnan(end) else measure.clip(end))
     low, high = sorted(ends)
     return low, high
 
@@ -147,18 +154,20 @@ def _tipping_bias(
     value: float, estimate: float, bounds: Callable[[float], tuple[float, float]]
 ) -> float:
     """Smallest bias at which ``value`` lies within ``bounds(bias)``."""
-    from scipy.optimize import brentq  # slow to import
 
     def reaches(log_bias: float) -> float:
         low, high = bounds(math.exp(log_bias))
         return float(value - low if value < estimate else high - value)
 
-    most = math.log(LARGEST_BIAS)
-    if reaches(0.0) >= 0:
+    inside, outside = math.log(LARGEST_BIAS), 0.0
+    if reaches(outside) >= 0:
         return 1.0
-    if reaches(most) < 0:
+    if reaches(inside) < 0:
         return math.inf
-    return math.exp(brentq(reaches, 0.0, most, xtol=1e-10))
+    for _ in range(60):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if reaches(middle) >= 0 else (inside, middle)
+    return math.exp(inside)
 
 
 def _tipping_prior(value: float, prior: float, corrected: Callable[[float], float]) -> float:
@@ -200,6 +209,10 @@ def tipping_point(
 ) -> TippingPoint:
     """Find the labeling bias, and the prior, at which a measure could be ``value``."""
     _check_setting(mixture, target)
+    if math.isnan(value):
+        raise InputError("value must be a number; got nan.")
+    if math.isnan(estimate):
+        return TippingPoint(name, value, math.nan, math.nan)
     if name == "average_precision":
         raise InputError(f"there is no tipping point of {name}; ask for 'roc_auc'.")
     bounds: Callable[[float], tuple[float, float]]

@@ -62,6 +62,8 @@ def plain_data(value: Any) -> Any:
     """Turn arrays into lists and numbers that JSON lacks into None."""
     if isinstance(value, dict):
         return {key: plain_data(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_data(item) for item in value]
     if isinstance(value, np.ndarray):
         return [plain_data(item) for item in value.tolist()]
     if isinstance(value, float) and not math.isfinite(value):

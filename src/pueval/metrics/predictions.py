@@ -14,7 +14,7 @@ from pueval.metrics.arguments import How, clipped, read, spelled_out
 from pueval.rates import Rates, rates
 from pueval.results import Contingency
 from pueval.samples import Array
-from pueval.sources.arrays import equal_labels, one_column
+from pueval.sources.arrays import equal_labels, one_column, refuse_missing
 
 ZeroDivision = float | Literal["warn"]
 Normalize = Literal["true", "pred", "all"] | None
@@ -39,18 +39,31 @@ class PredictionMetric(Protocol):
 
 def _rates(y_true: Any, y_pred: Any, prior: float, **how: Unpack[How]) -> Rates:
     """Correct the rates of predictions: the score is 1 where the positive class is predicted."""
-    predicted = one_column(y_pred, "y_pred")
-    if predicted.dtype.kind == "f" and np.isnan(predicted).any():
-        raise InputError(f"y_pred has {int(np.isnan(predicted).sum()):,} missing values.")
-    values = np.unique(predicted)
-    if values.size > 2:
-        raise InputError(
-            f"y_pred must hold two classes; got {values.size:,} different values. "
-            "For scores, pass y_pred = (score >= threshold)."
-        )
-    score = equal_labels(predicted, how.get("pos_label", 1))
+    score = _predicted(y_pred, how)
     counts, mixture, target = read(y_true, score, prior, **how)
     return rates(counts, counts.at(1.0), mixture, target)
+
+
+def _predicted(y_pred: Any, how: How) -> Array:
+    """Return which rows are predicted positive; refuse what is not a class."""
+    predicted = one_column(y_pred, "y_pred")
+    if predicted.dtype.kind == "b":
+        return predicted
+    if predicted.dtype.kind == "O":
+        refuse_missing(predicted, "prediction")
+    positive = equal_labels(predicted, how.get("pos_label", 1))
+    known = positive.copy()
+    for value in (how.get("unlabeled_label", 0), how.get("negative_label"), 0):
+        if value is not None:
+            known |= equal_labels(predicted, value)
+    if not known.all():
+        strange = predicted[~known].tolist()
+        raise InputError(
+            f"y_pred must hold classes; got {strange[0]!r} in {len(strange):,} rows, which is "
+            "neither pos_label nor one of the other label values. For scores, pass "
+            "y_pred = (score >= threshold)."
+        )
+    return positive
 
 
 def _value(measure: Measure, these: Rates, zero_division: ZeroDivision) -> float:

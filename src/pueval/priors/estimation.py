@@ -22,7 +22,7 @@ from pueval.priors.roc_network import RocNetwork
 from pueval.priors.roc_slope import RocSlope
 from pueval.priors.tilt import Tilt
 from pueval.priors.two_way import TwoWay
-from pueval.tables import number, text_table
+from pueval.tables import number, plain_data, text_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,7 +97,8 @@ class PriorEstimate:
         -------
         dict
         """
-        return asdict(self)
+        content: dict[str, Any] = plain_data(asdict(self))
+        return content
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw every estimator's prior with its interval.
@@ -223,8 +224,12 @@ def estimate(
     True
     """
     if isinstance(y, Counts):
+        if score is not None or weight is not None:
+            raise InputError("score and weight belong to arrays; Counts hold both already.")
         counts = y
     else:
+        if score is None:
+            raise InputError("score is missing: estimate(y, score, …) or estimate(counts, …).")
         counts = Counts.from_arrays(
             y,
             score,

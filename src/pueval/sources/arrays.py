@@ -33,7 +33,7 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, weight: Any = None) 
     if not len(y):
         raise InputError("y and score are empty. Give at least one labeled and one other row.")
     if y.dtype.kind == "O":
-        _refuse_missing_objects(y)
+        refuse_missing(y, "label")
 
     parts = (os.cpu_count() or 1) if len(y) >= THREADED_ROWS else 1
     edges = np.linspace(0, len(y), parts + 1).astype(int)
@@ -136,6 +136,11 @@ def _weights(weight: Array) -> Array:
         bad = int(np.count_nonzero(~np.isfinite(weight)))
         if bad:
             raise missing("or infinite weight", bad)
+    elif weight.sum(dtype=np.float64) > EXACT:
+        raise InputError(
+            f"whole-number weights must add up to at most 2**53; got {weight.sum(dtype=float):g}. "
+            "Divide them by a common factor, or give floats."
+        )
     else:
         weight = weight.astype(np.int64, copy=False)
     negative = int(np.count_nonzero(weight < 0))
@@ -156,13 +161,14 @@ def _bad_scores(score: Array) -> InputError:
     return missing("score", lost) if lost else infinite("score", int(np.isinf(score).sum()))
 
 
-def _refuse_missing_objects(y: Array) -> None:
+def refuse_missing(y: Array, what: str) -> None:
+    """Refuse missing values in an array of objects."""
     lost = sum(
         value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value  # noqa: PLR0124
         for value in y
     )
     if lost:
-        raise missing("label", int(lost))
+        raise missing(what, int(lost))
 
 
 def _bad_labels(y: Array, labels: LabelValues) -> InputError:

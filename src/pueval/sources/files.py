@@ -17,7 +17,7 @@ import numpy as np
 
 from pueval.errors import InputError, require
 from pueval.samples import Array
-from pueval.sources.arrays import Samples, read_arrays
+from pueval.sources.arrays import EXACT, Samples, read_arrays
 from pueval.sources.frames import check_column
 from pueval.sources.labels import LabelValues, missing
 
@@ -42,29 +42,24 @@ def read_files(
     """Read the samples of each score column, in one pass over the files."""
     duckdb = require("duckdb", extra="cli", purpose="reading files")
     files = _find(path)
+    # Columns get names of our own, so that theirs may be anything.
+    wanted = {"label": (label, "label")}
+    wanted |= {f"s{i}": (score, "score") for i, score in enumerate(scores)}
+    if weight is not None:
+        wanted["w"] = (weight, "weight")
     with duckdb.connect(config={"threads": os.cpu_count() or 1}) as connection:
         try:
-            relation = _open(connection, files, label)
-        except duckdb.Error as error:
-            raise _unreadable(path, error) from None
-        types = dict(zip(relation.columns, map(str, relation.types), strict=True))
-        wanted = [(label, "label"), *((score, "score") for score in scores)]
-        if weight is not None:
-            wanted.append((weight, "weight"))
-        for name, what in wanted:
-            check_column(name, relation.columns, what)
-        columns = [f"{_kind(label, types[label], labels)} AS k"]
-        columns += [f"{_number(s, types[s])} AS s{i}" for i, s in enumerate(scores)]
-        if weight is not None:
-            columns.append(f"{_weight(weight, types[weight])} AS w")
-        try:
+            relation = _open(connection, files, wanted)
+            types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+            columns = [f"{_kind(types['label'], labels)} AS k"]
+            columns += [f"{_number(name, types[name])} AS {name}" for name in [*wanted][1:]]
             data = relation.select(", ".join(columns)).fetchnumpy()
             if not len(data["k"]):
                 raise InputError(f"{path} holds no rows, only a header.")
-            _check(relation, data, label, types, labels, wanted[1:])
+            _check(relation, data, types, labels, wanted)
         except duckdb.Error as error:
             raise _unreadable(path, error) from None
-    given = None if weight is None else _plain(data["w"])
+    given = None if weight is None else _weights(_plain(data["w"]), types["w"])
     kind = _plain(data["k"])
     return [
         read_arrays(kind, _plain(data[f"s{i}"]), weight=given, labels=KINDS)
@@ -92,7 +87,7 @@ def _find(path: str | os.PathLike[str]) -> list[str]:
     return files
 
 
-def _header(file: str, label: str) -> tuple[str, list[str]]:
+def _header(file: str, label: str) -> tuple[str, tuple[str, ...]]:
     """Read delimiter and column names from the first line of a CSV file.
 
     The delimiter is the one that makes a column of the label. DuckDB would guess it from all
@@ -103,23 +98,47 @@ def _header(file: str, label: str) -> tuple[str, list[str]]:
         header = stream.readline().rstrip("\r\n")
     columns = {mark: next(csv.reader([header], delimiter=mark), []) for mark in ",\t;|"}
     mark = max(columns, key=lambda mark: (label in columns[mark], len(columns[mark])))
-    if len(set(columns[mark])) < len(columns[mark]):
-        raise InputError(f"{file} has two columns of the same name in its header: {header[:200]}.")
-    return mark, columns[mark]
+    return mark, tuple(columns[mark])
 
 
-def _open(connection: Any, files: list[str], label: str) -> Any:
-    # DuckDB takes every name for a pattern, so brackets and stars in names are escaped.
-    names = "[" + ", ".join(_text(glob.escape(file)) for file in files) + "]"
+def _open(connection: Any, files: list[str], wanted: dict[str, tuple[str, str]]) -> Any:
+    """Return the wanted columns of all files, under our names."""
     if Path(files[0]).suffix.lower() in PARQUET:
-        return connection.sql(f"SELECT * FROM read_parquet({names})")  # noqa: S608 - quoted
-    delimiter, columns = _header(files[0], label)
-    types = ", ".join(f"{_text(column)}: 'VARCHAR'" for column in columns)
-    options = (
-        f"header = true, auto_detect = false, columns = {{{types}}}, delim = {_text(delimiter)}, "
-        f"quote = '\"', escape = '\"', nullstr = [{', '.join(map(_text, NULLS))}]"
-    )
-    return connection.sql(f"SELECT * FROM read_csv({names}, {options})")  # noqa: S608 - quoted
+        relation = connection.sql(
+            f"SELECT * FROM read_parquet({_names(files)}, union_by_name = true)"  # noqa: S608
+        )
+        for name, what in wanted.values():
+            check_column(name, relation.columns, what)
+        return relation.select(
+            ", ".join(f"{_quoted(name)} AS {ours}" for ours, (name, _) in wanted.items())
+        )
+    # Files may have their columns in different orders; those with the same header are one query.
+    headers: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for file in files:
+        if Path(file).stat().st_size:
+            headers.setdefault(_header(file, wanted["label"][0]), []).append(file)
+    queries = []
+    for (delimiter, columns), alike in headers.items():
+        chosen = []
+        for ours, (name, what) in wanted.items():
+            check_column(name, columns, what)
+            if columns.count(name) > 1:
+                raise InputError(f"{alike[0]} has more than one column {name!r}. Rename one.")
+            chosen.append(f"c{columns.index(name)} AS {ours}")
+        types = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(columns)))
+        options = (
+            f"header = true, auto_detect = false, columns = {{{types}}}, delim = "
+            f"{_text(delimiter)}, quote = '\"', escape = '\"', "
+            f"nullstr = [{', '.join(map(_text, NULLS))}]"
+        )
+        source = f"read_csv({_names(alike)}, {options})"
+        queries.append(f"SELECT {', '.join(chosen)} FROM {source}")  # noqa: S608 - quoted
+    return connection.sql(" UNION ALL ".join(queries))
+
+
+def _names(files: list[str]) -> str:
+    # DuckDB takes every name for a pattern, so brackets and stars in names are escaped.
+    return "[" + ", ".join(_text(glob.escape(file)) for file in files) + "]"
 
 
 def _unreadable(path: Any, error: Exception) -> InputError:
@@ -140,25 +159,25 @@ def _is_number(kind: str) -> bool:
 
 
 def _number(name: str, kind: str) -> str:
-    if kind == "FLOAT":
-        return _quoted(name)
-    return _cast(name, kind, "DOUBLE")
-
-
-def _cast(name: str, kind: str, to: str) -> str:
+    """Return the SQL for a number; whole numbers and floats stay what they are."""
+    if kind in {"FLOAT", "DOUBLE", "TINYINT", "SMALLINT", "INTEGER", "BIGINT"}:
+        return name
+    if _is_number(kind) or kind == "BOOLEAN":
+        return f"CAST({name} AS DOUBLE)"
     # A plain cast of a text column would be done by DuckDB's CSV reader, which stops at the
     # first value that is no number instead of counting them.
-    return f"TRY_CAST({_quoted(name) if _is_number(kind) else f'trim({_quoted(name)})'} AS {to})"
+    return f"TRY_CAST(trim({name}) AS DOUBLE)"
 
 
-def _weight(name: str, kind: str) -> str:
-    whole = _is_number(kind) and not kind.startswith(("FLOAT", "DOUBLE", "DECIMAL"))
-    return _cast(name, kind, "BIGINT" if whole else "DOUBLE")
+def _weights(values: Array, kind: str) -> Array:
+    """Take numbers in text for whole ones if they all are."""
+    if kind == "VARCHAR" and np.all(values == np.floor(values)) and np.all(np.abs(values) < EXACT):
+        return values.astype(np.int64)
+    return values
 
 
-def _matches(name: str, kind: str, value: Any) -> str:
+def _matches(kind: str, value: Any) -> str:
     """Return the condition that a label is ``value``; 1, 1.0 and true are the same label."""
-    column = _quoted(name)
     if isinstance(value, bool | np.bool_):
         value = int(value)
     text = str(value).strip()
@@ -168,26 +187,33 @@ def _matches(name: str, kind: str, value: Any) -> str:
     except ValueError:
         as_number = None
     if kind == "BOOLEAN":
-        return f"CAST({column} AS DOUBLE) = {as_number!r}" if as_number in {0, 1} else "false"
+        return f"CAST(label AS DOUBLE) = {as_number!r}" if as_number in {0, 1} else "false"
     if _is_number(kind):
-        return "false" if as_number is None else f"CAST({column} AS DOUBLE) = {as_number!r}"
-    conditions = [f"CAST({column} AS VARCHAR) = {_text(value)}"]
-    if as_number is not None:
-        conditions.append(f"TRY_CAST({column} AS DOUBLE) = {as_number!r}")
+        unknown = as_number is None or as_number != as_number  # noqa: PLR0124 - NaN
+        return "false" if unknown else f"CAST(label AS DOUBLE) = {as_number!r}"
+    conditions = [f"CAST(label AS VARCHAR) = {_text(value)}"]
+    if as_number is not None and as_number == as_number:  # noqa: PLR0124 - not NaN
+        conditions.append(f"TRY_CAST(label AS DOUBLE) = {as_number!r}")
         words = {1.0: "true", 0.0: "false"}
         if as_number in words:
-            conditions.append(f"lower(CAST({column} AS VARCHAR)) = {_text(words[as_number])}")
+            conditions.append(f"lower(CAST(label AS VARCHAR)) = {_text(words[as_number])}")
     return "(" + " OR ".join(conditions) + ")"
 
 
-def _kind(name: str, kind: str, labels: LabelValues) -> str:
-    """Return the SQL that turns labels into 1 labeled, 0 unlabeled, 2 negative, 3 unknown."""
-    cases = [
-        f"WHEN {_matches(name, kind, value)} THEN {code}"
-        for value, code in zip(labels.kinds, KINDS.kinds, strict=True)
-        if value is not None
-    ]
-    empty = f"WHEN {_quoted(name)} IS NULL THEN -1"
+def _kind(kind: str, labels: LabelValues) -> str:
+    """Return the SQL that turns labels into 1 labeled, 0 unlabeled, 2 negative, 3 unknown.
+
+    A missing label is none of them (−1), unless one of the values is itself a word for missing,
+    such as the empty text.
+    """
+    missing_is, cases = -1, []
+    for value, code in zip(labels.kinds, KINDS.kinds, strict=True):
+        if value is None:
+            continue
+        if str(value) in NULLS:
+            missing_is = code
+        cases.append(f"WHEN {_matches(kind, value)} THEN {code}")
+    empty = f"WHEN label IS NULL THEN {missing_is}"
     return f"CAST(CASE {empty} {' '.join(cases)} ELSE 3 END AS TINYINT)"
 
 
@@ -198,26 +224,28 @@ def _plain(values: Array) -> Array:
 def _check(
     relation: Any,
     data: dict[str, Array],
-    label: str,
     types: dict[str, str],
     labels: LabelValues,
-    numbers: Sequence[tuple[str, str]],
+    wanted: dict[str, tuple[str, str]],
 ) -> None:
     """Refuse missing or unknown labels and numbers that are none."""
     kind = _plain(data["k"])
+    column = wanted["label"][0]
     if (lost := int(np.count_nonzero(kind == -1))) > 0:
-        raise missing(f"label (column {label!r})", lost)
+        raise InputError(
+            f"{lost:,} rows have no label (column {column!r}). If that means unlabeled, say so: "
+            "unlabeled_label='' (--unlabeled ''). Otherwise drop or fill them first."
+        )
     if (strange := int(np.count_nonzero(kind == 3))) > 0:
-        code = _kind(label, types[label], labels)
-        found = relation.filter(f"{code} = 3").select(_quoted(label)).distinct().limit(6)
+        found = relation.filter(f"{_kind(types['label'], labels)} = 3")
+        found = found.select("label").distinct().limit(6)
         raise labels.unknown(sorted((row[0] for row in found.fetchall()), key=str), strange)
-    for index, (name, what) in enumerate(numbers):
-        values = data["w" if what == "weight" else f"s{index}"]
-        lost = int(np.ma.getmaskarray(values).sum())
+    for ours, (name, what) in [*wanted.items()][1:]:
+        lost = int(np.ma.getmaskarray(data[ours]).sum())
         if not lost:
             continue
-        text = f"CAST({_quoted(name)} AS VARCHAR)"
-        bad = relation.filter(f"{text} IS NOT NULL AND TRY_CAST({text} AS DOUBLE) IS NULL")
+        text = f"CAST({ours} AS VARCHAR)"
+        bad = relation.filter(f"{text} IS NOT NULL AND TRY_CAST(trim({text}) AS DOUBLE) IS NULL")
         [(other, example)] = bad.aggregate(f"count(*), any_value({text})").fetchall()
         if other:
             raise InputError(
