@@ -154,7 +154,9 @@ def recover_roc(steps: Steps, rates: Rates) -> RocCurve:
         y[foot + np.arange(foot.size)] = before
     new = np.ones(x.size, dtype=bool)
     new[1:] = (x[1:] != x[:-1]) | (y[1:] != y[:-1])
-    return RocCurve(x[new], y[new], threshold[new])
+    if not new.all():
+        x, y, threshold = x[new], y[new], threshold[new]
+    return RocCurve(x, y, threshold)
 
 
 def recover_precision_recall(rates: Rates) -> PrecisionRecallCurve:
