@@ -166,8 +166,7 @@ def roc_curve(
     --------
     >>> fpr, tpr, thresholds = roc_curve([1, 1, 0, 0, 0], [5, 3, 4, 2, 1], prior=0.25)
     >>> fpr.round(3), tpr
-    (array([0.   , 0.   , 0.   , 0.111, 0.111, 0.278, 1.   ]),
-     array([0. , 0. , 0.5, 0.5, 1. , 1. , 1. ]))
+    (array([0.   , 0.   , 0.111, 0.111, 0.278, 1.   ]), array([0. , 0.5, 0.5, 1. , 1. , 1. ]))
     """
     counts, mixture, target = read(y_true, y_score, prior, **how)
     _check_prior(counts, mixture)
