@@ -18,7 +18,7 @@ from pueval.counts import Counts, Steps
 from pueval.errors import InputError
 from pueval.measures import Measure
 from pueval.mixture import Mixture, Target
-from pueval.rates import Rates, rates, rates_of_shares
+from pueval.rates import Rates, rates_of_shares
 from pueval.samples import Array
 
 # Thresholds between which rows are drawn again. With fewer labeled scores than half of them
@@ -128,14 +128,14 @@ class Resamples:
     ----------
     how : Resampling
         Level, number and seed.
-    original : Rates
-        Rates of the data at the thresholds.
+    center : Rates
+        Rates that the resamples lie around.
     drawn : Rates
         Rates with one line per resample.
     """
 
     how: Resampling
-    original: Rates
+    center: Rates
     drawn: Rates
 
     def at(self, measure: Measure, threshold: float, value: float) -> Interval:
@@ -156,15 +156,16 @@ class Resamples:
         """Interval of the best value over all thresholds.
 
         The best of many noisy values is too good on average. How much is seen from the resamples,
-        whose best values are too good compared with that of the data; it is taken off, and
-        `DOUBT` times as much is added to the standard error, since it is known only roughly.
+        whose best values are too good compared with that of what they are drawn from; it is taken
+        off, and `DOUBT` times as much is added to the standard error, since it is known only
+        roughly.
         """
         sign = 1.0 if measure.greater_is_better else -1.0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # lines without any defined value
             best, drawn = (
                 sign * np.nanmax(sign * measure(rates), axis=-1)
-                for rates in (self.original, self.drawn)
+                for rates in (self.center, self.drawn)
             )
         error = _spread(drawn)
         optimism = float(np.nanmean(drawn) - best)
@@ -211,19 +212,24 @@ def resample(
     rng = np.random.default_rng(how.seed)
     # One row more, spread like all rows: or no other row than those seen could ever be drawn.
     pooled = np.diff(steps.labeled + steps.unlabeled + steps.negative, prepend=0) / counts.n
-    shares = []
+    expected, drawn = [], []
     for cumulative, sample in zip(
         (steps.labeled, steps.unlabeled, steps.negative), counts.samples(), strict=True
     ):
         if not sample.total:
-            shares.append(np.zeros((1, thresholds.size)))
+            expected.append(np.zeros(thresholds.size))
+            drawn.append(np.zeros((1, thresholds.size)))
             continue
         size = max(round(sample.effective), 1)
         cells = size * np.diff(cumulative, prepend=0) / sample.total + pooled
-        drawn = rng.multinomial(size, cells / cells.sum(), size=how.n_resamples)
-        shares.append(np.cumsum(drawn, axis=1) / size)
-    original = rates(counts, steps, mixture, target)
-    return Resamples(how, original, rates_of_shares(counts, thresholds, shares, mixture, target))
+        cells /= cells.sum()
+        expected.append(np.cumsum(cells))
+        again = rng.multinomial(size, cells, size=how.n_resamples)
+        drawn.append(np.cumsum(again, axis=1) / size)
+    center, around = (
+        rates_of_shares(counts, thresholds, shares, mixture, target) for shares in (expected, drawn)
+    )
+    return Resamples(how, center, around)
 
 
 def _thresholds(counts: Counts, corners: Steps, wanted: float) -> Array:
