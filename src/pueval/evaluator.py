@@ -9,13 +9,14 @@ from typing import Any, Literal
 from pueval.assumptions import settle
 from pueval.counts import Counts, Steps
 from pueval.curves import average_precision, direct_auc, naive_auc
-from pueval.errors import AssumptionWarning, InputError
+from pueval.errors import AssumptionWarning
 from pueval.evaluation import Evaluation, both_rates, check_threshold
 from pueval.feasibility import contradiction
 from pueval.intervals import Interval, Resamples, Resampling, delong_standard_error, resample
 from pueval.measures import MEASURES
 from pueval.mixture import NAIVE, Mixture, Target, check_target
 from pueval.rates import Rates
+from pueval.reading import read_counts
 from pueval.results import Estimate, best_value, operating_point
 
 
@@ -109,21 +110,15 @@ def evaluate(
     >>> round(best.naive, 2), round(best.value, 2)
     (0.27, 0.77)
     """
-    if isinstance(y, Counts):
-        if score is not None or weight is not None:
-            raise InputError("score and weight belong to arrays; Counts hold both already.")
-        counts = y
-    else:
-        if score is None:
-            raise InputError("score is missing: evaluate(y, score, …) or evaluate(counts, …).")
-        counts = Counts.from_arrays(
-            y,
-            score,
-            weight=weight,
-            pos_label=pos_label,
-            unlabeled_label=unlabeled_label,
-            negative_label=negative_label,
-        )
+    counts = read_counts(
+        y,
+        score,
+        weight=weight,
+        function="evaluate",
+        pos_label=pos_label,
+        unlabeled_label=unlabeled_label,
+        negative_label=negative_label,
+    )
     counts.check()
     check_target(target)
     mixture, found_prior = settle(counts, target, purity, prior, prevalence, label_frequency)

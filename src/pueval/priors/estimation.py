@@ -7,7 +7,6 @@ import warnings
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from pueval.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.feasibility import largest_prior
 from pueval.mixture import Mixture
@@ -22,6 +21,7 @@ from pueval.priors.roc_network import RocNetwork
 from pueval.priors.roc_slope import RocSlope
 from pueval.priors.tilt import Tilt
 from pueval.priors.two_way import TwoWay
+from pueval.reading import read_counts
 from pueval.tables import number, plain_data, text_table
 
 if TYPE_CHECKING:
@@ -223,21 +223,15 @@ def estimate(
     >>> low < 0.3 < high < found.prior_upper
     True
     """
-    if isinstance(y, Counts):
-        if score is not None or weight is not None:
-            raise InputError("score and weight belong to arrays; Counts hold both already.")
-        counts = y
-    else:
-        if score is None:
-            raise InputError("score is missing: estimate(y, score, …) or estimate(counts, …).")
-        counts = Counts.from_arrays(
-            y,
-            score,
-            weight=weight,
-            pos_label=pos_label,
-            unlabeled_label=unlabeled_label,
-            negative_label=negative_label,
-        )
+    counts = read_counts(
+        y,
+        score,
+        weight=weight,
+        function="estimate",
+        pos_label=pos_label,
+        unlabeled_label=unlabeled_label,
+        negative_label=negative_label,
+    )
     name, estimator = _estimator(method, purity, level)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AssumptionWarning)

@@ -1,0 +1,19 @@
+"""Data as functions take them: labels and scores, or Counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pueval.counts import Counts
+from pueval.errors import InputError
+
+
+def read_counts(y: Any, score: Any, *, weight: Any, function: str, **labels: Any) -> Counts:
+    """Return Counts as they are, and the Counts of labels and scores; refuse a mix of both."""
+    if isinstance(y, Counts):
+        if score is not None or weight is not None:
+            raise InputError("score and weight belong to arrays; Counts hold both already.")
+        return y
+    if score is None:
+        raise InputError(f"score is missing: {function}(y, score, …) or {function}(counts, …).")
+    return Counts.from_arrays(y, score, weight=weight, **labels)
