@@ -11,13 +11,12 @@ from scipy.special import xlogy
 from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.priors.base import ScorePriorEstimator
+from pueval.priors.reduced import moderate
 from pueval.samples import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Above this many rows the scores are thinned first; a histogram of some dozen bins does not see it.
-THIN_ABOVE, THIN_TO = 20_000, 4_096
 MOST_BINS = 512
 # Halvings of the bracket of the multiplier, which is at most about 200 wide.
 HALVINGS = 60
@@ -179,8 +178,7 @@ def _check_bins(bins: int | None) -> None:
 
 def _rows(counts: Counts) -> tuple[Array, Array, Array]:
     """Ascending scores with their counts."""
-    if counts.n > THIN_ABOVE:
-        counts = counts.thinned(THIN_TO)
+    counts = moderate(counts)
     used = counts.labeled + counts.unlabeled > 0
     score = counts.score[used][::-1].astype(np.float64)
     if score.size < 2:

@@ -15,7 +15,7 @@ from pueval.errors import AssumptionWarning, InputError
 from pueval.feasibility import largest_prior
 from pueval.priors.base import ScorePriorEstimator
 from pueval.priors.dedpul import Dedpul
-from pueval.priors.reduced import BINS, MOST_ROWS, check_fraction
+from pueval.priors.reduced import check_fraction, moderate
 from pueval.priors.roc_network import RocNetwork
 from pueval.priors.tilt import Tilt
 
@@ -117,8 +117,7 @@ class Consensus(ScorePriorEstimator):
 
     def _estimate(self, counts: Counts) -> None:
         check_fraction("level", self.level)
-        if counts.n > MOST_ROWS:
-            counts = counts.thinned(BINS)
+        counts = moderate(counts)
         purity: Any = self.purity
         known = None if purity == "estimate" else purity
         auc = naive_auc(counts, counts.corners())

@@ -13,10 +13,9 @@ from scipy.special import ndtri
 from pueval.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.priors.base import ScorePriorEstimator
+from pueval.priors.reduced import moderate
 from pueval.samples import Array
 
-# More rows than this are put into bins first.
-MOST_ROWS, BINS = 20_000, 4096
 # A curve has at most this many labeled and unlabeled rows; larger samples are thinned evenly.
 MOST_LABELED, MOST_UNLABELED = 2000, 1000
 # The curve is described by its mean in this many parts of equal length.
@@ -219,8 +218,7 @@ class DistCurve(ScorePriorEstimator):
                 f"got {self.random_state!r}."
             ) from error
         rows = _effective(counts)
-        if counts.n > MOST_ROWS:
-            counts = counts.thinned(BINS)
+        counts = moderate(counts)
         labeled, unlabeled = counts.labeled, counts.unlabeled
         if np.count_nonzero((labeled > 0) | (unlabeled > 0)) < 2:
             raise InputError(

@@ -37,10 +37,14 @@ class Reduced:
     n_unlabeled: float
 
 
+def moderate(counts: Counts) -> Counts:
+    """Return the counts, thinned if they are of very many rows."""
+    return counts.thinned(BINS) if counts.n > MOST_ROWS else counts
+
+
 def reduced(counts: Counts) -> Reduced:
     """Thin large counts, leave known negative rows out, and refuse constant scores."""
-    if counts.n > MOST_ROWS:
-        counts = counts.thinned(BINS)
+    counts = moderate(counts)
     used = counts.labeled + counts.unlabeled > 0
     if np.count_nonzero(used) < 2:
         raise InputError(

@@ -13,13 +13,12 @@ import numpy as np
 from pueval.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.priors.base import ScorePriorEstimator
+from pueval.priors.reduced import moderate
 from pueval.priors.roc_features import roc_features
 from pueval.samples import Array
 
 # Confidence levels whose limits the network gives; those between are interpolated.
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
-# More rows than this are put into bins first.
-MOST_ROWS, BINS = 20_000, 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,8 +167,7 @@ class RocNetwork(ScorePriorEstimator):
             raise InputError(f'purity must be 1.0 or "estimate"; got {self.purity!r}.')
         if not 0 < self.level <= LEVELS[-1]:
             raise InputError(f"level must be a number in (0, {LEVELS[-1]}]; got {self.level!r}.")
-        if counts.n > MOST_ROWS:
-            counts = counts.thinned(BINS)
+        counts = moderate(counts)
         if counts.score.size < 2:
             raise InputError(
                 "all rows have the same score, so the prior cannot be estimated from it. Pass the "

@@ -12,11 +12,10 @@ from scipy.special import chdtrc, expit, logit, ndtri
 from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.priors.base import ScorePriorEstimator
+from pueval.priors.reduced import moderate
 from pueval.priors.tilt_likelihood import CERTAIN, PURITY_BETA, Fits, TiltLikelihood, softplus
 from pueval.samples import Array
 
-# Above this many rows scores are thinned before they are looked at.
-THIN_ABOVE, THIN_TO = 20_000, 4_096
 # Bins of the normal score; with more of them the prior changes by about 0.0003.
 BINS = 400
 # Shares outside of these logits are not told apart from 0 and 1.
@@ -196,8 +195,7 @@ class Tilt(ScorePriorEstimator):
 
 def _normal_scores(counts: Counts) -> tuple[Array, Array, Array, Array]:
     """Ascending scores, normal quantiles of their ranks, and effective rows of both kinds."""
-    if counts.n > THIN_ABOVE:
-        counts = counts.thinned(THIN_TO)
+    counts = moderate(counts)
     used = counts.labeled + counts.unlabeled > 0
     score = counts.score[used][::-1].astype(np.float64)
     if score.size < 2:
