@@ -24,9 +24,10 @@ from pueval import __version__
 from pueval.counts import Counts
 from pueval.curves import naive_auc
 from pueval.errors import AssumptionWarning, InputError, MissingPackageError
-from pueval.evaluation import TITLES, Evaluation
+from pueval.evaluation import Evaluation
 from pueval.evaluator import evaluate
 from pueval.mixture import Target
+from pueval.presentation import TITLES
 from pueval.ranking import RANKING_TITLES
 from pueval.results import Estimate
 from pueval.sources.files import read_files

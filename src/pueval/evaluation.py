@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from pueval import presentation
 from pueval.bounds import BandMethod, Bounds, Start, claesen_bounds
 from pueval.counts import Counts, Steps
 from pueval.curves import (
@@ -24,7 +24,7 @@ from pueval.intervals import (
     Resampling,
     resample,
 )
-from pueval.measures import AREAS, MEASURES, find_measure, unknown_measure
+from pueval.measures import AREAS, find_measure, unknown_measure
 from pueval.mixture import NAIVE, Mixture, Target
 from pueval.ranking import ranking_measures
 from pueval.rates import Rates, naive_rates, rates
@@ -38,18 +38,11 @@ from pueval.results import (
     operating_point,
 )
 from pueval.sensitivity import TippingPoint, bias_bounds, tipping_point
-from pueval.tables import amount, html_table, number, plain_data, span, text_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from pueval.priors import PriorEstimate
-
-TITLES = {"roc_auc": "ROC AUC", "average_precision": "Average precision"} | {
-    name: measure.title for name, measure in MEASURES.items()
-}
-# The measures whose best value over all thresholds Ramola et al. (2019) correct.
-MAXIMA = ("accuracy", "balanced_accuracy", "f1", "matthews_corrcoef")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,6 +69,8 @@ class Evaluation:
         Where prior and purity came from, if they were estimated.
     resampling : Resampling or None
         How the intervals were made: level, number of resamples, seed.
+    here : OperatingPoint
+        Everything at ``threshold``.
     """
 
     counts: Counts
@@ -85,10 +80,10 @@ class Evaluation:
     warnings: tuple[str, ...]
     prior_estimate: PriorEstimate | None
     resampling: Resampling | None
+    here: OperatingPoint
     _corners: Steps
     _rates: tuple[Rates, Rates]
     _resamples: Resamples | None
-    _point: OperatingPoint
     _areas: dict[str, Estimate]
 
     # ------------------------------------------------------------------ numbers
@@ -96,8 +91,8 @@ class Evaluation:
     def __getitem__(self, name: str) -> Estimate:
         if name in self._areas:
             return self._areas[name]
-        if name in self._point.measures:
-            return self._point.measures[name]
+        if name in self.here.measures:
+            return self.here.measures[name]
         try:
             measure = find_measure(name)
         except InputError:
@@ -106,10 +101,10 @@ class Evaluation:
         return estimate(measure, self.threshold, *rates_there, self._resamples)[0]
 
     def __iter__(self) -> Iterator[str]:
-        return iter((*self._areas, *self._point.measures))
+        return iter((*self._areas, *self.here.measures))
 
     def __len__(self) -> int:
-        return len(self._areas) + len(self._point.measures)
+        return len(self._areas) + len(self.here.measures)
 
     @property
     def prevalence(self) -> float:
@@ -119,7 +114,7 @@ class Evaluation:
     @property
     def table(self) -> Contingency:
         """Corrected contingency table at ``threshold``; not clipped."""
-        return self._point.table
+        return self.here.table
 
     def _rates_at(self, threshold: float) -> tuple[Rates, Rates]:
         return both_rates(self.counts, self.counts.at(threshold), self.mixture, self.target)
@@ -323,37 +318,7 @@ class Evaluation:
         dict
             Undefined and infinite numbers are None.
         """
-        roc, pr = self.roc(), self.pr()
-        best = {name: vars(self.best(name)) for name in MAXIMA}
-        content: dict[str, Any] = plain_data(
-            {
-                "counts": {
-                    "labeled": self.counts.n_labeled,
-                    "unlabeled": self.counts.n_unlabeled,
-                    "negative": self.counts.n_negative,
-                },
-                "assumptions": {
-                    "prior": self.mixture.prior,
-                    "purity": self.mixture.purity,
-                    "target": self.target,
-                    "prevalence": self.prevalence,
-                    "label_frequency": self.mixture.label_frequency(self.counts),
-                    "estimated": None
-                    if self.prior_estimate is None
-                    else self.prior_estimate.to_dict(),
-                },
-                "intervals": None if self.resampling is None else vars(self.resampling),
-                "threshold": self.threshold,
-                "table": vars(self._point.table),
-                "naive_table": vars(self._point.naive_table),
-                "measures": {name: vars(self[name]) for name in self},
-                "best": best,
-                "roc": {"area": roc.area, **vars(roc)},
-                "pr": {"area": pr.area, **vars(pr)},
-                "warnings": list(self.warnings),
-            }
-        )
-        return content
+        return presentation.as_data(self)
 
     # ------------------------------------------------------------------ as text
 
@@ -364,16 +329,7 @@ class Evaluation:
         -------
         str
         """
-        rows = (
-            f"{amount(self.counts.n_labeled)} labeled, {amount(self.counts.n_unlabeled)} unlabeled"
-        )
-        if self.counts.n_negative:
-            rows += f", {amount(self.counts.n_negative)} known negative"
-        return (
-            f"{rows} rows; {self.assumed()}, "
-            f"target {self.target} (prevalence {self.prevalence:.4g}), "
-            f"threshold {self.threshold:.6g}"
-        )
+        return presentation.summary(self)
 
     def assumed(self) -> str:
         """Say which prior and purity were used, and whether they were estimated.
@@ -382,37 +338,13 @@ class Evaluation:
         -------
         str
         """
-        estimate, mixture = self.prior_estimate, self.mixture
-        if estimate is None:
-            return f"prior {mixture.prior:.4g}, purity {mixture.purity:.4g}"
-        said = []
-        for name in ("prior", "purity"):
-            text = f"{name} {getattr(mixture, name):.3g}"
-            interval = getattr(estimate, f"{name}_interval")
-            if interval is not None:
-                text += f" (estimated, {estimate.level:.0%} limits {interval[0]:.3g} to "
-                text += f"{interval[1]:.3g})"
-            said.append(text)
-        return ", ".join(said)
-
-    def _table(self) -> tuple[list[str], list[list[str]]]:
-        header = ["", "naive", "corrected"]
-        rows = [[TITLES[name], number(self[name].naive), number(self[name].value)] for name in self]
-        if self.resampling is not None:
-            header.append(f"{self.resampling.level:.0%} limits")
-            for row, name in zip(rows, self, strict=True):
-                row.append(span(self[name].low, self[name].high))
-        return header, rows
+        return presentation.assumed(self)
 
     def __repr__(self) -> str:
-        table = text_table(*self._table())
-        notes = "".join(f"\n! {warning}" for warning in self.warnings)
-        return f"Evaluation of {self.summary()}\n{table}{notes}"
+        return presentation.as_text(self)
 
     def _repr_html_(self) -> str:
-        table = html_table(*self._table())
-        notes = "".join(f"<p>⚠ {escape(warning)}</p>" for warning in self.warnings)
-        return f"<div><p>Evaluation of {escape(self.summary())}</p>{table}{notes}</div>"
+        return presentation.as_html(self)
 
 
 def both_rates(

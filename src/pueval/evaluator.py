@@ -158,10 +158,10 @@ def evaluate(
         notes,
         found_prior,
         how,
+        point,
         corners,
         both,
         drawn,
-        point,
         {
             name: Estimate.of(
                 min(max(value, 0.0), 1.0),

@@ -1,0 +1,101 @@
+"""An Evaluation as text, as HTML for notebooks, and as plain data for JSON."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from pueval.measures import MEASURES
+from pueval.tables import amount, html_table, number, plain_data, span, text_table
+
+if TYPE_CHECKING:
+    from pueval.evaluation import Evaluation
+
+TITLES = {"roc_auc": "ROC AUC", "average_precision": "Average precision"} | {
+    name: measure.title for name, measure in MEASURES.items()
+}
+# The measures whose best value over all thresholds Ramola et al. (2019) correct.
+MAXIMA = ("accuracy", "balanced_accuracy", "f1", "matthews_corrcoef")
+
+
+def as_data(ev: Evaluation) -> dict[str, Any]:
+    """Return everything as plain numbers, lists and text; numbers that JSON lacks are None."""
+    roc, pr, there = ev.roc(), ev.pr(), ev.here
+    content: dict[str, Any] = plain_data(
+        {
+            "counts": {
+                "labeled": ev.counts.n_labeled,
+                "unlabeled": ev.counts.n_unlabeled,
+                "negative": ev.counts.n_negative,
+            },
+            "assumptions": {
+                "prior": ev.mixture.prior,
+                "purity": ev.mixture.purity,
+                "target": ev.target,
+                "prevalence": ev.prevalence,
+                "label_frequency": ev.mixture.label_frequency(ev.counts),
+                "estimated": None if ev.prior_estimate is None else ev.prior_estimate.to_dict(),
+            },
+            "intervals": None if ev.resampling is None else vars(ev.resampling),
+            "threshold": ev.threshold,
+            "table": vars(there.table),
+            "naive_table": vars(there.naive_table),
+            "measures": {name: vars(ev[name]) for name in ev},
+            "best": {name: vars(ev.best(name)) for name in MAXIMA},
+            "roc": {"area": roc.area, **vars(roc)},
+            "pr": {"area": pr.area, **vars(pr)},
+            "warnings": list(ev.warnings),
+        }
+    )
+    return content
+
+
+def summary(ev: Evaluation) -> str:
+    """Say in one line what was evaluated and assumed."""
+    rows = f"{amount(ev.counts.n_labeled)} labeled, {amount(ev.counts.n_unlabeled)} unlabeled"
+    if ev.counts.n_negative:
+        rows += f", {amount(ev.counts.n_negative)} known negative"
+    return (
+        f"{rows} rows; {assumed(ev)}, "
+        f"target {ev.target} (prevalence {ev.prevalence:.4g}), "
+        f"threshold {ev.threshold:.6g}"
+    )
+
+
+def assumed(ev: Evaluation) -> str:
+    """Say which prior and purity were used, and whether they were estimated."""
+    estimate, mixture = ev.prior_estimate, ev.mixture
+    if estimate is None:
+        return f"prior {mixture.prior:.4g}, purity {mixture.purity:.4g}"
+    said = []
+    for name in ("prior", "purity"):
+        text = f"{name} {getattr(mixture, name):.3g}"
+        interval = getattr(estimate, f"{name}_interval")
+        if interval is not None:
+            text += f" (estimated, {estimate.level:.0%} limits {interval[0]:.3g} to "
+            text += f"{interval[1]:.3g})"
+        said.append(text)
+    return ", ".join(said)
+
+
+def rows(ev: Evaluation) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of the table of all measures."""
+    header = ["", "naive", "corrected"]
+    body = [[TITLES[name], number(ev[name].naive), number(ev[name].value)] for name in ev]
+    if ev.resampling is not None:
+        header.append(f"{ev.resampling.level:.0%} limits")
+        for row, name in zip(body, ev, strict=True):
+            row.append(span(ev[name].low, ev[name].high))
+    return header, body
+
+
+def as_text(ev: Evaluation) -> str:
+    """Return summary, table and warnings."""
+    notes = "".join(f"\n! {warning}" for warning in ev.warnings)
+    return f"Evaluation of {summary(ev)}\n{text_table(*rows(ev))}{notes}"
+
+
+def as_html(ev: Evaluation) -> str:
+    """Return summary, table and warnings for a notebook."""
+    notes = "".join(f"<p>⚠ {escape(warning)}</p>" for warning in ev.warnings)
+    return f"<div><p>Evaluation of {escape(summary(ev))}</p>{html_table(*rows(ev))}{notes}</div>"
