@@ -114,7 +114,7 @@ class TestWeights:
         refused("missing or infinite weight", Counts.from_arrays, Y, SCORE, weight=[1, np.nan, 1])
         refused("weight must hold numbers", Counts.from_arrays, Y, SCORE, weight=list("abc"))
         counts = Counts.from_arrays(Y, SCORE)
-        refused("Counts hold both", evaluate, counts, SCORE, prior=0.1)
+        refused("Counts hold them", evaluate, counts, SCORE, prior=0.1)
 
 
 class TestAssumptions:
@@ -386,7 +386,7 @@ class TestFound:
         assert sum([counts, counts]) == counts + counts
         assert repr(Counts.from_table([1, 2], [0, 0], [0, 0])) == "Counts(no rows)"
         refused("score is missing", priors.estimate, [1, 0])
-        refused("Counts hold both", priors.estimate, counts, [1, 2])
+        refused("Counts hold them", priors.estimate, counts, [1, 2])
         fpr, _, thresholds = metrics.roc_curve([1, 0, 1, 0], [2, 2, 1, 1], prior=0.0)
         assert fpr.tolist() == [0, 0.5, 1]
         assert thresholds.tolist() == [np.inf, 2, 1]

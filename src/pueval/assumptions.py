@@ -1,26 +1,53 @@
-"""What is assumed: the mixture as given, in any of three ways, or as estimated."""
+"""What is assumed: prior and purity as given, in any of several ways, or as estimated."""
 
 from __future__ import annotations
 
+import math
 import warnings
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 from pueval.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.mixture import Mixture, Target
+from pueval.region import Limits, Region
 
 if TYPE_CHECKING:
     from pueval.priors import PriorEstimate
 
 
+@dataclass(frozen=True)
+class Assumptions:
+    """Prior and purity, and how well they are known.
+
+    Attributes
+    ----------
+    mixture : Mixture
+        As given or estimated; the middle of what was given as intervals.
+    region : Region or None
+        Where one of them was given as an interval.
+    estimate : PriorEstimate or None
+        Where they were estimated.
+    from_propensity : bool
+        Whether the prior follows from the propensities of the labeled rows.
+    """
+
+    mixture: Mixture
+    region: Region | None = None
+    estimate: PriorEstimate | None = None
+    from_propensity: bool = False
+
+
 def settle(
     counts: Counts,
     target: Target,
-    purity: float | Literal["estimate"],
-    prior: float | None,
-    prevalence: float | None,
-    label_frequency: float | None,
-) -> tuple[Mixture, PriorEstimate | None]:
+    purity: Any,
+    prior: Any,
+    prevalence: Any,
+    label_frequency: Any,
+) -> Assumptions:
     """Return the assumptions as given, or as estimated where they are not."""
     given = {
         name: value
@@ -31,13 +58,18 @@ def settle(
         )
         if value is not None
     }
+    if counts.has_propensity:
+        _check_propensity(purity, target)
     if not counts.n_unlabeled:
         if any(given.values()):
             raise InputError(
                 f"{', '.join(given)} was given, but there are no unlabeled rows for it to "
                 "tell about. Leave it out: where every row is known, it has no effect."
             )
-        return Mixture(0.0, _number(purity, "every row is known")), None
+        known = _purity_given(purity, "every row is known")
+        if isinstance(known, tuple):
+            return _of_region(Region((0.0, 0.0), known))
+        return Assumptions(Mixture(0.0, known))
     if len(given) > 1:
         raise InputError(
             f"give at most one of prior, prevalence and label_frequency; got "
@@ -45,26 +77,98 @@ def settle(
             "prevalence their share in the target, label_frequency the share of all positives "
             "that are labeled."
         )
-    if not given:
-        from pueval import priors
+    if given:
+        return _given(counts, target, purity, *next(iter(given.items())))
+    if counts.has_propensity:
+        return Assumptions(_represented(counts), from_propensity=True)
+    if isinstance(purity, tuple | list):
+        raise InputError(
+            f"purity as an interval needs a prior; got purity={purity!r} and no prior. "
+            'Give a prior, or estimate both with purity="estimate".'
+        )
+    from pueval import priors
 
-        with warnings.catch_warnings():
-            # They are said with all others, once.
-            warnings.simplefilter("ignore", AssumptionWarning)
-            estimate = priors.estimate(counts, purity=purity)
-        return estimate.mixture(), estimate
-    known = _number(purity, f"{next(iter(given))} is given")
-    if label_frequency is not None:
-        return Mixture.from_label_frequency(counts, label_frequency, known), None
-    if prevalence is not None and target == "population":
-        return Mixture.from_prevalence(counts, prevalence, known), None
-    return Mixture(next(iter(given.values())), known), None
+    with warnings.catch_warnings():
+        # They are said with all others, once.
+        warnings.simplefilter("ignore", AssumptionWarning)
+        estimate = priors.estimate(counts, purity=purity)
+    return Assumptions(estimate.mixture(), estimate=estimate)
 
 
-def _number(purity: float | str, reason: str) -> float:
+def _given(counts: Counts, target: Target, purity: Any, name: str, value: Any) -> Assumptions:
+    known = _purity_given(purity, f"{name} is given")
+    convert: Callable[[float, float], Mixture]
+    if name == "label_frequency":
+
+        def convert(value: float, purity: float) -> Mixture:
+            return Mixture.from_label_frequency(counts, value, purity)
+    elif name == "prevalence" and target == "population":
+
+        def convert(value: float, purity: float) -> Mixture:
+            return Mixture.from_prevalence(counts, value, purity)
+    else:
+        convert = Mixture
+    if not isinstance(value, tuple | list) and not isinstance(known, tuple):
+        return Assumptions(convert(value, known))
+    limits = _limits(name, value) if isinstance(value, tuple | list) else (value, value)
+    if not isinstance(known, tuple):
+        ends = sorted(convert(limit, known).prior for limit in limits)
+        return _of_region(Region((ends[0], ends[1]), (known, known)))
+    if convert is not Mixture:
+        raise InputError(
+            f"purity as an interval goes with a prior, not with {name}: for each purity in it "
+            f"the same {name} means another prior. Give prior, as a number or an interval."
+        )
+    return _of_region(Region(limits, known))
+
+
+def _of_region(region: Region) -> Assumptions:
+    return Assumptions(region.middle, region)
+
+
+def _limits(name: str, value: Any) -> Limits:
+    """Return an interval as two floats; refuse everything else."""
+    if len(value) == 2 and all(isinstance(limit, Real) and math.isfinite(limit) for limit in value):
+        low, high = (float(limit) for limit in value)
+        if low <= high:
+            return low, high
+    raise InputError(
+        f"{name} as an interval must be two numbers, the lower one first; got {value!r}."
+    )
+
+
+def _purity_given(purity: Any, reason: str) -> float | Limits:
     if isinstance(purity, str):
         raise InputError(
             f"purity must be a number where {reason}; got {purity!r}. "
             "Leave the prior out to estimate both."
         )
-    return purity
+    if isinstance(purity, tuple | list):
+        return _limits("purity", purity)
+    known: float = purity
+    return known
+
+
+def _check_propensity(purity: Any, target: Target) -> None:
+    if purity != 1:
+        raise InputError(
+            f"propensities take labels as clean; got purity={purity!r}. A wrongly labeled row "
+            "has no chance of being labeled as a positive."
+        )
+    if target != "population":
+        raise InputError(
+            "propensities are for target='population': labeled rows are then positives of the "
+            f"same data set that happened to be labeled; got target={target!r}."
+        )
+
+
+def _represented(counts: Counts) -> Mixture:
+    """Return the prior for which all positives are as many as the labeled rows stand for."""
+    hidden = counts.n_represented - counts.n_labeled
+    if hidden >= counts.n_unlabeled:
+        raise InputError(
+            f"the propensities say that {counts.n_labeled:,} labeled rows stand for "
+            f"{counts.n_represented:,.6g} positives, but there are only {counts.n:,} rows. "
+            "Check them; if they are known only up to a factor, give prior or prevalence too."
+        )
+    return Mixture(hidden / counts.n_unlabeled)

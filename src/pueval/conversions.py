@@ -11,6 +11,7 @@ import math
 
 from pueval.errors import InputError
 from pueval.mixture import Mixture, Target, check_target
+from pueval.rates import correct_area
 
 
 def roc_auc(naive: float, *, prior: float, purity: float = 1.0) -> float:
@@ -44,8 +45,7 @@ def roc_auc(naive: float, *, prior: float, purity: float = 1.0) -> float:
     0.9
     """
     mixture = Mixture(prior, purity)
-    contrast = mixture.purity - mixture.prior
-    return (naive - (1 - contrast) / 2) / contrast
+    return float(correct_area(naive, mixture, mixture.prior))
 
 
 def balanced_accuracy(naive: float, *, prior: float, purity: float = 1.0) -> float:

@@ -12,6 +12,7 @@ from pueval.errors import InputError
 from pueval.samples import EMPTY, Array, Sample, sample
 from pueval.sources.arrays import one_column, read_arrays
 from pueval.sources.labels import LabelValues
+from pueval.sources.propensities import represented
 
 if TYPE_CHECKING:
     import os
@@ -29,6 +30,8 @@ class Steps:
         Cumulative counts.
     joint : ndarray of bool
         Whether a labeled row shares its score with one of another kind.
+    represented : ndarray or None
+        Cumulative sums of 1/propensity over the labeled rows, where propensities are known.
     """
 
     threshold: Array
@@ -36,6 +39,7 @@ class Steps:
     unlabeled: Array
     negative: Array
     joint: Array
+    represented: Array | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,6 +75,7 @@ class Counts:
     _labeled: Sample
     _unlabeled: Sample
     _negative: Sample
+    _represented: Sample | None = None
 
     # ------------------------------------------------------------------ where rows come from
 
@@ -81,6 +86,7 @@ class Counts:
         score: Any,
         *,
         weight: Any = None,
+        propensity: Any = None,
         pos_label: Any = 1,
         unlabeled_label: Any = 0,
         negative_label: Any = None,
@@ -95,6 +101,10 @@ class Counts:
             The classifier's score; higher means more likely positive. float32 stays float32.
         weight : array-like of shape (n,), optional
             Integers say how often a row counts; floats are importance weights.
+        propensity : array-like of shape (n,), optional
+            For labeled rows, the chance that a positive like this one gets labeled, in (0, 1];
+            what stands there for other rows is not looked at. A labeled row then stands for
+            1/propensity positives.
         pos_label, unlabeled_label, negative_label : optional
             The values of ``y`` for labeled, unlabeled and known negative rows. −1 has no meaning
             until one of them says so, since it stands for both in common use.
@@ -110,7 +120,10 @@ class Counts:
         Counts(1 labeled, 1 unlabeled, 1 known negative row; 3 distinct scores from 1 to 3)
         """
         labels = LabelValues(pos_label, unlabeled_label, negative_label)
-        return cls(*read_arrays(y, score, labels=labels, weight=weight))
+        samples = read_arrays(y, score, labels=labels, weight=weight)
+        if propensity is None:
+            return cls(*samples)
+        return cls(*samples, represented(y, score, propensity, labels=labels, weight=weight))
 
     @classmethod
     def from_frame(
@@ -293,6 +306,19 @@ class Counts:
         return self.n_labeled + self.n_unlabeled + self.n_negative
 
     @property
+    def n_represented(self) -> int | float:
+        """Sum of 1/propensity over labeled rows: the expected number of all positives.
+
+        Without propensities a labeled row stands for itself.
+        """
+        return self.n_labeled if self._represented is None else self._represented.total
+
+    @property
+    def has_propensity(self) -> bool:
+        """Whether propensities of the labeled rows are known."""
+        return self._represented is not None
+
+    @property
     def labeled_share(self) -> float:
         """Share of labeled rows among the labeled and unlabeled ones."""
         return self.n_labeled / (self.n_labeled + self.n_unlabeled)
@@ -336,6 +362,7 @@ class Counts:
             cumulative(unlabeled),
             cumulative(negative),
             np.concatenate([[False], (labeled > 0) & (unlabeled + negative > 0)]),
+            self._stand_for(np.concatenate([[np.inf], score])),
         )
 
     def corners(self) -> Steps:
@@ -362,6 +389,7 @@ class Counts:
             framed(u_at, 0, self.n_unlabeled),
             framed(n_at, 0, self.n_negative),
             framed((u_at > u_above) | (n_at > n_above), False, False),  # noqa: FBT003
+            self._stand_for(framed(score, np.inf, lowest)),
         )
 
     def unfold(self, corners: Steps, where: Array) -> Steps:
@@ -380,13 +408,19 @@ class Counts:
             np.insert(corners.unlabeled, where, unlabeled),
             np.insert(corners.negative, where, negative),
             np.insert(corners.joint, where, values=False),
+            self._stand_for(np.insert(corners.threshold, where, lowest)),
         )
 
     def at(self, thresholds: Any) -> Steps:
         """Cumulative counts at or above given thresholds."""
         wanted = np.atleast_1d(np.asarray(thresholds, dtype=np.float64))
         labeled, unlabeled, negative = (kind.around(wanted)[1] for kind in self._kinds)
-        return Steps(wanted, labeled, unlabeled, negative, np.zeros(wanted.shape, dtype=bool))
+        joint = np.zeros(wanted.shape, dtype=bool)
+        return Steps(wanted, labeled, unlabeled, negative, joint, self._stand_for(wanted))
+
+    def _stand_for(self, thresholds: Array) -> Array | None:
+        """Positives that the labeled rows at or above thresholds stand for, if that is known."""
+        return None if self._represented is None else self._represented.around(thresholds)[1]
 
     def thinned(self, bins: int) -> Counts:
         """Put neighboring scores together, so that at most about ``bins`` are left.
@@ -424,8 +458,9 @@ class Counts:
                 kept.append(chunk.values[ranks])
         lowest = min(c.values[0] for kind in filled for c in kind.chunks)
         cuts = np.unique(np.concatenate([*kept, [lowest]]))[::-1]
+        every = self._kinds if self._represented is None else (*self._kinds, self._represented)
         samples = []
-        for kind in self._kinds:
+        for kind in every:
             inside = np.diff(kind.around(cuts)[1], prepend=0)
             samples.append(Sample(sample(cuts.copy(), inside).chunks, kind.squares))
         return Counts(*samples)
@@ -433,6 +468,10 @@ class Counts:
     def samples(self) -> tuple[Sample, Sample, Sample]:
         """Sorted scores of labeled, unlabeled and known negative rows, without making the table."""
         return self._kinds
+
+    def represented(self) -> Sample:
+        """Sorted scores of labeled rows, each weighing 1/propensity; or 1, if none are known."""
+        return self._labeled if self._represented is None else self._represented
 
     def labeled_scores(self) -> tuple[Array, Array]:
         """Distinct scores of labeled rows, descending, and how many rows have them."""
@@ -453,6 +492,9 @@ class Counts:
             self._labeled + other._labeled,
             self._unlabeled + other._unlabeled,
             self._negative + other._negative,
+            self.represented() + other.represented()
+            if self.has_propensity or other.has_propensity
+            else None,
         )
 
     def __radd__(self, other: object) -> Counts:
@@ -462,7 +504,11 @@ class Counts:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Counts):
             return NotImplemented
-        return all(map(np.array_equal, self._table, other._table))
+        if self.has_propensity != other.has_propensity:
+            return False
+        pairs = [*zip(self._table, other._table, strict=True)]
+        pairs += zip(self.represented().distinct(), other.represented().distinct(), strict=True)
+        return all(np.array_equal(mine, theirs) for mine, theirs in pairs)
 
     __hash__ = None  # type: ignore[assignment]  # equal by content, and the content is arrays
 

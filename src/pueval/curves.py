@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pueval import conversions
 from pueval.counts import Counts, Steps
 from pueval.measures import MEASURES
 from pueval.mixture import Mixture, Target
-from pueval.rates import Rates
+from pueval.rates import Rates, correct_area
 from pueval.rates import rates as correct
 from pueval.samples import Array
 
@@ -74,9 +73,29 @@ def naive_auc(counts: Counts, corners: Steps) -> float:
     return float(pairs / counts.n_labeled / (counts.n_unlabeled + counts.n_negative))
 
 
+def placement(counts: Counts) -> float:
+    """Probability that a positive outscores a row drawn from all, ties counting half.
+
+    Labeled rows stand for 1/propensity positives each.
+    """
+    score, reached = counts.represented().descending()
+    weight = np.diff(reached, prepend=0)
+    beyond = np.zeros(score.size)
+    for kind in counts.samples():
+        above, at_or_above = kind.around(score)
+        beyond += (above + at_or_above) / 2
+    return 1 - float(np.sum(weight * beyond)) / float(reached[-1]) / counts.n
+
+
 def direct_auc(counts: Counts, naive: float, mixture: Mixture) -> float:
-    """Correct the naive AUC in one step; not clipped."""
-    return conversions.roc_auc(naive, prior=mixture.background_prior(counts), purity=mixture.purity)
+    """Correct the naive AUC in one step; not clipped.
+
+    Where propensities are known, the labeled rows stand for all positives, and it is their AUC
+    against all rows that is corrected.
+    """
+    if counts.has_propensity:
+        return float(correct_area(placement(counts), mixture, mixture.prevalence(counts)))
+    return float(correct_area(naive, mixture, mixture.background_prior(counts)))
 
 
 def average_precision(

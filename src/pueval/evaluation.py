@@ -9,6 +9,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from pueval import presentation
+from pueval.assumptions import Assumptions
 from pueval.bounds import BandMethod, Bounds, Start, claesen_bounds
 from pueval.counts import Counts, Steps
 from pueval.curves import (
@@ -18,16 +19,13 @@ from pueval.curves import (
     roc,
 )
 from pueval.errors import InputError, require
-from pueval.intervals import (
-    Interval,
-    Resamples,
-    Resampling,
-    resample,
-)
-from pueval.measures import AREAS, find_measure, unknown_measure
+from pueval.intervals import Interval, Resampling
+from pueval.measures import AREAS, Measure, find_measure, unknown_measure
 from pueval.mixture import NAIVE, Mixture, Target
 from pueval.ranking import ranking_measures
 from pueval.rates import Rates, naive_rates, rates
+from pueval.region import Region
+from pueval.resampling import Resamples, resample
 from pueval.results import (
     Best,
     Contingency,
@@ -58,15 +56,15 @@ class Evaluation:
     counts : Counts
         The data.
     mixture : Mixture
-        Prior and purity.
+        Prior and purity; the middle of the region where they were given as intervals.
     target : str
         ``"population"`` or ``"unlabeled"``.
     threshold : float
         The threshold of the measures that need one.
     warnings : tuple of str
         What looked wrong.
-    prior_estimate : PriorEstimate or None
-        Where prior and purity came from, if they were estimated.
+    assumptions : Assumptions
+        How well prior and purity are known: exactly, within a region, or as estimated.
     resampling : Resampling or None
         How the intervals were made: level, number of resamples, seed.
     here : OperatingPoint
@@ -74,11 +72,10 @@ class Evaluation:
     """
 
     counts: Counts
-    mixture: Mixture
     target: Target
     threshold: float
     warnings: tuple[str, ...]
-    prior_estimate: PriorEstimate | None
+    assumptions: Assumptions
     resampling: Resampling | None
     here: OperatingPoint
     _corners: Steps
@@ -105,6 +102,21 @@ class Evaluation:
 
     def __len__(self) -> int:
         return len(self._areas) + len(self.here.measures)
+
+    @property
+    def mixture(self) -> Mixture:
+        """Prior and purity; the middle of the region where they were given as intervals."""
+        return self.assumptions.mixture
+
+    @property
+    def region(self) -> Region | None:
+        """What prior and purity may be, where they were given as intervals."""
+        return self.assumptions.region
+
+    @property
+    def prior_estimate(self) -> PriorEstimate | None:
+        """Where prior and purity came from, if they were estimated."""
+        return self.assumptions.estimate
 
     @property
     def prevalence(self) -> float:
@@ -134,13 +146,8 @@ class Evaluation:
         wanted = check_threshold(threshold)
         drawn = None
         if self.resampling is not None:
-            drawn = resample(
-                self.counts,
-                self._corners,
-                self.mixture,
-                self.target,
-                threshold=wanted,
-                how=self.resampling,
+            drawn = draw_again(
+                self.counts, self._corners, self.assumptions, self.target, wanted, self.resampling
             )
         return operating_point(wanted, *self._rates_at(wanted), drawn)
 
@@ -177,7 +184,7 @@ class Evaluation:
         )
         interval = Interval()
         if self._resamples is not None and not math.isnan(value):
-            interval = self._resamples.best(found, value)
+            interval = self._resamples.best(found, lambda m: self._best_for(found, m))
         return Best(
             found.name,
             threshold,
@@ -187,6 +194,13 @@ class Evaluation:
             naive_threshold,
             naive,
         )
+
+    def _best_for(self, measure: Measure, mixture: Mixture) -> float:
+        """Best value for another mixture, over all thresholds; not clipped."""
+        these = self._rates[0]
+        if mixture != self.mixture:
+            these = rates(self.counts, self._corners, mixture, self.target)
+        return best_value(measure, these)[1]
 
     def roc(self, *, naive: bool = False) -> RocCurve:
         """Return the ROC curve.
@@ -355,6 +369,28 @@ def both_rates(
     if mixture == NAIVE and target == "population":
         return corrected, corrected
     return corrected, naive_rates(counts, steps)
+
+
+def draw_again(
+    counts: Counts,
+    corners: Steps,
+    assumptions: Assumptions,
+    target: Target,
+    threshold: float,
+    how: Resampling,
+) -> Resamples:
+    """Draw counts again, and what is uncertain about prior and purity with them."""
+    mixture = assumptions.mixture
+    drawn = resample(
+        counts, corners, mixture, target, threshold=threshold, how=how, region=assumptions.region
+    )
+    if assumptions.estimate is not None:
+        from pueval.priors.uncertainty import draw_mixtures
+
+        return drawn.with_uncertain(draw_mixtures(assumptions.estimate, counts, drawn.cells))
+    if assumptions.from_propensity:
+        return drawn.with_uncertain(drawn.represented_mixtures())
+    return drawn
 
 
 def check_threshold(threshold: float) -> float:

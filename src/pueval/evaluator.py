@@ -8,15 +8,17 @@ from typing import Any, Literal
 
 from pueval.assumptions import settle
 from pueval.counts import Counts, Steps
-from pueval.curves import average_precision, direct_auc, naive_auc
-from pueval.errors import AssumptionWarning
-from pueval.evaluation import Evaluation, both_rates, check_threshold
+from pueval.curves import average_precision, direct_auc, naive_auc, placement
+from pueval.errors import AssumptionWarning, InputError
+from pueval.evaluation import Evaluation, both_rates, check_threshold, draw_again
 from pueval.feasibility import contradiction
-from pueval.intervals import Interval, Resamples, Resampling, delong_standard_error, resample
+from pueval.intervals import Interval, Resampling
 from pueval.measures import MEASURES
 from pueval.mixture import NAIVE, Mixture, Target, check_target
-from pueval.rates import Rates
+from pueval.rates import Rates, rates
 from pueval.reading import read_counts
+from pueval.region import Limits
+from pueval.resampling import Resamples
 from pueval.results import Estimate, best_value, operating_point
 
 
@@ -24,16 +26,18 @@ def evaluate(
     y: Any,
     score: Any = None,
     *,
-    prior: float | None = None,
-    prevalence: float | None = None,
-    label_frequency: float | None = None,
-    purity: float | Literal["estimate"] = 1.0,
+    prior: float | Limits | None = None,
+    prevalence: float | Limits | None = None,
+    label_frequency: float | Limits | None = None,
+    purity: float | Limits | Literal["estimate"] = 1.0,
     target: Target = "population",
     threshold: float | None = None,
     level: float | None = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
+    variance: Literal["sampling", "labeling"] = "sampling",
     weight: Any = None,
+    propensity: Any = None,
     pos_label: Any = 1,
     unlabeled_label: Any = 0,
     negative_label: Any = None,
@@ -54,15 +58,16 @@ def evaluate(
     score : array-like
         The classifier's score; higher means more likely positive. It should come from rows that
         the classifier was not trained on.
-    prior : float, optional
+    prior : float or (low, high), optional
         Share of positives among the unlabeled rows. Give at most one of ``prior``,
         ``prevalence`` and ``label_frequency``; without any of them the prior is estimated from
-        the scores by `pueval.priors.estimate`.
-    prevalence : float, optional
+        the scores by `pueval.priors.estimate`. Where it is only known to lie in an interval,
+        values are for the middle, and limits hold for all of it.
+    prevalence : float or (low, high), optional
         Share of positives in the target.
-    label_frequency : float, optional
+    label_frequency : float or (low, high), optional
         Share of all positives that are labeled.
-    purity : float or "estimate", default 1.0
+    purity : float, (low, high) or "estimate", default 1.0
         Share of true positives among the labeled rows; ``"estimate"`` estimates it together
         with the prior.
     target : {"population", "unlabeled"}
@@ -72,13 +77,20 @@ def evaluate(
         Scores at or above it are predicted positive. By default the threshold of the best
         Matthews correlation, which depends on neither prior nor purity.
     level : float or None, default 0.95
-        Confidence level of the intervals; None for point estimates only, which is faster. The
-        intervals say how far another sample of rows would differ; prior and purity are taken as
-        exact, even where they were estimated.
+        Confidence level of the intervals; None for point estimates only, which is faster. Where
+        the prior or the purity was estimated, intervals carry that uncertainty, too.
     n_resamples : int, default 2000
         How often the counts are drawn again for the intervals.
     seed : int, default 0
         Of the random numbers for it.
+    variance : {"sampling", "labeling"}
+        What intervals are about: how far another sample of rows would differ, or how far these
+        rows would, had chance labeled other positives among them.
+    propensity : array-like, optional
+        For labeled rows that were not drawn with equal chances: the chance that a positive like
+        this one gets labeled, in (0, 1]; other rows may have any value there. Labeled rows are
+        then weighed by 1/propensity. Without a prior, their number also tells the prevalence;
+        with one, propensities need to be known up to a factor only.
     weight, pos_label, unlabeled_label, negative_label : optional
         As for `Counts.from_arrays`.
 
@@ -93,7 +105,8 @@ def evaluate(
 
     References
     ----------
-    Jain, White and Radivojac (2017); Ramola, Jain and Radivojac (2019).
+    Jain, White and Radivojac (2017); Ramola, Jain and Radivojac (2019); for ``"labeling"``
+    Tabatabaei, Klein and Hoogendoorn (2020); for propensities Bekker, Robberechts and Davis (2019).
 
     Examples
     --------
@@ -114,6 +127,7 @@ def evaluate(
         y,
         score,
         weight=weight,
+        propensity=propensity,
         function="evaluate",
         pos_label=pos_label,
         unlabeled_label=unlabeled_label,
@@ -121,75 +135,85 @@ def evaluate(
     )
     counts.check()
     check_target(target)
-    mixture, found_prior = settle(counts, target, purity, prior, prevalence, label_frequency)
+    assumptions = settle(counts, target, purity, prior, prevalence, label_frequency)
+    mixture, found_prior = assumptions.mixture, assumptions.estimate
     corners = counts.corners()
     both = both_rates(counts, corners, mixture, target)
     if threshold is None:
         threshold = _default_threshold(*both)
     threshold = check_threshold(threshold)
-    how = None if level is None else Resampling(level, n_resamples, seed)
+    how = None if level is None else Resampling(level, n_resamples, seed, variance)
     drawn = None
     if how is not None:
-        drawn = resample(counts, corners, mixture, target, threshold=threshold, how=how)
+        _check_variance(how, target)
+        drawn = draw_again(counts, corners, assumptions, target, threshold, how)
     there = both_rates(counts, counts.at(threshold), mixture, target)
     point = operating_point(threshold, *there, drawn)
-    plain = naive_auc(counts, corners)
-    areas = {
-        "roc_auc": (direct_auc(counts, plain, mixture), plain),
-        "average_precision": (
-            average_precision(counts, corners, both[0], mixture, target),
-            average_precision(counts, corners, both[1], NAIVE),
-        ),
-    }
-    clipped = {k: value for k, (value, _) in areas.items() if not -1e-9 <= value <= 1 + 1e-9}
+    areas = _areas(counts, corners, both, mixture, target, drawn)
+    outside = {k: value for k, (value, _) in areas.items() if not -1e-9 <= value <= 1 + 1e-9}
     found = [
         *(found_prior.warnings if found_prior else ()),
-        contradiction(counts, mixture),
-        _clipping(clipped | point.clipped, mixture, point.threshold),
+        None if counts.has_propensity else contradiction(counts, mixture),
+        _clipping(outside | point.clipped, mixture, point.threshold),
     ]
     notes = tuple(note for note in found if note)
     for note in notes:
         warnings.warn(note, AssumptionWarning, stacklevel=2)
     return Evaluation(
         counts,
-        mixture,
         target,
         point.threshold,
         notes,
-        found_prior,
+        assumptions,
         how,
         point,
         corners,
         both,
         drawn,
-        {
-            name: Estimate.of(
-                min(max(value, 0.0), 1.0),
-                naive,
-                Interval()
-                if drawn is None
-                else _area(name, value, counts, corners, mixture, drawn),
-            )
-            for name, (value, naive) in areas.items()
-        },
+        {name: area for name, (_, area) in areas.items()},
     )
 
 
-def _area(
-    name: str,
-    value: float,
+def _areas(
     counts: Counts,
     corners: Steps,
+    both: tuple[Rates, Rates],
     mixture: Mixture,
+    target: Target,
     drawn: Resamples | None,
-) -> Interval:
-    """Return the interval of an area: DeLong's for the AUC, else by resampling."""
-    if drawn is None:
-        return Interval()
-    if name == "average_precision":
-        return drawn.average_precision(value)
-    contrast = mixture.purity - mixture.background_prior(counts)
-    return drawn.how.interval(value, delong_standard_error(counts, corners) / contrast)
+) -> dict[str, tuple[float, Estimate]]:
+    """Return both areas, not clipped, and as estimates."""
+    naive = naive_auc(counts, corners)
+    compared = placement(counts) if counts.has_propensity else naive
+
+    def auc(assumed: Mixture) -> float:
+        return direct_auc(counts, naive, assumed)
+
+    def precision_recall(assumed: Mixture) -> float:
+        these = both[0] if assumed == mixture else rates(counts, corners, assumed, target)
+        return average_precision(counts, corners, these, assumed, target)
+
+    naive_area = average_precision(counts, corners, both[1], NAIVE)
+    values = {
+        "roc_auc": (auc(mixture), naive),
+        "average_precision": (precision_recall(mixture), naive_area),
+    }
+    intervals = dict.fromkeys(values, Interval())
+    if drawn is not None:
+        intervals["roc_auc"] = drawn.auc(compared, auc)
+        intervals["average_precision"] = drawn.average_precision(precision_recall)
+    return {
+        name: (value, Estimate.of(min(max(value, 0.0), 1.0), plain, intervals[name]))
+        for name, (value, plain) in values.items()
+    }
+
+
+def _check_variance(how: Resampling, target: Target) -> None:
+    if how.variance == "labeling" and target != "population":
+        raise InputError(
+            "variance='labeling' is for target='population', where labels were drawn from the "
+            "positives among these rows; labeled rows that were collected apart were not."
+        )
 
 
 def _default_threshold(corrected: Rates, naive: Rates) -> float:

@@ -1,14 +1,9 @@
-"""Sampling intervals: DeLong's for the AUC, a bootstrap of Counts for everything else.
-
-Rows are a sample: labeled, unlabeled and known negative ones are drawn again, each kind apart, with
-prior and purity held fixed. What is drawn again are the counts of a few hundred cells between
-thresholds, never rows, so that ten million rows cost what a few thousand do.
-"""
+"""Intervals: limits from a standard error or from draws, and the standard error of the AUC."""
 
 from __future__ import annotations
 
 import math
-import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,16 +11,11 @@ from scipy.special import ndtri
 
 from pueval.counts import Counts, Steps
 from pueval.errors import InputError
-from pueval.measures import Measure
-from pueval.mixture import Mixture, Target
-from pueval.rates import Rates, rates_of_shares
 from pueval.samples import Array
 
-# Thresholds between which rows are drawn again. With fewer labeled scores than half of them
-# nothing is lost; else every rate between two thresholds is within 1/128 of one of them.
-CELLS = 256
-# How much of the excess of a best value is in doubt; by simulation (benchmarks/coverage.py).
-DOUBT = 1.5
+VARIANCES = ("sampling", "labeling")
+# Smallest share of draws that must be defined.
+DEFINED = 0.95
 
 
 @dataclass(frozen=True)
@@ -35,6 +25,16 @@ class Interval:
     low: float = math.nan
     high: float = math.nan
     standard_error: float = math.nan
+
+    @classmethod
+    def union(cls, intervals: Iterable[Interval]) -> Interval:
+        """Return the interval that holds all others that are there; the first's error."""
+        every = list(intervals)
+        there = [each for each in every if not math.isnan(each.low)]
+        if not there:
+            return cls()
+        low, high = min(each.low for each in there), max(each.high for each in there)
+        return cls(low, high, every[0].standard_error)
 
 
 @dataclass(frozen=True)
@@ -49,16 +49,24 @@ class Resampling:
         How often the counts are drawn again.
     seed : int
         Of the random numbers; the same seed gives the same intervals.
+    variance : {"sampling", "labeling"}
+        Whether other rows are drawn, or other labels for the same rows.
     """
 
     level: float
     n_resamples: int
     seed: int
+    variance: str = "sampling"
 
     def __post_init__(self) -> None:
         if not (isinstance(self.level, int | float | np.number) and 0 < self.level < 1):
             raise InputError(
                 f"level must be a number in (0, 1), or None for no intervals; got {self.level!r}."
+            )
+        if self.variance not in VARIANCES:
+            raise InputError(
+                "variance must be 'sampling' (another sample of rows) or 'labeling' (these rows, "
+                f"another random choice of labels); got {self.variance!r}."
             )
         for name in ("n_resamples", "seed"):
             number = getattr(self, name)
@@ -78,6 +86,33 @@ class Resampling:
         return Interval(
             min(max(value - reach, low), high), min(max(value + reach, low), high), error
         )
+
+    def percentiles(
+        self, value: float, draws: Array, low: float = 0.0, high: float = 1.0
+    ) -> Interval:
+        """Return limits that hold the middle of the draws, and the value.
+
+        For draws that carry the uncertainty of prior or purity, which is far from normal.
+        """
+        inside = np.clip(draws[np.isfinite(draws)], low, high)
+        if not math.isfinite(value) or inside.size <= DEFINED * draws.size:
+            return Interval()
+        tail = (1 - self.level) / 2
+        ends = np.quantile(inside, [tail, 1 - tail])
+        value = min(max(value, low), high)
+        return Interval(
+            min(float(ends[0]), value), max(float(ends[1]), value), float(np.std(inside, ddof=1))
+        )
+
+
+def spread(draws: Array) -> float:
+    """Return the standard deviation of drawn values.
+
+    Draws in which a measure is undefined (nothing is predicted positive, say) say nothing
+    about it. If they are more than one in twenty, nothing can be said at all.
+    """
+    defined = draws[np.isfinite(draws)]
+    return float(np.std(defined, ddof=1)) if defined.size > DEFINED * draws.size else math.nan
 
 
 def delong_standard_error(counts: Counts, corners: Steps) -> float:
@@ -118,126 +153,3 @@ def _variance(values: Array, weight: Array) -> float:
     """Weighted variance, without a correction for the mean."""
     mean = np.average(values, weights=weight)
     return float(np.average((values - mean) ** 2, weights=weight))
-
-
-@dataclass(frozen=True, eq=False)
-class Resamples:
-    """Corrected rates of many samples drawn again, at the same thresholds.
-
-    Attributes
-    ----------
-    how : Resampling
-        Level, number and seed.
-    center : Rates
-        Rates that the resamples lie around.
-    drawn : Rates
-        Rates with one line per resample.
-    """
-
-    how: Resampling
-    center: Rates
-    drawn: Rates
-
-    def at(self, measure: Measure, threshold: float, value: float) -> Interval:
-        """Interval of a measure at a fixed threshold."""
-        column = int(np.flatnonzero(self.drawn.threshold == threshold)[0])
-        rates = self.drawn
-        one = Rates(
-            rates.threshold[[column]],
-            rates.tpr[:, column],
-            rates.fpr[:, column],
-            rates.predicted[:, column],
-            rates.prevalence,
-            rates.size,
-        )
-        return self.how.interval(value, _spread(measure(one)), measure.low, measure.high)
-
-    def best(self, measure: Measure, value: float) -> Interval:
-        """Interval of the best value over all thresholds.
-
-        The best of many noisy values is too good on average. How much is seen from the resamples,
-        whose best values are too good compared with that of what they are drawn from; it is taken
-        off, and `DOUBT` times as much is added to the standard error, since it is known only
-        roughly.
-        """
-        sign = 1.0 if measure.greater_is_better else -1.0
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # lines without any defined value
-            best, drawn = (
-                sign * np.nanmax(sign * measure(rates), axis=-1)
-                for rates in (self.center, self.drawn)
-            )
-        error = _spread(drawn)
-        optimism = float(np.nanmean(drawn) - best)
-        return self.how.interval(
-            value - optimism, math.hypot(error, DOUBT * optimism), measure.low, measure.high
-        )
-
-    def average_precision(self, value: float) -> Interval:
-        """Interval of the average precision."""
-        return self.how.interval(value, _spread(_average_precision(self.drawn)))
-
-
-def _average_precision(rates: Rates) -> Array:
-    """Sum of precision at the end of each cell times the gain of recall in it."""
-    precision = rates.prevalence * np.divide(
-        rates.tpr, rates.predicted, out=np.zeros_like(rates.tpr), where=rates.predicted > 0
-    )
-    area: Array = np.sum(np.diff(rates.tpr, axis=-1) * precision[..., 1:], axis=-1)
-    return area
-
-
-def _spread(drawn: Array) -> float:
-    """Return the standard deviation of resampled values.
-
-    Resamples in which a measure is undefined (nothing is predicted positive, say) say nothing
-    about it. If they are more than one in twenty, nothing can be said at all.
-    """
-    defined = drawn[np.isfinite(drawn)]
-    return float(np.std(defined, ddof=1)) if defined.size > 0.95 * drawn.size else math.nan
-
-
-def resample(
-    counts: Counts,
-    corners: Steps,
-    mixture: Mixture,
-    target: Target,
-    *,
-    threshold: float,
-    how: Resampling,
-) -> Resamples:
-    """Draw the counts between thresholds again, each kind of rows apart."""
-    thresholds = _thresholds(counts, corners, threshold)
-    steps = counts.at(thresholds)
-    rng = np.random.default_rng(how.seed)
-    # One row more, spread like all rows: or no other row than those seen could ever be drawn.
-    pooled = np.diff(steps.labeled + steps.unlabeled + steps.negative, prepend=0) / counts.n
-    expected, drawn = [], []
-    for cumulative, sample in zip(
-        (steps.labeled, steps.unlabeled, steps.negative), counts.samples(), strict=True
-    ):
-        if not sample.total:
-            expected.append(np.zeros(thresholds.size))
-            drawn.append(np.zeros((1, thresholds.size)))
-            continue
-        size = max(round(sample.effective), 1)
-        cells = size * np.diff(cumulative, prepend=0) / sample.total + pooled
-        cells /= cells.sum()
-        expected.append(np.cumsum(cells))
-        again = rng.multinomial(size, cells, size=how.n_resamples)
-        drawn.append(np.cumsum(again, axis=1) / size)
-    center, around = (
-        rates_of_shares(counts, thresholds, shares, mixture, target) for shares in (expected, drawn)
-    )
-    return Resamples(how, center, around)
-
-
-def _thresholds(counts: Counts, corners: Steps, wanted: float) -> Array:
-    """Thresholds that bound the cells: all corners, or about `CELLS` quantiles; and the wanted."""
-    if 2 * corners.threshold.size <= CELLS:
-        where = np.flatnonzero(np.diff(corners.labeled)) + 1
-        base = counts.unfold(corners, where).threshold
-    else:
-        base = np.concatenate([counts.thinned(CELLS).score, corners.threshold[[-1]]])
-    every = np.concatenate([base.astype(np.float64), [wanted, np.inf]])
-    return np.unique(every)[::-1]

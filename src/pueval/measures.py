@@ -27,7 +27,7 @@ class Table(NamedTuple):
 
     true_positive: Array
     predicted: Array
-    positive: float
+    positive: float | Array
     total: float = 1.0
 
     @classmethod
@@ -51,7 +51,7 @@ class Table(NamedTuple):
         return self.negative - self.false_positive
 
     @property
-    def negative(self) -> float:
+    def negative(self) -> float | Array:
         """All negatives."""
         return self.total - self.positive
 

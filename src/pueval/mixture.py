@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from pueval.counts import Counts
 from pueval.errors import InputError
+from pueval.samples import Array
 
 Target = Literal["population", "unlabeled"]
 
@@ -163,10 +164,7 @@ class Mixture:
         -------
         float
         """
-        check_target(target)
-        if target == "unlabeled":
-            return self.prior
-        return (self.purity * counts.n_labeled + self.prior * counts.n_unlabeled) / counts.n
+        return float(_prevalence(self.prior, self.purity, counts, target))
 
     def label_frequency(self, counts: Counts) -> float:
         """Return the share of all positives that are labeled.
@@ -195,7 +193,48 @@ class Mixture:
         -------
         float
         """
-        return self.prior * counts.n_unlabeled / (counts.n_unlabeled + counts.n_negative)
+        return float(_background_prior(self.prior, counts))
+
+
+@dataclass(frozen=True, eq=False)
+class Mixtures:
+    """Many mixtures at once: one per resample, or the points of a grid.
+
+    Attributes
+    ----------
+    prior, purity : ndarray
+        Of the same shape; every prior is below its purity.
+    """
+
+    prior: Array
+    purity: Array
+
+    def prevalence(self, counts: Counts, target: Target = "population") -> Array:
+        """Return the share of positives in the target, for each of them."""
+        prevalence: Array = _prevalence(self.prior, self.purity, counts, target)
+        return prevalence
+
+    def background_prior(self, counts: Counts) -> Array:
+        """Return the share of positives among unlabeled and known negative rows together."""
+        share: Array = _background_prior(self.prior, counts)
+        return share
+
+    def __len__(self) -> int:
+        return int(self.prior.size)
+
+    def __getitem__(self, index: int) -> Mixture:
+        return Mixture(float(self.prior.ravel()[index]), float(self.purity.ravel()[index]))
+
+
+def _prevalence(prior: Any, purity: Any, counts: Counts, target: Target) -> Any:
+    check_target(target)
+    if target == "unlabeled":
+        return prior
+    return (purity * counts.n_labeled + prior * counts.n_unlabeled) / counts.n
+
+
+def _background_prior(prior: Any, counts: Counts) -> Any:
+    return prior * counts.n_unlabeled / (counts.n_unlabeled + counts.n_negative)
 
 
 def _check_share(

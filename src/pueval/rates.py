@@ -7,13 +7,14 @@ Claesen et al. (2015) do; with noisy labels it takes them as a random draw from 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pueval.counts import Counts, Steps
 from pueval.errors import InputError
-from pueval.mixture import NAIVE, Mixture, Target, check_target
+from pueval.mixture import NAIVE, Mixture, Mixtures, Target, check_target
 from pueval.samples import Array
 
 
@@ -29,8 +30,8 @@ class Rates:
         True and false positive rate.
     predicted : ndarray
         Share of the target that is predicted positive.
-    prevalence : float
-        Share of positives in the target.
+    prevalence : float or ndarray
+        Share of positives in the target; an array where every line has a mixture of its own.
     size : int or float
         Number of rows in the target.
     """
@@ -39,12 +40,38 @@ class Rates:
     tpr: Array
     fpr: Array
     predicted: Array
-    prevalence: float
+    prevalence: float | Array
     size: float
 
 
+class Shares(NamedTuple):
+    """Shares of the rows of each kind at or above some thresholds.
+
+    ``positive`` is the share of the positives, where labeled rows with known propensities
+    tell it; None where the labeled rows are a random draw of them.
+    """
+
+    labeled: Array
+    unlabeled: Array
+    negative: Array
+    positive: Array | None = None
+
+    def part(self, columns: list[int]) -> Shares:
+        """Return the shares at some of the thresholds."""
+        positive = None if self.positive is None else self.positive[..., columns]
+        return Shares(
+            self.labeled[..., columns],
+            self.unlabeled[..., columns],
+            self.negative[..., columns],
+            positive,
+        )
+
+
 def correct_pair(
-    labeled: Array, background: Array, mixture: Mixture, background_prior: float
+    labeled: Array,
+    background: Array,
+    mixture: Mixture | Mixtures,
+    background_prior: float | Array,
 ) -> tuple[Array, Array]:
     """Unmix two shares: one of labeled, one of background rows, at or above a threshold.
 
@@ -56,15 +83,29 @@ def correct_pair(
     which are equations 1 and 2 of Jain et al. (2017).
     """
     contrast = mixture.purity - background_prior
-    if mixture.purity == 1:
-        fpr = background if not background_prior else background - background_prior * labeled
-        return labeled, fpr / contrast
+    if np.all(mixture.purity == 1):
+        clean = not np.any(background_prior)
+        return labeled, (
+            background if clean else background - background_prior * labeled
+        ) / contrast
     tpr = ((1 - background_prior) * labeled - (1 - mixture.purity) * background) / contrast
     fpr = (mixture.purity * background - background_prior * labeled) / contrast
     return tpr, fpr
 
 
-def rates(counts: Counts, steps: Steps, mixture: Mixture, target: Target = "population") -> Rates:
+def correct_area(area: Any, mixture: Mixture | Mixtures, background_prior: float | Array) -> Any:
+    """Unmix the area under the ROC curve of labeled against background rows.
+
+    area = (1 − contrast)/2 + contrast·AUC, with contrast = purity − background_prior: equation 4
+    of Jain et al. (2017).
+    """
+    contrast = mixture.purity - background_prior
+    return (area - (1 - contrast) / 2) / contrast
+
+
+def rates(
+    counts: Counts, steps: Steps, mixture: Mixture | Mixtures, target: Target = "population"
+) -> Rates:
     """Correct the counts at the thresholds of ``steps``.
 
     Parameters
@@ -73,7 +114,7 @@ def rates(counts: Counts, steps: Steps, mixture: Mixture, target: Target = "popu
         The data.
     steps : Steps
         Cumulative counts from `Counts.steps`, `Counts.corners` or `Counts.at`.
-    mixture : Mixture
+    mixture : Mixture or Mixtures
         Prior and purity.
     target : {"population", "unlabeled"}
         Whose performance is wanted.
@@ -84,46 +125,63 @@ def rates(counts: Counts, steps: Steps, mixture: Mixture, target: Target = "popu
     """
     totals = (counts.n_labeled, counts.n_unlabeled, counts.n_negative)
     columns = (steps.labeled, steps.unlabeled, steps.negative)
-    shares = [
-        column / total if total else np.zeros(column.shape)
-        for column, total in zip(columns, totals, strict=True)
-    ]
+    shares = Shares(
+        *(
+            column / total if total else np.zeros(column.shape)
+            for column, total in zip(columns, totals, strict=True)
+        )
+    )
+    if steps.represented is not None:
+        shares = shares._replace(positive=steps.represented / counts.n_represented)
     return rates_of_shares(counts, steps.threshold, shares, mixture, target)
 
 
-def rates_of_shares(
-    counts: Counts, threshold: Array, shares: list[Array], mixture: Mixture, target: Target
-) -> Rates:
-    """Correct shares of labeled, unlabeled and negative rows at or above thresholds.
+def background(counts: Counts, shares: Shares) -> Array:
+    """Return the share of unlabeled and known negative rows together."""
+    if not counts.n_negative:
+        return shares.unlabeled
+    pooled = counts.n_unlabeled * shares.unlabeled + counts.n_negative * shares.negative
+    return pooled / (counts.n_unlabeled + counts.n_negative)
 
-    ``counts`` only tells how many rows of each kind there are.
+
+def rates_of_shares(
+    counts: Counts,
+    threshold: Array,
+    shares: Shares,
+    mixture: Mixture | Mixtures,
+    target: Target,
+) -> Rates:
+    """Correct shares of rows at or above thresholds.
+
+    ``counts`` only tells how many rows of each kind there are. Shares may have lines, one per
+    resample; `Mixtures` are then a column, one per line.
     """
     check_target(target)
-    labeled, unlabeled, negative = shares
     n_unlabeled, n_negative = counts.n_unlabeled, counts.n_negative
-    background = unlabeled
-    if n_negative:
-        background = n_unlabeled * unlabeled + n_negative * negative
-        background = background / (n_unlabeled + n_negative)
-    tpr, fpr = correct_pair(labeled, background, mixture, mixture.background_prior(counts))
+    others = background(counts, shares)
     prevalence = mixture.prevalence(counts, target)
     if target == "population":
         size = counts.n
-        predicted = (counts.n_labeled * labeled + (size - counts.n_labeled) * background) / size
+        predicted = counts.n_labeled * shares.labeled + (size - counts.n_labeled) * others
+        predicted = predicted / size
     elif not n_unlabeled:
         raise InputError(
             "target='unlabeled' asks for the performance among unlabeled rows, and there are "
             "none. Use target='population'."
         )
     else:
-        size = n_unlabeled
-        predicted = unlabeled
-        if n_negative:
-            # The rates used the known negatives too; the share must agree with the rates.
-            predicted = prevalence * tpr + (1 - prevalence) * fpr
+        size, predicted = n_unlabeled, shares.unlabeled
+    if shares.positive is not None:
+        # All rows together are the background: positives left in it are no random draw of them.
+        tpr, fpr = correct_pair(shares.positive, predicted, mixture, prevalence)
+        return Rates(threshold, tpr, fpr, predicted, prevalence, size)
+    tpr, fpr = correct_pair(shares.labeled, others, mixture, mixture.background_prior(counts))
+    if target == "unlabeled" and n_negative:
+        # The rates used the known negatives too; the share must agree with the rates.
+        predicted = prevalence * tpr + (1 - prevalence) * fpr
     return Rates(threshold, tpr, fpr, predicted, prevalence, size)
 
 
 def naive_rates(counts: Counts, steps: Steps) -> Rates:
     """Return the rates that come from counting unlabeled rows as negative."""
-    return rates(counts, steps, NAIVE)
+    return rates(counts, replace(steps, represented=None), NAIVE)

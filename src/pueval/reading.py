@@ -8,12 +8,22 @@ from pueval.counts import Counts
 from pueval.errors import InputError
 
 
-def read_counts(y: Any, score: Any, *, weight: Any, function: str, **labels: Any) -> Counts:
+def read_counts(
+    y: Any,
+    score: Any,
+    *,
+    weight: Any,
+    function: str,
+    propensity: Any = None,
+    **labels: Any,
+) -> Counts:
     """Return Counts as they are, and the Counts of labels and scores; refuse a mix of both."""
     if isinstance(y, Counts):
-        if score is not None or weight is not None:
-            raise InputError("score and weight belong to arrays; Counts hold both already.")
+        if score is not None or weight is not None or propensity is not None:
+            raise InputError(
+                "score, weight and propensity belong to arrays; Counts hold them already."
+            )
         return y
     if score is None:
         raise InputError(f"score is missing: {function}(y, score, …) or {function}(counts, …).")
-    return Counts.from_arrays(y, score, weight=weight, **labels)
+    return Counts.from_arrays(y, score, weight=weight, propensity=propensity, **labels)

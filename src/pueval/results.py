@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pueval.intervals import Interval, Resamples
+from pueval.intervals import Interval
 from pueval.measures import MEASURES, Measure, Table, unknown_measure
 from pueval.rates import Rates
+from pueval.resampling import Resamples
 from pueval.samples import Array
 
 
@@ -22,7 +23,9 @@ class Estimate:
     value : float
         Corrected, clipped to the range of the measure; NaN where the measure is undefined.
     low, high : float
-        Confidence limits, which take prior and purity as exact; NaN if none were asked for.
+        Confidence limits; NaN if none were asked for. They carry what is uncertain about prior
+        and purity where these were estimated, and hold for every prior and purity within the
+        limits where these were given as intervals.
     naive : float
         With unlabeled rows counted as negative.
     standard_error : float
@@ -144,7 +147,7 @@ def estimate(
 ) -> tuple[Estimate, float | None]:
     """Return the estimate at the first threshold, and its value before it was clipped, if so."""
     value, plain = (float(measure(these)[0]) for these in (corrected, naive))
-    interval = Interval() if resamples is None else resamples.at(measure, threshold, value)
+    interval = Interval() if resamples is None else resamples.at(measure, threshold)
     if math.isnan(value):
         return Estimate.of(value, plain, Interval()), None
     inside = measure.clip(value)

@@ -100,8 +100,8 @@ class TiltLikelihood:
         integral -= integral[:, :, middle, None].copy()
         return parameters[:, [self.INTERCEPT]] + integral[:, 0], integral[:, 1:]
 
-    def derivatives(self, parameters: Array) -> tuple[Array, Array, Array]:
-        """Loss, gradient and approximate second derivative for each row of parameters."""
+    def _model(self, parameters: Array) -> tuple[Array, Array]:
+        """Logit of "labeled" at z, and its derivative by all parameters."""
         ratio, by_shape = self.log_ratio(parameters)
         prior, purity = parameters[:, [self.PRIOR]], parameters[:, [self.PURITY]]
         logit = (
@@ -109,9 +109,6 @@ class TiltLikelihood:
             + (softplus(purity + ratio) - softplus(purity))
             - (softplus(prior + ratio) - softplus(prior))
         )
-        rows = self.labeled + self.unlabeled
-        chance = expit(logit)
-        loss = softplus(logit) @ rows - logit @ self.labeled
         in_labeled, in_unlabeled = expit(purity + ratio), expit(prior + ratio)
         by_ratio = in_labeled - in_unlabeled
         jacobian = np.concatenate(
@@ -123,6 +120,20 @@ class TiltLikelihood:
             ],
             axis=1,
         )
+        return logit, jacobian
+
+    def by_row(self, parameters: Array) -> tuple[Array, Array]:
+        """Gradient that one labeled, and one unlabeled, row at each z adds; one line only."""
+        logit, jacobian = self._model(parameters)
+        chance = expit(logit)
+        return (jacobian * (chance - 1)[:, None])[0], (jacobian * chance[:, None])[0]
+
+    def derivatives(self, parameters: Array) -> tuple[Array, Array, Array]:
+        """Loss, gradient and approximate second derivative for each row of parameters."""
+        logit, jacobian = self._model(parameters)
+        rows = self.labeled + self.unlabeled
+        chance = expit(logit)
+        loss = softplus(logit) @ rows - logit @ self.labeled
         gradient = (jacobian @ (rows * chance - self.labeled)[:, :, None])[:, :, 0]
         weight = rows * chance * (1 - chance)
         second = (jacobian * weight[:, None]) @ np.swapaxes(jacobian, 1, 2)

@@ -1,0 +1,196 @@
+"""What is drawn again: the counts of rows between thresholds.
+
+Two questions can be asked. How far would another sample of rows differ ("sampling")? How far
+would the same rows differ, had chance labeled other positives ("labeling")?
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pueval.counts import Counts, Steps
+from pueval.errors import InputError
+from pueval.intervals import Resampling
+from pueval.mixture import Mixture
+from pueval.rates import Shares, correct_pair
+from pueval.samples import Array, Sample
+
+# Thresholds between which rows are drawn again. With fewer labeled scores than half of them
+# nothing is lost; else every rate between two thresholds is within 1/128 of one of them.
+CELLS = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Shares of rows at or above the thresholds between cells, as drawn again many times.
+
+    Attributes
+    ----------
+    threshold : ndarray of shape (m,)
+        Descending.
+    expected : Shares
+        Arrays of shape (m,): what the draws lie around.
+    drawn : Shares
+        Arrays of shape (n_resamples, m).
+    positives : ndarray of shape (n_resamples,) or None
+        Number of positives that the labeled rows of a draw stand for, where propensities tell.
+    noise : ndarray of shape (n_resamples,)
+        Standard normal numbers that nothing else depends on.
+    """
+
+    threshold: Array
+    expected: Shares
+    drawn: Shares
+    positives: Array | None
+    noise: Array
+
+
+def cells_between(counts: Counts, corners: Steps, wanted: float) -> Array:
+    """Thresholds that bound the cells: all corners, or about `CELLS` quantiles; and the wanted."""
+    if 2 * corners.threshold.size <= CELLS:
+        where = np.flatnonzero(np.diff(corners.labeled)) + 1
+        base = counts.unfold(corners, where).threshold
+    else:
+        base = np.concatenate([counts.thinned(CELLS).score, corners.threshold[[-1]]])
+    every = np.concatenate([base.astype(np.float64), [wanted, np.inf]])
+    return np.unique(every)[::-1]
+
+
+def draw(
+    counts: Counts,
+    corners: Steps,
+    mixture: Mixture,
+    *,
+    threshold: float,
+    how: Resampling,
+) -> Cells:
+    """Draw counts between thresholds again, as ``how`` says."""
+    thresholds = cells_between(counts, corners, threshold)
+    rng = np.random.default_rng(how.seed)
+    if how.variance == "labeling":
+        return _draw_labels(counts, thresholds, mixture, how, rng)
+    return _draw_rows(counts, thresholds, how, rng)
+
+
+def _draw_rows(
+    counts: Counts, thresholds: Array, how: Resampling, rng: np.random.Generator
+) -> Cells:
+    """Draw rows of every kind again, each kind apart.
+
+    Where propensities are known the number of labeled rows varies, too, since it tells the
+    number of positives.
+    """
+    steps = counts.at(thresholds)
+    columns = (steps.labeled, steps.unlabeled, steps.negative)
+    # One row more, spread like all rows: or no other row than those seen could ever be drawn.
+    pooled = np.diff(sum(columns), prepend=0) / counts.n
+    sizes = [max(round(kind.effective), 1) if kind.total else 0 for kind in counts.samples()]
+    times = [np.full(how.n_resamples, size) for size in sizes]
+    if counts.has_propensity:
+        every = sum(sizes)
+        labeled = rng.binomial(every, sizes[0] / every, size=how.n_resamples)
+        others = every - labeled
+        negative = rng.binomial(others, sizes[2] / (every - sizes[0]))
+        times = [labeled, others - negative, negative]
+    expected, drawn, found = [], [], []
+    for column, kind, size, number in zip(columns, counts.samples(), sizes, times, strict=True):
+        if not size:
+            expected.append(np.zeros(thresholds.size))
+            drawn.append(np.zeros((1, thresholds.size)))
+            continue
+        cells = size * np.diff(column, prepend=0) / kind.total + pooled
+        cells /= cells.sum()
+        expected.append(np.cumsum(cells))
+        again = rng.multinomial(number, cells)
+        drawn.append(np.cumsum(again, axis=1) / size)
+        found.append(again)
+    around, center = Shares(*drawn), Shares(*expected)
+    positives = None
+    if counts.has_propensity:
+        sums = _stand_for(counts.represented(), thresholds, found[0], rng)
+        positives = sums[:, -1] * (counts.n_labeled / sizes[0])
+        around = around._replace(positive=sums / sums[:, -1:])
+        assert steps.represented is not None  # noqa: S101 - for the type checker
+        center = center._replace(positive=steps.represented / counts.n_represented)
+    return Cells(thresholds, center, around, positives, rng.normal(size=how.n_resamples))
+
+
+def _stand_for(labeled: Sample, thresholds: Array, drawn: Array, rng: np.random.Generator) -> Array:
+    """Positives that drawn labeled rows stand for, at or above thresholds.
+
+    The weights within a cell are drawn as normal numbers with their mean and variance; a cell
+    none of whose rows were seen has those of all rows.
+    """
+    chunk = labeled.merged().chunks[0]
+    weight = chunk.count
+    assert weight is not None  # noqa: S101 - represented rows have weights
+    cell = np.searchsorted(-thresholds, -chunk.values, side="left")
+    number, total, squares = (
+        np.bincount(cell, values, minlength=thresholds.size)
+        for values in (np.ones(weight.size), weight, weight**2)
+    )
+    seen = number > 0
+    mean = np.where(seen, total / np.maximum(number, 1), weight.mean())
+    variance = np.where(seen, squares / np.maximum(number, 1), np.mean(weight**2)) - mean**2
+    noise = rng.normal(size=drawn.shape) * np.sqrt(np.maximum(variance, 0) * drawn)
+    sums: Array = np.cumsum(np.maximum(drawn * mean + noise, 0), axis=1)
+    return sums
+
+
+def _draw_labels(
+    counts: Counts,
+    thresholds: Array,
+    mixture: Mixture,
+    how: Resampling,
+    rng: np.random.Generator,
+) -> Cells:
+    """Label other positives of the same rows; wrong labels go to other negatives.
+
+    Labels are drawn without replacement. Their counts then have the covariance of a draw
+    with replacement times (positives − labels) / (positives − 1), and are drawn so.
+    """
+    if not counts.countable:
+        raise InputError(
+            'variance="labeling" is about single rows that are labeled or not; rows with float '
+            "weights cannot be drawn so. Leave out the weights, or use variance='sampling'."
+        )
+    if counts.has_propensity:
+        raise InputError(
+            'variance="labeling" takes labels as drawn with equal chances; with propensities use '
+            "variance='sampling'."
+        )
+    steps = counts.at(thresholds)
+    rows = steps.labeled + steps.unlabeled
+    right = mixture.purity * counts.n_labeled
+    positives = right + mixture.prior * counts.n_unlabeled
+    kinds = (
+        (right, positives),
+        (counts.n_labeled - right, counts.n_labeled + counts.n_unlabeled - positives),
+    )
+    known = correct_pair(
+        steps.labeled / counts.n_labeled,
+        steps.unlabeled / max(counts.n_unlabeled, 1),
+        mixture,
+        mixture.prior,
+    )
+    labeled = np.zeros((how.n_resamples, thresholds.size))
+    for (number, among), rate in zip(kinds, known, strict=True):
+        if number <= 0:
+            continue
+        cells = np.maximum(np.diff(rate, prepend=0), 0)
+        cells /= cells.sum()
+        size = max(round(number), 1)
+        left = max((among - number) / max(among - 1, 1), 0)
+        again = rng.multinomial(size, cells, size=how.n_resamples) / size
+        labeled += number * np.cumsum(cells + np.sqrt(left) * (again - cells), axis=1)
+    expected = labeled.mean(axis=0)
+
+    def shares(column: Array) -> Shares:
+        total = max(counts.n_unlabeled, 1)
+        negative = steps.negative / max(counts.n_negative, 1)
+        return Shares(column / counts.n_labeled, (rows - column) / total, negative)
+
+    noise = rng.normal(size=how.n_resamples)
+    return Cells(thresholds, shares(expected), shares(labeled), None, noise)

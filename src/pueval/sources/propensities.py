@@ -1,0 +1,45 @@
+"""Labeled rows with known chances of being labeled: how many positives each stands for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pueval.errors import InputError
+from pueval.samples import Sample, sample
+from pueval.sources.arrays import equal_labels, one_column
+from pueval.sources.labels import LabelValues
+
+
+def represented(
+    y: Any, score: Any, propensity: Any, *, labels: LabelValues, weight: Any = None
+) -> Sample:
+    """Return the scores of the labeled rows, each weighing 1/propensity.
+
+    ``y``, ``score`` and ``weight`` have been checked already.
+    """
+    y = one_column(y, "y")
+    chance = one_column(propensity, "propensity")
+    if len(chance) != len(y):
+        raise InputError(
+            f"y and propensity must have the same length; got {len(y):,} and {len(chance):,}. "
+            "Rows that are not labeled may have any value there, NaN too."
+        )
+    mask = equal_labels(y, labels.positive)
+    chance = np.asarray(chance[mask])
+    try:
+        chance = chance.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"propensity must hold numbers; got dtype {chance.dtype}.") from None
+    outside = ~((chance > 0) & (chance <= 1))
+    if outside.any():
+        raise InputError(
+            "propensity must be in (0, 1] for every labeled row; got "
+            f"{chance[outside][0]:g} and {np.count_nonzero(outside) - 1:,} more outside. It is the "
+            "chance that a positive like this one gets labeled."
+        )
+    count = 1 / chance
+    if weight is not None:
+        count *= one_column(weight, "weight")[mask]
+    return sample(one_column(score, "score")[mask].astype(np.float64), count, weighted=True)
