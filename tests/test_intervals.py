@@ -1,4 +1,4 @@
-"""Intervals: DeLong's variance, the bootstrap of counts, and how often they hold the truth."""
+"""Intervals: DeLong's variance and the bootstrap of counts."""
 
 import math
 import warnings
@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 import pytest
 from conftest import draw
-from scipy.stats import norm
 
 from pueval import AssumptionWarning, Counts, InputError, evaluate
 from pueval.intervals import delong_standard_error
@@ -70,49 +69,6 @@ def test_standard_errors_are_those_of_rows_drawn_again(rng, target, n):
     for name in names:
         if max(values[name]) < 1:  # clipped values spread less
             assert ev[name].standard_error == pytest.approx(np.std(values[name]), rel=0.15), name
-
-
-def test_coverage():
-    """A short version of benchmarks/coverage.py: 95 % intervals hold the truth about as often."""
-    rng = np.random.default_rng(11)
-    prior, purity, threshold, separation = 0.25, 0.9, 1.0, 1.8
-    n_labeled, n_unlabeled = 200, 1000
-    prevalence = (purity * n_labeled + prior * n_unlabeled) / (n_labeled + n_unlabeled)
-    tpr, fpr = norm.sf(threshold - separation), norm.sf(threshold)
-    predicted = prevalence * tpr + (1 - prevalence) * fpr
-    tau = np.linspace(-5, 7, 4001)
-    hits, falls = norm.sf(tau - separation), norm.sf(tau)
-    flagged = prevalence * hits + (1 - prevalence) * falls
-    truth = {
-        "roc_auc": norm.cdf(separation / np.sqrt(2)),
-        "recall": tpr,
-        "f1": 2 * prevalence * tpr / (prevalence + predicted),
-        "accuracy": prevalence * tpr + (1 - prevalence) * (1 - fpr),
-        "best f1": (2 * prevalence * hits / (prevalence + flagged)).max(),
-    }
-    held = dict.fromkeys(truth, 0)
-    y = np.repeat([1, 0], [n_labeled, n_unlabeled])
-    for seed in range(300):
-        share = np.repeat([purity, prior], [n_labeled, n_unlabeled])
-        score = rng.normal(size=y.size) + separation * (rng.random(y.size) < share)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AssumptionWarning)
-            ev = evaluate(
-                y,
-                score,
-                prior=prior,
-                purity=purity,
-                threshold=threshold,
-                n_resamples=300,
-                seed=seed,
-            )
-        for name, value in truth.items():
-            found = ev.best("f1") if name == "best f1" else ev[name]
-            held[name] += found.low <= value <= found.high
-    # 95 % of 300 is 285 ± 4.
-    for name, times in held.items():
-        assert times >= 268, f"{name}: {times} of 300"
-    assert held["recall"] < 300
 
 
 class TestEvaluation:

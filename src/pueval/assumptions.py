@@ -77,6 +77,8 @@ def settle(
             "prevalence their share in the target, label_frequency the share of all positives "
             "that are labeled."
         )
+    if hasattr(prior, "prior_interval"):
+        return _estimated(prior, purity)
     if given:
         return _given(counts, target, purity, *next(iter(given.items())))
     if counts.has_propensity:
@@ -92,6 +94,16 @@ def settle(
         # They are said with all others, once.
         warnings.simplefilter("ignore", AssumptionWarning)
         estimate = priors.estimate(counts, purity=purity)
+    return Assumptions(estimate.mixture(), estimate=estimate)
+
+
+def _estimated(estimate: PriorEstimate, purity: Any) -> Assumptions:
+    """Take an estimate that was made before, perhaps from another model's scores."""
+    if purity not in (1.0, "estimate", estimate.purity):
+        raise InputError(
+            f"the estimate given as prior has purity {estimate.purity:g}; got purity={purity!r}. "
+            "Leave purity out."
+        )
     return Assumptions(estimate.mixture(), estimate=estimate)
 
 

@@ -223,6 +223,7 @@ def claesen_bounds(
     True
     """
     counts.check()
+    counts.check_random("this bound")
     if not counts.n_unlabeled:
         raise InputError("there are no unlabeled rows, so nothing needs bounding.")
     if not counts.countable:

@@ -347,6 +347,14 @@ class Counts:
                 "Add the unlabeled rows; check unlabeled_label and the label column."
             )
 
+    def check_random(self, purpose: str) -> None:
+        """Refuse labels with propensities where they are taken as a random draw."""
+        if self.has_propensity:
+            raise InputError(
+                f"{purpose} takes the labeled rows as a random draw of the positives; these have "
+                "propensities. Leave them out for this."
+            )
+
     # ------------------------------------------------------------------ cumulative views
 
     def steps(self) -> Steps:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pueval import presentation
 from pueval.assumptions import Assumptions
+from pueval.bands import BandKind, CurveBand, precision_recall_band, roc_band
 from pueval.bounds import BandMethod, Bounds, Start, claesen_bounds
 from pueval.counts import Counts, Steps
 from pueval.curves import (
@@ -36,6 +37,7 @@ from pueval.results import (
     operating_point,
 )
 from pueval.sensitivity import TippingPoint, bias_bounds, tipping_point
+from pueval.sensitivity_grid import SensitivityGrid, sensitivity_grid
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -234,6 +236,69 @@ class Evaluation:
         """
         return recover_precision_recall(self._rates[naive])
 
+    def roc_band(self, kind: BandKind = "pointwise") -> CurveBand:
+        """Return confidence limits of the ROC curve.
+
+        Parameters
+        ----------
+        kind : {"pointwise", "simultaneous"}
+            Whether the limits hold for each false positive rate, or for the whole curve.
+
+        Returns
+        -------
+        CurveBand
+        """
+        return roc_band(self.roc(), self._drawn("roc_band"), kind)
+
+    def pr_band(self, kind: BandKind = "pointwise") -> CurveBand:
+        """Return confidence limits of the precision-recall curve.
+
+        Parameters
+        ----------
+        kind : {"pointwise", "simultaneous"}
+            Whether the limits hold for each recall, or for the whole curve.
+
+        Returns
+        -------
+        CurveBand
+            From the recall on that five labeled rows make.
+        """
+        return precision_recall_band(self.pr(), self._drawn("pr_band"), kind)
+
+    def _drawn(self, method: str) -> Resamples:
+        if self._resamples is None:
+            raise InputError(
+                f"{method}() needs intervals, and level=None asked for none. Evaluate with a level."
+            )
+        return self._resamples
+
+    def sensitivity(
+        self, measure: str, *, priors: Any = None, purities: Any = None
+    ) -> SensitivityGrid:
+        """Tabulate a measure over prior × purity, around this evaluation's own.
+
+        Parameters
+        ----------
+        measure : str
+            ``"roc_auc"``, ``"average_precision"`` or a measure at ``threshold``.
+        priors, purities : array-like, optional
+            What to tabulate.
+
+        Returns
+        -------
+        SensitivityGrid
+            With the region that the ranking contradicts.
+        """
+        return sensitivity_grid(
+            measure,
+            self.counts,
+            self.mixture,
+            self.target,
+            self.threshold,
+            priors=priors,
+            purities=purities,
+        )
+
     def bounds(
         self,
         *,
@@ -246,7 +311,8 @@ class Evaluation:
         Parameters
         ----------
         level, band, start
-            As there. The prior is that of the evaluation; if it was estimated, its limits.
+            As there. The prior is that of the evaluation; its limits, if it was estimated or
+            given as an interval.
 
         Returns
         -------
@@ -257,6 +323,8 @@ class Evaluation:
                 f"these bounds take labels as clean; got purity {self.mixture.purity:g}."
             )
         prior: float | tuple[float, float] = self.mixture.prior
+        if self.region is not None:
+            prior = self.region.prior
         if self.prior_estimate is not None and self.prior_estimate.prior_interval is not None:
             low, high = self.prior_estimate.prior_interval
             prior = (low, min(high, 1 - 1e-9))
@@ -385,9 +453,10 @@ def draw_again(
         counts, corners, mixture, target, threshold=threshold, how=how, region=assumptions.region
     )
     if assumptions.estimate is not None:
-        from pueval.priors.uncertainty import draw_mixtures
+        from pueval.priors.uncertainty import draw_mixtures, limits
 
-        return drawn.with_uncertain(draw_mixtures(assumptions.estimate, counts, drawn.cells))
+        mixtures = draw_mixtures(assumptions.estimate, counts, drawn.cells)
+        return drawn.with_uncertain(mixtures, limits(assumptions.estimate))
     if assumptions.from_propensity:
         return drawn.with_uncertain(drawn.represented_mixtures())
     return drawn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pueval.assumptions import settle
 from pueval.counts import Counts, Steps
@@ -21,12 +21,15 @@ from pueval.region import Limits
 from pueval.resampling import Resamples
 from pueval.results import Estimate, best_value, operating_point
 
+if TYPE_CHECKING:
+    from pueval.priors import PriorEstimate
+
 
 def evaluate(
     y: Any,
     score: Any = None,
     *,
-    prior: float | Limits | None = None,
+    prior: float | Limits | PriorEstimate | None = None,
     prevalence: float | Limits | None = None,
     label_frequency: float | Limits | None = None,
     purity: float | Limits | Literal["estimate"] = 1.0,
@@ -58,11 +61,12 @@ def evaluate(
     score : array-like
         The classifier's score; higher means more likely positive. It should come from rows that
         the classifier was not trained on.
-    prior : float or (low, high), optional
+    prior : float, (low, high) or PriorEstimate, optional
         Share of positives among the unlabeled rows. Give at most one of ``prior``,
         ``prevalence`` and ``label_frequency``; without any of them the prior is estimated from
         the scores by `pueval.priors.estimate`. Where it is only known to lie in an interval,
-        values are for the middle, and limits hold for all of it.
+        values are for the middle, and limits hold for all of it. An estimate made before, for
+        example from a better model's scores, is used with its limits.
     prevalence : float or (low, high), optional
         Share of positives in the target.
     label_frequency : float or (low, high), optional

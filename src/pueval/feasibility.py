@@ -96,6 +96,7 @@ def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -
     0.29
     """
     counts.check()
+    counts.check_random("the largest prior")
     Mixture(0.0, purity)
     if not 0 < level < 1:
         raise InputError(f"level must be a number in (0, 1); got {level!r}.")

@@ -78,11 +78,16 @@ class Resampling:
                 "For no intervals use level=None."
             )
 
+    @property
+    def reach(self) -> float:
+        """How many standard errors the limits of a normal number are away."""
+        return float(ndtri(0.5 + self.level / 2))
+
     def interval(self, value: float, error: float, low: float = 0.0, high: float = 1.0) -> Interval:
         """Return normal limits around a value that is not clipped; the limits are."""
         if not (math.isfinite(value) and math.isfinite(error)):
             return Interval()
-        reach = float(ndtri(0.5 + self.level / 2)) * error
+        reach = self.reach * error
         return Interval(
             min(max(value - reach, low), high), min(max(value + reach, low), high), error
         )

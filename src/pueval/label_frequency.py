@@ -117,6 +117,7 @@ def labeling_moments(
     0.049
     """
     counts.check()
+    counts.check_random("the variance of labeling")
     name, square = fbeta(beta).name, float(beta) ** 2
     steps = counts.at(threshold)
     hits = steps.labeled[0].item()

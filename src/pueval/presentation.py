@@ -31,6 +31,8 @@ def as_data(ev: Evaluation) -> dict[str, Any]:
             "assumptions": {
                 "prior": ev.mixture.prior,
                 "purity": ev.mixture.purity,
+                "region": None if ev.region is None else vars(ev.region),
+                "from_propensity": ev.assumptions.from_propensity,
                 "target": ev.target,
                 "prevalence": ev.prevalence,
                 "label_frequency": ev.mixture.label_frequency(ev.counts),
@@ -63,19 +65,24 @@ def summary(ev: Evaluation) -> str:
 
 
 def assumed(ev: Evaluation) -> str:
-    """Say which prior and purity were used, and whether they were estimated."""
-    estimate, mixture = ev.prior_estimate, ev.mixture
-    if estimate is None:
-        return f"prior {mixture.prior:.4g}, purity {mixture.purity:.4g}"
-    said = []
-    for name in ("prior", "purity"):
-        text = f"{name} {getattr(mixture, name):.3g}"
-        interval = getattr(estimate, f"{name}_interval")
-        if interval is not None:
-            text += f" (estimated, {estimate.level:.0%} limits {interval[0]:.3g} to "
-            text += f"{interval[1]:.3g})"
-        said.append(text)
-    return ", ".join(said)
+    """Say which prior and purity were used, and where they come from."""
+    return ", ".join(_known(ev, name) for name in ("prior", "purity"))
+
+
+def _known(ev: Evaluation, name: str) -> str:
+    value = getattr(ev.mixture, name)
+    if ev.region is not None:
+        low, high = getattr(ev.region, name)
+        return f"{name} {low:.4g}" + (f" to {high:.4g}" if high > low else "")
+    if ev.assumptions.from_propensity and name == "prior":
+        return f"{name} {value:.4g} (from the propensities)"
+    if ev.prior_estimate is None:
+        return f"{name} {value:.4g}"
+    interval = getattr(ev.prior_estimate, f"{name}_interval")
+    if interval is None:
+        return f"{name} {value:.3g}"
+    level = f"{ev.prior_estimate.level:.0%}"
+    return f"{name} {value:.3g} (estimated, {level} limits {interval[0]:.3g} to {interval[1]:.3g})"
 
 
 def rows(ev: Evaluation) -> tuple[list[str], list[list[str]]]:

@@ -24,7 +24,7 @@ from pueval.rates import Rates, Shares, background, correct_area, rates, rates_o
 from pueval.region import Region, extremes
 from pueval.samples import Array
 
-# How much of the excess of a best value is in doubt; by simulation (benchmarks/coverage.py).
+# How much of the excess of a best value is in doubt; by simulation (tests/coverage).
 DOUBT = 1.5
 
 
@@ -50,6 +50,8 @@ class Resamples:
         What prior and purity may be, where they are given as intervals.
     uncertain : Mixtures or None
         Prior and purity of every draw, where they were estimated.
+    estimated : Region or None
+        The confidence limits of the estimates.
     """
 
     how: Resampling
@@ -60,10 +62,11 @@ class Resamples:
     delong: float | None
     region: Region | None = None
     uncertain: Mixtures | None = None
+    estimated: Region | None = None
 
-    def with_uncertain(self, mixtures: Mixtures) -> Resamples:
-        """Give every draw a prior and a purity of its own."""
-        return replace(self, uncertain=mixtures)
+    def with_uncertain(self, mixtures: Mixtures, limits: Region | None = None) -> Resamples:
+        """Give every draw a prior and a purity of its own; say which limits these have."""
+        return replace(self, uncertain=mixtures, estimated=limits)
 
     def represented_mixtures(self) -> Mixtures:
         """Return the prior of every draw that follows from its propensities."""
@@ -83,13 +86,14 @@ class Resamples:
             return measure(rates(self.counts, here, mixture, self.target))
 
         def drawn(mixture: Mixture | Mixtures) -> Array:
-            return measure(self._rates(self.cells.drawn, mixture, column)).ravel()
+            return measure(self.rates_for(self.cells.drawn, mixture, column)).ravel()
 
-        scenarios = [self.mixture]
-        if self.region is not None:
-            scenarios += [*self.region.nodes, *extremes(self.region, exact)]
         return self._interval(
-            lambda mixture: float(exact(mixture)[0]), drawn, scenarios, measure.low, measure.high
+            lambda mixture: float(exact(mixture)[0]),
+            drawn,
+            self._scenarios(exact, column=False),
+            measure.low,
+            measure.high,
         )
 
     def best(self, measure: Measure, value: Callable[[Mixture], float]) -> Interval:
@@ -106,65 +110,67 @@ class Resamples:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # lines without a defined value
                 found: Array = sign * np.nanmax(
-                    sign * measure(self._rates(shares, mixture)), axis=-1
+                    sign * measure(self.rates_for(shares, mixture)), axis=-1
                 )
             return found
 
-        def one(mixture: Mixture, draws: Array | None = None) -> Interval:
-            known = best_of(self.cells.drawn, mixture)
-            optimism = float(np.nanmean(known) - best_of(self.cells.expected, mixture))
-            center, doubt = value(mixture) - optimism, DOUBT * optimism
-            if draws is None:
-                return self.how.interval(
-                    center, math.hypot(spread(known), doubt), measure.low, measure.high
-                )
-            # The same doubt, drawn.
-            noise = self.cells.noise * doubt
-            return self.how.percentiles(center, draws - optimism + noise, measure.low, measure.high)
+        def draws(mixture: Mixture | Mixtures) -> tuple[Array, float]:
+            """Best values of all draws, and by how much they are too good on average."""
+            drawn = best_of(self.cells.drawn, mixture)
+            around = self.mixture if isinstance(mixture, Mixtures) else mixture
+            return drawn, float(np.nanmean(drawn) - best_of(self.cells.expected, around))
 
-        if self.uncertain is not None:
-            return one(self.mixture, best_of(self.cells.drawn, self.uncertain))
-        scenarios = [self.mixture]
-        if self.region is not None:
-            scenarios += [
-                *self.region.corners,
-                *extremes(self.region, lambda m: best_of(self.cells.expected, m), column=True),
-            ]
-        return Interval.union(one(mixture) for mixture in scenarios)
+        def corrected(mixture: Mixture, varied: Mixture | Mixtures) -> Interval:
+            drawn, optimism = draws(varied)
+            error = math.hypot(spread(drawn), DOUBT * optimism)
+            return self.how.interval(value(mixture) - optimism, error, measure.low, measure.high)
+
+        scenarios = self._scenarios(lambda m: best_of(self.cells.expected, m))
+        if self.estimated is None:
+            first = corrected(self.mixture, self.uncertain or self.mixture)
+            return Interval.union([first, *(corrected(m, m) for m in scenarios[1:])])
+        drawn, optimism = draws(self.mixture)
+        noise = DOUBT * optimism
+        varied = best_of(self.cells.drawn, self.uncertain) if self.uncertain else drawn
+        return self._carried(
+            lambda mixture: value(mixture) - optimism,
+            varied - optimism + noise * self.cells.noise,
+            math.hypot(spread(drawn), noise),
+            scenarios,
+            measure.low,
+            measure.high,
+        )
 
     def average_precision(self, value: Callable[[Mixture], float]) -> Interval:
         """Interval of the average precision; ``value`` gives it for a mixture."""
 
         def drawn(mixture: Mixture | Mixtures) -> Array:
-            return _average_precision(self._rates(self.cells.drawn, mixture))
+            return _average_precision(self.rates_for(self.cells.drawn, mixture))
 
         def expected(mixture: Mixture | Mixtures) -> Array:
-            return _average_precision(self._rates(self.cells.expected, mixture))
+            return _average_precision(self.rates_for(self.cells.expected, mixture))
 
-        scenarios = [self.mixture]
-        if self.region is not None:
-            found = extremes(self.region, expected, column=True)
-            scenarios += [*self.region.corners, *found]
-        return self._interval(value, drawn, scenarios)
+        return self._interval(value, drawn, self._scenarios(expected))
 
     def auc(self, naive: float, value: Callable[[Mixture], float]) -> Interval:
         """Interval of the AUC; ``value`` gives it for a mixture.
 
         AUC and limits rise or fall with purity − prior, so that the corners of a region tell.
         """
-        if self.uncertain is not None:
-            areas = naive + self._areas(self.cells.drawn) - self._areas(self.cells.expected)
-            return self.how.percentiles(
-                value(self.mixture), self._corrected_area(areas, self.uncertain)
-            )
-        corners = [] if self.region is None else self.region.corners
-        error = self.delong
-        if error is None:
-            error = spread(self._areas(self.cells.drawn))
-        return Interval.union(
-            self.how.interval(value(m), error / float(m.purity - self._behind(m)))
-            for m in (self.mixture, *corners)
-        )
+        region = self.region or self.estimated
+        scenarios = [self.mixture, *([] if region is None else region.corners)]
+        areas = naive + self._areas(self.cells.drawn) - self._areas(self.cells.expected)
+
+        def error(mixture: Mixture) -> float:
+            behind = float(mixture.purity - self._behind(mixture))
+            return (spread(areas) if self.delong is None else self.delong) / behind
+
+        if self.uncertain is None:
+            return Interval.union(self.how.interval(value(m), error(m)) for m in scenarios)
+        draws = self._corrected_area(areas, self.uncertain)
+        if self.estimated is None:
+            return self.how.interval(value(self.mixture), spread(draws))
+        return self._carried(value, draws, error(self.mixture), scenarios)
 
     # ------------------------------------------------------------------ what they are made of
 
@@ -190,6 +196,17 @@ class Resamples:
         area: Array = correct_area(areas, flat, self._behind(flat))
         return area
 
+    def _scenarios(
+        self, function: Callable[[Mixtures], Array], *, column: bool = True
+    ) -> list[Mixture]:
+        """Mixtures to look at: as assumed, all over the region, and where a measure is extreme."""
+        if self.region is not None:
+            nodes = self.region.corners if column else self.region.nodes
+            return [self.mixture, *nodes, *extremes(self.region, function, column=column)]
+        if self.estimated is not None:
+            return [self.mixture, *extremes(self.estimated, function, column=column)]
+        return [self.mixture]
+
     def _interval(
         self,
         value: Callable[[Mixture], float],
@@ -198,16 +215,52 @@ class Resamples:
         low: float = 0.0,
         high: float = 1.0,
     ) -> Interval:
-        if self.uncertain is not None:
-            return self.how.percentiles(value(self.mixture), drawn(self.uncertain), low, high)
-        return Interval.union(
+        if self.estimated is not None and self.uncertain is not None:
+            error = spread(drawn(self.mixture))
+            return self._carried(value, drawn(self.uncertain), error, scenarios, low, high)
+        first = self.how.interval(
+            value(self.mixture), spread(drawn(self.uncertain or self.mixture)), low, high
+        )
+        others = (
             self.how.interval(value(mixture), spread(drawn(mixture)), low, high)
-            for mixture in scenarios
+            for mixture in scenarios[1:]
+        )
+        return Interval.union([first, *others])
+
+    def _carried(
+        self,
+        value: Callable[[Mixture], float],
+        draws: Array,
+        error: float,
+        scenarios: list[Mixture],
+        low: float = 0.0,
+        high: float = 1.0,
+    ) -> Interval:
+        """Return limits that carry the uncertainty of an estimated mixture.
+
+        They are quantiles of the draws, each with its own prior. These alone can miss a truth
+        at which a measure is least (best accuracy first falls and then rises with the prior); so
+        the limits also reach as far as the measure does for priors within their limits and
+        the sampling error, both taken as independent.
+        """
+        found, now = (
+            self.how.percentiles(value(self.mixture), draws, low, high),
+            value(self.mixture),
+        )
+        others = [each for each in map(value, scenarios) if math.isfinite(each)]
+        if math.isnan(found.low) or math.isnan(error) or not others:
+            return found
+        reach = self.how.reach * error
+        least = now - math.hypot(max(now - min(others), 0.0), reach)
+        most = now + math.hypot(max(max(others) - now, 0.0), reach)
+        return Interval(
+            min(found.low, max(least, low)), max(found.high, min(most, high)), found.standard_error
         )
 
-    def _rates(
+    def rates_for(
         self, shares: Shares, mixture: Mixture | Mixtures, columns: list[int] | None = None
     ) -> Rates:
+        """Correct shares for some mixture; at all thresholds, or those of some columns."""
         if columns is not None:
             shares = shares.part(columns)
             return rates_of_shares(
@@ -225,11 +278,16 @@ class Resamples:
         )
 
     @cached_property
+    def expected(self) -> Rates:
+        """Rates that the draws lie around."""
+        return self.rates_for(self.cells.expected, self.mixture)
+
+    @cached_property
     def varied(self) -> Rates:
         """Rates of every draw, with its own prior and purity where these are uncertain."""
         if self.uncertain is None:
             return self.drawn
-        return self._rates(self.cells.drawn, self.uncertain)
+        return self.rates_for(self.cells.drawn, self.uncertain)
 
 
 def _average_precision(rates: Rates) -> Array:

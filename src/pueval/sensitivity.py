@@ -59,7 +59,8 @@ def _check_bias(bias: float) -> float:
     return float(bias)
 
 
-def _check_setting(mixture: Mixture, target: Target) -> None:
+def _check_setting(counts: Counts, mixture: Mixture, target: Target) -> None:
+    counts.check_random("a bound for a labeling bias")
     if mixture.purity < 1:
         raise InputError(
             f"bounds for a labeling bias take labels as clean; got purity {mixture.purity:g}."
@@ -189,7 +190,7 @@ def bias_bounds(
     counts: Counts, mixture: Mixture, target: Target, threshold: float, bias: float
 ) -> dict[str, tuple[float, float]]:
     """Bound the AUC, and every measure at a threshold, for a labeling bias."""
-    _check_setting(mixture, target)
+    _check_setting(counts, mixture, target)
     factor, there = _check_bias(bias), counts.at(threshold)
     found = {"roc_auc": auc_bounds(counts, mixture, factor)}
     for name, measure in MEASURES.items():
@@ -208,7 +209,7 @@ def tipping_point(
     threshold: float,
 ) -> TippingPoint:
     """Find the labeling bias, and the prior, at which a measure could be ``value``."""
-    _check_setting(mixture, target)
+    _check_setting(counts, mixture, target)
     if math.isnan(value):
         raise InputError("value must be a number; got nan.")
     if math.isnan(estimate):

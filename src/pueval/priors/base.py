@@ -55,6 +55,7 @@ class ScorePriorEstimator(BaseEstimator):  # type: ignore[misc]
         else:
             counts = self._read(X, y)
         counts.check()
+        counts.check_random("estimating the prior")
         if not counts.n_unlabeled:
             raise InputError("there are no unlabeled rows, so there is no prior to estimate.")
         self.purity_, self.prior_interval_, self.purity_interval_ = 1.0, None, None

@@ -18,6 +18,7 @@ from pueval.priors.estimation import PriorEstimate
 from pueval.priors.tilt import STARTS
 from pueval.priors.tilt_likelihood import CERTAIN, TiltLikelihood
 from pueval.rates import Shares
+from pueval.region import Region
 from pueval.samples import Array
 
 # Labeled rows hold at least this much more positives than unlabeled ones, in every draw.
@@ -38,6 +39,14 @@ def draw_mixtures(estimate: PriorEstimate, counts: Counts, cells: Cells) -> Mixt
     purity = np.maximum(purity, LEAST_CONTRAST)
     prior = np.minimum(prior, purity - LEAST_CONTRAST)
     return Mixtures(prior[:, None], purity[:, None])
+
+
+def limits(estimate: PriorEstimate) -> Region:
+    """Return the confidence limits of an estimate as a region of possible mixtures."""
+    purity = estimate.purity_interval or (estimate.purity, estimate.purity)
+    purity = max(purity[0], estimate.prior + LEAST_CONTRAST), purity[1]
+    prior = estimate.prior_interval or (estimate.prior, estimate.prior)
+    return Region((prior[0], min(prior[1], purity[0] - LEAST_CONTRAST)), purity)
 
 
 def _places(estimate: PriorEstimate, counts: Counts, cells: Cells) -> tuple[Array, Array]:

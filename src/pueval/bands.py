@@ -1,0 +1,217 @@
+"""Bands around ROC and precision-recall curves, from the same draws as all intervals.
+
+Pointwise bands hold the true curve at any one place with the level asked for; simultaneous ones
+hold the whole curve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from pueval.curves import PrecisionRecallCurve, RocCurve
+from pueval.errors import InputError, require
+from pueval.rates import Rates, rates
+from pueval.resampling import Resamples
+from pueval.samples import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BandKind = Literal["pointwise", "simultaneous"]
+# From rates to the coordinates of a curve, one after the other along it.
+Follow = Callable[[Rates], tuple[Array, Array]]
+# Where bands are given: evenly, and more densely at the left, where curves are steep.
+PLACES = np.unique(np.round(np.r_[np.linspace(0, 0.1, 41), np.linspace(0, 1, 201)], 6))
+# Points a side of the grid of priors and purities, where these are given as intervals.
+NODES = 3
+
+
+@dataclass(frozen=True, eq=False)
+class CurveBand:
+    """A curve with limits above and below.
+
+    Attributes
+    ----------
+    x : ndarray
+        False positive rates of a ROC curve, recalls of a precision-recall curve.
+    value, low, high : ndarray
+        True positive rates, or precisions, and their limits.
+    level : float
+        Confidence level.
+    kind : {"pointwise", "simultaneous"}
+        Whether the level holds for each place, or for all together.
+    """
+
+    x: Array
+    value: Array
+    low: Array
+    high: Array
+    level: float
+    kind: BandKind
+
+    def frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame with a row per place.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        pandas = require("pandas", extra="pandas", purpose="CurveBand.frame()")
+        names = ("x", "value", "low", "high")
+        frame: pd.DataFrame = pandas.DataFrame({name: getattr(self, name) for name in names})
+        return frame
+
+
+def roc_band(curve: RocCurve, drawn: Resamples, kind: BandKind) -> CurveBand:
+    """Band around a recovered ROC curve: true positive rate over false positive rate."""
+    _check(kind)
+    value = np.interp(PLACES, curve.fpr, curve.tpr)
+    if kind == "simultaneous":
+        low, high = _covered(_roc, PLACES, drawn)
+    else:
+        low, high = _limits(_roc, PLACES, drawn)
+        low = np.maximum.accumulate(low)
+        high = np.minimum.accumulate(high[::-1])[::-1]
+    # The ends of a curve are known: nothing is sure at the left, everything at the right.
+    low[0], low[-1], high[-1] = 0.0, 1.0, 1.0
+    return _band(PLACES, value, low, high, drawn, kind)
+
+
+def precision_recall_band(
+    curve: PrecisionRecallCurve, drawn: Resamples, kind: BandKind
+) -> CurveBand:
+    """Band around a precision-recall curve: precision over recall, which is above 0."""
+    _check(kind)
+    # Of recalls that few labeled rows tell about, the precision is anybody's guess.
+    least = min(5 / max(drawn.counts.effective[0], 1.0), 0.5)
+    places = PLACES[least <= PLACES]
+    value = np.interp(places, curve.recall, curve.precision)
+    make = _covered if kind == "simultaneous" else _limits
+    low, high = make(_precision_recall, places, drawn)
+    return _band(places, value, low, high, drawn, kind)
+
+
+def _roc(rates: Rates) -> tuple[Array, Array]:
+    return _rising(rates.fpr), _rising(rates.tpr)
+
+
+def _precision_recall(rates: Rates) -> tuple[Array, Array]:
+    # Precision is not clipped yet, or there would be no noise above 1.
+    precision = rates.prevalence * np.divide(
+        rates.tpr, rates.predicted, out=np.ones_like(rates.tpr), where=rates.predicted > 0
+    )
+    return _rising(rates.tpr), precision
+
+
+def _band(
+    x: Array, value: Array, low: Array, high: Array, drawn: Resamples, kind: BandKind
+) -> CurveBand:
+    low, high = np.clip(low, 0, 1), np.clip(high, 0, 1)
+    return CurveBand(
+        x, value, np.minimum(low, value), np.maximum(high, value), drawn.how.level, kind
+    )
+
+
+def _check(kind: str) -> None:
+    if kind not in {"pointwise", "simultaneous"}:
+        raise InputError(f"kind must be 'pointwise' or 'simultaneous'; got {kind!r}.")
+
+
+def _rising(values: Array) -> Array:
+    """Make rates legal: within [0, 1], and never falling as the threshold is lowered."""
+    rising: Array = np.maximum.accumulate(np.clip(values, 0, 1), axis=-1)
+    return rising
+
+
+def _limits(follow: Follow, places: Array, drawn: Resamples) -> tuple[Array, Array]:
+    """Limits at each place, for itself."""
+
+    def heights(rates: Rates) -> Array:
+        x, y = np.broadcast_arrays(*follow(rates))
+        lines = zip(np.atleast_2d(x), np.atleast_2d(y), strict=True)
+        return np.array([np.interp(places, one, other) for one, other in lines])
+
+    low, high = _union(
+        _around(heights(value), heights(middle), heights(again), drawn, together=False)
+        for value, middle, again in _scenarios(drawn)
+    )
+    return low[0], high[0]
+
+
+def _covered(follow: Follow, places: Array, drawn: Resamples) -> tuple[Array, Array]:
+    """Limits at all places together.
+
+    Near the left end a curve is hardly known over its x. So both coordinates get limits at
+    every threshold, which hold together, and what the rectangles between these limits cover is
+    the band.
+    """
+
+    def both(rates: Rates) -> Array:
+        return np.concatenate(np.broadcast_arrays(*follow(rates)), axis=-1)
+
+    low, high = _union(
+        _around(both(value), both(middle), both(again), drawn, together=True)
+        for value, middle, again in _scenarios(drawn)
+    )
+    (x_low, y_low), (x_high, y_high) = np.split(low[0], 2), np.split(high[0], 2)
+    # Between two thresholds both coordinates lie between their values at these.
+    x_low, x_high = np.maximum.accumulate(x_low)[:-1], np.maximum.accumulate(x_high)[1:]
+    y_low, y_high = np.minimum(y_low[1:], y_low[:-1]), np.maximum(y_high[1:], y_high[:-1])
+    lowest, highest = np.ones(places.size), np.zeros(places.size)
+    first = np.searchsorted(x_high, places, side="left")
+    last = np.searchsorted(x_low, places, side="right")
+    for k, (start, stop) in enumerate(zip(first, last, strict=True)):
+        if start < stop:
+            lowest[k], highest[k] = y_low[start:stop].min(), y_high[start:stop].max()
+    return lowest, highest
+
+
+def _scenarios(drawn: Resamples) -> Iterator[tuple[Rates, Rates, Rates]]:
+    """Yield rates as they are, expected and drawn: as assumed, then all over the region."""
+    cells = drawn.cells
+    steps = drawn.counts.at(cells.threshold)
+    yield (
+        rates(drawn.counts, steps, drawn.mixture, drawn.target),
+        drawn.expected,
+        drawn.varied,
+    )
+    if drawn.region is not None:
+        grid = drawn.region.grid(NODES)
+        for k in range(len(grid)):
+            yield (
+                rates(drawn.counts, steps, grid[k], drawn.target),
+                drawn.rates_for(cells.expected, grid[k]),
+                drawn.rates_for(cells.drawn, grid[k]),
+            )
+
+
+def _around(
+    value: Array, middle: Array, again: Array, drawn: Resamples, *, together: bool
+) -> tuple[Array, Array]:
+    """Limits around values, from how far the draws are from their middle."""
+    away = again - middle
+    level, tail = drawn.how.level, (1 - drawn.how.level) / 2
+    # No rate is known better than by half a labeled row.
+    error = np.maximum(away.std(axis=0, ddof=1), 0.5 / max(drawn.counts.effective[0], 1.0))
+    usual = reach = drawn.how.reach
+    if together:
+        reach = float(np.quantile(np.max(np.abs(away) / error, axis=1), level))
+    if drawn.uncertain is None:
+        return value - reach * error, value + reach * error
+    # With an uncertain prior the curves lie unevenly; both sides are measured apart.
+    below, above = np.quantile(away, [tail, 1 - tail], axis=0)
+    wider = reach / usual
+    return (
+        value + wider * np.minimum(below, -error / 10),
+        value + wider * np.maximum(above, error / 10),
+    )
+
+
+def _union(ends: Iterable[tuple[Array, Array]]) -> tuple[Array, Array]:
+    every = list(ends)
+    low, high = (np.vstack([pair[k] for pair in every]) for k in (0, 1))
+    return low.min(axis=0, keepdims=True), high.max(axis=0, keepdims=True)

@@ -1,0 +1,152 @@
+"""What if prior or purity are wrong: a measure over both, and where the data contradict them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pueval.counts import Counts
+from pueval.curves import average_precision, direct_auc, naive_auc
+from pueval.errors import InputError, require
+from pueval.feasibility import largest_prior
+from pueval.measures import AREAS, MEASURES, find_measure, unknown_measure
+from pueval.mixture import Mixture, Mixtures, Target
+from pueval.rates import rates
+from pueval.samples import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Scores that are kept for the area under the precision-recall curve, which has no short formula.
+SCORES = 2048
+# How many priors and purities are tabulated unless the caller says which.
+PRIORS, PURITIES = 61, 31
+# The contrast purity − prior below which a corrected value is only noise.
+LEAST_CONTRAST = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class SensitivityGrid:
+    """A measure for many priors and purities.
+
+    Attributes
+    ----------
+    measure : str
+        Its name.
+    prior, purity : ndarray
+        Ascending.
+    value : ndarray of shape (purities, priors)
+        Not clipped, so that it is seen where it leaves its range; NaN where prior and purity are
+        too close to each other.
+    feasible : ndarray of bool, of the same shape
+        Whether the ranking allows this prior with this purity (`largest_prior`, 95 %).
+    own : Mixture
+        The mixture that was assumed.
+    own_value : float
+        The measure there.
+
+    References
+    ----------
+    Jain, White and Radivojac (2017), figures 3 and 4.
+    """
+
+    measure: str
+    prior: Array
+    purity: Array
+    value: Array
+    feasible: Array
+    own: Mixture
+    own_value: float
+
+    @property
+    def change(self) -> Array:
+        """The error made if this were the truth: ``own_value − value``."""
+        return self.own_value - self.value
+
+    def frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame with a row per pair of prior and purity.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        pandas = require("pandas", extra="pandas", purpose="SensitivityGrid.frame()")
+        purity, prior = np.meshgrid(self.purity, self.prior, indexing="ij")
+        columns = {"prior": prior, "purity": purity, "value": self.value, "feasible": self.feasible}
+        frame: pd.DataFrame = pandas.DataFrame({name: c.ravel() for name, c in columns.items()})
+        return frame
+
+
+def sensitivity_grid(
+    name: str,
+    counts: Counts,
+    own: Mixture,
+    target: Target,
+    threshold: float,
+    *,
+    priors: Any = None,
+    purities: Any = None,
+) -> SensitivityGrid:
+    """Tabulate a measure at a threshold, or an area, over prior × purity."""
+    counts.check_random("a table over prior and purity")
+    if not counts.n_unlabeled:
+        raise InputError("there are no unlabeled rows, so there is no prior to vary.")
+    prior = _axis("priors", priors, 0.0) if priors is not None else _own_priors(counts, own)
+    purity = (
+        _axis("purities", purities, LEAST_CONTRAST) if purities is not None else _own_purities(own)
+    )
+    across, down = np.meshgrid(prior, purity)
+    known = down - across >= LEAST_CONTRAST
+    value = np.full(across.shape, np.nan)
+    function = _function(name, counts, target, threshold)
+    value[known] = function(Mixtures(across[known], down[known]))
+    limits = np.array([largest_prior(counts, purity=float(p)).prior for p in purity])
+    own_value = float(function(Mixtures(np.array([own.prior]), np.array([own.purity])))[0])
+    return SensitivityGrid(
+        name, prior, purity, value, known & (across <= limits[:, None]), own, own_value
+    )
+
+
+def _function(
+    name: str, counts: Counts, target: Target, threshold: float
+) -> Callable[[Mixtures], Array]:
+    """Return the measure as a function of mixtures."""
+    if name == "roc_auc":
+        naive = naive_auc(counts, counts.corners())
+        return lambda m: np.array([direct_auc(counts, naive, m[k]) for k in range(len(m))])
+    if name == "average_precision":
+        few = counts.thinned(SCORES)
+        corners = few.corners()
+
+        def area(mixture: Mixture) -> float:
+            these = rates(few, corners, mixture, target)
+            return average_precision(few, corners, these, mixture, target)
+
+        return lambda m: np.array([area(m[k]) for k in range(len(m))])
+    try:
+        measure = find_measure(name)
+    except InputError:
+        raise unknown_measure(name, [*AREAS, *MEASURES]) from None
+    here = counts.at(threshold)
+    return lambda m: np.broadcast_to(measure(rates(counts, here, m, target)), m.prior.shape)
+
+
+def _own_priors(counts: Counts, own: Mixture) -> Array:
+    """From 0 to a little more than the data allow, or than was assumed."""
+    most = max(1.15 * largest_prior(counts).prior, 1.5 * own.prior, 0.1)
+    return np.linspace(0.0, min(most, 1 - LEAST_CONTRAST), PRIORS)
+
+
+def _own_purities(own: Mixture) -> Array:
+    least = min(0.6, own.purity - 0.1)
+    return np.linspace(max(least, own.prior + 0.05, 0.05), 1.0, PURITIES)
+
+
+def _axis(name: str, given: Any, least: float) -> Array:
+    values = np.unique(np.asarray(given, dtype=np.float64))
+    if not values.size or not np.all((values >= least) & (values <= 1)):
+        raise InputError(f"{name} must be numbers in [{least:g}, 1]; got {given!r}.")
+    return values

@@ -1,0 +1,146 @@
+"""Normal scores with known truth, in every way that prior and labels can be known.
+
+Positives are N(separation, 1), negatives N(0, 1). Rows are drawn anew each time, but for
+"labeling", where only the labels are.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import norm
+
+from pueval import AssumptionWarning, evaluate
+from pueval.measures import MEASURES
+from pueval.rates import Rates
+
+AT = ("f1", "accuracy", "balanced_accuracy", "matthews_corrcoef")
+NAMES = ("roc_auc", "average_precision", *AT, *(f"best {name}" for name in AT))
+BANDS = tuple(
+    f"{curve} {kind}" for curve in ("roc", "pr") for kind in ("pointwise", "simultaneous")
+)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How rows are drawn, and what evaluate() is told."""
+
+    prior: float
+    purity: float
+    labeled: int
+    separation: float
+    known: str = "given"  # or interval, estimated, both estimated, labeling, propensity
+
+    @property
+    def unlabeled(self):
+        return 5 * self.labeled
+
+    @property
+    def threshold(self):
+        return self.separation / 2 + 0.3
+
+    def truth(self, prevalence):
+        """Every number of NAMES in the population, and both curves as functions."""
+        tau = np.linspace(-6, 6 + self.separation, 20_001)
+        tpr, fpr = norm.sf(tau, self.separation), norm.sf(tau)
+        predicted = prevalence * tpr + (1 - prevalence) * fpr
+        rates = Rates(tau, tpr, fpr, predicted, prevalence, 1.0)
+        precision = prevalence * tpr / predicted
+        values = {
+            "roc_auc": norm.cdf(self.separation / np.sqrt(2)),
+            "average_precision": np.sum(-np.diff(tpr) * (precision[1:] + precision[:-1]) / 2),
+        }
+        for name in AT:
+            values[name] = float(np.interp(self.threshold, tau, MEASURES[name](rates)))
+            values[f"best {name}"] = float(MEASURES[name](rates).max())
+        curves = {
+            "roc": lambda x: norm.sf(norm.isf(x) - self.separation),
+            "pr": lambda x: np.interp(x, tpr[::-1], precision[::-1]),
+        }
+        return values, curves
+
+    def draw(self, rng):
+        """Return labels, scores, and what to tell evaluate()."""
+        n = self.labeled + self.unlabeled
+        share = np.repeat([self.purity, self.prior], [self.labeled, self.unlabeled])
+        y = np.repeat([1, 0], [self.labeled, self.unlabeled])
+        score = rng.normal(size=n) + self.separation * (rng.random(n) < share)
+        if self.known == "interval":
+            return y, score, {"prior": (0.8 * self.prior, 1.1 * self.prior), "purity": self.purity}
+        if self.known == "estimated":
+            return y, score, {"purity": self.purity}
+        if self.known == "both estimated":
+            return y, score, {"purity": "estimate"}
+        return y, score, {"prior": self.prior, "purity": self.purity}
+
+    def draw_by_propensity(self, rng):
+        """One data set whose positives are labeled the sooner, the higher their score."""
+        n = self.labeled + self.unlabeled
+        positive = rng.random(n) < self.prior
+        score = rng.normal(size=n) + self.separation * positive
+        propensity = 0.15 + 0.6 * norm.cdf(score - self.separation)
+        y = positive & (rng.random(n) < propensity)
+        return y, score, {"propensity": propensity}
+
+    def relabel(self, rows, rng):
+        """Label other positives of the same rows; truth is that of these rows."""
+        score, positive = rows
+        y = np.zeros(score.size, dtype=bool)
+        y[rng.choice(np.flatnonzero(positive), self.labeled, replace=False)] = True
+        prior = (positive.sum() - self.labeled) / (~y).sum()
+        return y, score, {"prior": prior, "variance": "labeling"}
+
+    def fixed_rows(self, rng):
+        n = self.labeled + self.unlabeled
+        positives = self.labeled + round(self.prior * self.unlabeled)
+        positive = np.arange(n) < positives
+        return rng.normal(size=n) + self.separation * positive, positive
+
+
+def coverage(setting, replications, *, n_resamples=400, names=NAMES, bands=False, seed=0):
+    """Shares of replications in which the interval held the truth; of places, for pointwise."""
+    rng = np.random.default_rng([seed, setting.labeled, int(1000 * setting.prior)])
+    labeled_share = setting.labeled / (setting.labeled + setting.unlabeled)
+    prevalence = labeled_share * setting.purity + (1 - labeled_share) * setting.prior
+    if setting.known == "propensity":
+        prevalence = setting.prior
+    values, curves = setting.truth(prevalence)
+    rows = setting.fixed_rows(rng) if setting.known == "labeling" else None
+    if rows is not None:
+        values = _of_rows(setting, rows)
+    held = {name: [] for name in (*names, *(BANDS if bands else ()))}
+    for number in range(replications):
+        if setting.known == "labeling":
+            y, score, told = setting.relabel(rows, rng)
+        elif setting.known == "propensity":
+            y, score, told = setting.draw_by_propensity(rng)
+        else:
+            y, score, told = setting.draw(rng)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)
+            ev = evaluate(
+                y,
+                score,
+                threshold=setting.threshold,
+                n_resamples=n_resamples,
+                seed=number,
+                **told,
+            )
+        for name in names:
+            found = ev.best(name[5:]) if name.startswith("best") else ev[name]
+            held[name].append(found.low <= values[name] <= found.high)
+        for name in BANDS if bands else ():
+            curve, kind = name.split()
+            band = (ev.roc_band if curve == "roc" else ev.pr_band)(kind)
+            true = curves[curve](band.x)
+            inside = (band.low - 1e-9 <= true) & (true <= band.high + 1e-9)
+            held[name].append(inside.all() if kind == "simultaneous" else inside.mean())
+    return {name: float(np.mean(each)) for name, each in held.items()}
+
+
+def _of_rows(setting, rows):
+    """Truth of rows that are all known: scikit-learn's definitions, by the naive evaluation."""
+    score, positive = rows
+    ev = evaluate(positive, score, prior=0.0, threshold=setting.threshold, level=None)
+    values = {name: ev[name].naive for name in ("roc_auc", "average_precision", *AT)}
+    return values | {f"best {name}": ev.best(name).naive for name in AT}

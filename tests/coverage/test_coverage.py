@@ -1,0 +1,52 @@
+"""Intervals and bands hold the truth about as often as they say.
+
+docs/understand/coverage.md has the tables of all settings: `python -m tests.coverage.tables`.
+"""
+
+import pytest
+from scipy.stats import binom
+
+from tests.coverage.simulation import BANDS, NAMES, Setting, coverage
+from tests.coverage.tables import GRID
+
+# Best values are bounded with few labeled rows only roughly: their coverage goes down to this.
+WORST = {name: 0.90 if name.startswith("best") else 0.93 for name in NAMES}
+
+
+def check(found, replications, least):
+    """Fail where coverage is below ``least`` beyond chance (one in ten thousand)."""
+    for name, share in found.items():
+        limit = binom.ppf(1e-4, replications, least[name]) / replications
+        assert share >= limit, f"{name}: {share:.3f} of {replications}"
+
+
+@pytest.mark.parametrize(
+    ("known", "purity"),
+    [
+        ("given", 0.9),
+        ("interval", 1.0),
+        ("estimated", 1.0),
+        ("both estimated", 0.9),
+        ("labeling", 1.0),
+        ("propensity", 1.0),
+    ],
+)
+def test_intervals(known, purity):
+    found = coverage(Setting(0.25, purity, 300, 1.8, known), 80, n_resamples=150)
+    check(found, 80, WORST)
+    if known in {"given", "labeling", "propensity"}:
+        # Limits that always hold would be too wide.
+        assert min(found[name] for name in NAMES[:6]) < 1
+
+
+def test_bands():
+    found = coverage(Setting(0.25, 0.9, 300, 1.8), 50, n_resamples=200, names=(), bands=True)
+    check(found, 50, dict.fromkeys(BANDS, 0.92))
+    assert found["roc pointwise"] < 0.99
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", GRID, ids=str)
+def test_whole_grid(setting):
+    found = coverage(setting, 1000)
+    check(found, 1000, WORST)

@@ -1,0 +1,134 @@
+"""Labels that were not drawn with equal chances, but with known ones."""
+
+import warnings
+
+import numpy as np
+import pytest
+from conftest import draw
+from scipy.special import expit
+from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+
+from pueval import AssumptionWarning, Counts, InputError, claesen_bounds, evaluate, priors
+
+
+def quiet(*rows, **given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        return evaluate(*rows, **given)
+
+
+def test_equal_chances_are_random_labels(rng):
+    _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.4)
+    score = np.round(score, 1)
+    weighted = evaluate(labeled, score, propensity=np.full(3000, 0.4), threshold=0.8)
+    plain = evaluate(labeled, score, label_frequency=0.4, threshold=0.8)
+    assert weighted.mixture.prior == pytest.approx(plain.mixture.prior)
+    for name in weighted:
+        assert weighted[name].value == pytest.approx(plain[name].value, nan_ok=True), name
+        assert weighted[name].naive == pytest.approx(plain[name].naive, nan_ok=True), name
+    assert weighted.roc().area == pytest.approx(plain.roc().area)
+    assert weighted.best("f1").value == pytest.approx(plain.best("f1").value)
+
+
+def test_by_hand():
+    """Two labeled rows stand for 2 and 4 positives of ten rows."""
+    y = [1, 0, 0, 1, 0, 0, 0, 0, 0, 0]
+    score = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
+    chance = [0.5, 9, 9, 0.25, np.nan, -1, 0, 0, 0, 0]
+    ev = quiet(y, score, propensity=chance, threshold=7.5, level=None)
+    assert ev.counts.n_represented == pytest.approx(6)
+    assert ev.prevalence == pytest.approx(0.6)
+    assert ev.mixture.prior == pytest.approx(0.5)
+    assert ev["recall"].value == pytest.approx(2 / 6)
+    assert ev["precision"].value == pytest.approx(2 / 3)
+    assert ev.table.false_positive == pytest.approx(1)
+
+
+def test_unbiased_where_plain_estimates_are_not():
+    """Labels favor high scores: plain estimates err, weighted ones do not."""
+    rng = np.random.default_rng(8)
+    truth, plain, weighted = [], [], []
+    for _ in range(60):
+        positive = rng.random(3000) < 0.3
+        score = rng.normal(size=3000) + 1.5 * positive
+        propensity = 0.1 + 0.7 * expit(2 * (score - 1.5))
+        labeled = positive & (rng.random(3000) < propensity)
+        truth.append(
+            (
+                roc_auc_score(positive, score),
+                average_precision_score(positive, score),
+                f1_score(positive, score >= 1),
+                positive.mean(),
+            )
+        )
+        for found, given in (
+            (plain, {"prevalence": positive.mean()}),
+            (weighted, {"propensity": propensity}),
+        ):
+            ev = quiet(labeled, score, threshold=1.0, level=None, **given)
+            values = [ev[name].value for name in ("roc_auc", "average_precision", "f1")]
+            found.append((*values, ev.prevalence))
+    error = np.mean(np.array(weighted) - truth, axis=0)
+    noise = np.std(np.array(weighted) - truth, axis=0) / np.sqrt(60)
+    assert np.all(np.abs(error) < 4 * noise + 1e-3)
+    assert np.all(np.abs(np.mean(np.array(plain) - truth, axis=0))[:3] > 0.03)
+
+
+def test_known_up_to_a_factor(rng):
+    """With a prior, only the proportions of the propensities matter."""
+    _, score, labeled = draw(rng, 2000, prevalence=0.3, label_frequency=0.4)
+    chance = rng.uniform(0.2, 0.8, 2000)
+    one, other = (
+        evaluate(labeled, score, propensity=c, prior=0.2, threshold=0.8)
+        for c in (chance, chance / 3)
+    )
+    for name in one:
+        assert one[name].value == pytest.approx(other[name].value, nan_ok=True)
+        assert one[name].low == pytest.approx(other[name].low, nan_ok=True)
+    assert not one.assumptions.from_propensity
+
+
+def test_counts_keep_them(rng):
+    _, score, labeled = draw(rng, 2000, prevalence=0.3, label_frequency=0.4)
+    chance = rng.uniform(0.2, 0.8, 2000)
+    whole = Counts.from_arrays(labeled, score, propensity=chance)
+    parts = [
+        Counts.from_arrays(labeled[k::3], score[k::3], propensity=chance[k::3]) for k in range(3)
+    ]
+    assert sum(parts) == whole
+    assert whole != Counts.from_arrays(labeled, score)
+    assert whole.n_represented == pytest.approx(np.sum(1 / chance[labeled]))
+    thin = whole.thinned(50)
+    assert thin.n_represented == pytest.approx(whole.n_represented)
+    doubled = Counts.from_arrays(labeled, score, propensity=chance, weight=np.full(2000, 2))
+    assert doubled.n_represented == pytest.approx(2 * whole.n_represented)
+    assert "(from the propensities)" in repr(evaluate(whole, level=None))
+
+
+def test_bad_input(rng):
+    _, score, labeled = draw(rng, 500, prevalence=0.3, label_frequency=0.4)
+    good = np.full(500, 0.4)
+    for bad in (0.0, -0.1, 1.1, np.nan, np.inf):
+        with pytest.raises(InputError, match=r"propensity must be in \(0, 1\]"):
+            evaluate(labeled, score, propensity=np.where(labeled, bad, 0.5))
+    with pytest.raises(InputError, match="must have the same length; got 500 and 499"):
+        evaluate(labeled, score, propensity=good[1:])
+    with pytest.raises(InputError, match="propensity must hold numbers"):
+        evaluate(labeled, score, propensity=np.full(500, "x"))
+    with pytest.raises(InputError, match="propensities take labels as clean"):
+        evaluate(labeled, score, propensity=good, purity=0.9)
+    with pytest.raises(InputError, match="propensities are for target='population'"):
+        evaluate(labeled, score, propensity=good, target="unlabeled")
+    with pytest.raises(InputError, match="stand for .* positives, but there are only 500 rows"):
+        evaluate(labeled, score, propensity=np.full(500, 0.01))
+    counts = Counts.from_arrays(labeled, score, propensity=good)
+    with pytest.raises(InputError, match="takes the labeled rows as a random draw"):
+        claesen_bounds(counts, prior=0.2)
+    with pytest.raises(InputError, match="estimating the prior takes the labeled rows"):
+        priors.estimate(counts)
+    ev = evaluate(counts, level=None)
+    for method, given in (("labeling_bias", (2,)), ("sensitivity", ("f1",))):
+        with pytest.raises(InputError, match="takes the labeled rows as a random draw"):
+            getattr(ev, method)(*given)
+    with pytest.raises(InputError, match="belong to arrays"):
+        evaluate(counts, propensity=good)
