@@ -12,8 +12,9 @@ from pueval.errors import InputError
 from pueval.mixture import Mixture, Mixtures
 from pueval.samples import Array
 
-# Points a side of the grid that is searched, and how often it is made finer around the best one.
-POINTS, ROUNDS = 17, 5
+# Points a side of the grid that is searched, on a line and in a square, and how often it is made
+# finer around the best one.
+LINE, SQUARE, ROUNDS = 17, 9, 5
 # Points a side of the grid at which sampling limits are looked at, beside the extremes.
 NODES = 5
 
@@ -116,16 +117,18 @@ def extremes(
     (0.2, 0.5)
     """
     found = []
+    line = region.prior[0] == region.prior[1] or region.purity[0] == region.purity[1]
+    points = LINE if line else SQUARE
     for sign in (1.0, -1.0):
         part, best = region, None
         for _ in range(ROUNDS):
-            grid = part.grid(POINTS)
+            grid = part.grid(points)
             asked = Mixtures(grid.prior[:, None], grid.purity[:, None]) if column else grid
             values = sign * np.asarray(function(asked), dtype=np.float64)
             if np.isnan(values).all():
                 return []
             best = grid[int(np.nanargmin(values))]
-            part = part.near(best, POINTS)
+            part = part.near(best, points)
         assert best is not None  # noqa: S101 - there is at least one round
         found.append(best)
     return found
