@@ -108,4 +108,5 @@ class Splits:
             for name, v in self.values.items()
         ]
         table = text_table(["", "mean", "standard deviation", "lowest", "highest"], rows)
-        return f"Splits: {self.n_repeats} repeats of {self.n_folds} folds\n{table}"
+        repeats = f"{self.n_repeats} repeat" + ("s" if self.n_repeats > 1 else "")
+        return f"Splits: {repeats} of {self.n_folds} folds\n{table}"

@@ -54,7 +54,8 @@ def predicted_positive(y_pred: Any, how: Mapping[str, object]) -> Array:
         refuse_missing(predicted, "prediction")
     positive = equal_labels(predicted, how.get("pos_label", 1))
     known = positive.copy()
-    for value in (how.get("unlabeled_label", 0), how.get("negative_label"), 0):
+    # Of a label −1 may mean two things; of a prediction it only means "not positive".
+    for value in (how.get("unlabeled_label", 0), how.get("negative_label"), 0, -1):
         if value is not None:
             known |= equal_labels(predicted, value)
     if not known.all():

@@ -50,7 +50,8 @@ def partitions(
             "n_repeats needs cv as a number of folds, which are then drawn anew each time. "
             "With a splitter, use one that repeats, such as RepeatedStratifiedKFold."
         )
-    splits = cv.split(X, (y == 0).astype(int), groups) if hasattr(cv, "split") else cv
+    splitter = hasattr(cv, "split") and not isinstance(cv, str)
+    splits = cv.split(X, (y == 0).astype(int), groups) if splitter else cv
     try:
         pairs = [(np.asarray(train), np.asarray(test)) for train, test in splits]
     except (TypeError, ValueError):
