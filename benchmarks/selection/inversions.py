@@ -161,7 +161,7 @@ def main(draws=200):
     )
     pairs = CLASSIFIERS * (CLASSIFIERS - 1) // 2
     lines = [
-        f"{draws} draws of labels for each of 99 label frequencies; {pairs:,} pairs of classifiers.",
+        f"{draws} draws of labels for each of 99 label frequencies, {pairs:,} pairs of models.",
         "",
         header,
         "|---|---|---|---|---|---|---|",
