@@ -147,6 +147,22 @@ class TestScores:
         ev = evaluate_cv(Plain(), X, y, align="score", prior=0.25, weight=weight)
         assert ev.counts == Counts.from_arrays(y, X[:, 0], weight=weight)
 
+    @pytest.mark.parametrize("n_repeats", [1, 3])
+    def test_propensities(self, rng, n_repeats):
+        """Positives of high score are labeled more often; propensities make up for it."""
+        n = 8000
+        positive = rng.random(n) < 0.4
+        X = (rng.normal(size=n) + 2 * positive)[:, None]
+        chance = np.where(X[:, 0] > 2, 0.8, 0.3)
+        y = positive & (rng.random(n) < chance)
+        ev = evaluate_cv(Plain(), X, y, propensity=chance, n_repeats=n_repeats)
+        assert ev.counts.n_represented == pytest.approx(np.sum(1 / chance[y]))
+        truth = roc_auc_score(positive, X[:, 0])
+        assert ev["roc_auc"].low < truth < ev["roc_auc"].high
+        with pytest.warns(AssumptionWarning, match="doubt that the labels are a random draw"):
+            blind = evaluate_cv(Plain(), X, y, prior=positive[~y].mean(), level=None)
+        assert blind["roc_auc"].value > truth + 0.01
+
 
 class TestAlign:
     def test_ranks_undo_scales(self, data):
@@ -279,10 +295,13 @@ class TestRepeats:
         assert len(content["splits"]["values"]["f1"]) == 2
         assert repr(ev.splits).startswith("Splits: 2 repeats of 5 folds")
         assert "roc_auc" in repr(ev.splits)
+        assert "± between splits" in repr(ev)
+        assert f"{ev.splits.standard_deviation['f1']:.3f}" in repr(ev)
         one = evaluate_cv(LogisticRegression(), X, y, prior=0.25)
         assert np.isnan(one.splits.standard_deviation["f1"])
         assert one.splits.values["f1"] == [one["f1"].value]
         assert "1 repeat of 5 folds" in repr(one.splits)
+        assert "between" not in repr(one)
         assert one.ranking()["pulp"] > 0.5
         assert evaluate(one.counts, prior=0.25).splits is None
         assert evaluate(one.counts, prior=0.25).to_dict()["splits"] is None

@@ -409,51 +409,51 @@ class TestMetadata:
             with pytest.raises(UnsetMetadataPassedError, match="propensity"):
                 cross_val_score(Given(), X, y, scoring=scorer, params={"propensity": y + 0.5})
 
-    @pytest.mark.parametrize("name", ["f1", "roc_auc", "average_precision", "lee_liu"])
+    @pytest.mark.parametrize("name", ["f1", "accuracy", "roc_auc", "average_precision"])
     def test_equal_propensities_change_nothing(self, data, name):
         X, y, _ = data
-        model = Given().fit(X, y)
-        ranks = {"response_method": "predict"} if name == "lee_liu" else {"prior": 0.2}
-        scorer = make_scorer(name, **ranks)
+        model, scorer = Given().fit(X, y), make_scorer(name, prior=0.2)
         with config_context(enable_metadata_routing=True):
             same = scorer(model, X, y, propensity=np.full(len(y), 0.3))
         assert same == pytest.approx(scorer(model, X, y))
 
-    def test_whole_rows_cannot_be_weighted(self, data):
-        X, y, _ = data
-        with (
-            config_context(enable_metadata_routing=True),
-            pytest.raises(InputError, match="count rows"),
-        ):
-            make_scorer("pulp")(Given().fit(X, y), X, y, propensity=np.full(len(y), 0.3))
-
     @pytest.mark.parametrize("name", ["f1", "accuracy", "roc_auc", "average_precision"])
-    @pytest.mark.parametrize("target", ["population", "unlabeled"])
-    def test_they_undo_biased_labeling(self, rng, name, target):
+    @pytest.mark.parametrize("known", [True, False])
+    def test_they_undo_biased_labeling(self, rng, name, known):
         """Positives of high score are labeled more often; the truth is known."""
         n = 400_000
         positive = rng.random(n) < 0.4
         score = rng.normal(size=n) + 1.5 * positive
         chance = np.where(score > 1.5, 0.9, 0.2)
-        if target == "population":
-            labeled = positive & (rng.random(n) < chance)
-            truth, y, s, e = positive, labeled, score, chance
-        else:  # labeled rows come from a second sample
-            other = rng.normal(size=n) + 1.5
-            e = np.where(other > 1.5, 0.9, 0.2)
-            kept = rng.random(n) < e
-            y = np.r_[np.ones(kept.sum()), np.zeros(n)].astype(bool)
-            s, e = np.r_[other[kept], score], np.r_[e[kept], np.full(n, np.nan)]
-            truth = np.r_[np.zeros(kept.sum()), positive].astype(bool)
-        X, inside = s[:, None], ~y if target == "unlabeled" else np.ones(len(y), dtype=bool)
-        prior = truth[~y].mean()
+        y = positive & (rng.random(n) < chance)
+        X, prior = score[:, None], positive[~y].mean()
         model = Given().fit(X, y)
-        scorer = make_scorer(name, prior=prior, target=target)
-        expected = sk.get_scorer(name)(model, X[inside], truth[inside])
+        expected = sk.get_scorer(name)(model, X, positive)
+        chance[~y] = np.nan  # not looked at
+        scorer = make_scorer(name, prior=prior if known else "propensity")
         with config_context(enable_metadata_routing=True):
-            found = scorer(model, X, y, propensity=e)
+            found = scorer(model, X, y, propensity=chance)
         assert found == pytest.approx(expected, abs=0.006)
-        assert abs(scorer(model, X, y) - expected) > 0.02  # without them it is biased
+        plain = make_scorer(name, prior=prior)(model, X, y)
+        assert abs(plain - expected) > 0.02  # without them it is biased
+
+    @pytest.mark.parametrize(
+        ("name", "given", "match"),
+        [
+            ("pulp", {}, "pulp takes labels as a random draw and cannot use propensities"),
+            ("roc_auc", {"prior": "estimate"}, "say prior='propensity'"),
+            ("roc_auc", {"prior": 0.2, "target": "unlabeled"}, "target='population'"),
+        ],
+    )
+    def test_propensities_that_cannot_be_used(self, data, name, given, match):
+        X, y, _ = data
+        with config_context(enable_metadata_routing=True), pytest.raises(InputError, match=match):
+            make_scorer(name, **given)(Given().fit(X, y), X, y, propensity=np.full(len(y), 0.3))
+
+    def test_propensities_that_are_missing(self, data):
+        X, y, _ = data
+        with pytest.raises(InputError, match=r"set_score_request\(propensity=True\)"):
+            make_scorer("f1", prior="propensity")(Given().fit(X, y), X, y)
 
     @pytest.mark.parametrize(
         ("change", "match"),
@@ -462,7 +462,7 @@ class TestMetadata:
             (lambda e: e * 0, r"in \(0, 1\]"),
             (lambda e: e * 3, r"in \(0, 1\]"),
             (lambda e: e * np.nan, r"in \(0, 1\]"),
-            (lambda e: e.astype(str), r"in \(0, 1\]"),
+            (lambda e: np.full(len(e), "often"), "must hold numbers"),
         ],
     )
     def test_bad_propensities(self, data, change, match):
@@ -493,6 +493,7 @@ class TestErrors:
             (("f1", {"prior": "estimate", "threshold": "best", "purity": 2}), "purity must be"),
             (("roc_auc", {"prior": 0.1, "purity": "estimate"}), "together with the prior"),
             (("f1", {"prior": 0.1, "target": "me"}), "target must be"),
+            (("f1", {"prior": "propensity", "purity": 0.9}), "purity=1 and target='population'"),
             (("f1", {"prior": 0.1, "threshold": "high"}), "threshold must be a number or 'best'"),
             (("f1", {"prior": 0.1, "threshold": math.nan}), "threshold must be a number"),
             (("roc_auc", {"prior": 0.1, "threshold": 0.5}), "area under a curve"),

@@ -22,8 +22,7 @@ from pueval.metrics.predictions import predicted_positive
 from pueval.mixture import Mixture, Target
 from pueval.rates import rates
 from pueval.results import best_value
-from pueval.samples import EMPTY, Array
-from pueval.sources.arrays import equal_labels, one_column
+from pueval.samples import Array
 
 # Measures of a ranking that need no prior.
 RANKINGS: dict[str, Callable[..., float]] = {
@@ -58,7 +57,7 @@ class ScoreFunction:
         y_true: Any,
         y_pred: Any,
         *,
-        prior: float | Literal["estimate"] | None = None,
+        prior: float | Literal["estimate", "propensity"] | None = None,
         prevalence: float | None = None,
         label_frequency: float | None = None,
         purity: float | Literal["estimate"] = 1.0,
@@ -80,19 +79,17 @@ class ScoreFunction:
         score = self._scores(y_pred, labels)
         if self.of_classes:
             threshold = 1.0
+        counts = Counts.from_arrays(
+            y_true, score, weight=sample_weight, propensity=propensity, **labels
+        )
+        counts.check()
         name = self.measure
+        self._check_propensity(prior, given=propensity is not None)
         if isinstance(name, str) and name in RANKINGS:
-            counts = _weighted_counts(y_true, score, labels, sample_weight, propensity)
             given = {} if prevalence is None else {"prevalence": prevalence}
             return RANKINGS[name](counts, threshold=threshold, **given)
-        counts = Counts.from_arrays(y_true, score, weight=sample_weight, **labels)
-        counts.check()
-        number = None if prior == "estimate" else prior
-        mixture, _ = settle(counts, target, purity, number, prevalence, label_frequency)
-        if propensity is not None:
-            counts, mixture, target = _reweighted(
-                counts, mixture, target, y_true, score, labels, sample_weight, propensity
-            )
+        number = None if isinstance(prior, str) else prior
+        mixture = settle(counts, target, purity, number, prevalence, label_frequency).mixture
         if isinstance(name, str) and name in AREAS:
             return _area(name, counts, mixture, target)
         measure = find_measure(name) if isinstance(name, str) else name
@@ -103,6 +100,24 @@ class ScoreFunction:
         if zero_division is not None:
             return float(zero_division)
         return 0.0 if measure.greater_is_better else measure.high
+
+    def _check_propensity(self, prior: object, *, given: bool) -> None:
+        """Refuse propensities that would not be used, and a prior that lacks them."""
+        if given and self.measure in RANKINGS:
+            raise InputError(
+                f"{self.__name__} takes labels as a random draw and cannot use propensities. "
+                "Use another measure, such as 'roc_auc'."
+            )
+        if given and prior == "estimate":
+            raise InputError(
+                "the prior is not estimated from scores where propensities are known, which tell "
+                "it: say prior='propensity', or give it."
+            )
+        if prior == "propensity" and not given:
+            raise InputError(
+                "prior='propensity' needs the propensities as metadata: switch metadata routing "
+                "on, call scorer.set_score_request(propensity=True), and pass propensity=."
+            )
 
     def _scores(self, y_pred: Any, labels: dict[str, Any]) -> Array:
         """Return one score per row: 1 for predicted positives where classes are given."""
@@ -143,70 +158,3 @@ def _area(name: str, counts: Counts, mixture: Mixture, target: Target) -> float:
     return average_precision(
         counts, corners, rates(counts, corners, mixture, target), mixture, target
     )
-
-
-# ---------------------------------------------------------------------- propensities
-
-
-def inverse_propensity(y: Any, propensity: Any, weight: Any, labels: dict[str, Any]) -> Array:
-    """Return row weights in which labeled rows count 1/propensity times, their sum unchanged.
-
-    They stand for all positives then, whichever of these were more likely to be labeled. With
-    the sum unchanged, the numbers of labeled and unlabeled rows stay what they are.
-
-    References
-    ----------
-    Bekker, Robberechts and Davis (2019).
-    """
-    y, chance = one_column(y, "y"), one_column(propensity, "propensity")
-    if len(chance) != len(y):
-        raise InputError(
-            f"y and propensity must have the same length; got {len(y):,} and {len(chance):,}."
-        )
-    labeled = equal_labels(y, labels["pos_label"])
-    if chance.dtype.kind not in "iuf" or not ((chance[labeled] > 0) & (chance[labeled] <= 1)).all():
-        raise InputError(
-            "propensity must be a number in (0, 1] for each labeled row: the chance that a "
-            "positive like it is labeled. Other rows' values are not used."
-        )
-    weights = np.ones(len(y)) if weight is None else one_column(weight, "weight").astype(float)
-    inverse = weights[labeled] / chance[labeled]
-    weights = weights.copy()
-    weights[labeled] = inverse * (weights[labeled].sum() / inverse.sum())
-    return weights
-
-
-def _weighted_counts(
-    y: Any, score: Array, labels: dict[str, Any], weight: Any, propensity: Any
-) -> Counts:
-    if propensity is not None:
-        weight = inverse_propensity(y, propensity, weight, labels)
-    return Counts.from_arrays(y, score, weight=weight, **labels)
-
-
-def _reweighted(
-    counts: Counts,
-    mixture: Mixture,
-    target: Target,
-    y: Any,
-    score: Array,
-    labels: dict[str, Any],
-    weight: Any,
-    propensity: Any,
-) -> tuple[Counts, Mixture, Target]:
-    """Return counts, mixture and target in which labeled rows stand for all positives.
-
-    If the unlabeled rows are the target, they are a sample of their own and labeled rows just
-    get their weights. If the target is the population, positives that were likely to be labeled
-    are rare among the unlabeled rows, so that these hold other positives than the population
-    does. All rows together are then taken as the unlabeled sample, with the prevalence for a
-    prior, and the weighted labeled rows as collected apart: tpr = Σ(w·ŷ)/Σw over labeled rows,
-    and fpr = (θ − prevalence·tpr)/(1 − prevalence) with θ the share of all rows predicted positive.
-    """
-    weighted = _weighted_counts(y, score, labels, weight, propensity)
-    if target == "unlabeled":
-        return weighted, mixture, target
-    labeled = weighted.samples()[0]
-    prevalence = mixture.prevalence(counts)
-    everyone = sum(counts.samples(), EMPTY)
-    return Counts(labeled, everyone, EMPTY), Mixture(prevalence, mixture.purity), "unlabeled"

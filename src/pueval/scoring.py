@@ -30,7 +30,7 @@ _NEGATED = "neg_"
 def make_scorer(
     measure: str | Measure,
     *,
-    prior: float | Literal["estimate"] | None = None,
+    prior: float | Literal["estimate", "propensity"] | None = None,
     prevalence: float | None = None,
     label_frequency: float | None = None,
     purity: float | Literal["estimate"] = 1.0,
@@ -55,12 +55,13 @@ def make_scorer(
     measure : str or Measure
         A name of `get_scorer_names`, or ``"f<beta>"`` for any beta; or a `pueval.measures.Measure`
         of your own, for example one of costs.
-    prior : float or "estimate", optional
+    prior : float, "estimate" or "propensity", optional
         Share of positives among the unlabeled rows. One of ``prior``, ``prevalence`` and
         ``label_frequency`` is needed, except for ``"pulp"``, ``"lee_liu"`` and ``"pseudo_f"``.
         ``"estimate"`` estimates it anew from the scores of every fold and every candidate, which
         is noisy, slow, and judges candidates by different priors: better estimate it once,
         for example with `pueval.model_selection.evaluate_cv`, and give the number.
+        ``"propensity"`` has it follow from the propensities that are routed to the scorer.
     prevalence : float, optional
         Share of positives in the target.
     label_frequency : float, optional
@@ -97,9 +98,9 @@ def make_scorer(
     Values are not clipped, and may leave the range of the measure in a small fold: they are
     going to be averaged and compared, and clipping would bias the mean and make good models tie.
 
-    ``propensity`` is, for each labeled row, the chance that a positive like it gets labeled; such
-    rows weigh 1/propensity. To pass it, switch metadata routing on and say
-    ``scorer.set_score_request(propensity=True)``.
+    ``propensity`` is, for each labeled row, the chance that a positive like it gets labeled; the
+    row then stands for 1/propensity positives, as in `pueval.evaluate`. To pass it, switch metadata
+    routing on and say ``scorer.set_score_request(propensity=True)``.
 
     The corrected AUC orders models in the same way whatever the prior. F1, precision, accuracy
     and the like do not.
@@ -315,8 +316,13 @@ def _check_assumptions(measure: str | Measure, given: dict[str, Any], *, of_clas
         raise InputError(
             f"the scorer of {name} needs exactly one of prior, prevalence and label_frequency; got "
             f"{' and '.join(shares) or 'none'}. prior='estimate' estimates it in every fold; "
-            "prior=0 counts unlabeled rows as negative."
+            "prior='propensity' has it follow from propensities; prior=0 counts unlabeled rows as "
+            "negative."
         )
+    if shares == {"prior": "propensity"}:
+        if purity != 1 or given["target"] != "population":
+            raise InputError("propensities are for purity=1 and target='population'.")
+        return
     if shares == {"prior": "estimate"}:
         if of_classes:
             raise InputError(

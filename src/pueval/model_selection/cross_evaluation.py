@@ -32,7 +32,9 @@ from pueval.splits import Splits
 # What an evaluation of one repeat shares with that of all together.
 ASSUMED = ("prior", "prevalence", "label_frequency", "purity", "target")
 # What evaluate takes and evaluate_cv handles itself.
-HANDLED = ("y", "score", "weight", "seed", "pos_label", "unlabeled_label", "negative_label")
+HANDLED = (
+    "y", "score", "weight", "propensity", "seed", "pos_label", "unlabeled_label", "negative_label",
+)  # fmt: skip
 
 
 def evaluate_cv(
@@ -49,6 +51,7 @@ def evaluate_cv(
     n_jobs: int | None = None,
     seed: int = 0,
     weight: Any = None,
+    propensity: Any = None,
     pos_label: Any = 1,
     unlabeled_label: Any = 0,
     negative_label: Any = None,
@@ -90,7 +93,7 @@ def evaluate_cv(
         How many folds to fit at once.
     seed : int, default 0
         Of the folds and of the resampling.
-    weight, pos_label, unlabeled_label, negative_label : optional
+    weight, propensity, pos_label, unlabeled_label, negative_label : optional
         As for `pueval.evaluate`; the weights are those of the evaluation, not of the fit.
     **how
         Every other keyword of `pueval.evaluate`: ``prior``, ``prevalence``, ``label_frequency``,
@@ -157,7 +160,10 @@ def evaluate_cv(
         elif not notes:
             notes += _scale_note(misaligned(score, kind, folds))
         scores.append(score)
-    counts = [Counts.from_arrays(y, score, weight=weight, **labels) for score in scores]
+    counts = [
+        Counts.from_arrays(y, score, weight=weight, propensity=propensity, **labels)
+        for score in scores
+    ]
     with warnings.catch_warnings():
         # They are said below, as if by this function.
         warnings.simplefilter("ignore", AssumptionWarning)

@@ -187,7 +187,11 @@ def mean_counts(repeats: list[Counts]) -> Counts:
     if len(repeats) == 1:
         return repeats[0]
     kinds = []
-    for same in zip(*(counts.samples() for counts in repeats), strict=True):
+    every: list[tuple[Sample, ...]] = [
+        (*counts.samples(), *((counts.represented(),) if counts.has_propensity else ()))
+        for counts in repeats
+    ]
+    for same in zip(*every, strict=True):
         chunks = []
         for each in same:
             for chunk in each.merged().chunks:
