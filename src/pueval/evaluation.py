@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from pueval.priors import PriorEstimate
+    from pueval.splits import Splits
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,6 +72,8 @@ class Evaluation:
         How the intervals were made: level, number of resamples, seed.
     here : OperatingPoint
         Everything at ``threshold``.
+    splits : Splits or None
+        Every repeat of the cross-validation, if it was made by `evaluate_cv`.
     """
 
     counts: Counts
@@ -84,6 +87,7 @@ class Evaluation:
     _rates: tuple[Rates, Rates]
     _resamples: Resamples | None
     _areas: dict[str, Estimate]
+    splits: Splits | None = None
 
     # ------------------------------------------------------------------ numbers
 

@@ -254,7 +254,8 @@ def contradiction(counts: Counts, mixture: Mixture, level: float = 0.95) -> str 
         f"but {limit.other_share:.3g} of the other rows, which is more of a difference than chance "
         f"explains. {_most(limit.prior, mixture.purity)} ({level:.0%} confidence). "
         + ("Raise the purity, lower the prior" if mixture.purity < 1 else "Lower the prior")
-        + ", or doubt that the labels are a random draw from the positives."
+        + ", or doubt that the labels are a random draw from the positives. If the classifier was "
+        "trained on these rows, score them out of fold (pueval.model_selection.evaluate_cv)."
     )
 
 

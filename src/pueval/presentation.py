@@ -46,6 +46,7 @@ def as_data(ev: Evaluation) -> dict[str, Any]:
             "best": {name: vars(ev.best(name)) for name in MAXIMA},
             "roc": {"area": roc.area, **vars(roc)},
             "pr": {"area": pr.area, **vars(pr)},
+            "splits": None if ev.splits is None else ev.splits.to_dict(),
             "warnings": list(ev.warnings),
         }
     )
@@ -93,6 +94,10 @@ def rows(ev: Evaluation) -> tuple[list[str], list[list[str]]]:
         header.append(f"{ev.resampling.level:.0%} limits")
         for row, name in zip(body, ev, strict=True):
             row.append(span(ev[name].low, ev[name].high))
+    if ev.splits is not None and ev.splits.n_repeats > 1:
+        header.append("± between splits")
+        for row, spread in zip(body, ev.splits.standard_deviation.values(), strict=True):
+            row.append(number(spread))
     return header, body
 
 

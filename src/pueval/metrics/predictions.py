@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from typing import Any, Literal, Protocol, Unpack
 
 import numpy as np
@@ -39,12 +40,12 @@ class PredictionMetric(Protocol):
 
 def _rates(y_true: Any, y_pred: Any, prior: float, **how: Unpack[How]) -> Rates:
     """Correct the rates of predictions: the score is 1 where the positive class is predicted."""
-    score = _predicted(y_pred, how)
+    score = predicted_positive(y_pred, how)
     counts, mixture, target = read(y_true, score, prior, **how)
     return rates(counts, counts.at(1.0), mixture, target)
 
 
-def _predicted(y_pred: Any, how: How) -> Array:
+def predicted_positive(y_pred: Any, how: Mapping[str, object]) -> Array:
     """Return which rows are predicted positive; refuse what is not a class."""
     predicted = one_column(y_pred, "y_pred")
     if predicted.dtype.kind == "b":
@@ -53,7 +54,8 @@ def _predicted(y_pred: Any, how: How) -> Array:
         refuse_missing(predicted, "prediction")
     positive = equal_labels(predicted, how.get("pos_label", 1))
     known = positive.copy()
-    for value in (how.get("unlabeled_label", 0), how.get("negative_label"), 0):
+    # Of a label −1 may mean two things; of a prediction it only means "not positive".
+    for value in (how.get("unlabeled_label", 0), how.get("negative_label"), 0, -1):
         if value is not None:
             known |= equal_labels(predicted, value)
     if not known.all():

@@ -218,8 +218,8 @@ def _doubts(counts: Counts, auc: float, members: list[Member], *, both: bool) ->
         notes.append(
             f"labeled rows score almost all above the unlabeled ones (AUC {auc:.3f}). Either "
             "there are hardly any positives among the unlabeled rows, or the classifier was "
-            "trained on these very rows: then score them out of fold, for example with "
-            "cross_val_predict, before anything else."
+            "trained on these very rows: then score them out of fold before anything else, with "
+            "pueval.model_selection.evaluate_cv or scikit-learn's cross_val_predict."
         )
     for what in ("prior", "purity") if both else ("prior",):
         answers = [getattr(member, what) for member in members]

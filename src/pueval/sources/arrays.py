@@ -94,6 +94,20 @@ def equal_labels(y: Array, value: Any) -> Array:
     return np.asarray(y == value, dtype=bool)
 
 
+def label_kinds(y: Any, labels: LabelValues) -> Array:
+    """Return 0 for labeled rows, 1 for unlabeled and 2 for known negative ones."""
+    y = one_column(y, "y")
+    if y.dtype.kind == "O":
+        refuse_missing(y, "label")
+    kinds = np.full(len(y), -1, dtype=np.int8)
+    for kind, value in enumerate(labels.kinds):
+        if value is not None:
+            kinds[equal_labels(y, value)] = kind
+    if (kinds < 0).any():
+        raise _bad_labels(y, labels)
+    return kinds
+
+
 def one_column(values: Any, name: str) -> Array:
     """Return a one-dimensional array; one column of a matrix is fine, more are not."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():

@@ -1,0 +1,7 @@
+"""Cross-validation with positive-unlabeled labels: folds, and a whole evaluation out of fold."""
+
+from pueval.model_selection.cross_evaluation import evaluate_cv
+from pueval.model_selection.folds import PUStratifiedKFold
+from pueval.splits import Splits
+
+__all__ = ["PUStratifiedKFold", "Splits", "evaluate_cv"]
