@@ -29,6 +29,7 @@ from pueval.evaluator import evaluate
 from pueval.mixture import Target
 from pueval.ranking import RANKING_TITLES
 from pueval.results import Estimate
+from pueval.simulate.command import simulate_command
 from pueval.sources.files import read_files
 from pueval.sources.labels import LabelValues
 from pueval.tables import amount, number, text_table
@@ -212,6 +213,9 @@ def prior_command(
         _print_table([name, "prior", "limits", "purity", "limits"], one.rows())
         for note in one.notes():
             _say(note)
+
+
+app.command(simulate_command, name="simulate")
 
 
 def _read(
