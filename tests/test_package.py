@@ -10,7 +10,7 @@ import pytest
 from conftest import draw
 
 import pueval
-from pueval import AssumptionWarning, Counts, MissingPackageError, evaluate, metrics
+from pueval import AssumptionWarning, Counts, MissingPackageError, evaluate, metrics, simulate
 
 
 def test_import_is_light():
@@ -26,7 +26,7 @@ def test_import_is_light():
     assert result.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("module", [pueval, metrics, pueval.conversions])
+@pytest.mark.parametrize("module", [pueval, metrics, pueval.conversions, simulate])
 def test_everything_public_is_documented(module):
     names = getattr(module, "__all__", None) or [
         name for name, thing in vars(module).items()

@@ -30,6 +30,7 @@ from pueval.mixture import Target
 from pueval.presentation import TITLES
 from pueval.ranking import RANKING_TITLES
 from pueval.results import Estimate
+from pueval.simulate.command import simulate_command
 from pueval.sources.files import read_files
 from pueval.sources.labels import LabelValues
 from pueval.tables import amount, number, text_table
@@ -213,6 +214,9 @@ def prior_command(
         _print_table([name, "prior", "limits", "purity", "limits"], one.rows())
         for note in one.notes():
             _say(note)
+
+
+app.command(simulate_command, name="simulate")
 
 
 def _read(

@@ -1,0 +1,36 @@
+"""Simulation with known truth: populations, labeling, and studies of many replications.
+
+A `Population` knows its ROC curve, areas and measures exactly. Functions that start with
+``label_`` hide the classes of a fully labeled data set as a PU data set does, and keep the truth
+apart. `study` repeats whatever you do with the two.
+"""
+
+from pueval.simulate.densities import Beta, Normal, Remainder
+from pueval.simulate.labeling import (
+    Labeling,
+    case_control,
+    label_at_random,
+    label_by_propensity,
+    label_by_representativeness,
+)
+from pueval.simulate.populations import Drawn, Population, beta_scores, binormal, ranked
+from pueval.simulate.representative import representativeness
+from pueval.simulate.studies import study
+
+__all__ = [
+    "Beta",
+    "Drawn",
+    "Labeling",
+    "Normal",
+    "Population",
+    "Remainder",
+    "beta_scores",
+    "binormal",
+    "case_control",
+    "label_at_random",
+    "label_by_propensity",
+    "label_by_representativeness",
+    "ranked",
+    "representativeness",
+    "study",
+]

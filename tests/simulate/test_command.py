@@ -1,0 +1,193 @@
+"""``pueval simulate``: files with known truth."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pueval.cli import run
+from pueval.simulate import binormal, label_at_random
+
+
+def made(capsys, *arguments):
+    assert run(["simulate", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.fixture
+def full(tmp_path, rng):
+    """A fully labeled file with text, commas, a zero-padded code and numbers."""
+    n = 3000
+    positive = rng.random(n) < 0.4
+    frame = pd.DataFrame(
+        {
+            "code": [f"{k:06d}" for k in range(n)],
+            "name": [f'row "{k}", text' for k in range(n)],
+            "disease": np.where(positive, "yes", "no"),
+            "chance": np.round(rng.random(n), 3),
+            "x1": rng.normal(size=n),
+            "x2": rng.normal(size=n),
+        }
+    )
+    path = tmp_path / "full.csv"
+    frame.to_csv(path, index=False)
+    return path, frame
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_model(tmp_path, capsys, suffix):
+    path = tmp_path / f"out.{suffix}"
+    out = made(capsys, path, "--rows", 4000, "--separation", 1.5, "--prevalence", 0.2,
+               "--label-frequency", 0.25, "--purity", 0.8, "--truth", "--seed", 5)  # fmt: skip
+    frame = pd.read_csv(path) if suffix == "csv" else pd.read_parquet(path)
+    assert list(frame.columns) == ["score", "label", "true_class"]
+    rng = np.random.default_rng(5)
+    population = binormal(1.5, prevalence=0.2)
+    rows = population.draw(4000, seed=rng)
+    labels = label_at_random(rows.positive, label_frequency=0.25, purity=0.8, seed=rng)
+    np.testing.assert_array_equal(frame["score"], rows.score)
+    np.testing.assert_array_equal(frame["label"], labels.label)
+    np.testing.assert_array_equal(frame["true_class"], rows.positive)
+    assert f"prior {labels.prior:.4g}, purity {labels.purity:.4g}" in out
+    assert f"ROC AUC {population.roc_auc:.4f}" in out
+
+
+def test_truth_is_left_out_unless_asked_for(tmp_path, capsys):
+    path = tmp_path / "out.csv"
+    made(capsys, path, "--label-frequency", 0.2, "--rows", 100)
+    assert list(pd.read_csv(path).columns) == ["score", "label"]
+
+
+@pytest.mark.parametrize(
+    ("options", "auc"),
+    [
+        (["--model", "beta", "--positive-shape", 2, 1, "--negative-shape", 1, 2], "0.8333"),
+        (["--model", "ranked", "--concentration", 2, "--prevalence", 0.5], "0.8333"),
+        (["--model", "binormal"], "0.9214"),
+    ],
+)
+def test_models(tmp_path, capsys, options, auc):
+    out = made(capsys, tmp_path / "out.csv", *options, "--count", 50, "--rows", 500)
+    assert f"ROC AUC {auc}" in out
+    assert "50 labeled, 450 unlabeled" in out
+
+
+def test_case_control(tmp_path, capsys):
+    out = made(capsys, tmp_path / "o.csv", "--design", "case-control", "--count", 50,
+               "--unlabeled", 400, "--prior", 0.1, "--rows", 2000)  # fmt: skip
+    assert "50 labeled, 400 unlabeled" in out
+    truth = binormal(2, prevalence=0.1).average_precision
+    assert f"average precision {truth:.4f} (at prevalence 0.1)" in out
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_labeled_file(tmp_path, capsys, full, suffix):
+    source, frame = full
+    path = tmp_path / f"pu.{suffix}"
+    made(capsys, path, "--from", source, "--class", "disease", "--positive", "yes",
+         "--label-frequency", 0.3, "--truth", "--seed", 1)  # fmt: skip
+    written = pd.read_csv(path, dtype={"code": str}) if suffix == "csv" else pd.read_parquet(path)
+    assert list(written.columns) == ["code", "name", "chance", "x1", "x2", "label", "true_class"]
+    # Rows keep their order and their text.
+    assert written["code"].tolist() == frame["code"].tolist()
+    assert written["name"].tolist() == frame["name"].tolist()
+    positive = frame["disease"] == "yes"
+    np.testing.assert_array_equal(written["true_class"], positive)
+    assert written["label"].sum() == round(0.3 * positive.sum())
+    assert positive[written["label"] == 1].all()
+
+
+def test_rows_stay_with_their_labels_in_a_large_file(tmp_path, capsys):
+    """Many row groups and several threads: labels must still meet their own rows."""
+    n = 400_000
+    positive = np.random.default_rng(0).random(n) < 0.3
+    source, path = tmp_path / "full.parquet", tmp_path / "pu.parquet"
+    frame = pd.DataFrame({"id": np.arange(n), "y": positive.astype(int)})
+    frame.to_parquet(source, row_group_size=5000)
+    made(capsys, path, "--from", source, "--class", "y", "--count", 60_000, "--unlabeled", 100_000,
+         "--truth")  # fmt: skip
+    written = pd.read_parquet(path)
+    assert len(written) == 160_000
+    assert written["label"].sum() == 60_000
+    np.testing.assert_array_equal(written["true_class"], positive[written["id"]])
+    assert positive[written.loc[written["label"] == 1, "id"]].all()
+
+
+def test_propensity_and_representative(tmp_path, capsys, full):
+    source, frame = full
+    path = tmp_path / "pu.csv"
+    common = [path, "--from", source, "--class", "disease", "--positive", "yes"]
+    made(capsys, *common, "--propensity", "chance")
+    labeled = pd.read_csv(path)["label"] == 1
+    positive = frame["disease"] == "yes"
+    assert frame["chance"][labeled].mean() > 0.6 > frame["chance"][positive & ~labeled].mean()
+    made(capsys, *common, "--representative", "least", "--features", "x1", "x2", "--count", 100)
+    labeled = pd.read_csv(path)["label"] == 1
+    far = np.hypot(frame["x1"], frame["x2"])
+    assert far[labeled].min() > far[positive].median()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "give exactly one of --label-frequency, --count and --propensity; got none"),
+        (["--count", "5", "--label-frequency", "0.1"], "got --label-frequency, --count"),
+        (["--count", "5", "--lead", "2"], "--lead belongs to --model ranked"),
+        (["--count", "5", "--class", "y"], "--class and --positive belong to a labeled file"),
+        (["--propensity", "p"], "--propensity needs the columns of a labeled file"),
+        (["--count", "5", "--prior", "0.1"], "--prior belongs to --design case-control"),
+        (["--count", "5", "--design", "case-control"], "needs --unlabeled"),
+        (["--label-frequency", "0.1", "--design", "case-control"], "does not go with --design"),
+        (["--count", "5", "--from", "nowhere.csv"], "--from needs --class"),
+        (["--count", "5", "--from", "nowhere.csv", "--class", "y"], "there is no file 'nowhere"),
+        (["--count", "5", "--from", "x", "--class", "y", "--rows", "9"], "--rows belongs to a"),
+        (["--count", "5", "--rows", "0"], "n must be a positive whole number"),
+    ],
+)
+def test_bad_options(tmp_path, capsys, options, message):
+    path = tmp_path / "out.csv"
+    assert run(["simulate", str(path), *options]) == 2
+    assert message in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--class", "nope", "--count", "5"], "has no column 'nope'; it has code, name"),
+        (["--class", "disease", "--count", "5"], "no row of"),
+        (["--class", "disease", "--positive", "yes", "--count", "5", "--features", "x1"],
+         "--features belong to --representative"),
+        (["--class", "disease", "--positive", "yes", "--count", "5", "--representative", "most"],
+         "--representative needs --features"),
+        (["--class", "disease", "--positive", "yes", "--count", "5", "--representative", "most",
+          "--features", "name"], "3,000 rows have no value, or none that can be used"),
+        (["--class", "disease", "--positive", "yes", "--propensity", "chance",
+          "--representative", "most"], "does not go with --propensity"),
+    ],
+)  # fmt: skip
+def test_bad_files(tmp_path, capsys, full, options, message):
+    assert run(["simulate", str(tmp_path / "pu.csv"), "--from", str(full[0]), *options]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "pu.csv").exists()
+
+
+def test_missing_classes_and_taken_names(tmp_path, capsys):
+    path = tmp_path / "full.csv"
+    path.write_text("y,label,x\n1,3,4\n,3,4\n0,3,4\n")
+    out = str(tmp_path / "pu.csv")
+    assert run(["simulate", out, "--from", str(path), "--class", "x", "--positive", "4",
+                "--count", "1"]) == 2  # fmt: skip
+    assert "already has a column 'label'" in capsys.readouterr().err
+    path.write_text("y,x\n1,4\n,4\n0,4\n")
+    assert run(["simulate", out, "--from", str(path), "--class", "y", "--count", "1"]) == 2
+    assert "1 rows have no value" in capsys.readouterr().err
+    nowhere = str(tmp_path / "no" / "pu.csv")
+    assert run(["simulate", nowhere, "--count", "5"]) == 2
+    assert "there is no folder" in capsys.readouterr().err
+
+
+def test_true_words_are_the_class_one(tmp_path, capsys):
+    path = tmp_path / "full.csv"
+    path.write_text("y,x\nTrue,4\n1,4\n1.0,5\nfalse,4\n0,4\n")
+    out = made(capsys, tmp_path / "pu.csv", "--from", path, "--class", "y", "--count", 3)
+    assert "3 labeled, 2 unlabeled" in out
