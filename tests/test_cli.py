@@ -124,7 +124,7 @@ def test_warnings_are_printed(scores, capsys):
         (["evaluate", "{file}", "--label", "label", "--score", "model_a", "--prior", "1.2"],
          "prior must be a number in [0, 1); got 1.2"),
         (["evaluate", "{file}", "--label", "label", "--score", "model_a", "--prior", "x"],
-         'unable to convert "x" into float'),
+         "--prior must be a number, or two with a comma between them, such as 0.1,0.3; got 'x'"),
         (["evaluate", "{file}", "--label", "label", "--score", "model_a", "--piror", "0.1"],
          "Did you mean --prior?"),
         (["evaluate", "{file}", "--label", "label", "--score", "model_a", "--prior", "0.1",
@@ -158,12 +158,15 @@ def test_evaluate_estimates_one_prior_for_all_models(scores, tmp_path, capsys):
     path = tmp_path / "out.json"
     assert run(["evaluate", str(scores), "--label", "label", "--score", "model_b", "--score",
                 "model_a", "--json", str(path)]) == 0  # fmt: skip
-    assert "(estimated, 95% limits" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "(estimated, 95% limits" in out
+    assert "they carry the uncertainty of the estimates" in out
     models = json.loads(path.read_text())["models"]
     a, b = (models[name]["assumptions"] for name in ("model_a", "model_b"))
     assert a["prior"] == b["prior"]
-    assert a["estimated"] is not None  # model_a separates better
-    assert b["estimated"] is None
+    assert a["estimated"] == b["estimated"] is not None
+    alone = evaluate(*pd.read_csv(scores)[["label", "model_a"]].to_numpy().T)  # separates better
+    assert a["estimated"]["prior"] == pytest.approx(alone.mixture.prior)
 
 
 def test_an_existing_file_survives_a_failure(scores, tmp_path, monkeypatch, capsys):
@@ -208,7 +211,7 @@ def test_help_and_version(capsys):
     assert capsys.readouterr().out.strip() == __version__
     assert run(["evaluate", "--help"]) == 0
     out = capsys.readouterr().out
-    assert "Share of positives among the unlabeled rows." in out
+    assert "Share of positives among the unlabeled" in out
     assert run([]) == 0
 
 
@@ -268,3 +271,21 @@ def test_a_model_that_does_not_separate_does_not_spoil_the_others(scores, tmp_pa
     assert run(["prior", str(path), "--label", "label", "--score", "noise", "--json",
                 str(out)]) == 0  # fmt: skip
     assert json.loads(out.read_text())["models"]["noise"]["prior"] is None
+
+
+def test_intervals_of_prior_and_purity(scores, capsys):
+    start = ["evaluate", str(scores), "--label", "label", "--score", "model_a"]
+    assert run([*start, "--prior", "0.1,0.3", "--purity", "0.9,1"]) == 0
+    out = capsys.readouterr().out
+    frame = pd.read_csv(scores)
+    ev = evaluate(frame["label"], frame["model_a"], prior=(0.1, 0.3), purity=(0.9, 1.0))
+    assert cells(out, "F1")[-1] == f"({ev['f1'].low:.3f}–{ev['f1'].high:.3f})"
+    assert "prior 0.1 to 0.3, purity 0.9 to 1" in out
+    assert "hold for every prior and purity within the limits given" in out
+    assert run([*start, "--prior", "0.2", "--variance", "labeling"]) == 0
+    assert "limits for another choice of labels" in capsys.readouterr().out
+    for wrong in ("a", "0.1;0.3", ""):
+        assert run([*start, "--prior", wrong]) == 2
+        assert "--prior must be a number, or two with a comma" in capsys.readouterr().err
+    assert run([*start, "--prior", "0.3,0.1"]) == 2
+    assert "the lower one first" in capsys.readouterr().err

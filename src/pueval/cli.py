@@ -64,14 +64,16 @@ def evaluate_command(
     label: Annotated[str, Parameter(group=COLUMNS)],
     score: Annotated[list[str], Parameter(group=COLUMNS, negative=())],
     weight: Annotated[str | None, Parameter(group=COLUMNS)] = None,
-    prior: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
-    prevalence: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
-    label_frequency: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
-    purity: Annotated[float | Literal["estimate"], Parameter(group=ASSUMPTIONS)] = 1.0,
+    prior: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None,
+    prevalence: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None,
+    label_frequency: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None,
+    purity: Annotated[str, Parameter(group=ASSUMPTIONS)] = "1",
     target: Annotated[Target, Parameter(group=ASSUMPTIONS)] = "population",
     threshold: Annotated[float | None, Parameter(group=OUTPUT)] = None,
     level: Annotated[float, Parameter(group=OUTPUT)] = 0.95,
     intervals: Annotated[bool, Parameter(group=OUTPUT, negative="--no-intervals")] = True,
+    variance: Annotated[Literal["sampling", "labeling"], Parameter(group=OUTPUT)] = "sampling",
+    n_resamples: Annotated[int, Parameter(group=OUTPUT)] = 2000,
     seed: Annotated[int, Parameter(group=OUTPUT)] = 0,
     positive: Annotated[str, Parameter(group=LABELS)] = "1",
     unlabeled: Annotated[str, Parameter(group=LABELS)] = "0",
@@ -96,14 +98,14 @@ def evaluate_command(
     weight
         Column with weights of the rows.
     prior
-        Share of positives among the unlabeled rows.
+        Share of positives among the unlabeled rows: a number, or an interval such as 0.1,0.3.
     prevalence
-        Share of positives in the target.
+        Share of positives in the target; a number or an interval.
     label_frequency
-        Share of all positives that are labeled.
+        Share of all positives that are labeled; a number or an interval.
     purity
-        Share of true positives among the labeled rows; 1 means clean labels. "estimate" estimates
-        it together with the prior.
+        Share of true positives among the labeled rows, a number or an interval; 1 means clean
+        labels. "estimate" estimates it together with the prior.
     target
         Whose performance: of the whole population in the file, or of its unlabeled rows
         (when the labeled ones were collected apart).
@@ -111,9 +113,13 @@ def evaluate_command(
         Scores at or above it count as predicted positive. By default each model's threshold of
         the best Matthews correlation.
     level
-        Confidence level of the limits, which take prior and purity as exact.
+        Confidence level of the limits. They carry the uncertainty of an estimated prior.
     intervals
         Whether to compute limits.
+    variance
+        What limits are about: another sample of rows, or another choice of labels for these.
+    n_resamples
+        How often rows are drawn again for the limits.
     seed
         Of the random numbers for the limits.
     positive
@@ -132,13 +138,15 @@ def evaluate_command(
         "target": target,
         "threshold": threshold,
         "level": level if intervals else None,
+        "variance": variance,
+        "n_resamples": n_resamples,
         "seed": seed,
     }
     assumed: dict[str, Any] = {
-        "prior": prior,
-        "prevalence": prevalence,
-        "label_frequency": label_frequency,
-        "purity": purity,
+        "prior": _share("prior", prior),
+        "prevalence": _share("prevalence", prevalence),
+        "label_frequency": _share("label-frequency", label_frequency),
+        "purity": purity if purity == "estimate" else _share("purity", purity),
     }
     evaluations = _evaluate_all(counts, assumed, how)
     rankings = {name: ev.ranking() for name, ev in evaluations.items()} if ranking else {}
@@ -219,6 +227,20 @@ def prior_command(
 app.command(simulate_command, name="simulate")
 
 
+def _share(name: str, text: str | None) -> float | tuple[float, ...] | None:
+    """Return a number, or an interval given as two numbers with a comma."""
+    if text is None:
+        return None
+    try:
+        numbers = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(
+            f"--{name} must be a number, or two with a comma between them, such as 0.1,0.3; "
+            f"got {text!r}."
+        ) from None
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
 def _read(
     file: str, label: str, scores: list[str], weight: str | None, labels: LabelValues
 ) -> dict[str, Counts]:
@@ -238,9 +260,7 @@ def _evaluate_all(
         one.check()
     best = max(counts, key=lambda name: naive_auc(counts[name], counts[name].corners()))
     first = evaluate(counts[best], **assumed, **how)
-    mixture: dict[str, Any] = {"prior": first.mixture.prior, "purity": first.mixture.purity}
-    if not first.counts.n_unlabeled:
-        mixture["prior"] = None
+    mixture: dict[str, Any] = {"prior": first.prior_estimate, "purity": first.mixture.purity}
     return {
         name: first if name == best else evaluate(one, **mixture, **how)
         for name, one in counts.items()
@@ -275,13 +295,23 @@ def _print_evaluations(
             ],
         )
     if first.resampling is not None:
-        _say(
-            f"In brackets: {first.resampling.level:.0%} limits for another sample of rows; they "
-            "take prior and purity as exact."
-        )
+        _say(_limits_mean(first))
     for name, ev in evaluations.items():
         for warning in ev.warnings:
             _say(f"! {name}: {warning}")
+
+
+def _limits_mean(ev: Evaluation) -> str:
+    """Say what the limits are about, and what they take as known."""
+    assert ev.resampling is not None  # noqa: S101 - only asked where there are limits
+    what = {"sampling": "another sample of rows", "labeling": "another choice of labels"}
+    known = "they take prior and purity as exact"
+    if ev.region is not None:
+        known = "they hold for every prior and purity within the limits given"
+    if ev.prior_estimate is not None:
+        known = "they carry the uncertainty of the estimates"
+    how = ev.resampling
+    return f"In brackets: {how.level:.0%} limits for {what[how.variance]}; {known}."
 
 
 def bracketed(estimate: Estimate) -> str:

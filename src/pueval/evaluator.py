@@ -156,7 +156,8 @@ def evaluate(
     areas = _areas(counts, corners, both, mixture, target, drawn)
     outside = {k: value for k, (value, _) in areas.items() if not -1e-9 <= value <= 1 + 1e-9}
     found = [
-        *(found_prior.warnings if found_prior else ()),
+        # What an estimate made before had to say was said then.
+        *(found_prior.warnings if found_prior and found_prior is not prior else ()),
         None if counts.has_propensity else contradiction(counts, mixture),
         _clipping(outside | point.clipped, mixture, point.threshold),
     ]
