@@ -48,7 +48,7 @@ app = cyclopts.App(
 
 COLUMNS = Group("Columns", sort_key=1)
 ASSUMPTIONS = Group(
-    "Assumptions (at most one of --prior, --prevalence, --label-frequency; else it is estimated)",
+    "Assumptions (at most one of the first three; with none the prior is estimated)",
     sort_key=2,
 )
 ESTIMATION = Group("Estimation", sort_key=2)
