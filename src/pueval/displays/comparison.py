@@ -438,6 +438,7 @@ class ComparisonDisplay(FromData):
         ax.set_xlabel("Corrected value, with limits")
         if difference_ax is not None:
             difference_ax.tick_params(axis="y", length=0)
+            difference_ax.locator_params(axis="x", nbins=5)
             difference_ax.axvline(0, color=QUIET, linewidth=1)
             difference_ax.set_xlabel(f"Difference from {short(str(self.reference))}")
             if difference_ax.get_ylim() != ax.get_ylim():
