@@ -62,7 +62,7 @@ class TestEvaluation:
 
     def test_html_is_escaped(self, ev):
         html = ev._repr_html_()
-        assert html.startswith("<div>")
+        assert html.startswith("<div ")
         assert "Cohen&#x27;s kappa" in html
         with pytest.warns(AssumptionWarning):
             bad = evaluate(ev.counts, prior=0.9)

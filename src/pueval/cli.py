@@ -15,10 +15,8 @@ from typing import Annotated, Any, Literal
 
 import cyclopts
 from cyclopts import Group, Parameter
-from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from pueval import __version__
 from pueval.counts import Counts
@@ -34,6 +32,7 @@ from pueval.simulate.command import simulate_command
 from pueval.sources.files import read_files
 from pueval.sources.labels import LabelValues
 from pueval.tables import amount, number, text_table
+from pueval.terminal import print_roc_curves, print_table
 
 app = cyclopts.App(
     name="pueval",
@@ -294,6 +293,8 @@ def _print_evaluations(
                 for measure in measures
             ],
         )
+    if sys.stdout.isatty():
+        print_roc_curves(evaluations)
     if first.resampling is not None:
         _say(_limits_mean(first))
     for name, ev in evaluations.items():
@@ -343,18 +344,7 @@ def _print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         flat = [cell.replace("\n", " ") for cell in header]
         print(text_table(flat, rows))  # noqa: T201
         return
-    table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    for k, cell in enumerate(header):
-        corrected = cell.endswith("corrected")
-        table.add_column(
-            escape(cell),
-            justify="right" if k else "left",
-            style="bold" if corrected else None,
-            no_wrap=k == 0,
-        )
-    for row in rows:
-        table.add_row(*(escape(cell) for cell in row))
-    Console().print(table)
+    print_table(header, rows)
 
 
 def _write_json(path: str, file: str, label: str, models: dict[str, dict[str, Any]]) -> None:

@@ -38,10 +38,12 @@ from pueval.results import (
 )
 from pueval.sensitivity import TippingPoint, bias_bounds, tipping_point
 from pueval.sensitivity_grid import SensitivityGrid, sensitivity_grid
+from pueval.threshold_curves import MeasureCurve, curve_thresholds, measure_curve
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pueval.displays import OverviewDisplay
     from pueval.priors import PriorEstimate
     from pueval.splits import Splits
 
@@ -303,6 +305,28 @@ class Evaluation:
             purities=purities,
         )
 
+    def by_threshold(self, measure: str) -> MeasureCurve:
+        """Return a measure at many thresholds, as Ramola et al. (2019) draw it in figure 1.
+
+        Parameters
+        ----------
+        measure : str
+            Name of a measure that belongs to a threshold, for example ``"f1"``.
+
+        Returns
+        -------
+        MeasureCurve
+            At about a thousand quantiles of the scores, with limits at some of them; the
+            thresholds of the best corrected and naive value and ``threshold`` are among them.
+        """
+        best = self.best(measure)
+        thresholds = curve_thresholds(
+            self.counts, self._resamples, best.threshold, best.naive_threshold, self.threshold
+        )
+        steps = self.counts.at(thresholds)
+        both = both_rates(self.counts, steps, self.mixture, self.target)
+        return measure_curve(find_measure(measure), *both, self._resamples)
+
     def bounds(
         self,
         *,
@@ -379,6 +403,25 @@ class Evaluation:
         """
         return ranking_measures(self.counts)
 
+    def plot(self, *, measure: str = "f1", title: str | None = None) -> OverviewDisplay:
+        """Draw both curves, the distributions of scores, and a measure by threshold.
+
+        Parameters
+        ----------
+        measure : str, default "f1"
+            The measure that is drawn by threshold.
+        title : str, optional
+            Above the four pictures.
+
+        Returns
+        -------
+        OverviewDisplay
+            With ``figure_``, ``ax_`` and ``frame()``.
+        """
+        from pueval.displays.overview import OverviewDisplay
+
+        return OverviewDisplay.of(self, measure=measure, title=title).plot()
+
     # ------------------------------------------------------------------ as data
 
     def frame(self) -> pd.DataFrame:
@@ -430,7 +473,9 @@ class Evaluation:
         return presentation.as_text(self)
 
     def _repr_html_(self) -> str:
-        return presentation.as_html(self)
+        from pueval.notebook import as_html
+
+        return as_html(self)
 
 
 def both_rates(

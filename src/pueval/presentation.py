@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from pueval.measures import MEASURES
-from pueval.tables import amount, html_table, number, plain_data, span, text_table
+from pueval.tables import amount, number, plain_data, span, text_table
 
 if TYPE_CHECKING:
     from pueval.evaluation import Evaluation
@@ -105,9 +104,3 @@ def as_text(ev: Evaluation) -> str:
     """Return summary, table and warnings."""
     notes = "".join(f"\n! {warning}" for warning in ev.warnings)
     return f"Evaluation of {summary(ev)}\n{text_table(*rows(ev))}{notes}"
-
-
-def as_html(ev: Evaluation) -> str:
-    """Return summary, table and warnings for a notebook."""
-    notes = "".join(f"<p>⚠ {escape(warning)}</p>" for warning in ev.warnings)
-    return f"<div><p>Evaluation of {escape(summary(ev))}</p>{html_table(*rows(ev))}{notes}</div>"

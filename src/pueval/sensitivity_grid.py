@@ -105,9 +105,9 @@ def sensitivity_grid(
     value[known] = function(Mixtures(across[known], down[known]))
     limits = np.array([largest_prior(counts, purity=float(p)).prior for p in purity])
     own_value = float(function(Mixtures(np.array([own.prior]), np.array([own.purity])))[0])
-    return SensitivityGrid(
-        name, prior, purity, value, known & (across <= limits[:, None]), own, own_value
-    )
+    # A limit of 0 says that no prior fits the purity, not even 0.
+    allowed = (across <= limits[:, None]) & (limits[:, None] > 0)
+    return SensitivityGrid(name, prior, purity, value, known & allowed, own, own_value)
 
 
 def _function(
