@@ -1,4 +1,5 @@
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -37,3 +38,63 @@ def draw(rng, n, *, prevalence, label_frequency, purity=1.0, separation=1.5):
     wrong = labeled.sum() * (1 - purity) / purity / max((~positive).sum(), 1)
     labeled |= ~positive & (rng.random(n) < wrong)
     return positive, score, labeled
+
+
+# ------------------------------------------------------------------ a real browser
+
+# What Debian, Ubuntu, Fedora, macOS and Google call it.
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One Chromium for all tests. CI sets PUEVAL_BROWSER=required, so that it never skips."""
+    found = filter(None, map(shutil.which, CHROMIUM))
+    path = os.environ.get("PUEVAL_CHROMIUM") or next(found, None)
+    if path is None:
+        message = "needs Chromium: install it, or set PUEVAL_CHROMIUM to its path"
+        if os.environ.get("PUEVAL_BROWSER") == "required":
+            pytest.fail(message)
+        pytest.skip(message)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser):
+    """Open a file from disk; fails if the page logs anything or asks for anything else."""
+    contexts, troubles = [], []
+
+    def opened(path, **options):
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: troubles.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: troubles.append(f"dialog: {dialog.message}"))
+        address = Path(path).as_uri()
+
+        def asked(request):
+            if request.url != address:
+                troubles.append(f"request: {request.url}")
+
+        page.on("request", asked)
+        page.goto(address)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+@pytest.fixture(scope="session")
+def artefacts():
+    """Folder for screenshots, which are kept."""
+    folder = ROOT / "tests" / "browser" / "artefacts"
+    folder.mkdir(exist_ok=True)
+    return folder

@@ -44,6 +44,21 @@ def test_by_hand():
     assert ev.table.false_positive == pytest.approx(1)
 
 
+def test_the_curve_rests_on_all_labeled_rows_above(rng):
+    """Where several labeled scores follow each other, all of them count just above the next."""
+    y = np.r_[[1, 1, 1], rng.random(60) < 0.3].astype(int)
+    score = np.r_[[9, 8, 7], rng.integers(0, 6, 60)]
+    counts = Counts.from_arrays(y, score, propensity=rng.uniform(0.2, 1, 63))
+    corners = counts.corners()
+    where = np.flatnonzero(np.diff(corners.labeled)) + 1
+    steps = counts.unfold(corners, where)
+    order = np.argsort(score)[::-1]
+    for labeled, stands_for in zip(steps.labeled, steps.represented, strict=True):
+        rows = order[y[order] == 1][: int(labeled)]
+        known = counts.represented().around(np.array([score[rows].min()]))[1] if rows.size else [0]
+        assert stands_for == pytest.approx(known[0])
+
+
 def test_unbiased_where_plain_estimates_are_not():
     """Labels favor high scores: plain estimates err, weighted ones do not."""
     rng = np.random.default_rng(8)

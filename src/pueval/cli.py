@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
-import os
+import shlex
 import sys
-import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import Annotated, Any, Literal
 
 import cyclopts
@@ -27,12 +25,17 @@ from pueval.evaluator import evaluate
 from pueval.mixture import Target
 from pueval.presentation import TITLES
 from pueval.ranking import RANKING_TITLES
+from pueval.report import write_report
 from pueval.results import Estimate
 from pueval.simulate.command import simulate_command
 from pueval.sources.files import read_files
 from pueval.sources.labels import LabelValues
 from pueval.tables import amount, number, text_table
 from pueval.terminal import print_roc_curves, print_table
+from pueval.writing import replaced
+
+# What was typed, for the page to show.
+_given: ContextVar[Sequence[str]] = ContextVar("_given", default=())
 
 app = cyclopts.App(
     name="pueval",
@@ -79,6 +82,8 @@ def evaluate_command(
     negative: Annotated[str | None, Parameter(group=LABELS)] = None,
     ranking: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
+    html_path: Annotated[str | None, Parameter(name="--html", group=OUTPUT)] = None,
+    quiet: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
 ) -> None:
     """Evaluate the scores of one or more models in a CSV or Parquet file.
 
@@ -131,6 +136,10 @@ def evaluate_command(
         Also print the measures that need no prior: PULP, Lee-Liu, pseudo-F and others.
     json_path
         Write everything, curves included, to this file.
+    html_path
+        Write a page with sliders for every assumption to this file; it needs no network.
+    quiet
+        Print nothing but errors.
     """
     counts = _read(file, label, score, weight, LabelValues(positive, unlabeled, negative))
     how: dict[str, Any] = {
@@ -155,7 +164,10 @@ def evaluate_command(
             for name, ev in evaluations.items()
         }
         _write_json(json_path, file, label, models)
-    _print_evaluations(evaluations, rankings)
+    if html_path is not None:
+        write_report(html_path, evaluations, command=shlex.join(["pueval", *_given.get()]))
+    if not quiet:
+        _print_evaluations(evaluations, rankings)
 
 
 @app.command(name="prior")
@@ -349,30 +361,9 @@ def _print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def _write_json(path: str, file: str, label: str, models: dict[str, dict[str, Any]]) -> None:
     content = {"pueval": __version__, "file": file, "label": label, "models": models}
-    with _replaced(Path(path)) as stream:
+    with replaced(path) as stream:
         json.dump(content, stream, allow_nan=False)
         stream.write("\n")
-
-
-@contextlib.contextmanager
-def _replaced(path: Path) -> Iterator[Any]:
-    """Write a file whole or not at all: a temporary file beside it takes its place at the end."""
-    try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from None
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            yield stream
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)
-        Path(name).replace(path)
-    except BaseException as error:
-        Path(name).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise InputError(f"{path} cannot be written: {error.strerror}.") from None
-        raise
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -381,6 +372,7 @@ def run(arguments: Sequence[str]) -> int:
         with warnings.catch_warnings():
             # They are part of the evaluation and printed with it.
             warnings.simplefilter("ignore", AssumptionWarning)
+            _given.set(tuple(arguments))
             app(list(arguments), exit_on_error=False, print_error=False)
     except (InputError, MissingPackageError) as error:
         return _fail(str(error))

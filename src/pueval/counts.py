@@ -410,13 +410,17 @@ class Counts:
         others = (self._unlabeled, self._negative)
         (unlabeled, _), (negative, _) = (kind.around(score) for kind in others)
         lowest = np.minimum(*(kind.next_above(score) for kind in others))
+        # Between this labeled score and the one before, nothing else is added to these.
+        stand_for = corners.represented
+        if stand_for is not None:
+            stand_for = np.insert(stand_for, where, stand_for[where - 1])
         return Steps(
             np.insert(corners.threshold, where, lowest),
             np.insert(corners.labeled, where, corners.labeled[where - 1]),
             np.insert(corners.unlabeled, where, unlabeled),
             np.insert(corners.negative, where, negative),
             np.insert(corners.joint, where, values=False),
-            self._stand_for(np.insert(corners.threshold, where, lowest)),
+            stand_for,
         )
 
     def at(self, thresholds: Any) -> Steps:
@@ -430,7 +434,7 @@ class Counts:
         """Positives that the labeled rows at or above thresholds stand for, if that is known."""
         return None if self._represented is None else self._represented.around(thresholds)[1]
 
-    def thinned(self, bins: int) -> Counts:
+    def thinned(self, bins: int, *, keep: Any = ()) -> Counts:
         """Put neighboring scores together, so that at most about ``bins`` are left.
 
         The scores that remain are quantiles of the labeled and of the other rows, in equal
@@ -440,6 +444,8 @@ class Counts:
         ----------
         bins : int
             How many scores to keep, at least 2. Counts with fewer scores are returned as they are.
+        keep : array-like, optional
+            Thresholds between the lowest and the highest score that are to be among them.
 
         Returns
         -------
@@ -465,6 +471,10 @@ class Counts:
                 ranks = np.linspace(0, chunk.values.size, wanted, endpoint=False).astype(int)
                 kept.append(chunk.values[ranks])
         lowest = min(c.values[0] for kind in filled for c in kind.chunks)
+        wanted = np.asarray(keep, dtype=np.float64)
+        highest = max(c.values[-1] for kind in filled for c in kind.chunks)
+        if wanted.size:
+            kept.append(wanted[(wanted > lowest) & (wanted < highest)])
         cuts = np.unique(np.concatenate([*kept, [lowest]]))[::-1]
         every = self._kinds if self._represented is None else (*self._kinds, self._represented)
         samples = []

@@ -41,6 +41,8 @@ from pueval.sensitivity_grid import SensitivityGrid, sensitivity_grid
 from pueval.threshold_curves import MeasureCurve, curve_thresholds, measure_curve
 
 if TYPE_CHECKING:
+    import os
+
     import pandas as pd
 
     from pueval.displays import OverviewDisplay
@@ -448,6 +450,20 @@ class Evaluation:
             Undefined and infinite numbers are None.
         """
         return presentation.as_data(self)
+
+    def to_html(self, path: str | os.PathLike[str], *, name: str = "classifier") -> None:
+        """Write one self-contained HTML page with sliders: see `pueval.report.write_report`.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write; an existing one is replaced once the new one is complete.
+        name : str
+            What the page calls the model.
+        """
+        from pueval.report import write_report
+
+        write_report(path, {name: self})
 
     # ------------------------------------------------------------------ as text
 

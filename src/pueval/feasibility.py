@@ -192,6 +192,40 @@ def _sides(counts: Counts, level: float, *, upper: bool) -> list[_Side]:
     return sides
 
 
+@dataclass(frozen=True)
+class RatioLimits:
+    """What limits the prior, whatever the purity is.
+
+    For any purity, `largest_prior` is the smaller of purity·``other_to_labeled`` and
+    1 − (1 − purity)/``labeled_to_other`` (times (n_U + n_N)/n_U, if negatives are known).
+
+    Attributes
+    ----------
+    other_to_labeled, labeled_to_other : float
+        Least ratios of shares of other and of labeled rows beyond a score, with an upper
+        confidence limit in the numerator and a lower one in the denominator.
+    """
+
+    other_to_labeled: float
+    labeled_to_other: float
+
+
+def ratio_limits(counts: Counts, *, level: float = 0.95) -> RatioLimits:
+    """Find the two ratios that say which priors and purities go together."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = [
+            min(
+                float(np.nanmin(getattr(side, over) / getattr(side, under)))
+                for side in _sides(counts, level, upper=upper)
+            )
+            for over, under, upper in (
+                ("other_limit", "labeled_limit", True),
+                ("labeled_limit", "other_limit", False),
+            )
+        ]
+    return RatioLimits(*least)
+
+
 def feasibility_pvalue(counts: Counts, *, prior: float, purity: float = 1.0) -> float:
     """Test whether a ranking can have a prior, by the limits of `largest_prior`.
 

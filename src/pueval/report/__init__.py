@@ -1,0 +1,59 @@
+"""The report: one HTML page with every number, and sliders for every assumption."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pueval.writing import replaced
+
+if TYPE_CHECKING:
+    from pueval.evaluation import Evaluation
+
+__all__ = ["write_report"]
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    evaluations: Mapping[str, Evaluation],
+    differences: Sequence[Mapping[str, Any]] = (),
+    *,
+    command: str | None = None,
+) -> None:
+    """Write one self-contained HTML page about one or more models.
+
+    The page holds the evaluated numbers, and the counts they come from: neighboring scores are put
+    together where there are too many, and the page says what that costs. Prior, purity, labeling
+    bias and threshold can be moved, and every number and curve follows. It opens from disk, asks
+    for nothing from the network, and is written whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to write; an existing one is replaced once the new one is complete.
+    evaluations : mapping of str to Evaluation
+        What to show, by name of the model.
+    differences : sequence of mapping, optional
+        Differences between models, each with ``first``, ``second``, ``measure``, ``value``
+        (first minus second), ``low``, ``high`` and ``pvalue``.
+    command : str, optional
+        What makes the page again; Python code by default.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from pueval import evaluate
+    >>> from pueval.report import write_report
+    >>> ev = evaluate([1, 0, 1, 0, 0], [5, 4, 3, 2, 1], prior=0)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
+    >>> write_report(path, {"model_a": ev})
+    >>> path.stat().st_size < 1_000_000
+    True
+    """
+    from pueval.report.page import render
+    from pueval.report.summary import summarize
+
+    page = render(summarize(evaluations, differences, command=command))
+    with replaced(path) as stream:
+        stream.write(page)

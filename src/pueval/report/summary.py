@@ -1,0 +1,202 @@
+"""Evaluations as one plain dict: everything a page needs, and nothing it must not trust."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy
+
+from pueval.errors import InputError
+from pueval.feasibility import ratio_limits
+from pueval.measures import AREAS, MEASURES
+from pueval.presentation import TITLES
+from pueval.report.histogram import histogram
+from pueval.report.thinning import FEWEST, SCORES, thin
+from pueval.report.words import answer, assumptions, code, prior_origin, thinning
+from pueval.tables import plain_data
+
+if TYPE_CHECKING:
+    from pueval.evaluation import Evaluation
+    from pueval.priors import PriorEstimate
+
+# What a table of several models shows.
+COMPARED = (
+    "roc_auc",
+    "average_precision",
+    "f1",
+    "matthews_corrcoef",
+    "balanced_accuracy",
+    "precision",
+    "recall",
+)
+
+
+def summarize(
+    evaluations: Mapping[str, Evaluation],
+    differences: Sequence[Mapping[str, Any]] = (),
+    *,
+    command: str | None = None,
+) -> dict[str, Any]:
+    """Collect what a page shows.
+
+    Parameters
+    ----------
+    evaluations, differences, command
+        As for `pueval.report.write_report`.
+
+    Returns
+    -------
+    dict
+        Numbers, lists and text, ready for JSON; undefined numbers are None. ``models`` is a list,
+        one dict per model.
+    """
+    from pueval import __version__
+    from pueval.evaluation import Evaluation
+
+    if not evaluations:
+        raise InputError("there is nothing to report: no evaluations were given.")
+    for name, ev in evaluations.items():
+        if not isinstance(ev, Evaluation):
+            raise InputError(f"model {name!r} must be an Evaluation; got {type(ev).__name__}.")
+    scores = max(SCORES // len(evaluations), FEWEST)
+    content: dict[str, Any] = plain_data(
+        {
+            "versions": {
+                "pueval": __version__,
+                "Python": platform.python_version(),
+                "NumPy": np.__version__,
+                "SciPy": scipy.__version__,
+            },
+            "command": text(code(evaluations) if command is None else command),
+            "measures": [
+                {"name": name, "title": TITLES[name], "low": 0.0, "high": 1.0, "better": "high"}
+                for name in AREAS
+            ]
+            + [
+                {
+                    "name": name,
+                    "title": measure.title,
+                    "low": measure.low,
+                    "high": measure.high,
+                    "better": "high" if measure.greater_is_better else "low",
+                }
+                for name, measure in MEASURES.items()
+            ],
+            "compared": list(COMPARED),
+            "models": [_model(text(name), ev, scores) for name, ev in evaluations.items()],
+            "differences": [_difference(one, evaluations) for one in differences],
+        }
+    )
+    return content
+
+
+def _model(name: str, ev: Evaluation, scores: int) -> dict[str, Any]:
+    counts, mixture = ev.counts, ev.mixture
+    few = thin(
+        counts,
+        mixture,
+        ev.target,
+        threshold=ev.threshold,
+        precision=ev["average_precision"].value,
+        scores=scores,
+    )
+    limits = None
+    if counts.n_unlabeled and not counts.has_propensity:
+        limits = vars(ratio_limits(counts))
+    region = ev.region
+    return {
+        "name": name,
+        "answer": answer(ev),
+        "target": ev.target,
+        "prior": mixture.prior,
+        "purity": mixture.purity,
+        "prevalence": ev.prevalence,
+        "label_frequency": mixture.label_frequency(counts),
+        "threshold": _number(ev.threshold),
+        "counts": {
+            "labeled": counts.n_labeled,
+            "unlabeled": counts.n_unlabeled,
+            "negative": counts.n_negative,
+        },
+        "resampling": None if ev.resampling is None else vars(ev.resampling),
+        "measures": {
+            name: {key: vars(ev[name])[key] for key in ("value", "low", "high", "naive")}
+            for name in ev
+        },
+        "bands": None if ev.resampling is None else _bands(ev),
+        "between_splits": _between_splits(ev),
+        "prior_estimate": None if ev.prior_estimate is None else _prior(ev.prior_estimate),
+        "feasible": limits,
+        "warnings": [text(warning) for warning in ev.warnings],
+        "assumptions": assumptions(ev),
+        "table": few.columns(),
+        "exact": few.exact,
+        "thinning": thinning(few, counts.n),
+        "naive_auc": few.naive_auc,
+        "placement": few.placement,
+        "region": None if region is None else {"prior": region.prior, "purity": region.purity},
+        "prior_origin": prior_origin(ev),
+        "histogram": histogram(counts, few.counts),
+    }
+
+
+def _bands(ev: Evaluation) -> dict[str, Any]:
+    """Return the limits of both curves, as finely as they can be drawn."""
+    bands = {"roc": ev.roc_band(), "pr": ev.pr_band()}
+    return {
+        name: {key: np.round(getattr(band, key), 5) for key in ("x", "low", "high")}
+        for name, band in bands.items()
+    }
+
+
+def _between_splits(ev: Evaluation) -> dict[str, float] | None:
+    """Return how much measures vary between repeats of a cross-validation, if there were any."""
+    if ev.splits is None or ev.splits.n_repeats < 2:
+        return None
+    return ev.splits.standard_deviation
+
+
+def _prior(found: PriorEstimate) -> dict[str, Any]:
+    """Return the estimate with all answers in one list, that of the method itself first."""
+    content = found.to_dict()
+    keys = ("prior", "purity", "prior_interval", "purity_interval")
+    members = content.pop("members")
+    members.pop(found.method, None)
+    content["answers"] = [(found.method, {key: content[key] for key in keys}), *members.items()]
+    return content
+
+
+def _difference(one: Mapping[str, Any], evaluations: Mapping[str, Evaluation]) -> dict[str, Any]:
+    keys = ("first", "second", "measure", "value", "low", "high", "pvalue")
+    missing = [key for key in keys if key not in one]
+    if missing:
+        raise InputError(
+            f"a difference must have {', '.join(keys)}; {', '.join(missing)} is missing."
+        )
+    for key in ("first", "second"):
+        if one[key] not in evaluations:
+            raise InputError(f"a difference is about {one[key]!r}, which is none of the models.")
+    numbers = {key: None if one[key] is None else float(one[key]) for key in keys[3:]}
+    return {
+        "first": text(one["first"]),
+        "second": text(one["second"]),
+        "measure": text(TITLES.get(one["measure"], one["measure"])),
+        **numbers,
+    }
+
+
+def text(value: str) -> str:
+    """Make any text one that a file can hold: no half characters, no control characters."""
+    whole = str(value).encode("utf-8", "replace").decode("utf-8")
+    return "".join(c if c >= " " or c in "\n\t" else "�" for c in whole)
+
+
+def _number(value: float) -> float | str:
+    """Write an infinite threshold as JavaScript reads it."""
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return value

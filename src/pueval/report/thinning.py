@@ -1,0 +1,96 @@
+"""The table of counts that a page carries: all of it, or as many scores as fit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pueval.counts import Counts
+from pueval.curves import average_precision, naive_auc, placement
+from pueval.mixture import Mixture, Target
+from pueval.rates import rates
+
+# How many scores all models of a page have together, and how many one has at least.
+SCORES = 10_000
+FEWEST = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Thinned:
+    """Counts with few enough scores, and what was lost.
+
+    Rows at or above a score that was kept are counted exactly, and so is every measure there.
+
+    Attributes
+    ----------
+    counts : Counts
+        The counts; the same ones if nothing had to be left out.
+    exact : bool
+        Whether nothing was left out.
+    naive_auc, placement : float
+        Of all rows: how often a labeled row outscores another one; and how often a positive, as
+        propensities tell, outscores any row (without propensities, None).
+    precision_error : float
+        How far the average precision is off, with prior and purity as evaluated.
+    auc_error : float
+        How far bounds of the AUC for a labeling bias can be off at most, with the same.
+    """
+
+    counts: Counts
+    exact: bool
+    naive_auc: float
+    placement: float | None
+    precision_error: float
+    auc_error: float
+
+    def columns(self) -> dict[str, list[float]]:
+        """Return the table as lists, scores descending; kinds without rows are left out."""
+        counts = self.counts
+        columns = {
+            "labeled": counts.labeled,
+            "unlabeled": counts.unlabeled,
+            "negative": counts.negative,
+        }
+        stand_for = counts.steps().represented
+        if stand_for is not None:
+            columns["represented"] = np.diff(stand_for)
+        found = {name: column.tolist() for name, column in columns.items() if column.any()}
+        return {"score": counts.score.tolist(), **found}
+
+
+def thin(
+    counts: Counts,
+    mixture: Mixture,
+    target: Target,
+    *,
+    threshold: float,
+    precision: float,
+    scores: int,
+) -> Thinned:
+    """Put neighboring scores together until about ``scores`` are left.
+
+    ``threshold`` is kept, so that what was evaluated there stays exact; ``precision`` is the
+    average precision of all rows.
+    """
+    auc = naive_auc(counts, counts.corners())
+    placed = placement(counts) if counts.has_propensity else None
+    if _distinct(counts, 3 * scores) and counts.score.size <= scores:
+        return Thinned(counts, True, auc, placed, 0.0, 0.0)  # noqa: FBT003
+    few = counts.thinned(scores, keep=[threshold])
+    corners = few.corners()
+    there = average_precision(few, corners, rates(few, corners, mixture, target), mixture, target)
+    error = abs(min(max(there, 0.0), 1.0) - precision)
+    # A labeled row can be misplaced by half of the rows that it now is tied with.
+    rows = few.labeled + few.unlabeled + few.negative
+    misplaced = np.max(rows[few.labeled > 0]) / few.n / 2 / (1 - mixture.prevalence(few))
+    off = 0.0 if math.isnan(error) else error
+    return Thinned(few, False, auc, placed, off, float(misplaced))  # noqa: FBT003
+
+
+def _distinct(counts: Counts, most: int) -> bool:
+    """Whether the kinds of rows together have at most so many distinct scores, chunk by chunk."""
+    chunks = [chunk.values for kind in counts.samples() for chunk in kind.chunks]
+    found = sum(1 + int(np.count_nonzero(values[1:] != values[:-1])) for values in chunks)
+    return found <= most

@@ -1,0 +1,22 @@
+// The parts of Observable Plot that the report draws with.
+export {
+  areaX,
+  areaY,
+  axisX,
+  axisY,
+  contour,
+  dot,
+  gridX,
+  gridY,
+  legend,
+  line,
+  link,
+  plot,
+  pointer,
+  rect,
+  rectY,
+  ruleX,
+  ruleY,
+  text,
+  tip,
+} from "@observablehq/plot";
