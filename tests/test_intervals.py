@@ -144,3 +144,14 @@ class TestEvaluation:
                 evaluate(*rows, prior=0.2, n_resamples=n_resamples)
         with pytest.raises(InputError, match="n_resamples must be a whole number"):
             evaluate(*rows, prior=0.2, n_resamples=2.5)
+
+
+def test_limits_of_ratios(rng):
+    """Likelihood ratios have no upper end: their limits are quantiles, and may be infinite."""
+    _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.4)
+    ratio = evaluate(labeled, score, prior=0.2, threshold=1.0)["positive_likelihood_ratio"]
+    assert 0 < ratio.low < ratio.value < ratio.high < 3 * ratio.value
+    # Of few false positives there may be none at all.
+    far = evaluate(labeled, score, prior=0.2, threshold=3.2)["positive_likelihood_ratio"]
+    assert far.low > 0
+    assert math.isinf(far.high) or far.high > 2 * far.value

@@ -97,17 +97,17 @@ class Resampling:
     ) -> Interval:
         """Return limits that hold the middle of the draws, and the value.
 
-        For draws that carry the uncertainty of prior or purity, which is far from normal.
+        For draws that are far from normal: ratios, and those that carry the uncertainty of prior
+        or purity. Draws may be infinite; the standard error is then unknown.
         """
-        inside = np.clip(draws[np.isfinite(draws)], low, high)
+        inside = np.sort(np.clip(draws[~np.isnan(draws)], low, high))
         if not math.isfinite(value) or inside.size <= DEFINED * draws.size:
             return Interval()
         tail = (1 - self.level) / 2
-        ends = np.quantile(inside, [tail, 1 - tail])
+        ends = np.quantile(inside, [tail, 1 - tail], method="inverted_cdf")
         value = min(max(value, low), high)
-        return Interval(
-            min(float(ends[0]), value), max(float(ends[1]), value), float(np.std(inside, ddof=1))
-        )
+        error = float(np.std(inside, ddof=1)) if math.isfinite(inside[-1]) else math.nan
+        return Interval(min(float(ends[0]), value), max(float(ends[1]), value), error)
 
 
 def spread(draws: Array) -> float:

@@ -86,8 +86,23 @@ class Resamples:
             return measure(rates(self.counts, here, mixture, self.target))
 
         def drawn(mixture: Mixture | Mixtures) -> Array:
-            return measure(self.rates_for(self.cells.drawn, mixture, column)).ravel()
+            rates = self.rates_for(self.cells.drawn, mixture, column)
+            values = measure(rates)
+            if math.isinf(measure.high):
+                # A ratio with nothing left below the line is infinite, not unknown.
+                values = np.where(np.isnan(values) & (rates.predicted > 0), math.inf, values)
+            return values.ravel()
 
+        if math.isinf(measure.high):
+            # Ratios are far from normal.
+            nodes = [] if self.region is None else self.region.nodes
+            first = self.uncertain or self.mixture
+            return Interval.union(
+                self.how.percentiles(
+                    float(exact(self.mixture)[0]), drawn(m), measure.low, measure.high
+                )
+                for m in (first, *nodes)
+            )
         return self._interval(
             lambda mixture: float(exact(mixture)[0]),
             drawn,
