@@ -2,6 +2,7 @@
 
 from pueval import conversions, metrics
 from pueval.bounds import Bounds, BoundTables, claesen_bounds
+from pueval.choices import Choice
 from pueval.counts import Counts
 from pueval.errors import (
     AssumptionWarning,
@@ -12,6 +13,13 @@ from pueval.errors import (
 from pueval.evaluation import Evaluation
 from pueval.evaluator import evaluate
 from pueval.feasibility import PriorLimit, feasibility_pvalue, largest_prior
+from pueval.groups import (
+    GroupDifferences,
+    GroupEstimates,
+    GroupEvaluation,
+    MacroAverage,
+    evaluate_by,
+)
 from pueval.label_frequency import Moments, labeling_moments, labeling_variance
 from pueval.mixture import Mixture
 from pueval.results import Best, Contingency, Estimate, OperatingPoint
@@ -24,11 +32,16 @@ __all__ = [
     "Best",
     "BoundTables",
     "Bounds",
+    "Choice",
     "Contingency",
     "Counts",
     "Estimate",
     "Evaluation",
+    "GroupDifferences",
+    "GroupEstimates",
+    "GroupEvaluation",
     "InputError",
+    "MacroAverage",
     "MissingPackageError",
     "Mixture",
     "Moments",
@@ -39,6 +52,7 @@ __all__ = [
     "claesen_bounds",
     "conversions",
     "evaluate",
+    "evaluate_by",
     "feasibility_pvalue",
     "labeling_moments",
     "labeling_variance",

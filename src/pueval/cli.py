@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shlex
 import sys
 import warnings
@@ -17,6 +16,14 @@ from rich.console import Console
 from rich.markup import escape
 
 from pueval import __version__
+from pueval.cli_choices import choice_table, choose_all
+from pueval.cli_groups import (
+    evaluate_groups,
+    group_notes,
+    group_table,
+    read_groups,
+    refuse_with_groups,
+)
 from pueval.counts import Counts
 from pueval.curves import naive_auc
 from pueval.errors import AssumptionWarning, InputError, MissingPackageError
@@ -26,11 +33,10 @@ from pueval.mixture import Target
 from pueval.presentation import TITLES
 from pueval.ranking import RANKING_TITLES
 from pueval.report import write_report
-from pueval.results import Estimate
 from pueval.simulate.command import simulate_command
 from pueval.sources.files import read_files
 from pueval.sources.labels import LabelValues
-from pueval.tables import amount, number, text_table
+from pueval.tables import amount, bracketed, number, text_table
 from pueval.terminal import print_roc_curves, print_table
 from pueval.writing import replaced
 
@@ -71,7 +77,12 @@ def evaluate_command(
     label_frequency: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None,
     purity: Annotated[str, Parameter(group=ASSUMPTIONS)] = "1",
     target: Annotated[Target, Parameter(group=ASSUMPTIONS)] = "population",
+    by: Annotated[str | None, Parameter(group=COLUMNS)] = None,
+    group_prior: Annotated[
+        Literal["shared", "label_frequency", "each"], Parameter(group=ASSUMPTIONS)
+    ] = "shared",
     threshold: Annotated[float | None, Parameter(group=OUTPUT)] = None,
+    at: Annotated[list[str] | None, Parameter(group=OUTPUT, negative=())] = None,
     level: Annotated[float, Parameter(group=OUTPUT)] = 0.95,
     intervals: Annotated[bool, Parameter(group=OUTPUT, negative="--no-intervals")] = True,
     variance: Annotated[Literal["sampling", "labeling"], Parameter(group=OUTPUT)] = "sampling",
@@ -113,9 +124,17 @@ def evaluate_command(
     target
         Whose performance: of the whole population in the file, or of its unlabeled rows
         (when the labeled ones were collected apart).
+    by
+        Column with the group of each row: evaluate every group, beside all rows together.
+    group_prior
+        With --by: the same prior in every group, the same label frequency, or a prior that is
+        estimated in each.
     threshold
         Scores at or above it count as predicted positive. By default each model's threshold of
         the best Matthews correlation.
+    at
+        Also choose a threshold: precision=0.9, recall=0.8, fpr=0.01, top=500 (rows), best=f1 or
+        cost=1:20 (what a false positive and a false negative cost); repeat it for several.
     level
         Confidence level of the limits. They carry the uncertainty of an estimated prior.
     intervals
@@ -141,7 +160,7 @@ def evaluate_command(
     quiet
         Print nothing but errors.
     """
-    counts = _read(file, label, score, weight, LabelValues(positive, unlabeled, negative))
+    labels = LabelValues(positive, unlabeled, negative)
     how: dict[str, Any] = {
         "target": target,
         "threshold": threshold,
@@ -156,18 +175,41 @@ def evaluate_command(
         "label_frequency": _share("label-frequency", label_frequency),
         "purity": purity if purity == "estimate" else _share("purity", purity),
     }
+    if by is not None:
+        refuse_with_groups(at=at, ranking=ranking, variance=variance != "sampling", html=html_path)
+        columns = read_groups(file, label, score, weight, labels, by)
+        groups = evaluate_groups(columns, group_prior, assumed, how)
+        if json_path is not None:
+            _write_json(json_path, file, label, {k: one.to_dict() for k, one in groups.items()})
+        for name, one in groups.items() if not quiet else ():
+            _say(f"{name}: {one.summary()}.")
+            _print_table(*group_table(one))
+            for line in group_notes(one):
+                _say(line)
+        return
+    if group_prior != "shared":
+        raise InputError("--group-prior is about groups, and goes with --by.")
+    counts = _read(file, label, score, weight, labels)
     evaluations = _evaluate_all(counts, assumed, how)
     rankings = {name: ev.ranking() for name, ev in evaluations.items()} if ranking else {}
+    choices = choose_all(at or [], evaluations)
     if json_path is not None:
         models = {
-            name: ev.to_dict() | ({"ranking": rankings[name]} if rankings else {})
+            name: ev.to_dict()
+            | ({"ranking": rankings[name]} if rankings else {})
+            | ({"choices": {k: one.to_dict() for k, one in choices[name].items()}} if at else {})
             for name, ev in evaluations.items()
         }
         _write_json(json_path, file, label, models)
     if html_path is not None:
         write_report(html_path, evaluations, command=shlex.join(["pueval", *_given.get()]))
-    if not quiet:
-        _print_evaluations(evaluations, rankings)
+    if quiet:
+        return
+    _print_evaluations(evaluations, rankings)
+    if at:
+        _print_table(*choice_table(choices))
+        if intervals:
+            _say("Limits at chosen thresholds allow for their having been chosen on these rows.")
 
 
 @app.command(name="prior")
@@ -288,7 +330,8 @@ def _print_evaluations(
     for name, ev in evaluations.items():
         header += [f"{name}\nnaive", f"{name}\ncorrected"]
         for row, measure in zip(rows, ev, strict=True):
-            row += [number(ev[measure].naive), bracketed(ev[measure])]
+            one = ev[measure]
+            row += [number(one.naive), bracketed(one.value, one.low, one.high)]
     thresholds = ["Threshold"]
     for ev in evaluations.values():
         thresholds += ["", f"{ev.threshold:.5g}"]
@@ -325,13 +368,6 @@ def _limits_mean(ev: Evaluation) -> str:
         known = "they carry the uncertainty of the estimates"
     how = ev.resampling
     return f"In brackets: {how.level:.0%} limits for {what[how.variance]}; {known}."
-
-
-def bracketed(estimate: Estimate) -> str:
-    """Show a value with its limits."""
-    if math.isnan(estimate.low):
-        return number(estimate.value)
-    return f"{number(estimate.value)} ({number(estimate.low)}–{number(estimate.high)})"
 
 
 def _assumed(ev: Evaluation) -> str:

@@ -123,11 +123,25 @@ def average_precision(
     drift = np.flatnonzero(~labeled & (gain != 0))
     if drift.size:
         start, end = rates.predicted[drift], rates.predicted[drift + 1]
-        slope = gain[drift] / (end - start)
-        # Precision is prevalence·(slope + offset/predicted) along the line.
-        offset = rates.tpr[drift] - slope * start
-        ratio = np.divide(end, start, out=np.ones_like(end), where=start > 0)
-        area += float(rates.prevalence * np.sum(slope * (gain[drift] + offset * np.log(ratio))))
+        area += float(
+            np.sum(drift_area(rates.prevalence, start, end, rates.tpr[drift], gain[drift]))
+        )
+    return area
+
+
+def drift_area(
+    prevalence: float | Array, start: Array, end: Array, tpr: Array, gain: Array
+) -> Array:
+    """Integrate precision over recall on lines without labeled rows.
+
+    Each goes from ``tpr`` at the predicted share ``start`` to ``tpr + gain`` at ``end``; precision
+    is prevalence·(slope + offset/predicted) along it.
+    """
+    width = end - start
+    slope = np.divide(gain, width, out=np.zeros_like(width), where=width != 0)
+    offset = tpr - slope * start
+    ratio = np.divide(end, start, out=np.ones_like(end), where=start > 0)
+    area: Array = prevalence * slope * (gain + offset * np.log(ratio))
     return area
 
 

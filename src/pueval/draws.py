@@ -47,14 +47,14 @@ class Cells:
     noise: Array
 
 
-def cells_between(counts: Counts, corners: Steps, wanted: float) -> Array:
+def cells_between(counts: Counts, corners: Steps, wanted: float | Array) -> Array:
     """Thresholds that bound the cells: all corners, or about `CELLS` quantiles; and the wanted."""
     if 2 * corners.threshold.size <= CELLS:
         where = np.flatnonzero(np.diff(corners.labeled)) + 1
         base = counts.unfold(corners, where).threshold
     else:
         base = np.concatenate([counts.thinned(CELLS).score, corners.threshold[[-1]]])
-    every = np.concatenate([base.astype(np.float64), [wanted, np.inf]])
+    every = np.concatenate([base.astype(np.float64), np.atleast_1d(wanted), [np.inf]])
     return np.unique(every)[::-1]
 
 
@@ -63,10 +63,10 @@ def draw(
     corners: Steps,
     mixture: Mixture,
     *,
-    threshold: float,
+    threshold: float | Array,
     how: Resampling,
 ) -> Cells:
-    """Draw counts between thresholds again, as ``how`` says."""
+    """Draw counts between thresholds again, as ``how`` says; the given ones are among them."""
     thresholds = cells_between(counts, corners, threshold)
     rng = np.random.default_rng(how.seed)
     if how.variance == "labeling":

@@ -12,6 +12,7 @@ from pueval import presentation
 from pueval.assumptions import Assumptions
 from pueval.bands import BandKind, CurveBand, precision_recall_band, roc_band
 from pueval.bounds import BandMethod, Bounds, Start, claesen_bounds
+from pueval.choices import Choice
 from pueval.counts import Counts, Steps
 from pueval.curves import (
     PrecisionRecallCurve,
@@ -36,9 +37,12 @@ from pueval.results import (
     estimate,
     operating_point,
 )
+from pueval.rules import Rule, cost_rule, find_rule
+from pueval.samples import Array
 from pueval.sensitivity import TippingPoint, bias_bounds, tipping_point
 from pueval.sensitivity_grid import SensitivityGrid, sensitivity_grid
 from pueval.threshold_curves import MeasureCurve, curve_thresholds, measure_curve
+from pueval.thresholds import choose, neighbors
 
 if TYPE_CHECKING:
     import os
@@ -154,12 +158,7 @@ class Evaluation:
         OperatingPoint
         """
         wanted = check_threshold(threshold)
-        drawn = None
-        if self.resampling is not None:
-            drawn = draw_again(
-                self.counts, self._corners, self.assumptions, self.target, wanted, self.resampling
-            )
-        return operating_point(wanted, *self._rates_at(wanted), drawn)
+        return operating_point(wanted, *self._rates_at(wanted), self._draw(wanted))
 
     def best(self, measure: str) -> Best:
         """Find the threshold at which a measure is best.
@@ -211,6 +210,94 @@ class Evaluation:
         if mixture != self.mixture:
             these = rates(self.counts, self._corners, mixture, self.target)
         return best_value(measure, these)[1]
+
+    def threshold_for(
+        self,
+        *,
+        precision: float | None = None,
+        recall: float | None = None,
+        fpr: float | None = None,
+        top: float | None = None,
+        best: str | None = None,
+    ) -> Choice:
+        """Choose a threshold by what it has to achieve, and say what it achieves.
+
+        Parameters
+        ----------
+        precision : float, optional
+            Of the thresholds with at least this precision, the one with the highest recall.
+            Thresholds with fewer than 10 labeled rows at or above them (or half of the labeled
+            rows, if there are fewer than 20) are not considered: precision is chance there.
+        recall : float, optional
+            The highest threshold with at least this recall.
+        fpr : float, optional
+            Of the thresholds with at most this false positive rate, the one with the highest
+            recall.
+        top : int, optional
+            The lowest score of a row of the target with at most so many of its rows at or above.
+        best : str, optional
+            The threshold at which this measure is best.
+
+        Returns
+        -------
+        Choice
+            Its limits hold the true value of each measure at the chosen threshold. They are
+            corrected for its having been chosen on the same rows: the choice is repeated in every
+            resample, and what it looks better there than where the resample was drawn from is
+            taken off. For the best value that any threshold could reach, see `best`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pueval import evaluate
+        >>> rng = np.random.default_rng(0)
+        >>> positive = rng.random(20_000) < 0.3
+        >>> score = rng.normal(size=20_000) + 2 * positive
+        >>> labeled = positive & (rng.random(20_000) < 0.2)
+        >>> ev = evaluate(labeled, score, prevalence=0.3)
+        >>> choice = ev.threshold_for(precision=0.9)
+        >>> round(choice.threshold, 1), round(choice["recall"].value, 1)
+        (1.8, 0.6)
+        >>> choice["precision"].low < 0.9 < choice["precision"].high
+        True
+        """
+        asked = {"precision": precision, "recall": recall, "fpr": fpr, "top": top, "best": best}
+        return self._follow(find_rule(self.counts, self.target, asked))
+
+    def best_cost(self, *, false_positive: float, false_negative: float) -> Choice:
+        """Choose the threshold of the least expected cost.
+
+        cost = false_positive·P(false positive) + false_negative·P(false negative), per row of the
+        target.
+
+        Parameters
+        ----------
+        false_positive, false_negative : float
+            What one wrong prediction of each kind costs, in any unit.
+
+        Returns
+        -------
+        Choice
+            With the measure ``"cost"``; limits as for `threshold_for`.
+
+        References
+        ----------
+        Elkan (2001), The foundations of cost-sensitive learning.
+        """
+        return self._follow(cost_rule(false_positive, false_negative))
+
+    def _follow(self, rule: Rule) -> Choice:
+        def draw(threshold: float) -> Resamples | None:
+            return self._draw(neighbors(self.counts, threshold))
+
+        return choose(rule, self._rates[0], self._rates_at, draw)
+
+    def _draw(self, threshold: float | Array) -> Resamples | None:
+        if self.resampling is None:
+            return None
+        return draw_again(
+            self.counts, self._corners, self.assumptions, self.target, threshold, self.resampling
+        )
 
     def roc(self, *, naive: bool = False) -> RocCurve:
         """Return the ROC curve.
@@ -509,7 +596,7 @@ def draw_again(
     corners: Steps,
     assumptions: Assumptions,
     target: Target,
-    threshold: float,
+    threshold: float | Array,
     how: Resampling,
 ) -> Resamples:
     """Draw counts again, and what is uncertain about prior and purity with them."""

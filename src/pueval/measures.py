@@ -190,6 +190,48 @@ def fbeta(beta: float) -> Measure:
     return Measure(f"f{beta:g}", f"F{beta:g}", formula)
 
 
+def cost(false_positive: float, false_negative: float) -> Measure:
+    """Return the expected cost per row of the target.
+
+    cost = false_positive·P(false positive) + false_negative·P(false negative)
+
+    Parameters
+    ----------
+    false_positive, false_negative : float
+        What one wrong prediction of each kind costs, in any unit; not negative, one of them
+        positive.
+
+    Returns
+    -------
+    Measure
+
+    References
+    ----------
+    Elkan (2001), The foundations of cost-sensitive learning.
+
+    Examples
+    --------
+    >>> cost(1, 20).high
+    20.0
+    """
+    for name, value in (("false_positive", false_positive), ("false_negative", false_negative)):
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not (number and 0 <= value < np.inf):
+            raise InputError(f"{name} must be a cost of at least 0; got {value!r}.")
+    if not (false_positive or false_negative):
+        raise InputError(
+            "false_positive and false_negative are both 0: nothing would cost anything."
+        )
+
+    def formula(t: Table) -> Array:
+        return _ratio(
+            false_positive * t.false_positive + false_negative * t.false_negative, t.total
+        )
+
+    most = float(max(false_positive, false_negative))
+    return Measure("cost", "Cost per row", formula, high=most, greater_is_better=False)
+
+
 def _measures() -> dict[str, Measure]:
     every = [
         Measure("accuracy", "Accuracy", _accuracy),

@@ -138,7 +138,7 @@ def rates(
 
 def background(counts: Counts, shares: Shares) -> Array:
     """Return the share of unlabeled and known negative rows together."""
-    if not counts.n_negative:
+    if not np.any(counts.n_negative):
         return shares.unlabeled
     pooled = counts.n_unlabeled * shares.unlabeled + counts.n_negative * shares.negative
     return pooled / (counts.n_unlabeled + counts.n_negative)
@@ -153,7 +153,8 @@ def rates_of_shares(
 ) -> Rates:
     """Correct shares of rows at or above thresholds.
 
-    ``counts`` only tells how many rows of each kind there are. Shares may have lines, one per
+    ``counts`` only tells how many rows of each kind there are; its numbers may be arrays, one
+    number per threshold, if each belongs to a group of its own. Shares may have lines, one per
     resample; `Mixtures` are then a column, one per line.
     """
     check_target(target)
@@ -164,7 +165,7 @@ def rates_of_shares(
         size = counts.n
         predicted = counts.n_labeled * shares.labeled + (size - counts.n_labeled) * others
         predicted = predicted / size
-    elif not n_unlabeled:
+    elif not np.all(n_unlabeled):
         raise InputError(
             "target='unlabeled' asks for the performance among unlabeled rows, and there are "
             "none. Use target='population'."
@@ -176,7 +177,7 @@ def rates_of_shares(
         tpr, fpr = correct_pair(shares.positive, predicted, mixture, prevalence)
         return Rates(threshold, tpr, fpr, predicted, prevalence, size)
     tpr, fpr = correct_pair(shares.labeled, others, mixture, mixture.background_prior(counts))
-    if target == "unlabeled" and n_negative:
+    if target == "unlabeled" and np.any(n_negative):
         # The rates used the known negatives too; the share must agree with the rates.
         predicted = prevalence * tpr + (1 - prevalence) * fpr
     return Rates(threshold, tpr, fpr, predicted, prevalence, size)

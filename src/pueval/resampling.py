@@ -320,7 +320,7 @@ def resample(
     mixture: Mixture,
     target: Target,
     *,
-    threshold: float,
+    threshold: float | Array,
     how: Resampling,
     region: Region | None = None,
 ) -> Resamples:

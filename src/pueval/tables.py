@@ -26,6 +26,13 @@ def span(low: float, high: float) -> str:
     return "–" if math.isnan(low) else f"{number(low)} to {number(high)}"
 
 
+def bracketed(value: float, low: float, high: float) -> str:
+    """Show a value with its limits, if it has any."""
+    if math.isnan(low):
+        return number(value)
+    return f"{number(value)} ({number(low)}–{number(high)})"
+
+
 def amount(value: float) -> str:
     """Show a number of rows."""
     return f"{value:,.0f}" if abs(value - round(value)) < 1e-9 else f"{value:,.1f}"

@@ -23,8 +23,8 @@ Samples = tuple[Sample, Sample, Sample]
 def read_arrays(y: Any, score: Any, *, labels: LabelValues, weight: Any = None) -> Samples:
     """Sort the scores of labeled, unlabeled and known negative rows apart."""
     y = one_column(y, "y")
-    score = _scores(one_column(score, "score"))
-    weight = None if weight is None else _weights(one_column(weight, "weight"))
+    score = as_scores(one_column(score, "score"))
+    weight = None if weight is None else as_weights(one_column(weight, "weight"))
     for name, array in (("score", score), ("weight", weight)):
         if array is not None and len(array) != len(y):
             raise InputError(
@@ -121,7 +121,8 @@ def one_column(values: Any, name: str) -> Array:
     return array
 
 
-def _scores(score: Array) -> Array:
+def as_scores(score: Array) -> Array:
+    """Return scores as floats; refuse what is no number."""
     if score.dtype.kind == "O":
         try:
             score = score.astype(np.float64)
@@ -142,7 +143,8 @@ def _scores(score: Array) -> Array:
     return score.astype(np.float32 if score.dtype == np.float16 else np.float64, copy=False)
 
 
-def _weights(weight: Array) -> Array:
+def as_weights(weight: Array) -> Array:
+    """Return weights as int64 or float64; refuse missing and negative ones."""
     if weight.dtype.kind not in "biuf":
         raise InputError(f"weight must hold numbers; got dtype {weight.dtype}.")
     if weight.dtype.kind == "f":

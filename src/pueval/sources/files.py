@@ -10,6 +10,7 @@ import glob
 import gzip
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,16 @@ NUMBERS = (
 KINDS = LabelValues(1, 0, 2)
 
 
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Columns of the files, row by row: 1 labeled, 0 unlabeled, 2 known negative (`KINDS`)."""
+
+    kind: Array
+    scores: list[Array]
+    weight: Array | None
+    by: Array | None
+
+
 def read_files(
     path: str | os.PathLike[str],
     *,
@@ -40,6 +51,22 @@ def read_files(
     labels: LabelValues,
 ) -> list[Samples]:
     """Read the samples of each score column, in one pass over the files."""
+    rows = read_rows(path, label=label, scores=scores, weight=weight, labels=labels)
+    return [
+        read_arrays(rows.kind, score, weight=rows.weight, labels=KINDS) for score in rows.scores
+    ]
+
+
+def read_rows(
+    path: str | os.PathLike[str],
+    *,
+    label: str,
+    scores: Sequence[str],
+    weight: str | None,
+    labels: LabelValues,
+    by: str | None = None,
+) -> Rows:
+    """Read labels, scores, weights and groups of all rows."""
     duckdb = require("duckdb", extra="cli", purpose="reading files")
     files = _find(path)
     # Columns get names of our own, so that theirs may be anything.
@@ -47,24 +74,40 @@ def read_files(
     wanted |= {f"s{i}": (score, "score") for i, score in enumerate(scores)}
     if weight is not None:
         wanted["w"] = (weight, "weight")
+    numbers = [*wanted][1:]
+    if by is not None:
+        wanted["g"] = (by, "group")
     with duckdb.connect(config={"threads": os.cpu_count() or 1}) as connection:
         try:
             relation = _open(connection, files, wanted)
             types = dict(zip(relation.columns, map(str, relation.types), strict=True))
             columns = [f"{_kind(types['label'], labels)} AS k"]
-            columns += [f"{_number(name, types[name])} AS {name}" for name in [*wanted][1:]]
+            columns += [f"{_number(name, types[name])} AS {name}" for name in numbers]
+            columns += [] if by is None else ["g"]
             data = relation.select(", ".join(columns)).fetchnumpy()
             if not len(data["k"]):
                 raise InputError(f"{path} holds no rows, only a header.")
-            _check(relation, data, types, labels, wanted)
+            _check(relation, data, types, labels, {k: wanted[k] for k in ("label", *numbers)})
         except duckdb.Error as error:
             raise _unreadable(path, error) from None
-    given = None if weight is None else _weights(_plain(data["w"]), types["w"])
-    kind = _plain(data["k"])
-    return [
-        read_arrays(kind, _plain(data[f"s{i}"]), weight=given, labels=KINDS)
-        for i in range(len(scores))
-    ]
+    return Rows(
+        _plain(data["k"]),
+        [_plain(data[f"s{i}"]) for i in range(len(scores))],
+        None if weight is None else _weights(_plain(data["w"]), types["w"]),
+        None if by is None else _groups(data["g"], by),
+    )
+
+
+def _groups(values: Array, by: str) -> Array:
+    """Return the names of groups; refuse missing ones."""
+    lost = int(np.ma.getmaskarray(values).sum())
+    if lost:
+        words = ", ".join(word or "nothing" for word in NULLS)
+        raise InputError(
+            f"{lost:,} rows have no group (column {by!r}): in text files these words mean a "
+            f"missing value: {words}. Drop the rows, or give them a group of their own."
+        )
+    return _plain(values)
 
 
 def _find(path: str | os.PathLike[str]) -> list[str]:

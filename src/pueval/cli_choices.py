@@ -1,0 +1,84 @@
+"""Thresholds on the command line: ``--at precision=0.9`` and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pueval.choices import Choice
+from pueval.errors import InputError
+from pueval.evaluation import Evaluation
+from pueval.tables import bracketed
+
+NUMBERS = ("precision", "recall", "fpr", "top")
+# The measures to print; all others are in the JSON file.
+SHOWN = {
+    "precision": "precision",
+    "recall": "recall",
+    "false_positive_rate": "false positive rate",
+    "f1": "F1",
+}
+HELP = "write precision=0.9, recall=0.8, fpr=0.01, top=500, best=f1 or cost=1:20"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One ``--at``, understood."""
+
+    text: str
+    name: str
+    value: str
+
+    @classmethod
+    def parse(cls, text: str) -> Asked:
+        """Take ``name=value`` apart; refuse what cannot be one."""
+        name, _, value = text.partition("=")
+        parts = value.split(":") if name == "cost" else [value]
+        if name in {*NUMBERS, "cost"}:
+            try:
+                numbers = [float(part) for part in parts]
+            except ValueError:
+                numbers = []
+            if len(numbers) == (2 if name == "cost" else 1):
+                return cls(text, name, value)
+        elif name == "best" and value:
+            return cls(text, name, value)
+        raise InputError(f"--at {text!r} says nothing: {HELP} (false positive : false negative).")
+
+    def of(self, ev: Evaluation) -> Choice:
+        """Choose the threshold of one model."""
+        if self.name == "cost":
+            false_positive, false_negative = map(float, self.value.split(":"))
+            return ev.best_cost(false_positive=false_positive, false_negative=false_negative)
+        if self.name == "best":
+            return ev.threshold_for(best=self.value)
+        asked: dict[str, Any] = {self.name: float(self.value)}
+        return ev.threshold_for(**asked)
+
+
+def choose_all(
+    texts: Sequence[str], evaluations: dict[str, Evaluation]
+) -> dict[str, dict[str, Choice]]:
+    """Choose all thresholds of all models, before anything is printed."""
+    asked = [Asked.parse(text) for text in dict.fromkeys(texts)]
+    return {name: {one.text: one.of(ev) for one in asked} for name, ev in evaluations.items()}
+
+
+def choice_table(choices: dict[str, dict[str, Choice]]) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows: a row for each model and each ``--at``."""
+    every = [(model, text, one) for model, all_ in choices.items() for text, one in all_.items()]
+    cost = any("cost" in one.measures for _, _, one in every)
+    header = ["Chosen threshold", "threshold", *SHOWN.values(), *(["cost per row"] if cost else [])]
+    rows = []
+    for model, text, one in every:
+        cells = [_cell(one, name) for name in SHOWN]
+        if cost:
+            cells.append(_cell(one, "cost") if "cost" in one.measures else "")
+        rows.append([f"{model}, {text}", f"{one.threshold:.5g}", *cells])
+    return header, rows
+
+
+def _cell(one: Choice, name: str) -> str:
+    found = one[name]
+    return bracketed(found.value, found.low, found.high)

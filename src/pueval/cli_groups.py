@@ -1,0 +1,105 @@
+"""Groups on the command line: ``--by column``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from pueval.counts import Counts
+from pueval.curves import naive_auc
+from pueval.errors import InputError
+from pueval.groups import GroupEvaluation, evaluate_by
+from pueval.groups.presentation import MOST, table
+from pueval.samples import Array
+from pueval.sources.arrays import read_arrays
+from pueval.sources.files import KINDS, read_rows
+from pueval.sources.labels import LabelValues
+
+# Labels, scores, groups and weights.
+Columns = tuple[Array, Array, Array, Array | None]
+# Groups to print; all are in the JSON file.
+PRINTED = 50
+
+
+def refuse_with_groups(**given: Any) -> None:
+    """Refuse options that are about one evaluation."""
+    for name, value in given.items():
+        if value:
+            raise InputError(f"--{name} does not go with --by: leave out one of them.")
+
+
+def read_groups(
+    file: str,
+    label: str,
+    scores: list[str],
+    weight: str | None,
+    labels: LabelValues,
+    by: str,
+) -> dict[str, Columns]:
+    """Read labels, scores, groups and weights for each model."""
+    names = list(dict.fromkeys(scores))
+    rows = read_rows(file, label=label, scores=names, weight=weight, labels=labels, by=by)
+    assert rows.by is not None  # noqa: S101 - it was asked for
+    return {
+        name: (rows.kind, score, rows.by, rows.weight)
+        for name, score in zip(names, rows.scores, strict=True)
+    }
+
+
+def evaluate_groups(
+    models: dict[str, Columns], group_prior: Any, assumed: dict[str, Any], how: dict[str, Any]
+) -> dict[str, GroupEvaluation]:
+    """Evaluate every group for each model; a bar shows progress in a terminal.
+
+    If the prior of all rows is estimated, by the model that separates best.
+    """
+    how = {name: value for name, value in how.items() if name != "variance"}
+
+    def one(columns: Columns, assumed: dict[str, Any]) -> GroupEvaluation:
+        kind, score, by, weight = columns
+        positive, unlabeled, negative = KINDS.kinds
+        return evaluate_by(
+            kind,
+            score,
+            by,
+            weight=weight,
+            group_prior=group_prior,
+            pos_label=positive,
+            unlabeled_label=unlabeled,
+            negative_label=negative,
+            progress=sys.stderr.isatty(),
+            **assumed,
+            **how,
+        )
+
+    given = any(assumed[name] is not None for name in ("prior", "prevalence", "label_frequency"))
+    if given or len(models) == 1 or group_prior == "each":
+        return {name: one(columns, assumed) for name, columns in models.items()}
+    best = max(models, key=lambda name: _naive_auc(models[name]))
+    first = one(models[best], assumed)
+    known = assumed | {"prior": first.overall.mixture.prior}
+    return {
+        name: first if name == best else one(columns, known) for name, columns in models.items()
+    }
+
+
+def _naive_auc(columns: Columns) -> float:
+    kind, score, _, weight = columns
+    counts = Counts(*read_arrays(kind, score, weight=weight, labels=KINDS))
+    counts.check()
+    return naive_auc(counts, counts.corners())
+
+
+def group_table(groups: GroupEvaluation) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows."""
+    return table(groups, max(PRINTED, MOST))
+
+
+def group_notes(groups: GroupEvaluation) -> list[str]:
+    """Return what is to be said below the table."""
+    lines = []
+    if len(groups) > PRINTED:
+        lines.append(f"… and {len(groups) - PRINTED:,} more groups; --json writes all of them.")
+    if groups.level is not None:
+        lines.append(f"In brackets: {groups.level:.0%} limits for other rows of the same groups.")
+    return lines + [f"! {warning}" for warning in groups.warnings]

@@ -1,0 +1,297 @@
+"""AUC and average precision of many groups at once, and how single rows move them.
+
+The influence of a row on an area is what the area changes with a bit more weight on the row. Its
+variance over the rows of a kind, divided by their number, is that of the area: for the AUC
+these are DeLong's placement values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pueval.counts import Counts, Steps
+from pueval.curves import drift_area
+from pueval.groups.rows import Block
+from pueval.groups.totals import Totals
+from pueval.measures import MEASURES, ZERO
+from pueval.mixture import NAIVE, Mixtures, Target
+from pueval.rates import Rates, Shares
+from pueval.samples import Array
+
+# Sums of weights as small as this beside others are rounding errors.
+ROUNDING = 1e-12
+Columns = tuple[Array, Array, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Distinct scores of every group, descending, and the rows that have and exceed them.
+
+    Attributes
+    ----------
+    group, score : ndarray
+        Of each step.
+    at, beyond : tuple of three ndarray
+        Labeled, unlabeled and negative rows at the score, and at or above it.
+    n_groups : int
+        How many groups there are; every one has a step.
+    """
+
+    group: Array
+    score: Array
+    at: Columns
+    beyond: Columns
+    n_groups: int
+
+    @classmethod
+    def of(cls, block: Block) -> Table:
+        """Count the rows of a block."""
+        group, score = block.group, block.score
+        new = np.ones(group.size, dtype=bool)
+        new[1:] = (group[1:] != group[:-1]) | (score[1:] != score[:-1])
+        first = np.flatnonzero(new)
+        last = np.append(first[1:], group.size) - 1
+        ones = np.ones(group.size, dtype=np.int64) if block.weight is None else block.weight
+        at, beyond = [], []
+        for kind in range(3):
+            rows = np.where(block.kind == kind, ones, 0)
+            at.append(np.add.reduceat(rows, first))
+            reached = _running(rows, block.starts)[last]
+            beyond.append(np.where(reached < ROUNDING * rows.max(), 0, reached))
+        return cls(
+            group[first],
+            score[first],
+            (at[0], at[1], at[2]),
+            (beyond[0], beyond[1], beyond[2]),
+            block.n_groups,
+        )
+
+    @classmethod
+    def of_counts(cls, counts: Counts, corners: Steps) -> Table:
+        """Take the labeled scores of one Counts as the steps of one group."""
+        where = np.flatnonzero(np.diff(corners.labeled)) + 1
+        score = corners.threshold[where]
+        around = [kind.around(score) for kind in counts.samples()]
+        (al, bl), (au, bu), (an, bn) = around
+        zero = np.zeros(score.size, dtype=np.intp)
+        return cls(zero, score, (bl - al, bu - au, bn - an), (bl, bu, bn), 1)
+
+    @property
+    def above(self) -> Columns:
+        """Labeled, unlabeled and negative rows strictly above each score."""
+        found = [
+            # Where no row is above, sums of weights differ by rounding.
+            np.where(beyond - at <= ROUNDING * beyond, 0, beyond - at)
+            for at, beyond in zip(self.at, self.beyond, strict=True)
+        ]
+        return found[0], found[1], found[2]
+
+    def labeled(self) -> Table:
+        """Return the steps that have labeled rows."""
+        return self.part(self.at[0] > 0)
+
+    def part(self, mask: Array) -> Table:
+        """Return some of the steps."""
+        at, beyond = ([column[mask] for column in columns] for columns in (self.at, self.beyond))
+        return Table(
+            self.group[mask],
+            self.score[mask],
+            (at[0], at[1], at[2]),
+            (beyond[0], beyond[1], beyond[2]),
+            self.n_groups,
+        )
+
+    def sums(self, values: Array) -> Array:
+        """Add up by group."""
+        return np.bincount(self.group, values, minlength=self.n_groups)
+
+
+def _running(rows: Array, starts: Array) -> Array:
+    """Cumulative sums that start again with every group."""
+    first = starts[:-1]
+    if rows.dtype.kind in "iu":
+        sums = np.cumsum(rows)
+        base = sums[first] - rows[first]
+        within: Array = sums - np.repeat(base, np.diff(starts))
+        return within
+    # To take the sum of the last group off at its end, and not the sum of all, keeps the digits.
+    change = rows.copy()
+    change[first[1:]] -= np.add.reduceat(rows, first)[:-1]
+    return np.cumsum(change)
+
+
+@dataclass(frozen=True, eq=False)
+class Influence:
+    """An area by group, and how labeled and other rows at labeled scores move it.
+
+    Attributes
+    ----------
+    value : ndarray
+        The area of each group.
+    labeled : ndarray
+        Of a labeled row, at each labeled step.
+    other : ndarray
+        Of another row at a labeled step.
+    gap : ndarray
+        Of another row between a labeled step and the one above it.
+    tail : ndarray
+        Of another row below all labeled steps, by group.
+    excess : ndarray
+        By how much the area of each group is too large on average, since every labeled row
+        helps itself.
+    """
+
+    value: Array
+    labeled: Array
+    other: Array
+    gap: Array
+    tail: Array
+    excess: Array
+
+
+def naive_auc(table: Table, totals: Totals) -> Influence:
+    """AUC of labeled against other rows, ties counting half; ``table`` has labeled steps only."""
+    mine = totals.take(table.group)
+    at, beyond = table.at[1] + table.at[2], table.beyond[1] + table.beyond[2]
+    placement = (mine.n_others - beyond + at / 2) / mine.n_others
+    above = table.beyond[0] - table.at[0]
+    pairs = table.at[0].astype(np.float64) * (mine.n_others - beyond + at / 2)
+    return Influence(
+        table.sums(pairs) / totals.n_labeled / totals.n_others,
+        placement,
+        (above + table.at[0] / 2) / mine.n_labeled,
+        above / mine.n_labeled,
+        np.ones(table.n_groups),
+        np.zeros(table.n_groups),
+    )
+
+
+def average_precision(
+    table: Table, totals: Totals, mixtures: Mixtures, target: Target
+) -> Influence:
+    """Average precision by group; ``table`` has labeled steps only.
+
+    The value is that of `pueval.curves.average_precision`. A row adds to the area directly,
+    where it moves recall, and through the precision at all lower thresholds.
+    """
+    mine, own = totals.take(table.group), _take(mixtures, table.group)
+    here = mine.corrected(table.beyond, own, target)
+    above = mine.corrected(table.above, own, target)
+    opens = np.ones(table.group.size, dtype=bool)
+    opens[1:] = table.group[1:] != table.group[:-1]
+
+    def shifted(column: Array) -> Array:
+        """Return what was reached at the labeled step above."""
+        return np.where(opens, 0.0, np.concatenate([[0.0], column[:-1]]))
+
+    precision, before = _precision(here), _precision(above)
+    gain, drift = here.tpr - above.tpr, above.tpr - shifted(here.tpr)
+    parts = gain * precision
+    steady = bool(np.all(mixtures.purity == 1))
+    tails = np.zeros(table.n_groups)
+    end = _ones(totals, mixtures, target)
+    if not steady:
+        moved = np.flatnonzero(drift)
+        parts[moved] += drift_area(
+            _at(here.prevalence, moved),
+            shifted(here.predicted)[moved],
+            above.predicted[moved],
+            shifted(here.tpr)[moved],
+            drift[moved],
+        )
+        closes = np.flatnonzero(np.append(opens[1:], True))
+        rest = end.tpr - here.tpr[closes]
+        moved = np.flatnonzero(rest)
+        tails[moved] = drift_area(
+            _at(end.prevalence, moved),
+            here.predicted[closes][moved],
+            end.predicted[moved],
+            here.tpr[closes][moved],
+            rest[moved],
+        )
+    by_labeled, by_other = _slopes(totals, mixtures, target)
+    influence = []
+    for slope in (by_labeled, by_other):
+        recall, predicted = slope.tpr[table.group], slope.predicted[table.group]
+        change = gain * _change(here, precision, recall, predicted)
+        if not steady:
+            change += drift * _change(above, before, recall, predicted)
+        influence.append(_from_end(change, table))
+    at_labeled = influence[0] + by_labeled.tpr[table.group] * precision
+    by_recall = by_other.tpr[table.group]
+    return Influence(
+        table.sums(parts) + tails,
+        at_labeled,
+        influence[1] + by_recall * precision,
+        influence[1] + by_recall * before,
+        by_other.tpr * _precision(end),
+        table.sums(gain * (precision - _precision_without(table, mine, own, target, precision))),
+    )
+
+
+def naive_average_precision(table: Table, totals: Totals) -> Array:
+    """Average precision by group with unlabeled rows counted as negative."""
+    mine, size = totals.take(table.group), table.group.size
+    plain = Mixtures(np.full(size, NAIVE.prior), np.full(size, NAIVE.purity))
+    here = mine.corrected(table.beyond, plain, "population")
+    return table.sums(table.at[0] / mine.n_labeled * _precision(here))
+
+
+def _precision_without(
+    table: Table, totals: Totals, mixtures: Mixtures, target: Target, precision: Array
+) -> Array:
+    """Precision at labeled steps, with one labeled row there left out.
+
+    A labeled row counts at its own score, which makes precision there too high on average: with
+    few labeled rows by far. Where nothing else is beyond it, precision is taken as at most 1.
+    """
+    rows = totals.effective[0]
+    share = table.beyond[0] / totals.n_labeled
+    fewer = np.maximum(share * rows - 1, 0) / np.maximum(rows - 1, 1) * totals.n_labeled
+    without = totals.corrected((fewer, table.beyond[1], table.beyond[2]), mixtures, target)
+    alone = np.asarray(without.predicted) <= ZERO
+    return np.where(alone, np.minimum(precision, 1.0), _precision(without))
+
+
+def _precision(rates: Rates) -> Array:
+    return np.nan_to_num(MEASURES["precision"](rates))
+
+
+def _change(rates: Rates, precision: Array, recall: Array, predicted: Array) -> Array:
+    """Return the change of precision with recall and with the share that is predicted."""
+    top = np.asarray(rates.prevalence * recall - precision * predicted)
+    result: Array = np.zeros(top.shape)
+    np.divide(top, rates.predicted, out=result, where=rates.predicted > 0)
+    return result
+
+
+def _from_end(values: Array, table: Table) -> Array:
+    """Sum of a value and all that follow in its group."""
+    total = table.sums(values)
+    starts = np.searchsorted(table.group, np.arange(table.n_groups + 1))
+    return total[table.group] - _running(values, starts) + values
+
+
+def _slopes(totals: Totals, mixtures: Mixtures, target: Target) -> tuple[Rates, Rates]:
+    """How rates change with the share of labeled, and of other rows beyond a threshold."""
+    one, zero = np.ones(totals.n_labeled.size), np.zeros(totals.n_labeled.size)
+    return (
+        totals.corrected_shares(Shares(one, zero, zero), mixtures, target),
+        totals.corrected_shares(Shares(zero, one, one), mixtures, target),
+    )
+
+
+def _ones(totals: Totals, mixtures: Mixtures, target: Target) -> Rates:
+    """Rates where all rows are predicted positive."""
+    one = np.ones(totals.n_labeled.size)
+    return totals.corrected_shares(Shares(one, one, one), mixtures, target)
+
+
+def _take(mixtures: Mixtures, groups: Array) -> Mixtures:
+    return Mixtures(mixtures.prior[groups], mixtures.purity[groups])
+
+
+def _at(values: float | Array, index: Array) -> Array:
+    return np.asarray(values)[index]

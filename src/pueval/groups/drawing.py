@@ -1,0 +1,92 @@
+"""Small multiples: the curve of every group in a panel of its own."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pueval.curves import recover_precision_recall, roc
+from pueval.errors import InputError, require
+from pueval.groups.presentation import shown
+from pueval.mixture import Mixture
+from pueval.rates import rates
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from pueval.counts import Counts
+    from pueval.groups.evaluation import GroupEvaluation
+
+LABELS = {
+    "roc": ("false positive rate", "true positive rate"),
+    "pr": ("recall", "precision"),
+}
+
+
+def small_multiples(
+    groups: GroupEvaluation, curve: str, names: Any, most: int, columns: int
+) -> Figure:
+    """Draw the curves of some groups; the curve of all rows is in every panel."""
+    if curve not in LABELS:
+        raise InputError(f"curve must be 'roc' or 'pr'; got {curve!r}.")
+    wanted = _wanted(groups, names, most)
+    figures = require("matplotlib.figure", extra="plot", purpose="GroupEvaluation.plot()")
+    lines = math.ceil(len(wanted) / columns)
+    figure: Figure = figures.Figure(
+        figsize=(2.4 * min(columns, len(wanted)) + 0.6, 2.5 * lines + 0.6), layout="constrained"
+    )
+    panels = figure.subplots(
+        lines, min(columns, len(wanted)), sharex=True, sharey=True, squeeze=False
+    ).ravel()
+    overall = groups.overall
+    background = _curve(curve, overall.counts, overall.mixture, overall.target)
+    auc = groups["roc_auc" if curve == "roc" else "average_precision"]
+    for panel, k in zip(panels, wanted, strict=False):
+        mixture = Mixture(float(groups.prior[k]), overall.mixture.purity)
+        own = _curve(curve, groups.counts(groups.names[k]), mixture, overall.target)
+        panel.plot(*background, color="0.75", linewidth=1)
+        panel.plot(*own, color="C0", linewidth=1.5)
+        # Names are data: no mathematics in them.
+        panel.set_title(
+            f"{shown(groups.names[k])}: {auc.value[k]:.2f}", fontsize=9, parse_math=False
+        )
+        panel.set_aspect("equal")
+        panel.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    for panel in panels[len(wanted) :]:
+        panel.set_visible(False)
+    x, y = LABELS[curve]
+    figure.supxlabel(x, fontsize=9)
+    figure.supylabel(y, fontsize=9)
+    return figure
+
+
+def _wanted(groups: GroupEvaluation, names: Any, most: int) -> list[int]:
+    """Return the numbers of the groups to draw; refuse those without estimates."""
+    if names is None:
+        there = np.flatnonzero(groups.evaluated)
+        if not there.size:
+            raise InputError("no group has enough rows for an estimate; there is nothing to draw.")
+        largest = there[np.argsort(-groups.n_labeled[there], kind="stable")[:most]]
+        return sorted(int(k) for k in largest)
+    places = {name: k for k, name in enumerate(groups.names)}
+    wanted = []
+    for name in names:
+        groups.counts(name)  # says which group does not exist
+        k = places[name]
+        if not groups.evaluated[k]:
+            raise InputError(f"group {name!r} cannot be drawn: {groups.notes[k]}.")
+        wanted.append(k)
+    if not wanted:
+        raise InputError("groups is empty; name at least one, or leave it out.")
+    return wanted
+
+
+def _curve(curve: str, counts: Counts, mixture: Mixture, target: Any) -> tuple[Any, Any]:
+    corners = counts.corners()
+    if curve == "roc":
+        found = roc(counts, corners, mixture, target)
+        return found.fpr, found.tpr
+    points = recover_precision_recall(rates(counts, corners, mixture, target))
+    return points.recall, points.precision

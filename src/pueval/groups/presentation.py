@@ -1,0 +1,117 @@
+"""A GroupEvaluation as text, as HTML for notebooks, and as plain data for JSON."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pueval.presentation import TITLES
+from pueval.tables import amount, bracketed, html_table, number, plain_data, text_table
+
+if TYPE_CHECKING:
+    from pueval.groups.evaluation import GroupEvaluation
+
+# Measures in the table; all others are in the data frame.
+SHOWN = ("roc_auc", "average_precision", "precision", "recall", "f1")
+# Groups in the table; and the longest name or note.
+MOST = 20
+LONGEST = 40
+
+
+def shown(name: Any) -> str:
+    """Return a name for people: one line, no control characters, not too long."""
+    text = str(name)
+    if not text.isprintable():
+        text = text.encode("unicode_escape").decode("ascii")
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def table(groups: GroupEvaluation, most: int = MOST) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows: all rows, the macro average, then the groups."""
+    overall, negative = groups.overall, bool(np.any(groups.n_negative))
+    header = ["", "labeled", "unlabeled", *(["negative"] if negative else []), "prior"]
+    header += [TITLES[name] for name in SHOWN]
+    noted = any(groups.notes[:most])
+    if noted:
+        header.append("note")
+    counts = overall.counts
+    known = [amount(counts.n_negative)] if negative else []
+    first = ["all rows", amount(counts.n_labeled), amount(counts.n_unlabeled), *known]
+    first.append(number(overall.mixture.prior))
+    first += [bracketed(overall[n].value, overall[n].low, overall[n].high) for n in SHOWN]
+    second = ["macro average", "", "", *([""] if negative else []), ""]
+    macros = [groups.macro(name) for name in SHOWN]
+    second += [bracketed(one.value, one.low, one.high) for one in macros]
+    rows = [first, second]
+    estimates = [groups[name] for name in SHOWN]
+    for k, name in enumerate(groups.names[:most]):
+        known = [amount(groups.n_negative[k])] if negative else []
+        row = [shown(name), amount(groups.n_labeled[k]), amount(groups.n_unlabeled[k]), *known]
+        row.append(number(groups.prior[k]))
+        row += [bracketed(one.value[k], one.low[k], one.high[k]) for one in estimates]
+        rows.append(row)
+    if noted:
+        for row, note in zip(rows, ["", "", *groups.notes[:most]], strict=True):
+            row.append(note if len(note) <= 2 * LONGEST else note[: 2 * LONGEST - 1] + "…")
+    return header, rows
+
+
+def summary(groups: GroupEvaluation) -> str:
+    """Say in one line what was evaluated and assumed."""
+    without = len(groups) - int(groups.evaluated.sum())
+    text = f"{len(groups):,} groups"
+    if without:
+        text += f", {without:,} of them without estimates (see notes)"
+    return f"{text}; {groups.overall.summary()}"
+
+
+def _more(groups: GroupEvaluation) -> str:
+    left = len(groups) - MOST
+    return f"… and {left:,} more groups: see frame()" if left > 0 else ""
+
+
+def as_text(groups: GroupEvaluation) -> str:
+    """Return summary, table and warnings."""
+    lines = [f"Evaluation of {summary(groups)}", text_table(*table(groups))]
+    lines += [_more(groups)] if _more(groups) else []
+    lines += [f"! {warning}" for warning in groups.warnings]
+    return "\n".join(lines)
+
+
+def as_html(groups: GroupEvaluation) -> str:
+    """Return summary, table and warnings for a notebook."""
+    notes = "".join(f"<p>⚠ {escape(warning)}</p>" for warning in groups.warnings)
+    more = f"<p>{escape(_more(groups))}</p>" if _more(groups) else ""
+    body = html_table(*table(groups))
+    return f"<div><p>Evaluation of {escape(summary(groups))}</p>{body}{more}{notes}</div>"
+
+
+def as_data(groups: GroupEvaluation) -> dict[str, Any]:
+    """Return everything as plain numbers, lists and text; numbers that JSON lacks are None."""
+    columns = ("value", "low", "high", "naive", "standard_error")
+    content: dict[str, Any] = plain_data(
+        {
+            "groups": [_plain_name(name) for name in groups.names],
+            "labeled": groups.n_labeled,
+            "unlabeled": groups.n_unlabeled,
+            "negative": groups.n_negative,
+            "prior": groups.prior,
+            "notes": list(groups.notes),
+            "measures": {
+                name: {column: getattr(groups[name], column) for column in columns}
+                for name in groups
+            },
+            "macro": {
+                name: {k: v for k, v in vars(groups.macro(name)).items() if k != "measure"}
+                for name in groups
+            },
+            "overall": groups.overall.to_dict(),
+        }
+    )
+    return content
+
+
+def _plain_name(name: Any) -> Any:
+    return name if isinstance(name, str | bool | int | float) else str(name)

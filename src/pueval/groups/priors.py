@@ -1,0 +1,144 @@
+"""The prior of every group: shared, from a shared label frequency, estimated in each, or given."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from scipy.special import ndtri
+
+from pueval.counts import Counts
+from pueval.errors import AssumptionWarning, InputError
+from pueval.evaluation import Evaluation
+from pueval.groups.totals import Totals
+from pueval.mixture import Mixture
+from pueval.samples import Array
+
+if TYPE_CHECKING:
+    from pueval.priors import PriorEstimate
+
+GroupPrior = Literal["shared", "label_frequency", "each"] | Mapping[Any, float]
+WAYS = ("shared", "label_frequency", "each")
+
+
+@dataclass(frozen=True, eq=False)
+class Priors:
+    """The prior of every group.
+
+    Attributes
+    ----------
+    prior : ndarray
+        NaN where there is none; ``notes`` then says why.
+    error : ndarray
+        Its standard error, where it was estimated; else 0.
+    shared : bool
+        Whether all groups have the same prior, and so the same error of it.
+    notes : dict of int to str
+        By the number of the group.
+    """
+
+    prior: Array
+    error: Array
+    shared: bool
+    notes: dict[int, str]
+
+
+def check_way(way: Any, given: dict[str, Any]) -> None:
+    """Refuse ways to get priors that are none, or that contradict what is given."""
+    if not isinstance(way, Mapping) and way not in WAYS:
+        raise InputError(
+            "group_prior must be 'shared' (one prior for all), 'label_frequency' (one label "
+            "frequency for all), 'each' (estimated in each group) or a mapping from groups to "
+            f"priors; got {way!r}."
+        )
+    named = [name for name, value in given.items() if value is not None]
+    if named and (isinstance(way, Mapping) or way == "each"):
+        raise InputError(
+            f"{named[0]} was given, but group_prior "
+            + ("holds the priors" if isinstance(way, Mapping) else "'each' estimates the priors")
+            + ". Leave out one of them."
+        )
+
+
+def overall_prior(way: Mapping[Any, float], names: list[Any], totals: Totals) -> float:
+    """Return the prior of all groups together from those of each."""
+    missing = [name for name in names if name not in way]
+    if missing:
+        raise InputError(
+            f"group_prior has no prior for {len(missing):,} of {len(names):,} groups, for example "
+            f"{missing[0]!r}. Give one for each, or a single prior for all."
+        )
+    prior = []
+    for name in names:
+        try:
+            prior.append(Mixture(way[name]).prior)
+        except InputError as error:
+            raise InputError(f"group {name!r}: {error}") from None
+    return float(np.average(prior, weights=totals.n_unlabeled))
+
+
+def group_priors(
+    way: GroupPrior,
+    names: list[Any],
+    totals: Totals,
+    enough: Array,
+    overall: Evaluation,
+    counts_of: Callable[[int], Counts],
+    advance: Callable[[], None],
+) -> Priors:
+    """Return the priors of all groups with ``enough`` rows."""
+    mixture, size = overall.mixture, len(names)
+    prior, error, notes = np.full(size, np.nan), np.zeros(size), {}
+    if isinstance(way, Mapping):
+        prior = np.array([float(way[name]) for name in names])
+        for k in np.flatnonzero(enough & (prior >= mixture.purity)):
+            prior[k], notes[int(k)] = (
+                np.nan,
+                f"the prior is not below the purity {mixture.purity:g}",
+            )
+        return Priors(prior, error, shared=False, notes=notes)
+    if way == "shared":
+        prior[:] = mixture.prior
+        error[:] = _error(overall.prior_estimate)
+        return Priors(prior, error, shared=True, notes=notes)
+    frequency = mixture.label_frequency(overall.counts)
+    for k in np.flatnonzero(enough):
+        try:
+            if not totals.n_unlabeled[k]:
+                prior[k] = 0.0
+            elif way == "label_frequency":
+                prior[k] = _from_frequency(totals, int(k), frequency, mixture.purity)
+            else:
+                prior[k], error[k] = _estimated(counts_of(int(k)), mixture.purity)
+        except InputError as reason:
+            notes[int(k)] = str(reason)
+        if way == "each":
+            advance()
+    return Priors(prior, error, shared=False, notes=notes)
+
+
+def _from_frequency(totals: Totals, group: int, frequency: float, purity: float) -> float:
+    labeled, unlabeled = totals.n_labeled[group].item(), totals.n_unlabeled[group].item()
+    counts: Any = SimpleNamespace(n_labeled=labeled, n_unlabeled=unlabeled)
+    return Mixture.from_label_frequency(counts, frequency, purity).prior
+
+
+def _estimated(counts: Counts, purity: float) -> tuple[float, float]:
+    from pueval import priors  # scikit-learn is slow to import
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        found = priors.estimate(counts, purity=purity)
+    return found.mixture().prior, _error(found)
+
+
+def _error(estimate: PriorEstimate | None) -> float:
+    """Return a standard error that has the limits of an estimate, were they even."""
+    if estimate is None or estimate.prior_interval is None:
+        return 0.0
+    low, high = estimate.prior_interval
+    return (high - low) / 2 / float(ndtri(0.5 + estimate.level / 2))

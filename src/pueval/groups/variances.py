@@ -1,0 +1,159 @@
+"""Standard errors of many groups at once: of areas by influence, of measures by their slopes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pueval.groups.areas import Influence, Table
+from pueval.groups.totals import Totals, share
+from pueval.measures import MEASURES
+from pueval.mixture import NAIVE, Mixtures, Target
+from pueval.rates import Rates, Shares
+from pueval.samples import Array
+
+
+def area_variance(influence: Influence, table: Table, totals: Totals) -> Array:
+    """Variance of an area by group: rows of each kind vary apart; ``table`` has labeled steps.
+
+    For the AUC this is DeLong's, with effective numbers of rows if they have weights.
+    """
+    mine = _moments([(influence.labeled, table.at[0])], table)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = mine / (totals.effective[0] - 1)
+        variance[totals.effective[0] <= 1] = np.nan
+    for kind in (1, 2):
+        at, beyond, total = table.at[kind], table.beyond[kind], totals.kinds[kind]
+        between = beyond - at
+        same = table.group[1:] == table.group[:-1]
+        between[1:] -= np.where(same, beyond[:-1], 0)
+        reached = np.zeros(table.n_groups, dtype=beyond.dtype)
+        reached[table.group] = beyond  # the last one of each group stays
+        spread = _moments(
+            [(influence.other, at), (influence.gap, between)],
+            table,
+            influence.tail,
+            total - reached,
+        )
+        part = share(total, totals.n_others) ** 2
+        variance += np.where(
+            total > 0, part * spread / np.maximum(totals.effective[kind] - 1, 1), 0
+        )
+    found: Array = variance
+    return found
+
+
+def _moments(
+    parts: list[tuple[Array, Array]],
+    table: Table,
+    tail: Array | float = 0.0,
+    tail_weight: Array | float = 0.0,
+) -> Array:
+    """Weighted variance by group, without a correction for the mean."""
+    weight = sum(table.sums(weight) for _, weight in parts) + tail_weight
+    total = sum(table.sums(values * weight) for values, weight in parts) + tail * tail_weight
+    mean = share(np.asarray(total), np.asarray(weight))
+    squares = tail_weight * (tail - mean) ** 2
+    for values, weights in parts:
+        squares = squares + table.sums(weights * (values - mean[table.group]) ** 2)
+    return share(np.asarray(squares), np.asarray(weight))
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Every measure of every group at one threshold, and what moves it.
+
+    Attributes
+    ----------
+    value, naive : dict of str to ndarray
+        Corrected, not clipped; and with unlabeled rows counted as negative.
+    moves : dict of str to ndarray of shape (3, n_groups)
+        Change of the corrected value if the share of labeled, unlabeled or negative rows beyond
+        the threshold were one standard error larger.
+    error : ndarray of shape (3, n_groups)
+        These standard errors.
+    prior_moves : dict of str to ndarray
+        Change with one standard error of the prior.
+    """
+
+    value: dict[str, Array]
+    naive: dict[str, Array]
+    moves: dict[str, Array]
+    error: Array
+    prior_moves: dict[str, Array]
+
+
+def point(
+    beyond: tuple[Array, Array, Array],
+    totals: Totals,
+    mixtures: Mixtures,
+    target: Target,
+    prior_error: Array | None,
+) -> Point:
+    """Evaluate every measure of every group at a threshold; ``beyond`` are rows beyond it.
+
+    Without a ``prior_error``, which is 0 for a prior that is given, nothing is said of errors.
+    """
+    here = totals.corrected(beyond, mixtures, target)
+    zeros = np.zeros_like(mixtures.prior)
+    plain = totals.corrected(
+        beyond, Mixtures(zeros + NAIVE.prior, zeros + NAIVE.purity), "population"
+    )
+    value = {name: measure(here) for name, measure in MEASURES.items()}
+    naive = {name: measure(plain) for name, measure in MEASURES.items()}
+    if prior_error is None:
+        return Point(value, naive, {}, np.empty((3, 0)), {})
+    shares = [share(one, total) for one, total in zip(beyond, totals.kinds, strict=True)]
+    pooled = sum(beyond) / totals.n
+    # As in the bootstrap: one row more, spread like all rows, or a share of 0 or 1 had no error.
+    size = [np.maximum(np.round(one), 1) for one in totals.effective]
+    middle = [(n * one + pooled) / (n + 1) for n, one in zip(size, shares, strict=True)]
+    error = np.stack([np.sqrt(p * (1 - p) / n) for p, n in zip(middle, size, strict=True)])
+    for kind, total in enumerate(totals.kinds):
+        error[kind, total == 0] = 0
+
+    moves: dict[str, list[Array]] = {name: [] for name in MEASURES}
+    for kind in range(3):
+        ends = []
+        for sign in (1.0, -1.0):
+            moved = list(middle)
+            moved[kind] = np.clip(middle[kind] + sign * error[kind], 0, 1)
+            rates = totals.corrected_shares(Shares(*moved), mixtures, target)
+            ends.append((moved[kind], rates))
+        for name, change in _changes(ends, error[kind]).items():
+            moves[name].append(change)
+    return Point(
+        value,
+        naive,
+        {name: np.stack(every) for name, every in moves.items()},
+        error,
+        _prior_moves(beyond, totals, mixtures, target, prior_error),
+    )
+
+
+def _changes(ends: list[tuple[Array, Rates]], error: Array) -> dict[str, Array]:
+    """Change of every measure with one standard error, from its values at both ends."""
+    (high, above), (low, below) = ends
+    scale = share(error, high - low)
+    return {
+        name: np.where(error > 0, (measure(above) - measure(below)) * scale, 0.0)
+        for name, measure in MEASURES.items()
+    }
+
+
+def _prior_moves(
+    beyond: tuple[Array, Array, Array],
+    totals: Totals,
+    mixtures: Mixtures,
+    target: Target,
+    prior_error: Array,
+) -> dict[str, Array]:
+    if not np.any(prior_error > 0):
+        return {name: np.zeros(totals.n.size) for name in MEASURES}
+    ends = []
+    for sign in (1.0, -1.0):
+        prior = np.clip(mixtures.prior + sign * prior_error, 0, 0.999 * mixtures.purity)
+        moved = Mixtures(prior, mixtures.purity)
+        ends.append((prior, totals.corrected(beyond, moved, target)))
+    return _changes(ends, prior_error)

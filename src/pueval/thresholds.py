@@ -1,0 +1,189 @@
+"""Choosing a threshold by what it has to achieve, and what it then really achieves.
+
+A threshold chosen on the same rows that it is judged by looks better than it is. The choice is
+therefore repeated in every resample: how much better each resample's choice looks there than
+where the resample was drawn from shows how far the numbers seen are from those to expect.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pueval.choices import Choice
+from pueval.counts import Counts
+from pueval.errors import InputError
+from pueval.intervals import Interval, spread
+from pueval.measures import MEASURES, Measure
+from pueval.mixture import Mixture, Mixtures
+from pueval.rates import Rates, Shares, rates, rates_of_shares
+from pueval.region import extremes
+from pueval.resampling import Resamples
+from pueval.results import Contingency, Estimate
+from pueval.rules import Rule
+from pueval.samples import Array
+
+# Thresholds beside the chosen one that resamples may choose: up to 6 standard errors of the number
+# of rows beyond it, a quarter of one apart.
+NEIGHBORS = np.arange(-24, 25) / 4
+
+
+def choose(
+    rule: Rule,
+    these: Rates,
+    rates_at: Callable[[float], tuple[Rates, Rates]],
+    draw: Callable[[float], Resamples | None],
+) -> Choice:
+    """Follow a rule, and say what is achieved.
+
+    Parameters
+    ----------
+    rule : Rule
+        From `find_rule` or `cost_rule`.
+    these : Rates
+        Corrected rates at every threshold to choose from.
+    rates_at : callable
+        From a threshold to the corrected and the naive rates there.
+    draw : callable
+        From the chosen threshold to resamples that hold its `neighbors`, or to None.
+
+    Returns
+    -------
+    Choice
+    """
+    if rule.exact is None:
+        index = int(rule.pick(these))
+        if index < 0:
+            raise InputError(rule.unreachable(these))
+        threshold = float(these.threshold[index])
+    else:
+        threshold = rule.exact()
+    corrected, naive = rates_at(threshold)
+    drawn = draw(threshold)
+    again = None if drawn is None else _Again.of(rule, drawn, threshold)
+    every = [*MEASURES.values(), *([rule.measure] if rule.measure else [])]
+    measures = {}
+    for measure in every:
+        value, plain = (float(measure(one)[0]) for one in (corrected, naive))
+        defined = not math.isnan(value)
+        interval = again.interval(measure) if again is not None and defined else Interval()
+        inside = measure.clip(value) if defined else value
+        measures[measure.name] = Estimate.of(inside, plain, interval)
+    return Choice(
+        rule.name,
+        threshold,
+        Contingency.of(corrected),
+        Contingency.of(naive),
+        measures,
+        math.nan if again is None else again.reached,
+        None if drawn is None else drawn.how.level,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Again:
+    """The choice repeated in every resample.
+
+    ``there`` are the shares of rows beyond each resample's own choice, ``expected`` those beyond
+    the same threshold in what the resamples are drawn from. ``varied`` holds both for choices that
+    are made with the resample's own prior and purity, where these are uncertain, these, and noise.
+    """
+
+    resamples: Resamples
+    threshold: float
+    there: Shares
+    expected: Shares
+    varied: tuple[Shares, Shares, Mixtures, Array] | None
+    reached: float
+
+    @classmethod
+    def of(cls, rule: Rule, resamples: Resamples, threshold: float) -> _Again:
+        cells, varied = resamples.cells, None
+        index = rule.pick(resamples.drawn)
+        lines = np.flatnonzero(index >= 0)
+        if resamples.uncertain is not None:
+            own = rule.pick(resamples.varied)
+            these = np.flatnonzero(own >= 0)
+            varied = (
+                _taken(cells.drawn, these, own[these]),
+                _taken(cells.expected, these, own[these]),
+                Mixtures(*(_lines(one, these) for one in vars(resamples.uncertain).values())),
+                cells.noise[these],
+            )
+        return cls(
+            resamples,
+            threshold,
+            _taken(cells.drawn, lines, index[lines]),
+            _taken(cells.expected, lines, index[lines]),
+            varied,
+            lines.size / resamples.how.n_resamples,
+        )
+
+    def interval(self, measure: Measure) -> Interval:
+        """Take off what the choice adds on average; spread as its error in the resamples does.
+
+        What is taken off is known only roughly, so the limits are as much wider.
+        """
+        resamples = self.resamples
+        here = resamples.counts.at(self.threshold)
+
+        def exact(mixture: Mixture | Mixtures) -> Array:
+            return measure(rates(resamples.counts, here, mixture, resamples.target))
+
+        def one(mixture: Mixture) -> Interval:
+            value = float(exact(mixture)[0])
+            error = self._values(measure, self.there, mixture)
+            error = error - self._values(measure, self.expected, mixture)
+            deviation = spread(error) if error.size > 1 else math.nan
+            if math.isnan(deviation) or math.isnan(value):
+                return Interval()
+            excess = float(np.mean(error[np.isfinite(error)]))
+            center = value - excess
+            if self.varied is None:
+                deviation = math.hypot(deviation, excess)
+                return resamples.how.interval(center, deviation, measure.low, measure.high)
+            drawn, expected, own, noise = self.varied
+            error = self._values(measure, drawn, own) - self._values(measure, expected, mixture)
+            draws = center + (error - excess) + noise * excess
+            return resamples.how.percentiles(center, draws, measure.low, measure.high)
+
+        scenarios = [resamples.mixture]
+        if resamples.region is not None:
+            scenarios += [*resamples.region.nodes, *extremes(resamples.region, exact)]
+        return Interval.union(one(mixture) for mixture in scenarios)
+
+    def _values(self, measure: Measure, shares: Shares, mixture: Mixture | Mixtures) -> Array:
+        counts, target = self.resamples.counts, self.resamples.target
+        none = np.empty(0)  # thresholds are not asked for
+        return np.atleast_1d(measure(rates_of_shares(counts, none, shares, mixture, target)))
+
+
+def _taken(shares: Shares, lines: Array, index: Array) -> Shares:
+    """Take one threshold of each line."""
+    return Shares(
+        *(None if one is None else _lines(one, lines, index) for one in shares)  # type: ignore[arg-type]
+    )
+
+
+def _lines(column: Array, lines: Array, index: Array | int = 0) -> Array:
+    """Take one entry of each of some lines; what does not vary has one line for all."""
+    column = np.atleast_2d(column)
+    found: Array = column[lines if column.shape[0] > 1 else np.zeros_like(lines), index]
+    return found
+
+
+def neighbors(counts: Counts, threshold: float) -> Array:
+    """Return the threshold and scores beside it, from which resamples may choose."""
+    found = [np.array([threshold])]
+    for sample in counts.samples():
+        for chunk in sample.chunks:
+            values = chunk.values
+            above = values.size - int(np.searchsorted(values, threshold))
+            step = max(math.sqrt(above), 4.0)
+            ranks = np.round(above + step * NEIGHBORS).astype(int)
+            ranks = np.unique(np.clip(ranks, 1, values.size))
+            found.append(values[values.size - ranks].astype(np.float64))
+    return np.unique(np.concatenate(found))
