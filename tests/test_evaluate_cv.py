@@ -212,7 +212,7 @@ class TestAlign:
     def test_good_scales_are_not_complained_about(self, data):
         X, y, _ = data
         with warnings.catch_warnings():
-            warnings.simplefilter("error")
+            warnings.simplefilter("error", AssumptionWarning)
             evaluate_cv(LogisticRegression(), X, y, prior=0.25)
 
     def test_auto(self, data):
