@@ -141,6 +141,23 @@ class TestScores:
         evaluate_cv(Spy(), X, y, cv=3, prior=0.25, fit_params={"sample_weight": np.full(1500, 3)})
         assert seen == [True] * 3
 
+    def test_folds_at_once_and_other_containers(self, data):
+        import pandas as pd
+        from joblib import parallel_config
+        from scipy.sparse import csr_array
+
+        X, y, _ = data
+        expected = evaluate_cv(LogisticRegression(), X, y, prior=0.25, level=None)
+        with parallel_config(backend="threading"):
+            at_once = evaluate_cv(LogisticRegression(), X, y, prior=0.25, level=None, n_jobs=2)
+        assert at_once.counts == expected.counts
+        frame = pd.DataFrame(X, columns=list("abcd"), index=range(7, 1507))
+        labels = pd.Series(y.astype(bool), index=frame.index)
+        again = evaluate_cv(LogisticRegression(), frame, labels, prior=0.25, level=None)
+        np.testing.assert_allclose(again.splits.score, expected.splits.score, rtol=1e-6)
+        sparse = evaluate_cv(LogisticRegression(), csr_array(X), y.tolist(), prior=0.25, level=None)
+        np.testing.assert_allclose(sparse.splits.score, expected.splits.score, atol=1e-3)
+
     def test_weights_are_those_of_the_evaluation(self, data, rng):
         X, y, _ = data
         weight = rng.integers(1, 4, size=len(y))
@@ -212,7 +229,7 @@ class TestAlign:
     def test_good_scales_are_not_complained_about(self, data):
         X, y, _ = data
         with warnings.catch_warnings():
-            warnings.simplefilter("error")
+            warnings.simplefilter("error", AssumptionWarning)
             evaluate_cv(LogisticRegression(), X, y, prior=0.25)
 
     def test_auto(self, data):
