@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import scipy.sparse as sp
-from sklearn.base import ClassifierMixin
 from sklearn.decomposition import TruncatedSVD
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import TfidfTransformer
@@ -72,7 +71,7 @@ def read_text(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
     return TruncatedSVD(TEXT_DIMENSIONS, random_state=0).fit_transform(weighted), y
 
 
-def of_classes(seed: int) -> dict[str, ClassifierMixin]:
+def of_classes(seed: int) -> dict:
     """Classifiers for training on the true classes of thousands of rows."""
     return {
         "boosting": HistGradientBoostingClassifier(early_stopping=False, random_state=seed),
@@ -86,7 +85,7 @@ def of_classes(seed: int) -> dict[str, ClassifierMixin]:
     }
 
 
-def of_labels(seed: int) -> dict[str, ClassifierMixin]:
+def of_labels(seed: int) -> dict:
     """Classifiers for training on labeled against unlabeled rows.
 
     Labels are few and the positives among the unlabeled rows look like noise, so these are held
@@ -99,6 +98,7 @@ def of_labels(seed: int) -> dict[str, ClassifierMixin]:
             learning_rate=0.08,
             max_iter=60,
             max_leaf_nodes=6,
+            max_bins=63,
             min_samples_leaf=10,
             l2_regularization=5.0,
             class_weight="balanced",

@@ -22,7 +22,15 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from benchmarks.priors.real_data import CLASSIFIERS, DATA, of_classes, of_labels, read
-from benchmarks.priors.score_sets import ScoreSet, cache_folder, data_folder, design, draw
+from benchmarks.priors.score_sets import (
+    ScoreSet,
+    cache_folder,
+    data_folder,
+    design,
+    draw,
+    load_file,
+    save,
+)
 
 EXPECTED = len(DATA) * len(list(design((0,)))) * len(CLASSIFIERS)
 
@@ -64,15 +72,28 @@ def make_real() -> Iterator[ScoreSet]:
 def make_pu_trained() -> Iterator[ScoreSet]:
     folder = data_folder()
     for name in DATA:
-        X, truth = read(folder, name)
-        for number, wanted in enumerate(design((1, zlib.crc32(name.encode())))):
-            rng = np.random.default_rng((2, zlib.crc32(name.encode()), number))
-            rows, labeled = draw(rng, truth, **wanted)
-            order = rng.permutation(rows.size)
-            rows, labeled = rows[order], labeled[order]
-            for classifier, model in of_labels(number).items():
-                score = out_of_fold(model, X[rows], labeled, number)
-                yield score_set(score, labeled, truth[rows], name, classifier, wanted)
+        # Thousands of classifiers are trained; what is done is kept if this is interrupted.
+        path = cache_folder() / "pu_trained" / f"{name}.npz"
+        if path.exists():
+            yield from load_file(path)
+            continue
+        sets = []
+        for one in pu_trained(folder, name):
+            sets.append(one)
+            yield one
+        save(path, sets)
+
+
+def pu_trained(folder: Path, name: str) -> Iterator[ScoreSet]:
+    X, truth = read(folder, name)
+    for number, wanted in enumerate(design((1, zlib.crc32(name.encode())))):
+        rng = np.random.default_rng((2, zlib.crc32(name.encode()), number))
+        rows, labeled = draw(rng, truth, **wanted)
+        order = rng.permutation(rows.size)
+        rows, labeled = rows[order], labeled[order]
+        for classifier, model in of_labels(number).items():
+            score = out_of_fold(model, X[rows], labeled, number)
+            yield score_set(score, labeled, truth[rows], name, classifier, wanted)
 
 
 def score_set(

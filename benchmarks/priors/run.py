@@ -4,8 +4,9 @@
     python -m benchmarks.priors.run Tilt RocNetwork   only these
 
 There are tables for purity known to be 1 (only the sets with purity 1) and for both unknown (all
-sets), and for each of the three kinds of sets. The data sets are cut in two by their position in the sorted names: those at even
-positions are for "choosing" among estimators, those at odd positions for "reporting".
+sets), and for each of the three kinds of sets. The data sets are cut in two by their position in
+the sorted names: those at even positions are for "choosing" among estimators, those at odd
+positions for "reporting".
 """
 
 from __future__ import annotations

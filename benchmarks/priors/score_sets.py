@@ -7,10 +7,10 @@ PUEVAL_CACHE (default ``~/.cache/pueval``). The data of the real ones, which are
 ``real_sets.py``, are read from the folder PUEVAL_DATA.
 
 A file holds the rows of all sets end to end: ``score`` (float64), ``label`` (int8: 1 labeled,
-0 unlabeled), ``truth`` (int8: the class), and ``start`` (int64, one more than there are sets): set i has the rows
-``start[i]:start[i + 1]``. Per set: ``data``, ``classifier`` (strings), ``prior``, ``purity`` (of
-the rows drawn, not of what was asked for), ``wanted_prior``, ``wanted_purity``, ``wanted_n1``,
-and ``auc``, the area under the ROC curve of the positives and negatives behind the set.
+0 unlabeled), ``truth`` (int8: the class), and ``start`` (int64, one more than there are sets): set
+i has the rows ``start[i]:start[i + 1]``. Per set: ``data``, ``classifier`` (strings), ``prior``,
+``purity`` (of the rows drawn, not of what was asked for), ``wanted_prior``, ``wanted_purity``,
+``wanted_n1``, and ``auc``, the area under the ROC curve of the positives and negatives behind it.
 """
 
 from __future__ import annotations
@@ -135,6 +135,10 @@ def load(kind: str) -> list[ScoreSet]:
     path = cache_folder() / f"{kind}_sets.npz"
     if not path.exists():
         sys.exit(f"{path} is missing; make it with python -m benchmarks.priors.score_sets.")
+    return load_file(path)
+
+
+def load_file(path: Path) -> list[ScoreSet]:
     with np.load(path) as stored:
         table = {name: stored[name] for name in stored.files}
     sets = []
