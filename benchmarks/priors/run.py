@@ -3,9 +3,10 @@
     python -m benchmarks.priors.run                   every estimator
     python -m benchmarks.priors.run Tilt RocNetwork   only these
 
-Two tables are made: for purity known to be 1 (only the sets with purity 1), and for both unknown
-(all sets). The data sets are cut in two by their position in the sorted names: those at even
-positions are for "choosing" among estimators, those at odd positions for "reporting".
+There are tables for purity known to be 1 (only the sets with purity 1) and for both unknown (all
+sets), and for each of the three kinds of sets. The data sets are cut in two by their position in
+the sorted names: those at even positions are for "choosing" among estimators, those at odd
+positions for "reporting".
 """
 
 from __future__ import annotations
@@ -13,18 +14,21 @@ from __future__ import annotations
 import argparse
 import csv
 import time
-from collections.abc import Callable, Iterable
-from itertools import pairwise
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.priors import estimators, score_sets
+from benchmarks.priors import estimators, score_sets, tables
 from benchmarks.priors.score_sets import ScoreSet
+from benchmarks.priors.tables import Row
 from pueval import Counts
 
-KINDS = ("real", "simulated")
-Row = dict
+KINDS = {
+    "real": "Real data, scores of classifiers trained on the classes",
+    "pu_trained": "Real data, scores of classifiers trained on the labels",
+    "simulated": "Simulated scores",
+}
 
 
 def halves(names: Iterable[str]) -> dict[str, str]:
@@ -55,6 +59,7 @@ def run(name: str, estimator: estimators.Estimator, kind: str, sets: list[ScoreS
             "auc": one.auc,
             "prior": one.prior,
             "purity": one.purity,
+            "wanted_prior": one.wanted_prior,
             "wanted_purity": one.wanted_purity,
             "seconds": seconds,
         }
@@ -69,112 +74,27 @@ def run(name: str, estimator: estimators.Estimator, kind: str, sets: list[ScoreS
     return rows
 
 
-def column(rows: list[Row], name: str) -> np.ndarray:
-    return np.array([row[name] for row in rows], dtype=float)
-
-
-def mean_absolute(rows: list[Row], what: str) -> float:
-    return float(np.abs(column(rows, f"{what}_error")).mean())
-
-
-def coverage(rows: list[Row], what: str) -> str:
-    """Share covered and mean width."""
-    covered = column(rows, f"{what}_covered")
-    if np.isnan(covered).all():
-        return "–"
-    return f"{np.nanmean(covered):.2f} ({np.nanmean(column(rows, f'{what}_width')):.2f})"
-
-
-def table(rows: list[Row], whats: tuple[str, ...], half: str | None) -> str:
-    """A Markdown table: a line for each estimator, columns for real and simulated sets."""
-    columns: list[tuple[str, Callable[[list[Row]], str]]] = []
-    for what in whats:
-        columns += [
-            (f"{what}: error", lambda rows, what=what: f"{mean_absolute(rows, what):.4f}"),
-            ("bias", lambda rows, what=what: f"{column(rows, f'{what}_error').mean():+.3f}"),
-            ("coverage (width)", lambda rows, what=what: coverage(rows, what)),
-        ]
-    columns.append(("ms", lambda rows: f"{1000 * np.median(column(rows, 'seconds')):.1f}"))
-    heads = [f"{kind} {head}" for kind in KINDS for head, _ in columns]
-    lines = [
-        "| estimator | " + " | ".join(heads) + " |",
-        "|---|" + "---:|" * len(heads),
-    ]
-    chosen = [row for row in rows if half in (None, row["half"])]
-    for name in dict.fromkeys(row["estimator"] for row in rows):
-        cells = []
-        for kind in KINDS:
-            own = [row for row in chosen if row["estimator"] == name and row["kind"] == kind]
-            cells += [show(own) if own else "–" for _, show in columns]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def by(rows: list[Row], key: str, what: str = "prior") -> str:
-    """Mean absolute error of each estimator for each value of one column."""
-    names = list(dict.fromkeys(row["estimator"] for row in rows))
-    lines = [f"| {key} | " + " | ".join(names) + " |", "|---|" + "---:|" * len(names)]
-    for value in sorted({row[key] for row in rows}):
-        cells = []
-        for name in names:
-            own = [row for row in rows if row["estimator"] == name and row[key] == value]
-            cells.append(f"{mean_absolute(own, what):.3f}")
-        lines.append(f"| {value} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def by_separation(rows: list[Row], name: str = "Consensus") -> str:
-    """Error, coverage and width of one estimator against how well the scores separate."""
-    lines = [
-        "| AUC | real sets | error | coverage (width) | simulated | error | coverage (width) |",
-        "|---|---:|---:|---:|---:|---:|---:|",
-    ]
-    edges = (0, 0.7, 0.8, 0.9, 0.95, 1.01)
-    for low, high in pairwise(edges):
-        cells = []
-        for kind in KINDS:
-            own = [
-                row
-                for row in rows
-                if row["estimator"] == name
-                and row["kind"] == kind
-                and low <= float(row["auc"]) < high
-            ]
-            cells += (
-                [str(len(own)), f"{mean_absolute(own, 'prior'):.3f}", coverage(own, "prior")]
-                if own
-                else ["0", "–", "–"]
-            )
-        lines.append(f"| {low:g} to {min(high, 1):g} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
 def compare(
     chosen: dict[str, estimators.Estimator], *, purity_known: bool, title: str
 ) -> tuple[str, list[Row]]:
-    rows: list[Row] = []
-    sizes = []
-    for kind in KINDS:
+    """Run all kinds of sets for one task."""
+    whats = ("prior",) if purity_known else ("prior", "purity")
+    text, everything = [f"## {title}"], []
+    for kind, meaning in KINDS.items():
         sets = score_sets.load(kind)
         if purity_known:
             sets = [one for one in sets if one.purity == 1]
-        sizes.append(f"{len(sets)} {kind}")
+        rows: list[Row] = []
         for name, estimator in chosen.items():
             print(f"{title}: {name}, {len(sets)} {kind} sets", flush=True)
             rows += run(name, estimator, kind, sets)
-    whats = ("prior",) if purity_known else ("prior", "purity")
-    text = [f"## {title}", f"{' and '.join(sizes)} sets."]
-    for half in (None, "choosing", "reporting"):
-        text += [f"### {half or 'all'} data sets", table(rows, whats, half)]
-    text += [
-        "### Consensus by the AUC of positives against negatives",
-        by_separation(rows),
-        "### by data set, error of the prior",
-        by(rows, "data"),
-    ]
-    if not purity_known:
-        text += ["### by purity, error of the purity", by(rows, "wanted_purity", "purity")]
-    return "\n\n".join(text), rows
+        text += [f"### {meaning}", f"{len(sets)} sets.", tables.by_estimator(rows, whats)]
+        parts = tables.auc_parts() if kind == "simulated" else tables.PARTS | tables.auc_parts()
+        text += [tables.by_part(rows, parts, whats), tables.by_value(rows, "data")]
+        if not purity_known:
+            text += [tables.by_value(rows, "wanted_purity", "purity")]
+        everything += rows
+    return "\n\n".join(text), everything
 
 
 def main() -> None:

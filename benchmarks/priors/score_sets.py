@@ -2,14 +2,15 @@
 
     python -m benchmarks.priors.score_sets
 
-makes ``real_sets.npz`` and ``simulated_sets.npz`` in the folder PUEVAL_CACHE (default
-``~/.cache/pueval``). The data of the real ones are read from the folder PUEVAL_DATA.
+makes ``simulated_sets.npz``, ``real_sets.npz`` and ``pu_trained_sets.npz`` in the folder
+PUEVAL_CACHE (default ``~/.cache/pueval``). The data of the real ones, which are explained in
+``real_sets.py``, are read from the folder PUEVAL_DATA.
 
 A file holds the rows of all sets end to end: ``score`` (float64), ``label`` (int8: 1 labeled,
-0 unlabeled), and ``start`` (int64, one more than there are sets): set i has the rows
-``start[i]:start[i + 1]``. Per set: ``data``, ``classifier`` (strings), ``prior``, ``purity`` (of
-the rows drawn, not of what was asked for), ``wanted_prior``, ``wanted_purity``, ``wanted_n1``,
-and ``auc``, the area under the ROC curve of the positives and negatives behind the set.
+0 unlabeled), ``truth`` (int8: the class), and ``start`` (int64, one more than there are sets): set
+i has the rows ``start[i]:start[i + 1]``. Per set: ``data``, ``classifier`` (strings), ``prior``,
+``purity`` (of the rows drawn, not of what was asked for), ``wanted_prior``, ``wanted_purity``,
+``wanted_n1``, and ``auc``, the area under the ROC curve of the positives and negatives behind it.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class ScoreSet:
 
     score: np.ndarray
     label: np.ndarray
+    truth: np.ndarray
     data: str
     classifier: str
     prior: float
@@ -54,7 +56,8 @@ class ScoreSet:
         return self.label.size - self.n_labeled
 
 
-TRUTHS = [field.name for field in fields(ScoreSet) if field.name not in ("score", "label")]
+ROWS = ("score", "label", "truth")
+TRUTHS = [field.name for field in fields(ScoreSet) if field.name not in ROWS]
 
 
 def cache_folder() -> Path:
@@ -121,24 +124,27 @@ def save(path: Path, sets: list[ScoreSet]) -> None:
     columns = {name: np.array([getattr(one, name) for one in sets]) for name in TRUTHS}
     np.savez_compressed(
         path,
-        score=np.concatenate([one.score for one in sets]),
-        label=np.concatenate([one.label for one in sets]).astype(np.int8),
+        **{name: np.concatenate([getattr(one, name) for one in sets]) for name in ROWS},
         start=np.concatenate([[0], np.cumsum([one.score.size for one in sets])]),
         **columns,
     )
 
 
 def load(kind: str) -> list[ScoreSet]:
-    """The sets of one kind, "real" or "simulated", from the cache."""
+    """The sets of one kind, "real", "pu_trained" or "simulated", from the cache."""
     path = cache_folder() / f"{kind}_sets.npz"
     if not path.exists():
         sys.exit(f"{path} is missing; make it with python -m benchmarks.priors.score_sets.")
+    return load_file(path)
+
+
+def load_file(path: Path) -> list[ScoreSet]:
     with np.load(path) as stored:
         table = {name: stored[name] for name in stored.files}
     sets = []
     for i, (start, stop) in enumerate(zip(table["start"][:-1], table["start"][1:], strict=True)):
         truths = {name: table[name][i].item() for name in TRUTHS}
-        sets.append(ScoreSet(table["score"][start:stop], table["label"][start:stop], **truths))
+        sets.append(ScoreSet(*(table[name][start:stop] for name in ROWS), **truths))
     return sets
 
 
@@ -159,11 +165,17 @@ def main() -> None:
     from benchmarks.priors import real_sets, simulated_sets
 
     parser = argparse.ArgumentParser(description="Make the score sets of the benchmark.")
-    parser.add_argument("kinds", nargs="*", default=["simulated", "real"])
+    makers = {
+        "simulated": (simulated_sets.make, simulated_sets.EXPECTED),
+        "real": (real_sets.make_real, real_sets.EXPECTED),
+        "pu_trained": (real_sets.make_pu_trained, real_sets.EXPECTED),
+    }
+    parser.add_argument(
+        "kinds", nargs="*", default=list(makers), metavar="kind", help=", ".join(makers)
+    )
     for kind in parser.parse_args().kinds:
-        module = {"real": real_sets, "simulated": simulated_sets}[kind]
-        sets = collect(module.make(), module.EXPECTED)
-        save(cache_folder() / f"{kind}_sets.npz", sets)
+        make, expected = makers[kind]
+        save(cache_folder() / f"{kind}_sets.npz", collect(make(), expected))
 
 
 if __name__ == "__main__":

@@ -100,6 +100,7 @@ def make() -> Iterator[ScoreSet]:
                 yield ScoreSet(
                     as_probability(value[rows], labeled),
                     labeled.astype(np.int8),
+                    truth[rows].astype(np.int8),
                     data=name,
                     classifier=f"separation {strength:g}",
                     prior=float(truth[rows][~labeled].mean()),

@@ -148,12 +148,17 @@ def main() -> None:
     parser.add_argument("--number", type=int, default=80_000, help="examples of each task")
     parser.add_argument("--epochs", type=int, default=60)
     parser.add_argument("--networks", type=int, default=3, help="networks that are averaged")
+    parser.add_argument("--tasks", nargs="+", choices=("pure", "both"), default=["pure", "both"])
     parser.add_argument("--output", type=Path, default=WEIGHTS)
     arguments = vars(parser.parse_args())
-    output = arguments.pop("output")
+    output, tasks = arguments.pop("output"), arguments.pop("tasks")
     stored: dict[str, np.ndarray] = {}
-    for name, pure in (("pure", True), ("both", False)):
-        network = build(pure=pure, **arguments)
+    if output.exists():
+        # The weights of a task that is not trained now stay as they are.
+        with np.load(output) as before:
+            stored = {k: before[k] for k in before.files if k.partition("_")[0] not in tasks}
+    for name in tasks:
+        network = build(pure=name == "pure", **arguments)
         stored.update({f"{name}_{key}": value for key, value in network.arrays().items()})
     np.savez_compressed(output, **stored)
     print(f"{output}: {output.stat().st_size / 1000:.0f} kB")

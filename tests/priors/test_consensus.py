@@ -33,7 +33,6 @@ class TestEstimate:
         assert found.prior == pytest.approx(prior, abs=0.04)
         low, high = found.prior_interval
         assert low < prior < high
-        assert found.prior == np.mean([member.prior for member in found.members.values()])
         assert found.prior_upper > found.prior
         assert found.purity == 1.0
         assert found.purity_interval is None
@@ -46,6 +45,38 @@ class TestEstimate:
         assert found.purity == pytest.approx(purity, abs=0.05)
         assert found.purity_interval[0] < purity < found.purity_interval[1]
         assert found.purity_pvalue < 0.01
+
+    @pytest.mark.parametrize("level", [0.95, 0.8])
+    def test_weights_of_the_members(self, rows, level):
+        """The estimate does not depend on the level, nor the weights on anything but the width."""
+        y, score, _ = rows
+        found = priors.estimate(y, score, level=level)
+        network = priors.RocNetwork().fit(score, y)
+        share = 0.5 * np.exp(-((np.diff(network.prior_interval_)[0] / 0.35) ** 2))
+        assert 0.1 < share < 0.5
+        others = found.members["tilt"].prior + found.members["roc_network, purity free"].prior
+        assert found.prior == pytest.approx((1 - share) * network.prior_ + share * others / 2)
+        low, high = found.prior_interval
+        limits = found.members["roc_network"].prior_interval
+        assert low == pytest.approx(min(0.95 * limits[0] + 0.05 * network.prior_, found.prior))
+        assert high == pytest.approx(max(0.95 * limits[1] + 0.05 * network.prior_, found.prior))
+
+    def test_weights_with_unknown_purity(self, noisy):
+        y, score, _, _ = noisy
+        found = priors.estimate(y, score, purity="estimate")
+        tilt, network = found.members["tilt"], found.members["roc_network"]
+        assert found.prior == pytest.approx((tilt.prior + 2 * network.prior) / 3)
+        assert found.purity == pytest.approx((tilt.purity + 2 * network.purity) / 3)
+        assert found.purity_interval == network.purity_interval
+        for limit, wider in zip(found.prior_interval, network.prior_interval, strict=True):
+            assert limit == pytest.approx(0.88 * wider + 0.12 * network.prior)
+
+    def test_weak_scores_are_left_to_the_network(self):
+        """Where its limits are far apart, the other members hardly count."""
+        from pueval.priors.consensus import _share_of_others
+
+        shares = [_share_of_others(Member(0.3, 1.0, (0.2, 0.2 + w))) for w in (0.0, 0.35, 0.8)]
+        assert shares == pytest.approx([0.5, 0.184, 0.0027], abs=1e-3)
 
     @pytest.mark.parametrize("method", ["consensus", "tilt", "dedpul", "best_bin", "roc_slope"])
     def test_known_purity(self, noisy, method):
