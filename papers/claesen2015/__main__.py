@@ -119,6 +119,8 @@ def _band(axis: Any, bounds: Any, color: str, label: str, *, alpha: float = 0.3)
     low = np.interp(grid, bounds.low.fpr, np.maximum.accumulate(bounds.low.tpr))
     high = np.interp(grid, bounds.high.fpr, np.maximum.accumulate(bounds.high.tpr))
     axis.fill_between(grid, low, high, color=color, alpha=alpha, linewidth=0, label=label)
+    for edge in (low, high):
+        axis.plot(grid, edge, color=color, linewidth=0.6)
 
 
 def figure_5(page: Page) -> None:
