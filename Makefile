@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test lint figures benchmarks clean
+.PHONY: demo test lint figures benchmarks papers clean
 
 demo: $(VENV)/demo.stamp
 	@$(BIN)/python examples/demo.py
@@ -23,6 +23,10 @@ figures: $(VENV)/dev.stamp
 
 benchmarks: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/speed.py
+
+# Data: the folder PUEVAL_DATA, else OpenML. PUEVAL_JOBS processes at a time.
+papers: $(VENV)/dev.stamp
+	$(BIN)/python -m papers
 
 $(VENV)/ready.stamp:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pueval needs Python 3.11 or newer; try make PYTHON=python3.12 …")'

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pueval.counts import Counts, Steps
+from pueval.errors import InputError
 from pueval.measures import MEASURES
 from pueval.mixture import Mixture, Target
 from pueval.rates import Rates, correct_area
@@ -37,6 +38,43 @@ class RocCurve:
     def area(self) -> float:
         """Area under the curve; for a recovered curve, Jain's indirect estimate of the AUC."""
         return float(np.trapezoid(self.tpr, self.fpr))
+
+    def average_precision(self, prevalence: float) -> float:
+        """Area under the precision-recall curve that belongs to this ROC curve.
+
+        At a point (f, t) of the ROC curve recall is t and precision π·t/(π·t + (1 − π)·f); the
+        integral over recall has a closed form on each straight piece. A recovered ROC curve is
+        legal, and so is the precision everywhere on it: noise cannot put it above 1, as it can
+        where precision is corrected threshold by threshold.
+
+        Parameters
+        ----------
+        prevalence : float
+            Share of positives in the target, π.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> line = np.array([0.0, 1.0])
+        >>> round(RocCurve(line, line, line).average_precision(0.3), 12)    # a ranking by chance
+        0.3
+        """
+        if not 0 < prevalence < 1:
+            raise InputError(f"prevalence must be a number in (0, 1); got {prevalence!r}.")
+        rising = np.flatnonzero(np.diff(self.tpr) > 0)
+        start, step = self.tpr[rising], np.diff(self.tpr)[rising]
+        slope = np.diff(self.fpr)[rising] / step
+        # Predicted positive is offset + rise·recall along a piece.
+        rise = prevalence + (1 - prevalence) * slope
+        offset = (1 - prevalence) * (self.fpr[rising] - slope * start)
+        first = offset + rise * start
+        growth = np.divide(rise * step, first, out=np.zeros(first.size), where=first > 0)
+        pieces = prevalence / rise * (step - offset / rise * np.log1p(growth))
+        return float(pieces.sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from sklearn.metrics import (
 )
 
 from pueval import InputError
+from pueval.curves import RocCurve
 from pueval.measures import MEASURES
 from pueval.simulate import Beta, Normal, Population, Remainder, beta_scores, binormal, ranked
 
@@ -173,6 +174,22 @@ def test_curves(name):
     assert np.all(np.diff(roc.tpr) >= 0)
     inner = slice(30, -30, 50)
     np.testing.assert_allclose(population.tpr_at(roc.fpr[inner]), roc.tpr[inner], atol=1e-6)
+
+
+def test_average_precision_of_a_roc_curve(name):
+    population = MODELS[name]
+    curve = population.roc(20_001)
+    for prevalence in (population.prevalence, 0.01, 0.9):
+        truth = population.with_prevalence(prevalence).average_precision
+        assert curve.average_precision(prevalence) == pytest.approx(truth, abs=2e-4)
+
+
+def test_average_precision_of_a_roc_curve_by_hand():
+    """Up to (0, ½), across to (½, ½), then a straight line to (1, 1); prevalence ½."""
+    curve = RocCurve(*np.array([[0, 0, 0.5, 1], [0, 0.5, 0.5, 1], [3, 2, 1, 0]]))
+    assert curve.average_precision(0.5) == pytest.approx(0.5 + 0.25, abs=1e-12)
+    with pytest.raises(InputError, match="prevalence must be a number in"):
+        curve.average_precision(1.0)
 
 
 def test_every_measure_follows_from_the_rates():

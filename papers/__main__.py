@@ -1,0 +1,24 @@
+"""Make all papers again: python -m papers [--full] [--jobs N]."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+PAPERS = ("jain2017", "tabatabaei2020", "claesen2015", "hajizadeh2014", "ramola2019", "overview")
+
+
+def main() -> None:
+    """Run one after the other, each in a process of its own; stop at the first that fails."""
+    begin = time.perf_counter()
+    for paper in PAPERS:
+        print(f"=== {paper}", flush=True)
+        done = subprocess.run([sys.executable, "-m", f"papers.{paper}", *sys.argv[1:]], check=False)
+        if done.returncode:
+            sys.exit(done.returncode)
+    print(f"All papers: {(time.perf_counter() - begin) / 60:.1f} minutes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""Bagged neural networks with out-of-bag scores: the classifier of Jain 2017 and Ramola 2019.
+
+The papers train 100 networks with one hidden layer of five (Jain) or seven (Ramola) neurons by
+resilient propagation (Riedmiller and Braun 1993) on bootstrap samples, stop each by a validation
+set of 25 % of its training rows, and score each row with the networks that have not seen it. So
+does this; all networks of a batch are trained at once, as one matrix product.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+BATCH = 10
+GROW, SHRINK = 1.2, 0.5
+FIRST_STEP, LEAST_STEP, MOST_STEP = 0.05, 1e-6, 1.0
+
+
+def out_of_bag_scores(
+    X: np.ndarray,
+    y: np.ndarray,
+    *,
+    rng: np.random.Generator,
+    networks: int = 100,
+    hidden: int = 5,
+    epochs: int = 500,
+    patience: int = 20,
+) -> np.ndarray:
+    """Score each row by the mean log-odds of the networks that were not trained on it.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Inputs; standardised here.
+    y : ndarray of 0 and 1
+        What to learn: the labels of a PU data set, or the classes.
+    rng : numpy Generator
+    networks, hidden : int
+        Number of networks, and of neurons in the hidden layer of each.
+    epochs, patience : int
+        Stop a network after so many epochs, or so many without a smaller validation error.
+    """
+    center, scale = X.mean(axis=0), X.std(axis=0)
+    kept = scale > 0
+    inputs = ((X[:, kept] - center[kept]) / scale[kept]).astype(np.float32)
+    inputs = np.column_stack([inputs, np.ones(len(inputs), dtype=np.float32)])
+    target = y.astype(np.float32)[:, None]
+    total, seen = np.zeros(len(y)), np.zeros(len(y))
+    while networks > 0 or not seen.all():
+        size = min(BATCH, networks) if networks > 0 else 2
+        networks -= size
+        score, outside = _batch(inputs, target, rng, size, hidden, epochs, patience)
+        total += np.where(outside, score, 0).sum(axis=1)
+        seen += outside.sum(axis=1)
+    return total / seen
+
+
+def _batch(
+    inputs: np.ndarray,
+    target: np.ndarray,
+    rng: np.random.Generator,
+    size: int,
+    hidden: int,
+    epochs: int,
+    patience: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Train some networks; return their scores of all rows, and which rows each has not seen."""
+    n, d = inputs.shape
+    times = np.stack(
+        [np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(size)], axis=1
+    ).astype(np.float32)
+    checks = rng.random((n, size)) < 0.25
+    train, check = np.where(checks, 0, times), np.where(checks, times, 0)
+    train /= train.sum(axis=0)
+    check /= check.sum(axis=0)
+    first = (rng.normal(size=(d, size, hidden)) / np.sqrt(d)).astype(np.float32)
+    second = (rng.normal(size=(size, hidden)) / np.sqrt(hidden)).astype(np.float32)
+    bias = np.zeros(size, dtype=np.float32)
+    weights = [first, second, bias]
+    steps = [np.full(w.shape, FIRST_STEP, dtype=np.float32) for w in weights]
+    before = [np.zeros_like(w) for w in weights]
+    best = [w.copy() for w in weights]
+    least = np.full(size, np.inf)
+    failures = np.zeros(size, dtype=int)
+    active = np.arange(size)
+    for _ in range(epochs):
+        now = [weights[0][:, active], weights[1][active], weights[2][active]]
+        layer, score = _forward(inputs, now)
+        error = _log_loss(score, target)
+        missed = (check[:, active] * error).sum(axis=0)
+        better = missed < least[active] - 1e-6
+        least[active[better]] = missed[better]
+        failures[active] = np.where(better, 0, failures[active] + 1)
+        for kept, weight in zip(best, weights, strict=True):
+            _set(kept, active[better], _get(weight, active[better]))
+        delta = (_sigmoid(score) - target) * train[:, active]
+        flow = delta[:, :, None] * now[1] * (1 - layer * layer)
+        gradients = [
+            (inputs.T @ flow.reshape(n, -1)).reshape(d, active.size, hidden),
+            np.einsum("nb,nbh->bh", delta, layer),
+            delta.sum(axis=0),
+        ]
+        for weight, step, old, gradient in zip(weights, steps, before, gradients, strict=True):
+            _rprop(weight, step, old, gradient, active)
+        active = active[failures[active] < patience]
+        if not active.size:
+            break
+    return _forward(inputs, best)[1], times == 0
+
+
+def _forward(inputs: np.ndarray, weights: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    first, second, bias = weights
+    d, size, hidden = first.shape
+    layer = np.tanh(inputs @ first.reshape(d, -1)).reshape(-1, size, hidden)
+    return layer, np.einsum("nbh,bh->nb", layer, second) + bias
+
+
+def _sigmoid(score: np.ndarray) -> np.ndarray:
+    return 0.5 * (1 + np.tanh(score / 2))
+
+
+def _log_loss(score: np.ndarray, target: np.ndarray) -> np.ndarray:
+    return np.logaddexp(0, np.where(target > 0, -score, score))
+
+
+def _get(weight: np.ndarray, which: np.ndarray) -> np.ndarray:
+    return weight[:, which] if weight.ndim == 3 else weight[which]
+
+
+def _set(weight: np.ndarray, which: np.ndarray, values: np.ndarray) -> None:
+    if weight.ndim == 3:
+        weight[:, which] = values
+    else:
+        weight[which] = values
+
+
+def _rprop(
+    weight: np.ndarray,
+    step: np.ndarray,
+    old: np.ndarray,
+    gradient: np.ndarray,
+    active: np.ndarray,
+) -> None:
+    """Move each weight against the sign of its gradient, by a step that learns its own size."""
+    agree = np.sign(gradient) * _get(old, active)
+    length = _get(step, active) * np.where(agree > 0, GROW, np.where(agree < 0, SHRINK, 1))
+    length = np.clip(length, LEAST_STEP, MOST_STEP)
+    sign = np.where(agree < 0, 0, np.sign(gradient)).astype(np.float32)
+    _set(weight, active, _get(weight, active) - length * sign)
+    _set(step, active, length)
+    _set(old, active, sign)

@@ -1,0 +1,201 @@
+"""The reproductions: loader, networks, and numbers that need no experiment."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.datasets
+from sklearn.metrics import f1_score, roc_auc_score
+
+pytest.importorskip("papers", reason="papers/ is in the repository, not in the package")
+
+from papers import data, networks, scores
+from papers.claesen2015.experiment import _height
+from papers.jain2017.__main__ import sign_test
+from papers.jain2017.experiment import LABELED, auc_pr
+from papers.jain2017.figures import recovered
+from papers.jain2017.published import TABLE_1, TABLE_2
+from papers.report import Page, Run, against_paper, number, signed
+from papers.tabatabaei2020.experiment import Tables, inversions
+from pueval import Counts, labeling_moments
+from pueval.ranking import lee_liu
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("PUEVAL_CACHE", str(tmp_path))
+    data.load.cache_clear()
+    yield tmp_path
+    data.load.cache_clear()
+
+
+class TestData:
+    def test_published_counts(self, data_folder, cache):
+        """Rows and positives of table 1 of Jain et al., for the sets that are complete."""
+        for name, rows, inputs, positives in (
+            ("bank", 45_000, 13, 5188), ("concrete", 1030, 8, 490), ("housing", 506, 13, 209),
+            ("landsat", 6435, 36, 1508), ("pima", 768, 8, 268), ("wine", 6497, 11, 4113),
+        ):  # fmt: skip
+            found = data.load(name)
+            assert (*found.X.shape, found.positives) == (rows, inputs, positives)
+
+    def test_a_missing_file(self, tmp_path, cache, monkeypatch):
+        monkeypatch.setenv("PUEVAL_DATA", str(tmp_path))
+        with pytest.raises(data.DataError, match=r"pima.parquet is missing. Unset PUEVAL_DATA"):
+            data.load("pima")
+
+    def test_openml(self, cache, monkeypatch):
+        """Rows of other classes go, text becomes columns, and the target becomes two classes."""
+        monkeypatch.delenv("PUEVAL_DATA", raising=False)
+        frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": ["x", "y", "x", "y"]})
+
+        def fetch(*, data_id, as_frame, parser):
+            assert data_id == 1476
+            return SimpleNamespace(data=frame, target=pd.Series(["1", "5", "3", "1"]))
+
+        monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
+        found = data.load("gas")
+        assert found.y.tolist() == [True, False, True]
+        assert found.X.tolist() == [[1, 1, 0], [2, 0, 1], [4, 0, 1]]
+        assert found.source == "OpenML 1476"
+
+    def test_offline(self, cache, monkeypatch):
+        monkeypatch.delenv("PUEVAL_DATA", raising=False)
+
+        def fetch(**_):
+            raise OSError("no route to host")
+
+        monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
+        with pytest.raises(data.DataError, match="no route to host.*Set PUEVAL_DATA to a folder"):
+            data.load("pima")
+        with pytest.raises(data.DataError, match="activity_s1 is not on OpenML: set PUEVAL_DATA"):
+            data.load("activity_s1")
+
+    def test_every_set_of_jain_can_be_fetched(self):
+        assert set(LABELED) <= set(data.OPENML)
+
+
+class TestNetworks:
+    def test_they_learn_and_score_out_of_bag(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(600, 3))
+        y = X[:, 0] * X[:, 1] > 0
+        score = networks.out_of_bag_scores(X, y, rng=rng, networks=10)
+        assert roc_auc_score(y, score) > 0.95
+        # What cannot be learned is not remembered either: rows are not scored by who saw them.
+        noise = rng.random(600) < 0.5
+        score = networks.out_of_bag_scores(X, noise, rng=rng, networks=10, patience=200)
+        assert abs(roc_auc_score(noise, score) - 0.5) < 0.1
+
+    def test_gradient(self):
+        """The first step of resilient propagation goes against the numerical gradient."""
+        rng = np.random.default_rng(1)
+        X = np.column_stack([rng.normal(size=(40, 2)), np.ones(40)])
+        y = (X[:, :1] > 0).astype(float)
+        weights = [rng.normal(size=(3, 1, 2)), rng.normal(size=(1, 2)), np.zeros(1)]
+
+        def loss():
+            return networks._log_loss(networks._forward(X, weights)[1], y).mean()
+
+        layer, score = networks._forward(X, weights)
+        delta = (networks._sigmoid(score) - y) / 40
+        flow = delta[:, :, None] * weights[1] * (1 - layer * layer)
+        ours = (X.T @ flow.reshape(40, -1)).reshape(3, 1, 2)
+        before, step = loss(), 1e-6
+        for place in np.ndindex(3, 1, 2):
+            weights[0][place] += step
+            assert (loss() - before) / step == pytest.approx(ours[place], abs=1e-5)
+            weights[0][place] -= step
+
+    def test_scores_are_kept(self, data_folder, cache):
+        how = {"labeled": 50, "unlabeled": 300, "purity": 0.9, "repetition": 0}
+        made = scores.pu_scores("pima", networks=scores.Networks(4, 2), **how)
+        again = scores.pu_scores("pima", networks=scores.Networks(4, 2), **how)
+        other = scores.pu_scores("pima", networks=scores.Networks(4, 3), **how)
+        np.testing.assert_array_equal(made.score, again.score)
+        assert not np.array_equal(made.score, other.score)
+        assert (made.label.sum(), made.purity) == (50, 0.9)
+        assert len(list((cache / "papers").glob("*.npz"))) == 2
+
+
+class TestJain:
+    def test_means_of_the_published_tables(self):
+        """The means that the goals are taken from."""
+        first, second = (np.array([row[6:] for row in t]).mean(axis=0) for t in (TABLE_1, TABLE_2))
+        assert first == pytest.approx([0.182, 0.034, 0.036, 0.043, 0.049], abs=5e-4)
+        assert second == pytest.approx([0.579, 0.064, 0.174], abs=5e-4)
+
+    def test_sign_tests_of_the_published_table(self):
+        table = pd.DataFrame(TABLE_1)
+        assert sign_test(table[8], table[7]).endswith("28 for indirect, 7 ties; P = 6.5e-06")
+        # The paper counts 9, 25 and 2 here; its own table says otherwise. P is the same.
+        assert sign_test(table[10], table[9]) == (
+            "8 wins for direct, 25 for indirect, 3 ties; P = 0.0057"
+        )
+
+    def test_recovered_auc(self):
+        found = recovered(0.25, 0.75, 0.9, n=5)
+        assert found[3, 1] == pytest.approx(0.9)
+        assert found[4, 0] == pytest.approx(0.7)  # the naive AUC; the paper says 0.8
+
+    def test_auc_pr_at_another_prevalence(self):
+        """Weights are as good as copies."""
+        rng = np.random.default_rng(0)
+        truth = np.arange(300) < 100
+        score = rng.normal(size=300) + truth
+        made = scores.Scored(score, truth, truth)
+        copies = np.repeat(np.arange(300), np.where(truth, 1, 3))
+        copied = scores.Scored(score[copies], truth[copies], truth[copies])
+        assert auc_pr(made, 100 / 700) == pytest.approx(auc_pr(copied, 100 / 700), abs=1e-12)
+
+
+def test_f1_and_lee_liu_are_those_of_pueval():
+    rng = np.random.default_rng(2)
+    truth = rng.random(200) < 0.3
+    labeled = truth & (rng.random(200) < 0.4)
+    predicted = rng.random((5, 200)) < 0.4
+    seen = Tables(truth, labeled, predicted)
+    rho = labeled.sum() / truth.sum()
+    for k in range(5):
+        counts = Counts.from_arrays(labeled, predicted[k].astype(float))
+        found = labeling_moments(counts, threshold=1.0, label_frequency=rho)["f1"].mean
+        assert seen.f1(rho)[k] == pytest.approx(found)
+        assert seen.lee_liu()[k] == pytest.approx(lee_liu(counts, threshold=1.0))
+        assert seen.true_f1[k] == pytest.approx(f1_score(truth, predicted[k]))
+
+
+def test_inversions():
+    assert inversions(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0])) == pytest.approx(
+        100 / 3
+    )
+    assert inversions(np.array([1.0, 2.0, 3.0]), np.array([5.0, 5.0, 5.0])) == 0
+
+
+def test_height_of_a_curve():
+    x, y = np.array([0.0, 0.5, 0.5, 1.0]), np.array([0.0, 0.2, 0.6, 1.0])
+    at = np.array([0.25, 0.5, 0.75])
+    assert _height(x, y, at, top=True) == pytest.approx([0.1, 0.6, 0.8])
+    assert _height(x, y, at, top=False) == pytest.approx([0.1, 0.2, 0.8])
+
+
+def test_pages(tmp_path, capsys):
+    assert [number(v) for v in (0.0344, -0.2, 12, float("nan"), "x", -0.0001)] == [
+        ".034", "−.200", "12", "–", "x", ".000",
+    ]  # fmt: skip
+    assert signed(0.01) == "+.010"
+    folder = tmp_path / "jain2017"
+    folder.mkdir()
+    page = Page(folder, Run(full=False, jobs=1))
+    page.add(against_paper([("naive", 0.182, 0.180), ("new", None, 0.1)]))
+    page.save()
+    text = (folder / "RESULTS.md").read_text()
+    assert "| naive | .182 | .180 | −.002 |" in text
+    assert "| new | – | .100 | – |" in text
+    assert "`python -m papers.jain2017`" in text
+    assert "| naive |" in capsys.readouterr().out
+
+
+def test_the_library_does_not_need_them():
+    assert not [name for name in sys.modules if name.startswith("pueval") and "papers" in name]
