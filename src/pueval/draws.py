@@ -14,12 +14,15 @@ from pueval.counts import Counts, Steps
 from pueval.errors import InputError
 from pueval.intervals import Resampling
 from pueval.mixture import Mixture
+from pueval.progress import progress_bar
 from pueval.rates import Shares, correct_pair
 from pueval.samples import Array, Sample
 
 # Thresholds between which rows are drawn again. With fewer labeled scores than half of them
 # nothing is lost; else every rate between two thresholds is within 1/128 of one of them.
 CELLS = 256
+# How many resamples are drawn between two looks at the clock.
+BLOCK = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +106,7 @@ def _draw_rows(
         cells = size * np.diff(column, prepend=0) / kind.total + pooled
         cells /= cells.sum()
         expected.append(np.cumsum(cells))
-        again = rng.multinomial(number, cells)
+        again = _multinomial(number, cells, rng)
         drawn.append(np.cumsum(again, axis=1) / size)
         found.append(again)
     around, center = Shares(*drawn), Shares(*expected)
@@ -115,6 +118,17 @@ def _draw_rows(
         assert steps.represented is not None  # noqa: S101 - for the type checker
         center = center._replace(positive=steps.represented / counts.n_represented)
     return Cells(thresholds, center, around, positives, rng.normal(size=how.n_resamples))
+
+
+def _multinomial(sizes: Array, cells: Array, rng: np.random.Generator) -> Array:
+    """Draw in blocks, with a progress bar if it takes long; blocks do not change the draws."""
+    blocks = np.split(sizes, range(BLOCK, sizes.size, BLOCK))
+    drawn = []
+    with progress_bar("resamples", len(blocks)) as advance:
+        for block in blocks:
+            drawn.append(rng.multinomial(block, cells))
+            advance()
+    return np.concatenate(drawn)
 
 
 def _stand_for(labeled: Sample, thresholds: Array, drawn: Array, rng: np.random.Generator) -> Array:
@@ -183,7 +197,7 @@ def _draw_labels(
         cells /= cells.sum()
         size = max(round(number), 1)
         left = max((among - number) / max(among - 1, 1), 0)
-        again = rng.multinomial(size, cells, size=how.n_resamples) / size
+        again = _multinomial(np.full(how.n_resamples, size), cells, rng) / size
         labeled += number * np.cumsum(cells + np.sqrt(left) * (again - cells), axis=1)
     expected = labeled.mean(axis=0)
 

@@ -55,7 +55,7 @@ def evaluate_by(
     pos_label: Any = 1,
     unlabeled_label: Any = 0,
     negative_label: Any = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> GroupEvaluation:
     """Evaluate a classifier in every group of rows.
 
@@ -96,8 +96,9 @@ def evaluate_by(
         rows have weights) get no estimates but a note. Both at least 2.
     weight, pos_label, unlabeled_label, negative_label : optional
         As for `Counts.from_arrays`.
-    progress : bool, default False
-        Whether to show a progress bar (needs the package rich).
+    progress : bool, optional
+        Whether to show a progress bar (needs the package rich); by default in a terminal, if it
+        takes longer than a second or two.
 
     Returns
     -------
@@ -179,7 +180,7 @@ def evaluate_by(
         return block.counts(group - block.first)
 
     each = group_prior == "each"
-    with progress_bar("priors", int(enough.sum()), show=progress and each) as advance:
+    with progress_bar("priors", int(enough.sum()), show=progress if each else False) as advance:
         found = group_priors(group_prior, names, totals, enough, overall, counts_of, advance)
     notes |= found.notes
     usable = enough & ~np.isnan(found.prior)
@@ -218,7 +219,7 @@ def _check_numbers(
 
 
 def _sorted(
-    y: Any, score: Any, by: Any, weight: Any, labels: LabelValues, *, progress: bool
+    y: Any, score: Any, by: Any, weight: Any, labels: LabelValues, *, progress: bool | None
 ) -> tuple[list[Block], list[Any]]:
     """Sort the rows by group and score; labels, scores and weights have been checked."""
     y, score = one_column(y, "y"), as_scores(one_column(score, "score"))
@@ -293,7 +294,7 @@ def _evaluate(
     priors: Priors,
     overall: Evaluation,
     *,
-    progress: bool,
+    progress: bool | None,
 ) -> Raw:
     """Evaluate all usable groups, block by block; the others stay undefined."""
     raw = Raw.empty(usable.size)

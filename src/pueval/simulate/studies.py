@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pueval.errors import InputError, require
+from pueval.progress import progress_bar
 from pueval.simulate.labeling import check_count
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def study(
     seed: int = 0,
     path: str | os.PathLike[str] | None = None,
     n_jobs: int = 1,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> pd.DataFrame:
     """Run a simulation many times under several settings.
 
@@ -59,8 +59,9 @@ def study(
         settings may be added, too.
     n_jobs : int, default 1
         Processes that work at the same time; −1 for as many as there are cores.
-    progress : bool, default False
-        Whether to show a progress bar (needs the package rich).
+    progress : bool, optional
+        Whether to show a progress bar (needs the package rich); by default in a terminal, if it
+        takes longer than a second or two.
 
     Returns
     -------
@@ -93,7 +94,8 @@ def study(
     store = None if path is None else _Store(Path(path), seed)
     done = {} if store is None else store.load()
     waiting = [(setting, k) for setting, k in tasks if _key(setting, k) not in done]
-    with _bar(len(tasks), len(tasks) - len(waiting), show=progress) as advance:
+    finished = len(tasks) - len(waiting)
+    with progress_bar("study", len(tasks), done=finished, show=progress) as advance:
         work = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
             delayed(_run)(replicate, setting, k, seed) for setting, k in waiting
         )
@@ -218,22 +220,3 @@ class _Store:
                 stream.write(text)
         except OSError as error:
             raise InputError(f"{self.path} cannot be written: {error.strerror}.") from None
-
-
-@contextlib.contextmanager
-def _bar(total: int, completed: int, *, show: bool) -> Iterator[Callable[[], None]]:
-    """Yield a function that advances the progress bar by one."""
-    if not show:
-        yield lambda: None
-        return
-    progress = require("rich.progress", extra="cli", purpose="a progress bar")
-    console = require("rich.console", extra="cli", purpose="a progress bar").Console(stderr=True)
-    columns = (
-        progress.TextColumn("study"),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TimeRemainingColumn(),
-    )
-    with progress.Progress(*columns, console=console) as bar:
-        task = bar.add_task("study", total=total, completed=completed)
-        yield lambda: bar.advance(task)
