@@ -33,8 +33,8 @@ def test_not_where_it_is_piped(capsys, monkeypatch):
 
 
 def test_resampling_in_blocks(rng, monkeypatch):
-    score = rng.normal(size=400)
     y = np.arange(400) < 80
+    score = rng.normal(size=400) + y
     whole = evaluate(y, score, prior=0.1, n_resamples=900)["f1"]
     monkeypatch.setattr("pueval.draws.BLOCK", 100)
     assert evaluate(y, score, prior=0.1, n_resamples=900)["f1"] == whole

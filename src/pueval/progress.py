@@ -57,4 +57,5 @@ def _bar() -> Any:
         rich.MofNCompleteColumn(),
         rich.TimeRemainingColumn(),
     )
-    return rich.Progress(*columns, console=console, transient=True)
+    # In a file the bar is one line at the end; in a terminal it goes away.
+    return rich.Progress(*columns, console=console, transient=console.is_terminal)
