@@ -105,6 +105,9 @@ def test_warnings_are_shown(rows, tmp_path):
     page = (tmp_path / "report.html").read_text()
     assert "What looked wrong" in page
     assert "Prior 0.9 does not fit this ranking" in page
+    assert "it would be 1.00 (1.00–1.00), but these data do not allow so many." in text_of(
+        answer(ev)
+    )
 
 
 def test_several_models(rows, ev, tmp_path, rng):
@@ -229,6 +232,23 @@ def test_thinning_keeps_counts_and_says_what_it_costs(rng):
         ):
             assert abs(mine - theirs) <= few.auc_error
     assert few.naive_auc == ev["roc_auc"].naive
+
+
+@pytest.mark.filterwarnings("ignore::pueval.errors.AssumptionWarning")
+@pytest.mark.parametrize("models", [1, 4, 20])
+def test_size(rng, tmp_path, models):
+    """However long the numbers are, and however many, the page stays below 1 MB."""
+    n = 60_000
+    positive, score, labeled = draw(rng, n, prevalence=0.2, label_frequency=0.3)
+    y = np.where(labeled, 1, np.where(~positive & (rng.random(n) < 0.3), -1, 0))
+    weight, chance = rng.random(n) * 1e-5, rng.uniform(0.2, 0.4, n)
+    plain = {"prior": 0.1, "n_resamples": 50, "negative_label": -1}
+    evaluations = {
+        f"model {k}": evaluate(y, score * 1e-5 + k, weight=weight, propensity=chance, **plain)
+        for k in range(models)
+    }
+    write_report(tmp_path / "report.html", evaluations)
+    assert (tmp_path / "report.html").stat().st_size < 1_000_000
 
 
 def test_few_scores_of_many_rows_are_exact(rng):

@@ -103,6 +103,8 @@ def _number(value: float | None) -> str:
     """Show a measure, with fewer decimals where it is a large ratio."""
     if value is None:
         return "–"
+    if abs(value) >= 1000:
+        return f"{float(f'{value:.3g}'):,.0f}".replace("-", "−")
     digits = 3 if abs(value) < 10 else 1 if abs(value) < 100 else 0
     return f"{value:.{digits}f}".replace("-", "−")
 

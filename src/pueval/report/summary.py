@@ -15,7 +15,7 @@ from pueval.feasibility import ratio_limits
 from pueval.measures import AREAS, MEASURES
 from pueval.presentation import TITLES
 from pueval.report.histogram import histogram
-from pueval.report.thinning import FEWEST, SCORES, thin
+from pueval.report.thinning import Thinned, affordable, thin
 from pueval.report.words import answer, assumptions, code, prior_origin, thinning
 from pueval.tables import plain_data
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pueval.evaluation import Evaluation
     from pueval.priors import PriorEstimate
 
+# With more models than this, bands of curves are given at fewer places.
+MANY = 5
 # What a table of several models shows.
 COMPARED = (
     "roc_auc",
@@ -62,7 +64,7 @@ def summarize(
     for name, ev in evaluations.items():
         if not isinstance(ev, Evaluation):
             raise InputError(f"model {name!r} must be an Evaluation; got {type(ev).__name__}.")
-    scores = max(SCORES // len(evaluations), FEWEST)
+    tables = {name: _thinned(ev, len(evaluations)) for name, ev in evaluations.items()}
     content: dict[str, Any] = plain_data(
         {
             "versions": {
@@ -87,23 +89,44 @@ def summarize(
                 for name, measure in MEASURES.items()
             ],
             "compared": list(COMPARED),
-            "models": [_model(text(name), ev, scores) for name, ev in evaluations.items()],
+            "models": [
+                _model(text(name), ev, tables[name], coarse=len(evaluations) > MANY)
+                for name, ev in evaluations.items()
+            ],
+            "thinning": thinning([*tables.values()]),
+            "assumptions": _assumptions(evaluations),
             "differences": [_difference(one, evaluations) for one in differences],
         }
     )
     return content
 
 
-def _model(name: str, ev: Evaluation, scores: int) -> dict[str, Any]:
-    counts, mixture = ev.counts, ev.mixture
-    few = thin(
-        counts,
-        mixture,
+def _thinned(ev: Evaluation, models: int) -> Thinned:
+    return thin(
+        ev.counts,
+        ev.mixture,
         ev.target,
         threshold=ev.threshold,
         precision=ev["average_precision"].value,
-        scores=scores,
+        scores=affordable(ev.counts, models),
     )
+
+
+def _assumptions(evaluations: Mapping[str, Evaluation]) -> dict[str, Any]:
+    """Return what is assumed for all models, and what for each."""
+    every = {name: assumptions(ev) for name, ev in evaluations.items()}
+    first = next(iter(every.values()))
+    common = [line for line in first if all(line in lines for lines in every.values())]
+    own = [
+        (text(name), [line for line in lines if line not in common])
+        for name, lines in every.items()
+        if len(common) < len(lines)
+    ]
+    return {"common": common, "own": own}
+
+
+def _model(name: str, ev: Evaluation, few: Thinned, *, coarse: bool) -> dict[str, Any]:
+    counts, mixture = ev.counts, ev.mixture
     limits = None
     if counts.n_unlabeled and not counts.has_propensity:
         limits = vars(ratio_limits(counts))
@@ -127,15 +150,13 @@ def _model(name: str, ev: Evaluation, scores: int) -> dict[str, Any]:
             name: {key: vars(ev[name])[key] for key in ("value", "low", "high", "naive")}
             for name in ev
         },
-        "bands": None if ev.resampling is None else _bands(ev),
+        "bands": None if ev.resampling is None else _bands(ev, step=4 if coarse else 1),
         "between_splits": _between_splits(ev),
         "prior_estimate": None if ev.prior_estimate is None else _prior(ev.prior_estimate),
         "feasible": limits,
         "warnings": [text(warning) for warning in ev.warnings],
-        "assumptions": assumptions(ev),
         "table": few.columns(),
         "exact": few.exact,
-        "thinning": thinning(few, counts.n),
         "naive_auc": few.naive_auc,
         "placement": few.placement,
         "region": None if region is None else {"prior": region.prior, "purity": region.purity},
@@ -144,11 +165,11 @@ def _model(name: str, ev: Evaluation, scores: int) -> dict[str, Any]:
     }
 
 
-def _bands(ev: Evaluation) -> dict[str, Any]:
-    """Return the limits of both curves, as finely as they can be drawn."""
+def _bands(ev: Evaluation, step: int) -> dict[str, Any]:
+    """Return the limits of both curves at every step-th of the places that can be drawn."""
     bands = {"roc": ev.roc_band(), "pr": ev.pr_band()}
     return {
-        name: {key: np.round(getattr(band, key), 5) for key in ("x", "low", "high")}
+        name: {key: np.round(getattr(band, key)[::step], 4) for key in ("x", "low", "high")}
         for name, band in bands.items()
     }
 

@@ -12,9 +12,12 @@ from pueval.curves import average_precision, naive_auc, placement
 from pueval.mixture import Mixture, Target
 from pueval.rates import rates
 
-# How many scores all models of a page have together, and how many one has at least.
-SCORES = 10_000
-FEWEST = 200
+# Bytes that a page of 1 MB has left for models, what one takes without its table, and the most
+# that a score (or a weight) and a number of rows take in it.
+ROOM, MODEL = 570_000, 26_000
+LONG, SHORT = 22, 7
+# How many scores a model has at least.
+FEWEST = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +61,13 @@ class Thinned:
             columns["represented"] = np.diff(stand_for)
         found = {name: column.tolist() for name, column in columns.items() if column.any()}
         return {"score": counts.score.tolist(), **found}
+
+
+def affordable(counts: Counts, models: int) -> int:
+    """Return how many scores the table of one of so many models can have."""
+    kinds = 3 if counts.n_negative else 2
+    each = LONG + kinds * (SHORT if counts.countable else LONG) + LONG * counts.has_propensity
+    return max((ROOM // models - MODEL) // each, FEWEST)
 
 
 def thin(

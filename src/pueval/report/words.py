@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pueval.feasibility import contradiction
 from pueval.report.thinning import Thinned
-from pueval.tables import amount
 
 if TYPE_CHECKING:
     from pueval.evaluation import Evaluation
@@ -41,7 +41,7 @@ def measured(estimate: Estimate) -> str:
     if math.isnan(estimate.value):
         return "undefined"
     width = estimate.high - estimate.low
-    digits = 2 if math.isnan(width) or width > 0.01 else 3 if width > 0.001 else 4
+    digits = 2 if math.isnan(width) or width == 0 or width > 0.01 else 3 if width > 0.001 else 4
     text = f"{estimate.value:.{digits}f}"
     if math.isnan(width):
         return text
@@ -71,8 +71,14 @@ def answer(ev: Evaluation) -> list[tuple[str, bool]]:
     among = f"about {percent(mixture.prior)} positives among them"
     if mixture.purity < 1:
         among += f" and {right}"
-    first = f"Counting unlabeled rows as negative, the AUC looks like {naive}. With {among}, it is"
-    return [(first, False), (f"{corrected}.", True)]
+    first = f"Counting unlabeled rows as negative, the AUC looks like {naive}. With {among}, it"
+    if not ev.counts.has_propensity and contradiction(ev.counts, mixture) is not None:
+        return [
+            (f"{first} would be", False),
+            (f"{corrected},", True),
+            ("but these data do not allow so many.", False),
+        ]
+    return [(f"{first} is", False), (f"{corrected}.", True)]
 
 
 def assumptions(ev: Evaluation) -> list[str]:
@@ -164,20 +170,27 @@ def _origin(ev: Evaluation, name: str) -> str:
     return text + ")."
 
 
-def thinning(table: Thinned, n: float) -> str:
-    """Say what the table of counts in the page is, and what it costs."""
-    scores = f"{table.counts.score.size:,}"
-    if table.exact:
+def thinning(tables: Sequence[Thinned]) -> str:
+    """Say what the tables of counts in the page are, and what that costs."""
+    sizes = sorted(table.counts.score.size for table in tables)
+    several = len(tables) > 1
+    if all(table.exact for table in tables):
+        where = "" if several else f"{sizes[0]:,} "
         return (
-            f"The page carries the counts at all {scores} different scores, so what the sliders "
-            "give is exact."
+            f"The page carries the counts at all {where}different scores"
+            + (" of every model" if several else "")
+            + ", so what the sliders give is exact."
         )
+    scores = f"{sizes[0]:,}" if sizes[0] == sizes[-1] else f"{sizes[0]:,} to {sizes[-1]:,}"
+    precision = max(table.precision_error for table in tables)
+    auc = max(table.auc_error for table in tables)
     return (
-        f"The page carries the counts of {amount(n)} rows at {scores} of their scores. The "
-        "threshold moves between these. Rows at or above each of them are counted exactly, so "
-        "every measure at a threshold, and the AUC, are exact. With the evaluated prior and "
-        f"purity, the average precision is off by {_small(table.precision_error)}, and bounds of "
-        f"the AUC for a labeling bias by at most {_small(table.auc_error)}."
+        f"The page carries the counts at {scores} of the scores"
+        + (" of each model" if several else "")
+        + ", and the threshold moves between these. Rows at or above each of them are counted "
+        "exactly, so every measure at a threshold, and the AUC, are exact. With the evaluated "
+        f"prior and purity, the average precision is off by {_small(precision)}, and bounds of "
+        f"the AUC for a labeling bias by at most {_small(auc)}."
     )
 
 

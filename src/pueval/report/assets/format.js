@@ -7,6 +7,7 @@ const format = (() => {
     if (value === null || Number.isNaN(value)) return "–";
     if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
     const size = Math.abs(value);
+    if (size >= 1000) return amount(Number(value.toPrecision(3)));
     const text = size < 10 ? value.toFixed(digits) : value.toFixed(size < 100 ? 1 : 0);
     return text.replace(/^-/, Number(text) === 0 ? "" : "−");
   }

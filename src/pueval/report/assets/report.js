@@ -23,7 +23,15 @@
     tables.showStatus(model, now);
     pictures.showCurves(model, now, naive);
     pictures.showScores(model);
-    pictures.showSensitivity(model);
+    showSensitivitySoon();
+  }
+
+  // The slowest picture waits until the sliders rest.
+  const REST = 100;
+  let timer;
+  function showSensitivitySoon() {
+    clearTimeout(timer);
+    timer = setTimeout(() => pictures.showSensitivity(current()), REST);
   }
 
   // However often something is moved, everything is drawn once per frame.
@@ -54,14 +62,28 @@
     }).observe(document.body);
   }
 
+  // A sheet of paper is narrower than most screens, and nobody draws again for it unasked.
+  function followPaper() {
+    const draw = (onPaper) => () => {
+      document.documentElement.classList.toggle("paper", onPaper);
+      pictures.showEstimators();
+      update();
+      pictures.showSensitivity(current());
+    };
+    window.addEventListener("beforeprint", draw(true));
+    window.addEventListener("afterprint", draw(false));
+  }
+
   const aucOf = (model) => model.measures.roc_auc.value ?? 0;
 
   document.documentElement.classList.add("script");
   tables.prepareModels(choose);
   pictures.showEstimators();
   choose(models.reduce((best, model) => (aucOf(model) > aucOf(best) ? model : best)).index);
+  pictures.showSensitivity(current());
   sliders.listen(soon);
   byId("model")?.addEventListener("change", (event) => choose(Number(event.target.value)));
   byId("sensitivity-measure").addEventListener("change", soon);
   followWidth();
+  followPaper();
 })();
