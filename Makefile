@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test lint figures benchmarks papers clean
+.PHONY: demo test lint docs figures benchmarks papers clean
 
 demo: $(VENV)/demo.stamp
 	@$(BIN)/python examples/demo.py
@@ -17,6 +17,10 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(VENV)/docs.stamp
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
 
 figures: $(VENV)/dev.stamp
 	$(BIN)/python examples/figure.py
@@ -49,6 +53,15 @@ else
 endif
 	@touch $@
 
+$(VENV)/docs.stamp: $(VENV)/dev.stamp pyproject.toml
+	@echo "Installing what the documentation needs …"
+ifdef UV
+	@uv pip install --quiet --python $(BIN)/python --editable . --group docs
+else
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group docs
+endif
+	@touch $@
+
 $(VENV)/dev.stamp: $(VENV)/ready.stamp pyproject.toml
 	@echo "Installing pueval and what its tests need …"
 ifdef UV
@@ -59,4 +72,4 @@ endif
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) docs/_build docs/gallery docs/reference/api .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

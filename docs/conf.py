@@ -41,7 +41,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": True,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "footer_start": ["copyright"],
     "footer_end": [],
 }

@@ -1,6 +1,7 @@
 """Honest evaluation of binary classifiers when nobody ever labeled a negative."""
 
 from pueval import conversions, metrics
+from pueval.bands import CurveBand
 from pueval.bounds import Bounds, BoundTables, claesen_bounds
 from pueval.choices import Choice
 from pueval.counts import Counts
@@ -22,8 +23,10 @@ from pueval.groups import (
 )
 from pueval.label_frequency import Moments, labeling_moments, labeling_variance
 from pueval.mixture import Mixture
+from pueval.region import Region
 from pueval.results import Best, Contingency, Estimate, OperatingPoint
 from pueval.sensitivity import TippingPoint
+from pueval.sensitivity_grid import SensitivityGrid
 
 __version__ = "0.1.0"
 
@@ -35,6 +38,7 @@ __all__ = [
     "Choice",
     "Contingency",
     "Counts",
+    "CurveBand",
     "Estimate",
     "Evaluation",
     "GroupDifferences",
@@ -47,6 +51,8 @@ __all__ = [
     "Moments",
     "OperatingPoint",
     "PriorLimit",
+    "Region",
+    "SensitivityGrid",
     "TippingPoint",
     "UndefinedMeasureWarning",
     "claesen_bounds",
