@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from pueval.counts import Counts
@@ -67,7 +66,6 @@ def evaluate_groups(
             pos_label=positive,
             unlabeled_label=unlabeled,
             negative_label=negative,
-            progress=sys.stderr.isatty(),
             **assumed,
             **how,
         )
