@@ -179,7 +179,7 @@ def test_all_tables(script):
     }
     compared = 0
     for counts, rng in tables():
-        columns = Thinned(counts, True, 0.0, None, 0.0, 0.0).columns()
+        columns = Thinned(counts, True, None, 0.0, 0.0).columns()
         score = counts.score.astype(float)
         thresholds = [
             float("inf"),
@@ -246,7 +246,7 @@ def test_least_purity_is_the_inverse_of_the_largest_prior(script):
     counts = Counts.from_table(
         [4, 3, 2, 1], [300, 150, 40, 10], [400, 500, 900, 3000], [0, 1, 4, 9]
     )
-    columns = Thinned(counts, True, 0.0, None, 0.0, 0.0).columns()
+    columns = Thinned(counts, True, None, 0.0, 0.0).columns()
     limits = vars(ratio_limits(counts))
     for purity in (0.995, 0.99, 0.98):
         prior = largest_prior(counts, purity=purity).prior
@@ -286,3 +286,26 @@ def test_thinned_counts_are_exact_at_their_scores(script, rng):
         there = ev.at(float(at))
         for name, value in found.items():
             assert there.clipped.get(name, there[name].value) == pytest.approx(value, abs=1e-9)
+
+
+def test_a_sketch_counts_as_the_whole(script, rng):
+    """Rows at or above the scores of pictures are counted exactly; the highest are all there."""
+    score = np.round(rng.normal(size=9000), 4)
+    counts = Counts.from_arrays(rng.random(9000) < 0.3, score)
+    columns = Thinned(counts, True, None, 0.0, 0.0).columns()
+    few = script.evaluate(
+        """(columns) => {
+            const few = correction.sketch(correction.makeTable(columns), 400);
+            return [few.score, [...few.labeled], [...few.unlabeled], few.n];
+        }""",
+        columns,
+    )
+    assert 350 <= len(few[0]) <= 400
+    assert few[0][:100] == counts.score[:100].tolist()
+    assert few[0][-1] == counts.score[-1]
+    steps = counts.at(few[0])
+    assert few[1] == [0, *steps.labeled]
+    assert few[2] == [0, *steps.unlabeled]
+    assert few[3] == 9000
+    same = "(c) => { const t = correction.makeTable(c); return correction.sketch(t, 40000) === t; }"
+    assert script.evaluate(same, columns)

@@ -28,7 +28,7 @@ SCRIPTS = (
 STYLES = ("report.css",)
 
 # What could end a script element, or a line of JavaScript, is written as an escape.
-_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+ESCAPED = "<>&\u2028\u2029"
 
 
 @cache
@@ -39,9 +39,10 @@ def asset(name: str) -> str:
 
 def embedded_json(content: Any) -> str:
     """Write JSON that is safe inside a script element, whatever the text in it."""
-    return json.dumps(
-        content, allow_nan=False, ensure_ascii=False, separators=(",", ":")
-    ).translate(_ESCAPES)
+    text = json.dumps(content, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    for character in ESCAPED:
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
 
 
 def source_hash(source: str) -> str:
@@ -75,13 +76,8 @@ def render(summary: dict[str, Any]) -> str:
     -------
     str
     """
-    jinja2 = require("jinja2", extra="report", purpose="the HTML report")
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters |= FILTERS
+    template = _template(require("jinja2", extra="report", purpose="the HTML report"))
     scripts, styles = [asset(name) for name in SCRIPTS], [asset(name) for name in STYLES]
-    template = environment.from_string(asset("report.html.jinja"))
     page: str = template.render(
         summary=summary,
         models=summary["models"],
@@ -92,6 +88,15 @@ def render(summary: dict[str, Any]) -> str:
         policy=policy(scripts, styles),
     )
     return page
+
+
+@cache
+def _template(jinja2: Any) -> Any:
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= FILTERS
+    return environment.from_string(asset("report.html.jinja"))
 
 
 def _best(models: list[dict[str, Any]]) -> dict[str, Any]:

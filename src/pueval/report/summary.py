@@ -98,6 +98,9 @@ def summarize(
             "differences": [_difference(one, evaluations) for one in differences],
         }
     )
+    # These are plain already, and long.
+    for model, table in zip(content["models"], tables.values(), strict=True):
+        model["table"] = table.columns()
     return content
 
 
@@ -155,9 +158,8 @@ def _model(name: str, ev: Evaluation, few: Thinned, *, coarse: bool) -> dict[str
         "prior_estimate": None if ev.prior_estimate is None else _prior(ev.prior_estimate),
         "feasible": limits,
         "warnings": [text(warning) for warning in ev.warnings],
-        "table": few.columns(),
         "exact": few.exact,
-        "naive_auc": few.naive_auc,
+        "naive_auc": ev["roc_auc"].naive,
         "placement": few.placement,
         "region": None if region is None else {"prior": region.prior, "purity": region.purity},
         "prior_origin": prior_origin(ev),

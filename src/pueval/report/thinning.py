@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pueval.counts import Counts
-from pueval.curves import average_precision, naive_auc, placement
+from pueval.curves import average_precision, placement
 from pueval.mixture import Mixture, Target
 from pueval.rates import rates
 
@@ -32,9 +32,9 @@ class Thinned:
         The counts; the same ones if nothing had to be left out.
     exact : bool
         Whether nothing was left out.
-    naive_auc, placement : float
-        Of all rows: how often a labeled row outscores another one; and how often a positive, as
-        propensities tell, outscores any row (without propensities, None).
+    placement : float or None
+        How often a positive of all rows, as propensities tell, outscores any row; None without
+        propensities.
     precision_error : float
         How far the average precision is off, with prior and purity as evaluated.
     auc_error : float
@@ -43,7 +43,6 @@ class Thinned:
 
     counts: Counts
     exact: bool
-    naive_auc: float
     placement: float | None
     precision_error: float
     auc_error: float
@@ -84,10 +83,9 @@ def thin(
     ``threshold`` is kept, so that what was evaluated there stays exact; ``precision`` is the
     average precision of all rows.
     """
-    auc = naive_auc(counts, counts.corners())
     placed = placement(counts) if counts.has_propensity else None
     if _distinct(counts, 3 * scores) and counts.score.size <= scores:
-        return Thinned(counts, True, auc, placed, 0.0, 0.0)  # noqa: FBT003
+        return Thinned(counts, True, placed, 0.0, 0.0)  # noqa: FBT003
     few = counts.thinned(scores, keep=[threshold])
     corners = few.corners()
     there = average_precision(few, corners, rates(few, corners, mixture, target), mixture, target)
@@ -96,7 +94,7 @@ def thin(
     rows = few.labeled + few.unlabeled + few.negative
     misplaced = np.max(rows[few.labeled > 0]) / few.n / 2 / (1 - mixture.prevalence(few))
     off = 0.0 if math.isnan(error) else error
-    return Thinned(few, False, auc, placed, off, float(misplaced))  # noqa: FBT003
+    return Thinned(few, False, placed, off, float(misplaced))  # noqa: FBT003
 
 
 def _distinct(counts: Counts, most: int) -> bool:

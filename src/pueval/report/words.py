@@ -36,14 +36,21 @@ def percent(share: float) -> str:
     return (text.rstrip("0").rstrip(".") if digits else text) + PERCENT
 
 
+def meaningful_digits(estimate: Estimate) -> int:
+    """Return how many digits of a value its limits allow."""
+    width = estimate.high - estimate.low
+    if math.isnan(width) or width == 0 or width > 0.01:
+        return 2
+    return 3 if width > 0.001 else 4
+
+
 def measured(estimate: Estimate) -> str:
-    """Show a value with its limits, with as many digits as the limits allow."""
+    """Show a value with its limits, with as many digits as these allow."""
     if math.isnan(estimate.value):
         return "undefined"
-    width = estimate.high - estimate.low
-    digits = 2 if math.isnan(width) or width == 0 or width > 0.01 else 3 if width > 0.001 else 4
+    digits = meaningful_digits(estimate)
     text = f"{estimate.value:.{digits}f}"
-    if math.isnan(width):
+    if math.isnan(estimate.low):
         return text
     return f"{text} ({estimate.low:.{digits}f}–{estimate.high:.{digits}f})"
 
@@ -51,7 +58,7 @@ def measured(estimate: Estimate) -> str:
 def answer(ev: Evaluation) -> list[tuple[str, bool]]:
     """Say in two sentences what came out, as pieces of text of which one matters most."""
     auc, mixture = ev["roc_auc"], ev.mixture
-    naive, corrected = f"{auc.naive:.2f}", measured(auc)
+    naive, corrected = f"{auc.naive:.{meaningful_digits(auc)}f}", measured(auc)
     right = f"{percent(mixture.purity)} of the labels right"
     if not ev.counts.n_unlabeled:
         if mixture.purity == 1:

@@ -38,9 +38,8 @@ const charts = (() => {
 
   const widthOf = (figure) => Math.max(figure.querySelector(".plot").clientWidth, 240);
 
-  // Points nearer to each other than a third of a pixel look the same.
-  function drawable(points, width) {
-    const close = 1 / (3 * width);
+  // Leave out points that lie close to the one before.
+  function apart(points, close) {
     const kept = [];
     points.forEach((point, i) => {
       const last = kept[kept.length - 1];
@@ -50,6 +49,9 @@ const charts = (() => {
     });
     return kept;
   }
+
+  // Points nearer to each other than a third of a pixel look the same.
+  const drawable = (points, width) => apart(points, 1 / (3 * width));
 
   const SHARES = { domain: [0, 1], ticks: 5, tickFormat: (x) => format.significant(x, 2) };
 
@@ -109,7 +111,8 @@ const charts = (() => {
     const main = lines[lines.length - 1];
     marks.push(
       Plot.tip(
-        drawable(main.points, width),
+        // Nobody can point at more than these.
+        apart(main.points, 0.01),
         Plot.pointer({ x: "x", y: "y", title: describe, maxRadius: 30 }),
       ),
     );

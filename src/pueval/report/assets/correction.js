@@ -40,6 +40,22 @@ const correction = (() => {
     return table;
   }
 
+  // The same rows with at most about so many scores, for pictures: all of the highest, and then
+  // every so-many-th; rows at or above each of them are counted as before.
+  function sketch(table, most) {
+    const n = table.score.length;
+    const head = Math.floor(most / 4);
+    const step = Math.ceil((n - head) / (most - head));
+    if (step < 2) return table;
+    const kept = [0];
+    for (let k = 1; k <= n; k++) if (k <= head || (n - k) % step === 0) kept.push(k);
+    const few = { ...table, score: kept.slice(1).map((k) => table.score[k - 1]) };
+    for (const name of ["labeled", "unlabeled", "negative", "represented"]) {
+      if (table[name]) few[name] = Float64Array.from(kept, (k) => table[name][k]);
+    }
+    return few;
+  }
+
   // Steps are a list of indices into the cumulative counts.
   const othersAt = (table, k) => table.unlabeled[k] + table.negative[k];
 
@@ -431,6 +447,7 @@ const correction = (() => {
     rates,
     reached,
     rocCurve,
+    sketch,
     thresholdAt,
   };
 })();

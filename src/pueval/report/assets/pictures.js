@@ -40,8 +40,8 @@ const pictures = (() => {
   // The two lines between which a labeling bias lets the curve move.
   function biasBand(model, point) {
     const { mixture, bias } = settings(model);
-    const bounded = correction.boundedRates(model.table, mixture, bias);
-    const ends = correction.corners(model.table).map(bounded);
+    const bounded = correction.boundedRates(model.drawn, mixture, bias);
+    const ends = correction.corners(model.drawn).map(bounded);
     const side = (k) => ends.map((pair) => point(pair[k])).filter(({ y }) => !Number.isNaN(y));
     return [side(0), side(1)];
   }
@@ -76,12 +76,12 @@ const pictures = (() => {
     charts.drawCurves(figure, {
       lines: [
         {
-          points: make(model.naive.table, NAIVE, "population"),
+          points: make(model.naive.drawn, NAIVE, "population"),
           color: "var(--naive)",
           dashed: true,
         },
         ...drawn.map((one) => ({
-          points: make(one.model.table, settings(one.model).mixture, one.model.target),
+          points: make(one.model.drawn, settings(one.model).mixture, one.model.target),
           color: one.model.color,
           faint: several && one.model !== model,
         })),

@@ -6,6 +6,8 @@ const state = (() => {
   const { clip } = correction;
   const NAIVE = { prior: 0, purity: 1 };
   const COLORS = 8;
+  // As many scores as can be told apart in a curve.
+  const DRAWN = 2000;
 
   const measures = data.measures.map((one) => ({
     ...one,
@@ -34,7 +36,14 @@ const state = (() => {
       area: propensities ? model.placement : model.naive_auc,
       areas: new Map(),
       // As it looks if unlabeled rows are counted as negative.
-      naive: { table: plain, target: "population", area: model.naive_auc, areas: new Map() },
+      naive: {
+        table: plain,
+        drawn: correction.sketch(plain, DRAWN),
+        target: "population",
+        area: model.naive_auc,
+        areas: new Map(),
+      },
+      drawn: correction.sketch(table, DRAWN),
       priorLimits: model.prior_estimate?.prior_interval ?? model.region?.prior,
       purityLimits: model.prior_estimate?.purity_interval ?? model.region?.purity,
       largestPrior: (purity) =>
