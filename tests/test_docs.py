@@ -6,6 +6,7 @@ import re
 import warnings
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import pytest
 from conftest import ROOT
 
@@ -37,7 +38,7 @@ def test_snippets(page, tmp_path, monkeypatch):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AssumptionWarning)
             exec(compile(code, str(page), "exec"), names)  # noqa: S102
-    mpl.pyplot.close("all")
+    plt.close("all")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
