@@ -1,9 +1,13 @@
 """Honest evaluation of binary classifiers when nobody ever labeled a negative."""
 
 from pueval import conversions, metrics
+from pueval.agreement import Disagreement, Rankings
 from pueval.bounds import Bounds, BoundTables, claesen_bounds
 from pueval.choices import Choice
+from pueval.comparator import compare
+from pueval.comparison import Comparison
 from pueval.counts import Counts
+from pueval.differences import Difference
 from pueval.errors import (
     AssumptionWarning,
     InputError,
@@ -22,6 +26,7 @@ from pueval.groups import (
 )
 from pueval.label_frequency import Moments, labeling_moments, labeling_variance
 from pueval.mixture import Mixture
+from pueval.prior_order import Flip, PriorOrder, Reign
 from pueval.results import Best, Contingency, Estimate, OperatingPoint
 from pueval.sensitivity import TippingPoint
 
@@ -33,10 +38,14 @@ __all__ = [
     "BoundTables",
     "Bounds",
     "Choice",
+    "Comparison",
     "Contingency",
     "Counts",
+    "Difference",
+    "Disagreement",
     "Estimate",
     "Evaluation",
+    "Flip",
     "GroupDifferences",
     "GroupEstimates",
     "GroupEvaluation",
@@ -47,9 +56,13 @@ __all__ = [
     "Moments",
     "OperatingPoint",
     "PriorLimit",
+    "PriorOrder",
+    "Rankings",
+    "Reign",
     "TippingPoint",
     "UndefinedMeasureWarning",
     "claesen_bounds",
+    "compare",
     "conversions",
     "evaluate",
     "evaluate_by",
