@@ -98,3 +98,19 @@ def artefacts():
     folder = ROOT / "tests" / "browser" / "artefacts"
     folder.mkdir(exist_ok=True)
     return folder
+
+
+def models(rng, n=1500, *, decimals=9, noise=(0.5, 0.8, 1.0), **given):
+    """Labels and scores of models that look at the same hint with different noise."""
+    positive, hint, labeled = draw(rng, n, **{"prevalence": 0.4, "label_frequency": 0.4} | given)
+    y = labeled.astype(int)
+    scores = {
+        name: np.round(hint + spread * rng.normal(size=n), decimals)
+        for name, spread in zip("abcdefghij", noise, strict=False)
+    }
+    return y, scores, positive
+
+
+def with_negatives(y, positive, rng):
+    """Some of the unlabeled negatives are known to be."""
+    return np.where((y == 0) & ~positive & (rng.random(y.size) < 0.2), 2, y)

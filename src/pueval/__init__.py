@@ -1,10 +1,14 @@
 """Honest evaluation of binary classifiers when nobody ever labeled a negative."""
 
 from pueval import conversions, metrics
+from pueval.agreement import Disagreement, Rankings
 from pueval.bands import CurveBand
 from pueval.bounds import Bounds, BoundTables, claesen_bounds
 from pueval.choices import Choice
+from pueval.comparator import compare
+from pueval.comparison import Comparison
 from pueval.counts import Counts
+from pueval.differences import Difference
 from pueval.errors import (
     AssumptionWarning,
     InputError,
@@ -23,6 +27,7 @@ from pueval.groups import (
 )
 from pueval.label_frequency import Moments, labeling_moments, labeling_variance
 from pueval.mixture import Mixture
+from pueval.prior_order import Flip, PriorOrder, Reign
 from pueval.region import Region
 from pueval.results import Best, Contingency, Estimate, OperatingPoint
 from pueval.sensitivity import TippingPoint
@@ -36,11 +41,15 @@ __all__ = [
     "BoundTables",
     "Bounds",
     "Choice",
+    "Comparison",
     "Contingency",
     "Counts",
     "CurveBand",
+    "Difference",
+    "Disagreement",
     "Estimate",
     "Evaluation",
+    "Flip",
     "GroupDifferences",
     "GroupEstimates",
     "GroupEvaluation",
@@ -51,11 +60,15 @@ __all__ = [
     "Moments",
     "OperatingPoint",
     "PriorLimit",
+    "PriorOrder",
+    "Rankings",
     "Region",
+    "Reign",
     "SensitivityGrid",
     "TippingPoint",
     "UndefinedMeasureWarning",
     "claesen_bounds",
+    "compare",
     "conversions",
     "evaluate",
     "evaluate_by",

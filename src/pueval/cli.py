@@ -7,16 +7,14 @@ import shlex
 import sys
 import warnings
 from collections.abc import Sequence
-from contextvars import ContextVar
 from typing import Annotated, Any, Literal
 
 import cyclopts
 from cyclopts import Group, Parameter
-from rich.console import Console
-from rich.markup import escape
 
 from pueval import __version__
 from pueval.cli_choices import choice_table, choose_all
+from pueval.cli_compare import compare_command
 from pueval.cli_groups import (
     evaluate_groups,
     group_notes,
@@ -36,12 +34,9 @@ from pueval.report import write_report
 from pueval.simulate.command import simulate_command
 from pueval.sources.files import read_files
 from pueval.sources.labels import LabelValues
-from pueval.tables import amount, bracketed, number, text_table
-from pueval.terminal import print_roc_curves, print_table
+from pueval.tables import amount, bracketed, number
+from pueval.terminal import print_roc_curves, say, show_table, typed
 from pueval.writing import replaced
-
-# What was typed, for the page to show.
-_given: ContextVar[Sequence[str]] = ContextVar("_given", default=())
 
 app = cyclopts.App(
     name="pueval",
@@ -182,10 +177,10 @@ def evaluate_command(
         if json_path is not None:
             _write_json(json_path, file, label, {k: one.to_dict() for k, one in groups.items()})
         for name, one in groups.items() if not quiet else ():
-            _say(f"{name}: {one.summary()}.")
-            _print_table(*group_table(one))
+            say(f"{name}: {one.summary()}.")
+            show_table(*group_table(one))
             for line in group_notes(one):
-                _say(line)
+                say(line)
         return
     if group_prior != "shared":
         raise InputError("--group-prior is about groups, and goes with --by.")
@@ -202,14 +197,14 @@ def evaluate_command(
         }
         _write_json(json_path, file, label, models)
     if html_path is not None:
-        write_report(html_path, evaluations, command=shlex.join(["pueval", *_given.get()]))
+        write_report(html_path, evaluations, command=shlex.join(["pueval", *typed.get()]))
     if quiet:
         return
     _print_evaluations(evaluations, rankings)
     if at:
-        _print_table(*choice_table(choices))
+        show_table(*choice_table(choices))
         if intervals:
-            _say("Limits at chosen thresholds allow for their having been chosen on these rows.")
+            say("Limits at chosen thresholds allow for their having been chosen on these rows.")
 
 
 @app.command(name="prior")
@@ -272,11 +267,12 @@ def prior_command(
     if json_path is not None:
         _write_json(json_path, file, label, {name: one.to_dict() for name, one in found.items()})
     for name, one in found.items():
-        _print_table([name, "prior", "limits", "purity", "limits"], one.rows())
+        show_table([name, "prior", "limits", "purity", "limits"], one.rows())
         for note in one.notes():
-            _say(note)
+            say(note)
 
 
+app.command(compare_command, name="compare")
 app.command(simulate_command, name="simulate")
 
 
@@ -325,7 +321,7 @@ def _print_evaluations(
 ) -> None:
     first = next((ev for ev in evaluations.values() if ev.prior_estimate is not None), None)
     first = first or next(iter(evaluations.values()))
-    _say(_assumed(first))
+    say(_assumed(first))
     header, rows = [""], [[TITLES[name]] for name in first]
     for name, ev in evaluations.items():
         header += [f"{name}\nnaive", f"{name}\ncorrected"]
@@ -335,10 +331,10 @@ def _print_evaluations(
     thresholds = ["Threshold"]
     for ev in evaluations.values():
         thresholds += ["", f"{ev.threshold:.5g}"]
-    _print_table(header, [*rows, thresholds])
+    show_table(header, [*rows, thresholds])
     if rankings:
         measures = next(iter(rankings.values()))
-        _print_table(
+        show_table(
             ["Without a prior", *rankings],
             [
                 [
@@ -351,10 +347,10 @@ def _print_evaluations(
     if sys.stdout.isatty():
         print_roc_curves(evaluations)
     if first.resampling is not None:
-        _say(_limits_mean(first))
+        say(_limits_mean(first))
     for name, ev in evaluations.items():
         for warning in ev.warnings:
-            _say(f"! {name}: {warning}")
+            say(f"! {name}: {warning}")
 
 
 def _limits_mean(ev: Evaluation) -> str:
@@ -382,19 +378,6 @@ def _assumed(ev: Evaluation) -> str:
     )
 
 
-def _say(text: str) -> None:
-    Console(soft_wrap=not sys.stdout.isatty(), highlight=False).print(escape(text))
-
-
-def _print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a rich table in a terminal, aligned text elsewhere."""
-    if not sys.stdout.isatty():
-        flat = [cell.replace("\n", " ") for cell in header]
-        print(text_table(flat, rows))  # noqa: T201
-        return
-    print_table(header, rows)
-
-
 def _write_json(path: str, file: str, label: str, models: dict[str, dict[str, Any]]) -> None:
     content = {"pueval": __version__, "file": file, "label": label, "models": models}
     with replaced(path) as stream:
@@ -408,7 +391,7 @@ def run(arguments: Sequence[str]) -> int:
         with warnings.catch_warnings():
             # They are part of the evaluation and printed with it.
             warnings.simplefilter("ignore", AssumptionWarning)
-            _given.set(tuple(arguments))
+            typed.set(tuple(arguments))
             app(list(arguments), exit_on_error=False, print_error=False)
     except (InputError, MissingPackageError) as error:
         return _fail(str(error))

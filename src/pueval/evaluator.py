@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from pueval.assumptions import settle
+from pueval.assumptions import Assumptions, settle
 from pueval.counts import Counts, Steps
 from pueval.curves import average_precision, direct_auc, naive_auc, placement
 from pueval.errors import AssumptionWarning, InputError
@@ -140,40 +141,90 @@ def evaluate(
     counts.check()
     check_target(target)
     assumptions = settle(counts, target, purity, prior, prevalence, label_frequency)
-    mixture, found_prior = assumptions.mixture, assumptions.estimate
-    corners = counts.corners()
-    both = both_rates(counts, corners, mixture, target)
-    if threshold is None:
-        threshold = _default_threshold(*both)
-    threshold = check_threshold(threshold)
     how = None if level is None else Resampling(level, n_resamples, seed, variance)
+    ready = prepare(counts, assumptions, target, threshold)
     drawn = None
     if how is not None:
         _check_variance(how, target)
-        drawn = draw_again(counts, corners, assumptions, target, threshold, how)
-    there = both_rates(counts, counts.at(threshold), mixture, target)
+        drawn = draw_again(counts, ready.corners, assumptions, target, ready.threshold, how)
+    estimate = assumptions.estimate
+    # What an estimate made before had to say was said then.
+    said = estimate.warnings if estimate and estimate is not prior else ()
+    ev = finish(ready, how, drawn, said)
+    for note in ev.warnings:
+        warnings.warn(note, AssumptionWarning, stacklevel=2)
+    return ev
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A classifier's rates at every threshold that matters, before anything is measured.
+
+    Attributes
+    ----------
+    counts : Counts
+        The data.
+    assumptions : Assumptions
+        Prior and purity.
+    target : str
+        Whose performance is wanted.
+    threshold : float
+        The threshold of the measures that need one.
+    corners : Steps
+        Counts at the corners of the ROC curve.
+    rates : tuple of Rates
+        Corrected and naive rates there.
+    """
+
+    counts: Counts
+    assumptions: Assumptions
+    target: Target
+    threshold: float
+    corners: Steps
+    rates: tuple[Rates, Rates]
+
+
+def prepare(
+    counts: Counts, assumptions: Assumptions, target: Target, threshold: float | None
+) -> Prepared:
+    """Compute the rates of all corners, and the default threshold if none is given."""
+    corners = counts.corners()
+    both = both_rates(counts, corners, assumptions.mixture, target)
+    if threshold is None:
+        threshold = _default_threshold(*both)
+    return Prepared(counts, assumptions, target, check_threshold(threshold), corners, both)
+
+
+def finish(
+    ready: Prepared,
+    how: Resampling | None,
+    drawn: Resamples | None,
+    said: tuple[str, ...] = (),
+) -> Evaluation:
+    """Evaluate every measure, with intervals from ``drawn``.
+
+    What looks wrong is added to what was ``said`` before; nobody is warned yet.
+    """
+    counts, threshold, mixture = ready.counts, ready.threshold, ready.assumptions.mixture
+    there = both_rates(counts, counts.at(threshold), mixture, ready.target)
     point = operating_point(threshold, *there, drawn)
-    areas = _areas(counts, corners, both, mixture, target, drawn)
+    areas = _areas(counts, ready.corners, ready.rates, mixture, ready.target, drawn)
     outside = {k: value for k, (value, _) in areas.items() if not -1e-9 <= value <= 1 + 1e-9}
     found = [
-        # What an estimate made before had to say was said then.
-        *(found_prior.warnings if found_prior and found_prior is not prior else ()),
+        *said,
         None if counts.has_propensity else contradiction(counts, mixture),
         _clipping(outside | point.clipped, mixture, point.threshold),
     ]
-    notes = tuple(note for note in found if note)
-    for note in notes:
-        warnings.warn(note, AssumptionWarning, stacklevel=2)
     return Evaluation(
         counts,
-        target,
+        ready.target,
         point.threshold,
-        notes,
-        assumptions,
+        tuple(note for note in found if note),
+        ready.assumptions,
         how,
         point,
-        corners,
-        both,
+        ready.corners,
+        ready.rates,
         drawn,
         {name: area for name, (_, area) in areas.items()},
     )

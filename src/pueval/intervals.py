@@ -92,6 +92,13 @@ class Resampling:
             min(max(value - reach, low), high), min(max(value + reach, low), high), error
         )
 
+    def ratio(self, value: float, error: float, low: float, high: float) -> Interval:
+        """Return limits around a ratio: normal ones around its logarithm, since it is skewed."""
+        if not (math.isfinite(error) and 0 < value < math.inf):
+            return self.interval(value, error, low, high)
+        factor = math.exp(self.reach * error / value)
+        return Interval(max(value / factor, low), min(value * factor, high), error)
+
     def percentiles(
         self, value: float, draws: Array, low: float = 0.0, high: float = 1.0
     ) -> Interval:

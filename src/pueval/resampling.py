@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -42,8 +42,8 @@ class Resamples:
         Whose performance is wanted.
     mixture : Mixture
         Prior and purity, or the middle of what they may be.
-    cells : Cells
-        The counts drawn again.
+    draws : callable
+        Draws the counts again; called once, when something asks for ``cells``.
     delong : float or None
         DeLong's standard error of the naive AUC; None where his formula does not hold.
     region : Region or None
@@ -52,21 +52,29 @@ class Resamples:
         Prior and purity of every draw, where they were estimated.
     estimated : Region or None
         The confidence limits of the estimates.
+    errors : mapping of str to float
+        Standard errors, for prior and purity known exactly, that need no draws.
     """
 
     how: Resampling
     counts: Counts
     target: Target
     mixture: Mixture
-    cells: Cells
+    draws: Callable[[], Cells]
     delong: float | None
     region: Region | None = None
     uncertain: Mixtures | None = None
     estimated: Region | None = None
+    errors: Mapping[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The counts drawn again."""
+        return self.draws()
 
     def with_uncertain(self, mixtures: Mixtures, limits: Region | None = None) -> Resamples:
         """Give every draw a prior and a purity of its own; say which limits these have."""
-        return replace(self, uncertain=mixtures, estimated=limits)
+        return replace(self, uncertain=mixtures, estimated=limits, draws=lambda: self.cells)
 
     def represented_mixtures(self) -> Mixtures:
         """Return the prior of every draw that follows from its propensities."""
@@ -79,6 +87,11 @@ class Resamples:
 
     def at(self, measure: Measure, threshold: float) -> Interval:
         """Interval of a measure at a fixed threshold."""
+        known = self._known_error(measure.name)
+        if known is not None:
+            there = rates(self.counts, self.counts.at(threshold), self.mixture, self.target)
+            limits = self.how.ratio if math.isinf(measure.high) else self.how.interval
+            return limits(float(measure(there)[0]), known, measure.low, measure.high)
         column = [int(np.flatnonzero(self.cells.threshold == threshold)[0])]
         here = self.counts.at(threshold)
 
@@ -158,6 +171,9 @@ class Resamples:
 
     def average_precision(self, value: Callable[[Mixture], float]) -> Interval:
         """Interval of the average precision; ``value`` gives it for a mixture."""
+        known = self._known_error("average_precision")
+        if known is not None:
+            return self.how.interval(value(self.mixture), known)
 
         def drawn(mixture: Mixture | Mixtures) -> Array:
             return _average_precision(self.rates_for(self.cells.drawn, mixture))
@@ -172,6 +188,9 @@ class Resamples:
 
         AUC and limits rise or fall with purity − prior, so that the corners of a region tell.
         """
+        known = self._known_error("roc_auc")
+        if known is not None:
+            return self.how.interval(value(self.mixture), known)
         region = self.region or self.estimated
         scenarios = [self.mixture, *([] if region is None else region.corners)]
         areas = naive + self._areas(self.cells.drawn) - self._areas(self.cells.expected)
@@ -188,6 +207,12 @@ class Resamples:
         return self._carried(value, draws, error(self.mixture), scenarios)
 
     # ------------------------------------------------------------------ what they are made of
+
+    def _known_error(self, name: str) -> float | None:
+        """Return a standard error that needs no draws, if it is all there is to the interval."""
+        if self.region is not None or self.uncertain is not None:
+            return None
+        return self.errors.get(name)
 
     def _behind(self, mixture: Mixture | Mixtures) -> float | Array:
         """Share of positives in what the labeled rows are compared with."""
@@ -323,9 +348,13 @@ def resample(
     threshold: float | Array,
     how: Resampling,
     region: Region | None = None,
+    errors: Mapping[str, float] | None = None,
 ) -> Resamples:
-    """Draw the counts between thresholds again."""
-    cells = draw(counts, corners, mixture, threshold=threshold, how=how)
-    exact = how.variance == "sampling" and not counts.has_propensity
+    """Draw the counts between thresholds again, once they are needed.
+
+    ``errors`` are standard errors that are known without, that of the AUC among them.
+    """
+    draws = partial(draw, counts, corners, mixture, threshold=threshold, how=how)
+    exact = how.variance == "sampling" and not counts.has_propensity and errors is None
     delong = delong_standard_error(counts, corners) if exact else None
-    return Resamples(how, counts, target, mixture, cells, delong, region)
+    return Resamples(how, counts, target, mixture, draws, delong, region, errors=errors or {})

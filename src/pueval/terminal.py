@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from pueval.tables import number
+from pueval.tables import number, text_table
 from pueval.text_curves import draw_curves
 
 if TYPE_CHECKING:
@@ -23,6 +25,24 @@ WIDTH, HEIGHT = 34, 12
 # Fewer characters than this are no column of titles.
 NARROWEST = 12
 STYLES = ("yellow", "bold cyan")
+
+
+# What was typed, for pages to show.
+typed: ContextVar[Sequence[str]] = ContextVar("typed", default=())
+
+
+def say(text: str) -> None:
+    """Print a line."""
+    Console(soft_wrap=not sys.stdout.isatty(), highlight=False).print(escape(text))
+
+
+def show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table that fits the terminal; aligned text elsewhere."""
+    if not sys.stdout.isatty():
+        flat = [cell.replace("\n", " ") for cell in header]
+        print(text_table(flat, rows))  # noqa: T201
+        return
+    print_table(header, rows)
 
 
 def print_table(

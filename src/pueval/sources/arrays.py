@@ -49,7 +49,7 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, weight: Any = None) 
         samples.append(part)
     labeled, unlabeled, negative = (sum((s[kind] for s in samples), EMPTY) for kind in range(3))
     if not all(map(_finite, (labeled, unlabeled, negative))):
-        raise _bad_scores(score)
+        raise bad_scores(score)
     # The few labeled scores are the thresholds of everything: one sorted chunk serves them best.
     return labeled.merged(), unlabeled, negative
 
@@ -172,7 +172,8 @@ def _finite(kind: Sample) -> bool:
     return all(np.isfinite(c.values[0]) and np.isfinite(c.values[-1]) for c in kind.chunks)
 
 
-def _bad_scores(score: Array) -> InputError:
+def bad_scores(score: Array) -> InputError:
+    """Return the error for scores that are missing or infinite."""
     lost = int(np.count_nonzero(np.isnan(score)))
     return missing("score", lost) if lost else infinite("score", int(np.isinf(score).sum()))
 

@@ -1,0 +1,140 @@
+"""How often paired tests of equal models reject, and paired limits hold the true difference.
+
+    python benchmarks/comparison.py [replications]
+
+Writes benchmarks/COMPARISON.md. Both models score the same rows: positives are N(separation, 1) and
+negatives N(0, 1) for each, with a correlation between the models. Rows are drawn anew each time,
+five unlabeled for one labeled. Prior and purity are known, thresholds given.
+"""
+
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+from scipy.special import ndtr
+from scipy.stats import norm
+
+from pueval import AssumptionWarning, compare
+from pueval.measures import MEASURES
+from pueval.rates import Rates
+
+# Prior, purity, labeled rows, correlation: half of all combinations, balanced.
+SETTINGS = [
+    (0.1, 1.0, 100, 0.8),
+    (0.1, 1.0, 500, 0.0),
+    (0.1, 0.9, 100, 0.0),
+    (0.1, 0.9, 500, 0.8),
+    (0.4, 1.0, 100, 0.0),
+    (0.4, 1.0, 500, 0.8),
+    (0.4, 0.9, 100, 0.8),
+    (0.4, 0.9, 500, 0.0),
+]
+SEPARATIONS = {"equal": (1.5, 1.5), "different": (1.7, 1.3)}
+AT = ("f1", "accuracy", "precision", "matthews_corrcoef")
+BEST = ("best_f1", "best_accuracy", "best_balanced_accuracy", "best_matthews_corrcoef")
+NAMES = ("roc_auc", "average_precision", *AT, *BEST)
+# As far apart as models are that a test on these rows finds in about half of the cases.
+POWER = {(100, 0.0): 0.5, (100, 0.8): 0.22, (500, 0.0): 0.22, (500, 0.8): 0.1}
+
+
+def truth(prior, purity, n_labeled, n_unlabeled, separation, threshold):
+    tau = np.linspace(-6, 6 + separation, 20_001)
+    tpr, fpr = norm.sf(tau, separation), norm.sf(tau)
+    prevalence = (purity * n_labeled + prior * n_unlabeled) / (n_labeled + n_unlabeled)
+    predicted = prevalence * tpr + (1 - prevalence) * fpr
+    rates = Rates(tau, tpr, fpr, predicted, prevalence, 1.0)
+    precision = prevalence * tpr / predicted
+    values = {
+        "roc_auc": norm.cdf(separation / np.sqrt(2)),
+        "average_precision": np.sum(-np.diff(tpr) * (precision[1:] + precision[:-1]) / 2),
+    }
+    for name in AT:
+        values[name] = float(np.interp(threshold, tau, MEASURES[name](rates)))
+    for name in BEST:
+        values[name] = float(np.nanmax(MEASURES[name.removeprefix("best_")](rates)))
+    return values
+
+
+def draw(rng, prior, purity, n_labeled, separations, correlation):
+    y = np.repeat([1, 0], [n_labeled, 5 * n_labeled])
+    positive = rng.random(y.size) < np.where(y == 1, purity, prior)
+    shared = rng.normal(size=y.size) * np.sqrt(correlation)
+    return y, {
+        name: separation * positive + shared + rng.normal(size=y.size) * np.sqrt(1 - correlation)
+        for name, separation in zip("ab", separations, strict=True)
+    }
+
+
+def unpaired(comparison):
+    """The p-value of a test that takes the two AUCs for independent."""
+    first, second = (ev["roc_auc"] for ev in comparison.evaluations.values())
+    error = np.hypot(first.standard_error, second.standard_error)
+    return 2 * ndtr(-abs(comparison.differences("roc_auc")[0].value) / error)
+
+
+def cell(prior, purity, n_labeled, correlation, separations, replications, names=NAMES):
+    """Return the shares of rejections (paired, unpaired) and of limits that hold the truth."""
+    rng = np.random.default_rng([int(1000 * x) for x in (prior, purity, n_labeled, correlation)])
+    thresholds = {name: s / 2 + 0.3 for name, s in zip("ab", separations, strict=True)}
+    true = [
+        truth(prior, purity, n_labeled, 5 * n_labeled, s, t)
+        for s, t in zip(separations, thresholds.values(), strict=True)
+    ]
+    held, rejected, apart = dict.fromkeys(names, 0), 0, 0
+    for _ in range(replications):
+        y, scores = draw(rng, prior, purity, n_labeled, separations, correlation)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)
+            found = compare(y, scores, prior=prior, purity=purity, threshold=thresholds)
+        rejected += found.differences("roc_auc")[0].pvalue < 0.05
+        apart += unpaired(found) < 0.05
+        for name in names:
+            [pair] = found.differences(name)
+            held[name] += pair.low <= true[0][name] - true[1][name] <= pair.high
+    return (
+        rejected / replications,
+        apart / replications,
+        {name: count / replications for name, count in held.items()},
+    )
+
+
+def main():
+    replications = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    columns = ("prior", "purity", "labeled", "correlation")
+    kinds = ("equal: paired", "unpaired", "different: paired", "unpaired")
+    tests = [f"| {' | '.join(columns + kinds)} |", "|---" * 8 + "|"]
+    limits = [f"| {' | '.join((*columns, 'models', *NAMES))} |"]
+    limits.append("|---" * (5 + len(NAMES)) + "|")
+    every = []
+    for where in SETTINGS:
+        shown = " | ".join(f"{value:g}" for value in where)
+        shares = []
+        for kind, separations in SEPARATIONS.items():
+            paired, apart, held = cell(*where, separations, replications)
+            if kind == "equal":
+                shares += [paired, apart]
+            every.append([*held.values()])
+            limits.append(
+                f"| {shown} | {kind} | " + " | ".join(f"{v:.3f}" for v in held.values()) + " |"
+            )
+        gap = POWER[where[2:]]
+        near = (1.5 + gap / 2, 1.5 - gap / 2)
+        shares += cell(*where, near, replications, ("roc_auc",))[:2]
+        tests.append(f"| {shown} | " + " | ".join(f"{share:.3f}" for share in shares) + " |")
+        print(tests[-1], flush=True)
+        print(*limits[-2:], sep="\n", flush=True)
+    means = " | ".join(f"{value:.3f}" for value in np.mean(every, axis=0))
+    limits.append(f"| mean ||||| {means} |")
+    text = (
+        "# Paired tests and limits\n\n"
+        f"By `benchmarks/comparison.py`, {replications} replications a line.\n\n"
+        "## Rejections of equal AUCs at 5 %\n\nPaired, and as if the models had been tried on "
+        "different rows.\n\n" + "\n".join(tests) + "\n\n"
+        "## How often 95 % limits of a difference hold the true one\n\n" + "\n".join(limits) + "\n"
+    )
+    Path(__file__).with_name("COMPARISON.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""``pueval compare``: several models in a file, paired row by row."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from pueval.comparator import compare
+from pueval.comparison import Comparison
+from pueval.comparison_text import (
+    HEADLINES,
+    about_limits,
+    difference_rows,
+    order_rows,
+    summary,
+    value_rows,
+)
+from pueval.mixture import Target
+from pueval.paired import check_names
+from pueval.report import write_report
+from pueval.sources.files import KINDS, read_rows
+from pueval.sources.labels import LabelValues
+from pueval.terminal import say, show_table, typed
+from pueval.writing import replaced
+
+COLUMNS = Group("Columns", sort_key=1)
+ASSUMPTIONS = Group(
+    "Assumptions (at most one of the first three; with none the prior is estimated)", sort_key=2
+)
+LABELS = Group("Label values", sort_key=3)
+OUTPUT = Group("Output", sort_key=4)
+
+
+def compare_command(
+    file: str,
+    /,
+    *,
+    label: Annotated[str, Parameter(group=COLUMNS)],
+    score: Annotated[list[str], Parameter(group=COLUMNS, negative=())],
+    weight: Annotated[str | None, Parameter(group=COLUMNS)] = None,
+    prior: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
+    prevalence: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
+    label_frequency: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
+    purity: Annotated[float | Literal["estimate"], Parameter(group=ASSUMPTIONS)] = 1.0,
+    target: Annotated[Target, Parameter(group=ASSUMPTIONS)] = "population",
+    threshold: Annotated[float | None, Parameter(group=OUTPUT)] = None,
+    measure: Annotated[list[str] | None, Parameter(group=OUTPUT, negative=())] = None,
+    level: Annotated[float, Parameter(group=OUTPUT)] = 0.95,
+    method: Annotated[Literal["influence", "bootstrap"], Parameter(group=OUTPUT)] = "influence",
+    n_resamples: Annotated[int, Parameter(group=OUTPUT)] = 2000,
+    seed: Annotated[int, Parameter(group=OUTPUT)] = 0,
+    positive: Annotated[str, Parameter(group=LABELS)] = "1",
+    unlabeled: Annotated[str, Parameter(group=LABELS)] = "0",
+    negative: Annotated[str | None, Parameter(group=LABELS)] = None,
+    ranking: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
+    json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
+    html_path: Annotated[str | None, Parameter(name="--html", group=OUTPUT)] = None,
+    quiet: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
+) -> None:
+    """Compare models that scored the same rows of a CSV or Parquet file.
+
+    Prints every model's measures, which model is probably the best, paired differences with
+    limits and p-values, and which model is the best at which prior.
+
+    Example: pueval compare scores.csv --label label --score model_a --score model_b
+
+    Parameters
+    ----------
+    file
+        A CSV or Parquet file, or a quoted pattern such as 'scores/*.parquet'.
+    label
+        Column that says which rows are labeled positives.
+    score
+        Column with a model's scores; repeat the option for every model.
+    weight
+        Column with weights of the rows.
+    prior
+        Share of positives among the unlabeled rows.
+    prevalence
+        Share of positives in the target.
+    label_frequency
+        Share of all positives that are labeled.
+    purity
+        Share of true positives among the labeled rows; 1 means clean labels. "estimate" estimates
+        it together with the prior.
+    target
+        Whose performance: of the whole population in the file, or of its unlabeled rows
+        (when the labeled ones were collected apart).
+    threshold
+        Scores at or above it count as predicted positive, for all models. By default each
+        model's threshold of the best Matthews correlation.
+    measure
+        Measure to compare pairs by, such as f1 or best_f1; repeat it for several.
+    level
+        Confidence level of the limits.
+    method
+        Where covariances come from: the influence of each row, or rows drawn again (slow).
+    n_resamples
+        How often rows are drawn again.
+    seed
+        Of the random numbers.
+    positive
+        Value of a labeled positive; 1 also stands for 1.0 and true.
+    unlabeled
+        Value of an unlabeled row; 0 also stands for 0.0 and false.
+    negative
+        Value of a known negative, if there are any.
+    ranking
+        Also print the order of the models by PULP, Lee-Liu, naive and corrected measures.
+    json_path
+        Write everything to this file.
+    html_path
+        Write a page with sliders for every assumption to this file; it needs no network.
+    quiet
+        Print nothing but errors.
+    """
+    check_names(score)
+    labels = LabelValues(positive, unlabeled, negative)
+    rows = read_rows(file, label=label, scores=score, weight=weight, labels=labels)
+    known_positive, not_labeled, known_negative = KINDS.kinds
+    comparison = compare(
+        rows.kind,
+        zip(score, rows.scores, strict=True),
+        prior=prior,
+        prevalence=prevalence,
+        label_frequency=label_frequency,
+        purity=purity,
+        target=target,
+        threshold=threshold,
+        level=level,
+        method=method,
+        n_resamples=n_resamples,
+        seed=seed,
+        weight=rows.weight,
+        pos_label=known_positive,
+        unlabeled_label=not_labeled,
+        negative_label=known_negative,
+    )
+    measures = tuple(measure or HEADLINES)
+    shown = _tables(comparison, measures, ranking=ranking)
+    if json_path is not None:
+        content = {"file": file, "label": label} | comparison.to_dict()
+        with replaced(json_path) as stream:
+            json.dump(content, stream, allow_nan=False)
+            stream.write("\n")
+    if html_path is not None:
+        differences = [vars(one) for one in comparison.differences()]
+        command = shlex.join(["pueval", *typed.get()])
+        write_report(html_path, comparison.evaluations, differences, command=command)
+    if not quiet:
+        _print(comparison, shown)
+
+
+def _tables(comparison: Comparison, measures: tuple[str, ...], *, ranking: bool) -> list[Any]:
+    """Make all tables before the first is printed, so that errors come alone."""
+    tables = [value_rows(comparison), difference_rows(comparison, measures)]
+    if next(iter(comparison.evaluations.values())).counts.n_unlabeled:
+        tables.append(order_rows(comparison, measures))
+    if ranking:
+        tables.append(comparison.ranking().rows())
+    return tables
+
+
+def _print(comparison: Comparison, tables: list[Any]) -> None:
+    say(f"{summary(comparison)}.")
+    for header, rows in tables:
+        show_table(header, rows)
+    for line in about_limits(comparison):
+        say(line)
+    for warning in comparison.warnings:
+        say(f"! {warning}")

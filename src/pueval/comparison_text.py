@@ -1,0 +1,218 @@
+"""A Comparison as text, as HTML for notebooks, and as plain data for JSON."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from pueval.errors import InputError
+from pueval.presentation import TITLES, assumed
+from pueval.tables import amount, html_table, number, plain_data, span, text_table
+
+if TYPE_CHECKING:
+    from pueval.comparison import Comparison
+    from pueval.differences import Difference
+    from pueval.evaluation import Evaluation
+
+# The measures whose pairs are shown where there is no room for all.
+HEADLINES = ("roc_auc", "average_precision", "best_f1")
+# With more pairs than this only those with the best model are shown.
+MOST_PAIRS = 6
+
+
+def title(measure: str) -> str:
+    """Return the name of a measure for people."""
+    if measure.startswith("best_"):
+        return f"Best {_inside(TITLES[measure.removeprefix('best_')])}"
+    return TITLES.get(measure, measure)
+
+
+def _inside(text: str) -> str:
+    """Write a title as it stands inside a sentence; names of people and F1 stay as they are."""
+    return text if text.startswith(("F1", "Matthews")) else text[0].lower() + text[1:]
+
+
+def estimate_row(ev: Evaluation, measure: str) -> dict[str, float]:
+    """Return value, limits, naive value and standard error of a measure of one model."""
+    if not measure.startswith("best_"):
+        return dict(vars(ev[measure]))
+    best = ev.best(measure.removeprefix("best_"))
+    return {
+        "value": best.value,
+        "low": best.low,
+        "high": best.high,
+        "naive": best.naive,
+        "standard_error": math.nan,
+    }
+
+
+def summary(comparison: Comparison) -> str:
+    """Say in one line what was compared and assumed."""
+    first = next(iter(comparison.evaluations.values()))
+    counts = first.counts
+    rows = f"{amount(counts.n_labeled)} labeled, {amount(counts.n_unlabeled)} unlabeled"
+    if counts.n_negative:
+        rows += f", {amount(counts.n_negative)} known negative"
+    by = f" from the scores of {comparison.prior_model}" if comparison.prior_model else ""
+    return (
+        f"{len(comparison)} models on {rows} rows; {assumed(first)}{by}, "
+        f"target {comparison.target} (prevalence {first.prevalence:.4g})"
+    )
+
+
+def value_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of the table of all measures: a column per model.
+
+    The last column says which model is the best and how probable that is.
+    """
+    limits = comparison.level is not None and len(comparison) <= 4
+    header = ["", *comparison, *(["best (probability)"] if comparison.level is not None else [])]
+    body = []
+    for measure in comparison.measures:
+        row = [title(measure)]
+        for name in comparison:
+            cell = estimate_row(comparison[name], measure)
+            text = number(cell["value"])
+            if limits and not math.isnan(cell["low"]):
+                text += f" ({number(cell['low'])}–{number(cell['high'])})"
+            row.append(text)
+        if comparison.level is not None:
+            row.append(_likely_best(comparison, measure))
+        body.append(row)
+    thresholds = ["Threshold", *(f"{ev.threshold:.5g}" for ev in comparison.evaluations.values())]
+    body.append(thresholds + [""] * (len(header) - len(thresholds)))
+    return header, body
+
+
+def _likely_best(comparison: Comparison, measure: str) -> str:
+    try:
+        chances = comparison.best_probability(measure)
+    except InputError:
+        return "–"
+    known = {name: chance for name, chance in chances.items() if not math.isnan(chance)}
+    if not known:
+        return "–"
+    best = max(known, key=lambda name: known[name])
+    return f"{best} ({known[best]:.2g})"
+
+
+def difference_rows(
+    comparison: Comparison, measures: tuple[str, ...] = HEADLINES
+) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of the table of differences."""
+    header = ["", "pair", "difference", "limits", "p-value", "adjusted"]
+    if comparison.level is not None:
+        header[3] = f"{comparison.level:.0%} limits"
+    body = [
+        [
+            title(measure),
+            f"{pair.first} − {pair.second}",
+            number(pair.value, 4),
+            span(pair.low, pair.high),
+            pvalue(pair.pvalue),
+            pvalue(pair.adjusted_pvalue),
+        ]
+        for measure in measures
+        for pair in _shown(comparison, measure)
+    ]
+    return header, body
+
+
+def order_rows(
+    comparison: Comparison, measures: tuple[str, ...] = HEADLINES
+) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of the table of the best model at each prior."""
+    body = []
+    for measure in measures:
+        order = comparison.order_by_prior(measure)
+        reigns = ", ".join(f"{r.low:.3g} to {r.high:.3g}: {r.model}" for r in order.reigns)
+        body.append([title(measure), reigns])
+    return ["Best by prior", "prior: model"], body
+
+
+def _shown(comparison: Comparison, measure: str) -> list[Difference]:
+    pairs = [*comparison.differences(measure)]
+    if len(pairs) <= MOST_PAIRS:
+        return pairs
+    best = comparison.ranking(measure).order(measure)[0]
+    return [pair for pair in pairs if best in {pair.first, pair.second}]
+
+
+def pvalue(value: float) -> str:
+    """Show a p-value."""
+    if math.isnan(value):
+        return "–"
+    return f"{value:.3f}" if value >= 0.001 else f"{value:.1e}"
+
+
+def as_text(comparison: Comparison) -> str:
+    """Return summary, tables and warnings."""
+    parts = [f"Comparison of {summary(comparison)}", text_table(*value_rows(comparison))]
+    parts += ["", text_table(*difference_rows(comparison)), *about_limits(comparison)]
+    parts += [f"! {warning}" for warning in comparison.warnings]
+    return "\n".join(parts)
+
+
+def about_limits(comparison: Comparison) -> list[str]:
+    """Say what limits and p-values mean, if there are any."""
+    if comparison.level is None:
+        return []
+    said = "Limits are for another sample of rows; they take prior, purity and thresholds as exact."
+    return [f"{said} Adjusted: Holm's p-values over all pairs."]
+
+
+def as_html(comparison: Comparison) -> str:
+    """Return summary, tables and warnings for a notebook."""
+    notes = [*about_limits(comparison), *(f"⚠ {one}" for one in comparison.warnings)]
+    below = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    return (
+        f"<div><p>Comparison of {escape(summary(comparison))}</p>"
+        f"{html_table(*value_rows(comparison))}{html_table(*difference_rows(comparison))}"
+        f"{below}</div>"
+    )
+
+
+def as_data(comparison: Comparison) -> dict[str, Any]:
+    """Return everything as plain numbers, lists and text; numbers that JSON lacks are None."""
+    estimate = comparison.prior_estimate
+    first = next(iter(comparison.evaluations.values()))
+    orders = {}
+    if first.counts.n_unlabeled:
+        for measure in comparison.measures:
+            order = comparison.order_by_prior(measure)
+            orders[measure] = {
+                "priors": [float(order.prior[0]), float(order.prior[-1])],
+                "flips": [vars(flip) for flip in order.flips],
+                "reigns": [vars(reign) for reign in order.reigns],
+            }
+    content: dict[str, Any] = plain_data(
+        {
+            "models": {name: ev.to_dict() for name, ev in comparison.evaluations.items()},
+            "assumptions": {
+                "prior": comparison.mixture.prior,
+                "purity": comparison.mixture.purity,
+                "target": comparison.target,
+                "prevalence": first.prevalence,
+                "estimated": None if estimate is None else estimate.to_dict(),
+                "estimated_from": comparison.prior_model,
+            },
+            "level": comparison.level,
+            "method": comparison.method,
+            "differences": [vars(one) for one in comparison.differences()],
+            "best_probability": _probabilities(comparison),
+            "order_by_prior": orders,
+            "warnings": list(comparison.warnings),
+        }
+    )
+    return content
+
+
+def _probabilities(comparison: Comparison) -> dict[str, dict[str, float]]:
+    found = {}
+    for measure in comparison.measures if comparison.level is not None else ():
+        try:
+            found[measure] = comparison.best_probability(measure)
+        except InputError:  # undefined for all models
+            found[measure] = dict.fromkeys(comparison, math.nan)
+    return found

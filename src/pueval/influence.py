@@ -1,0 +1,157 @@
+"""Influence functions: how much each row moves an estimate.
+
+An estimate is a function of three samples: labeled, unlabeled and known negative rows. To first
+order it differs from the truth by the sum, over the samples, of the mean of an influence function
+over the rows of the sample. Covariances of estimates are those of these means, whichever models
+and measures the estimates belong to; so one pass over the rows gives them all.
+
+- Of the naive AUC these functions are DeLong's placement values.
+- A measure at a threshold is a smooth function of the shares of each sample at or above it: its
+  function is the slope times "at or above".
+- The best value over thresholds moves, to first order, like the value at the best threshold
+  (the envelope theorem).
+- The average precision is the integral of precision over recall: a row moves recall at its score,
+  and precision at all scores up to it.
+
+Prior and purity are held fixed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pueval.counts import Counts
+from pueval.measures import ZERO, Measure, Table
+from pueval.mixture import Mixture, Target
+from pueval.rates import Rates, Shares, background, rates_of_shares
+from pueval.samples import Array
+
+# Numeric slopes use a step of this share of the smallest cell of the contingency table: errors
+# are then about its square.
+STEP = 1e-5
+# Scores at which influence functions change. With more of them, half of these are quantiles of
+# the labeled rows: no rate changes by more than 1/4096 in between, and no variance by its square.
+KNOTS = 8192
+
+
+def share_slopes(counts: Counts, mixture: Mixture, target: Target) -> Rates:
+    """Return how rates depend on the shares of labeled, unlabeled and negative rows.
+
+    Corrected rates are linear in these shares, without a constant: their slopes are the rates
+    of the unit shares.
+    """
+    units = Shares(*np.eye(3))
+    return rates_of_shares(counts, np.zeros(3), units, mixture, target)
+
+
+def measure_slopes(measure: Measure, these: Rates, slopes: Rates) -> Array:
+    """Return the slope of a measure in each share, one line per kind; NaN where undefined."""
+    table = Table.of(these)
+    cells = np.abs(
+        [table.true_positive, table.false_positive, table.false_negative, table.true_negative]
+    )
+    # A cell that is empty, but for rounding, has no say in the size of the step.
+    step = STEP * np.min(np.where(cells > ZERO, cells, 1.0), axis=0)
+
+    def formula(hits: Array, predicted: Array) -> Array:
+        return np.asarray(measure.formula(Table(hits, predicted, table.positive)))
+
+    hits, predicted = table.true_positive, table.predicted
+    by_hits = (formula(hits + step, predicted) - formula(hits - step, predicted)) / (2 * step)
+    by_predicted = (formula(hits, predicted + step) - formula(hits, predicted - step)) / (2 * step)
+    found: Array = (
+        by_hits * (these.prevalence * slopes.tpr)[:, None]
+        + by_predicted * slopes.predicted[:, None]
+    )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class StepFunctions:
+    """Influence on the naive AUC and on the average precision, as a function of the score.
+
+    Both are step functions for each kind of rows. They are not centered.
+
+    Attributes
+    ----------
+    knots : ndarray
+        Ascending scores; a step reaches from one to just below the next.
+    values : ndarray of shape (3, 2, m)
+        For labeled, unlabeled and negative rows and for AUC and average precision: the values of
+        the steps.
+    """
+
+    knots: Array
+    values: Array
+
+    def __call__(self, kind: int, score: Array) -> Array:
+        """Return the influence of rows of one kind with these scores, one line per estimate."""
+        # To look scores up in their order, and to sort them for it, is faster than in any order.
+        order = np.argsort(score)
+        step = np.empty(score.size, dtype=np.intp)
+        step[order] = np.searchsorted(self.knots, score[order], side="right") - 1
+        found: Array = self.values[kind].take(step, axis=1)
+        return found
+
+
+def influence_functions(counts: Counts, mixture: Mixture, target: Target) -> StepFunctions:
+    """Return how rows of each kind influence the naive AUC and the average precision.
+
+    More than `KNOTS` distinct scores are put together, as `Counts.thinned` does.
+    """
+    counts = counts.thinned(KNOTS)
+    steps = counts.steps()
+    columns = (steps.labeled, steps.unlabeled, steps.negative)
+    # A kind without rows is zero everywhere.
+    reached = [column / max(column[-1], ZERO) for column in columns]
+    above = Shares(*(column[:-1] for column in reached))
+    inside = Shares(*(column[1:] for column in reached))
+    auc = _auc_influence(counts, above, inside)
+    precision = _average_precision_influence(counts, inside, mixture, target)
+    values = np.stack([auc, precision], axis=1)[:, :, ::-1]
+    return StepFunctions(steps.threshold[:0:-1].copy(), np.ascontiguousarray(values))
+
+
+def _auc_influence(counts: Counts, above: Shares, inside: Shares) -> Array:
+    """Return placement values: the shares of other kinds that a row of each kind is ahead of.
+
+    For a labeled row it is the share of others below it, for another row the share of labeled
+    rows above it; ties count half. Shares are those above, and at or above, descending scores.
+    """
+    share = counts.n_unlabeled / (counts.n_unlabeled + counts.n_negative)
+    ahead = 1 - (background(counts, above) + background(counts, inside)) / 2
+    behind = (above.labeled + inside.labeled) / 2
+    return np.stack([ahead, share * behind, (1 - share) * behind])
+
+
+def _average_precision_influence(
+    counts: Counts, inside: Shares, mixture: Mixture, target: Target
+) -> Array:
+    """Return the influence on the integral of precision over recall.
+
+    With T the recall, P = prevalence·T/predicted and ∫P dT the integral, a row of some kind adds
+    its slope of T times P at its score, and ∫δP dT over all scores up to its own, where
+    δP = prevalence·(slope of T)/predicted − P·(slope of predicted)/predicted.
+    """
+    rates = rates_of_shares(counts, inside.labeled, inside, mixture, target)
+    slopes = share_slopes(counts, mixture, target)
+    # Where nothing of the target is predicted positive precision is undefined and counts nothing.
+    defined = np.abs(rates.predicted) > ZERO
+    inverse = np.divide(1.0, rates.predicted, out=np.zeros(defined.size), where=defined)
+    precision = rates.prevalence * rates.tpr * inverse
+    gain = np.diff(rates.tpr, prepend=0.0) * inverse
+    by_recall, by_predicted = rates.prevalence * _from_end(gain), _from_end(gain * precision)
+    return np.stack(
+        [
+            tpr * (precision + by_recall) - predicted * by_predicted
+            for tpr, predicted in zip(slopes.tpr, slopes.predicted, strict=True)
+        ]
+    )
+
+
+def _from_end(values: Array) -> Array:
+    """Sum each value and those after it."""
+    sums: Array = np.cumsum(values[::-1])[::-1]
+    return sums

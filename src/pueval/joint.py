@@ -1,0 +1,312 @@
+"""Joint estimates of all models: values of a measure and their covariance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from pueval.counts import Counts
+from pueval.influence import StepFunctions, measure_slopes, share_slopes
+from pueval.measures import MEASURES, Measure, find_measure
+from pueval.mixture import Mixture, Target
+from pueval.paired import PairedRows
+from pueval.rates import Shares, rates_of_shares
+from pueval.samples import Array, in_threads
+
+# Rows handled at a time, so that their indicators and influences stay small.
+CHUNK = 32_768
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """Estimates of one measure, one per model.
+
+    Attributes
+    ----------
+    value : ndarray
+        Corrected values, not clipped; NaN where the measure is undefined.
+    covariance : ndarray
+        Of the values; NaN if no intervals were asked for.
+    reach : float
+        The largest possible difference of two true values.
+    greater_is_better : bool
+        Whether a good model has a high value.
+    """
+
+    value: Array
+    covariance: Array
+    reach: float = 1.0
+    greater_is_better: bool = True
+
+
+class PointEstimates(Protocol):
+    """Whatever can say how a measure at the models' thresholds varies."""
+
+    def joint(self, measure: Measure) -> Joint:
+        """Return values and covariance of a measure at each model's threshold."""
+
+
+@dataclass(frozen=True, eq=False)
+class Joints:
+    """Joint estimates of every measure.
+
+    Attributes
+    ----------
+    fixed : dict of str to Joint
+        Areas and best values.
+    point : PointEstimates
+        Gives measures at the models' thresholds.
+    share : ndarray
+        Shares of labeled, unlabeled and negative rows at or above these, a column per model.
+    """
+
+    fixed: dict[str, Joint]
+    point: PointEstimates
+    share: Array
+
+    def __getitem__(self, name: str) -> Joint:
+        if name in self.fixed:
+            return self.fixed[name]
+        return self.point.joint(find_measure(name))
+
+    @cached_property
+    def _errors(self) -> dict[str, Array]:
+        return {
+            name: np.sqrt(np.maximum(np.diag(self[name].covariance), 0))
+            for name in (*self.fixed, *MEASURES)
+        }
+
+    def error(self, name: str, model: int) -> float:
+        """Return the standard error of one model's estimate."""
+        return float(self._errors[name][model])
+
+
+def area_covariances(rows: PairedRows, functions: list[StepFunctions]) -> tuple[Array, Array]:
+    """Return the covariances of naive AUCs and of average precisions.
+
+    ``functions`` has the influence functions of each model. The samples are independent, so their
+    parts add up; as in DeLong's variance a sample of n rows is divided by n − 1. NaN for a single
+    labeled row.
+    """
+    models = len(functions)
+    found = np.zeros((2, models, models))
+    for kind, (effective, total) in enumerate(zip(rows.effective, rows.total, strict=True)):
+        if total:
+            free = effective - 1 if kind == 0 else max(effective - 1, 1)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                scale = np.divide(effective, free) / total**2
+                found += _squares(rows, functions, kind) * scale
+    return found[0], found[1]
+
+
+def _squares(rows: PairedRows, functions: list[StepFunctions], kind: int) -> Array:
+    """Sum the products of deviations from the mean, in one pass over the rows of a kind."""
+    places, numbers = rows.places[kind], rows.kinds[kind]
+    weight = None if rows.weight is None else rows.weight[numbers]
+    leverage = None if rows.leverage is None else rows.leverage[numbers]
+
+    def influences(part: slice) -> Array:
+        where = places[part]
+        each = [f(kind, score[where]) for f, score in zip(functions, rows.scores, strict=True)]
+        return np.stack(each, axis=1)
+
+    # The mean of some rows is near that of all, and keeps the sums small.
+    near = influences(slice(0, CHUNK)).mean(axis=2, keepdims=True)
+
+    def sums(part: slice) -> tuple[Array, Array, Array]:
+        values = influences(part) - near
+        lifted = values if leverage is None else values * leverage[part]
+        weighted = values if weight is None else values * weight[part]
+        return weighted.sum(axis=2), lifted.sum(axis=2), lifted @ values.transpose(0, 2, 1)
+
+    parts = in_threads(sums, _parts(places.size))
+    weighted, lifted, products = (sum(each) for each in zip(*parts, strict=True))
+    mean = weighted / rows.total[kind]
+    size = places.size if leverage is None else float(leverage.sum())
+    cross = mean[:, :, None] * lifted[:, None, :]
+    squares: Array = products - cross - cross.transpose(0, 2, 1)
+    squares += size * mean[:, :, None] * mean[:, None, :]
+    return squares
+
+
+def _parts(size: int) -> Iterator[slice]:
+    for start in range(0, size, CHUNK):
+        yield slice(start, min(start + CHUNK, size))
+
+
+@dataclass(frozen=True, eq=False)
+class PairedShares:
+    """Shares of each kind of rows at or above some thresholds of some models.
+
+    Attributes
+    ----------
+    counts : Counts
+        Of any of the models: it tells how many rows of each kind there are.
+    mixture, target
+        What the rates are corrected for.
+    threshold : ndarray
+        One per column.
+    share : ndarray
+        One line per kind of rows.
+    covariance : ndarray
+        Of the shares: a matrix per kind.
+    """
+
+    counts: Counts
+    mixture: Mixture
+    target: Target
+    threshold: Array
+    share: Array
+    covariance: Array
+
+    def take(self, columns: Array) -> PairedShares:
+        """Return some of the columns."""
+        inside = self.covariance[:, columns][:, :, columns]
+        return PairedShares(
+            self.counts,
+            self.mixture,
+            self.target,
+            self.threshold[columns],
+            self.share[:, columns],
+            inside,
+        )
+
+    def joint(self, measure: Measure) -> Joint:
+        """Return a measure at the thresholds, with the covariance that the shares give it."""
+        rates = rates_of_shares(
+            self.counts, self.threshold, Shares(*self.share), self.mixture, self.target
+        )
+        slopes = measure_slopes(
+            measure, rates, share_slopes(self.counts, self.mixture, self.target)
+        )
+        covariance = np.einsum("ki,kj,kij->ij", slopes, slopes, self.covariance)
+        return Joint(
+            measure(rates),
+            covariance,
+            measure.high - measure.low,
+            measure.greater_is_better,
+        )
+
+
+def shares_at(
+    rows: PairedRows,
+    thresholds: list[Array],
+    mixture: Mixture,
+    target: Target,
+    *,
+    covariance: bool = True,
+) -> PairedShares:
+    """Return shares at each model's descending thresholds, and their covariance.
+
+    Columns are the thresholds of the first model, then those of the second, and so on. The
+    covariance follows from how many rows are at or above two thresholds, counted for all pairs of
+    columns in one pass.
+    """
+    parts = []
+    for counts, each in zip(rows.counts, thresholds, strict=True):
+        steps = counts.at(each)
+        parts.append(np.stack([steps.labeled, steps.unlabeled, steps.negative]))
+    total = np.array(rows.total, dtype=np.float64)
+    share = np.concatenate(parts, axis=1) / np.where(total, total, 1.0)[:, None]
+    columns = share.shape[1]
+    spread = np.full((3, columns, columns), np.nan)
+    if covariance:
+        spread = _share_covariance(rows, share, _reached_together(rows, thresholds))
+    return PairedShares(rows.counts[0], mixture, target, np.concatenate(thresholds), share, spread)
+
+
+def _share_covariance(rows: PairedRows, share: Array, together: Array) -> Array:
+    """Return the covariance of shares, from the shares of rows at or above two thresholds.
+
+    Each sample gets one row more, spread like all rows: or shares of 0 and 1 would be taken as
+    certain, as in `pueval.intervals.resample`.
+    """
+    part = np.array(rows.total, dtype=np.float64) / sum(rows.total)
+    all_share, all_together = part @ share, np.einsum("k,kij->ij", part, together)
+    found = np.zeros_like(together)
+    for kind, size in enumerate(rows.effective):
+        if not size:
+            continue
+        mean = (size * share[kind] + all_share) / (size + 1)
+        both = (size * together[kind] + all_together) / (size + 1)
+        cross = np.outer(mean, np.diag(both))
+        found[kind] = (both - cross - cross.T + np.outer(mean, mean)) / size
+    return found
+
+
+def _reached_together(rows: PairedRows, thresholds: list[Array]) -> Array:
+    """Return, for each kind, the share of rows at or above both of two thresholds."""
+    columns = sum(each.size for each in thresholds)
+    together = np.zeros((3, columns, columns))
+    count = _count_together if rows.leverage is None else _weigh_together
+    for kind, (found, total, size) in enumerate(
+        zip(count(rows, thresholds), rows.total, rows.effective, strict=True)
+    ):
+        if total:
+            together[kind] = found * (size / total**2)
+    return together
+
+
+def _count_together(rows: PairedRows, thresholds: list[Array]) -> list[Array]:
+    """Count rows of each kind that reach two thresholds.
+
+    They are written as one bit per row, so that 64 of them are counted at a time.
+    """
+
+    def reached(k: int) -> list[Array]:
+        return [_packed(rows.scores[k] >= threshold) for threshold in thresholds[k]]
+
+    bits = [one for each in in_threads(reached, range(len(rows.names))) for one in each]
+    found = [np.empty((len(bits), len(bits))) for _ in rows.kinds]
+    masks = [
+        None if not size else _packed(_mask(rows.scores[0].size, where))
+        for where, size in zip(rows.places, rows.sizes, strict=True)
+    ]
+
+    def count(first: int) -> None:
+        for mask, counts in zip(masks, found, strict=True):
+            if mask is None:
+                continue
+            mine = bits[first] & mask
+            for second in range(first, len(bits)):
+                both = np.bitwise_count(mine & bits[second]).sum(dtype=np.int64)
+                counts[first, second] = counts[second, first] = both
+
+    in_threads(count, range(len(bits)))
+    return found
+
+
+def _mask(size: int, where: Array) -> Array:
+    mask = np.zeros(size, dtype=bool)
+    mask[where] = True
+    return mask
+
+
+def _packed(reached: Array) -> Array:
+    """Write truth values as bits of 64-bit integers."""
+    bits = np.packbits(reached)
+    return np.pad(bits, (0, -bits.size % 8)).view(np.uint64)
+
+
+def _weigh_together(rows: PairedRows, thresholds: list[Array]) -> list[Array]:
+    """Sum the leverage of rows of each kind that reach two thresholds."""
+    leverage = rows.leverage
+    assert leverage is not None  # noqa: S101 - for the type checker; the caller has checked
+    columns = sum(each.size for each in thresholds)
+    found = []
+    for where, kind in zip(rows.places, rows.kinds, strict=True):
+        sums = np.zeros((columns, columns))
+        for part in _parts(where.size):
+            reached = np.concatenate(
+                [
+                    score[where[part]] >= each[:, None]
+                    for score, each in zip(rows.scores, thresholds, strict=True)
+                ]
+            ).astype(np.float64)
+            sums += (reached * leverage[kind][part]) @ reached.T
+        found.append(sums)
+    return found

@@ -1,0 +1,161 @@
+"""A bootstrap of rows, shared by all models: the slow check of the influence functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pueval.counts import Counts
+from pueval.curves import average_precision, direct_auc, naive_auc
+from pueval.joint import Joint
+from pueval.measures import MEASURES, Measure
+from pueval.mixture import Mixture, Target
+from pueval.paired import PairedRows
+from pueval.rates import Rates, rates
+from pueval.results import best_value
+from pueval.samples import EMPTY, Array, Chunk, Sample
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Estimates of all models from rows drawn again.
+
+    Attributes
+    ----------
+    center : Rates
+        Rates at the models' thresholds, one column per model.
+    point : Rates
+        The same of every resample, one line each.
+    areas : dict of str to ndarray
+        ROC AUC and average precision, one line per resample.
+    best : dict of str to ndarray
+        Best values over thresholds, likewise.
+    """
+
+    center: Rates
+    point: Rates
+    areas: dict[str, Array]
+    best: dict[str, Array]
+
+    def joint(self, measure: Measure) -> Joint:
+        """Return a measure at the models' thresholds, with its covariance over the resamples."""
+        return Joint(
+            measure(self.center),
+            drawn_covariance(measure(self.point)),
+            measure.high - measure.low,
+            measure.greater_is_better,
+        )
+
+
+def drawn_covariance(drawn: Array) -> Array:
+    """Return the covariance of columns, over the lines in which all are defined.
+
+    If these are not more than 95 %, nothing can be said.
+    """
+    defined = np.isfinite(drawn).all(axis=1)
+    if defined.mean() <= 0.95:
+        return np.full((drawn.shape[1],) * 2, np.nan)
+    found: Array = np.atleast_2d(np.cov(drawn[defined], rowvar=False))
+    return found
+
+
+@dataclass(frozen=True)
+class _Model:
+    """What is computed of one model in each resample."""
+
+    rows: PairedRows
+    counts: Counts
+    order: Array
+    threshold: float
+    mixture: Mixture
+    target: Target
+    best: tuple[str, ...]
+
+    def values(self, weight: Array) -> list[float]:
+        """Return tpr, fpr, predicted, AUC, average precision, and the best values."""
+        counts = self._drawn(weight)
+        there = rates(counts, counts.at(self.threshold), self.mixture, self.target)
+        corners = counts.corners()
+        every = rates(counts, corners, self.mixture, self.target)
+        return [
+            there.tpr[0],
+            there.fpr[0],
+            there.predicted[0],
+            direct_auc(counts, naive_auc(counts, corners), self.mixture),
+            average_precision(counts, corners, every, self.mixture, self.target),
+            *(best_value(MEASURES[name], every)[1] for name in self.best),
+        ]
+
+    def _drawn(self, weight: Array) -> Counts:
+        """Return Counts of the rows with other weights, without sorting again."""
+        order = self.order[::-1]
+        samples = []
+        for kind, sample in zip(self.rows.kinds, self.counts.samples(), strict=True):
+            if not sample.chunks:
+                samples.append(EMPTY)
+                continue
+            count = weight[order[(order >= kind.start) & (order < kind.stop)]]
+            kept = count > 0
+            chunk = Chunk(sample.chunks[0].values[kept], count[kept])
+            samples.append(Sample((chunk,), chunk.total))
+        return Counts(*samples)
+
+
+def draw_rows(
+    rows: PairedRows,
+    thresholds: Array,
+    mixture: Mixture,
+    target: Target,
+    *,
+    best: tuple[str, ...],
+    n_resamples: int,
+    seed: int,
+) -> Draws:
+    """Draw rows again, each kind apart and the same ones for every model.
+
+    Rows with integer weights stand for as many rows; float weights are drawn with their row, and
+    scaled to the weight that the kind has.
+    """
+    rng = np.random.default_rng(seed)
+    models = [
+        _Model(rows, counts, rows.order(k), float(thresholds[k]), mixture, target, best)
+        for k, counts in enumerate(rows.counts)
+    ]
+    drawn = np.empty((n_resamples, len(models), 5 + len(best)))
+    for line in drawn:
+        weight = _draw(rows, rng)
+        line[:] = [model.values(weight) for model in models]
+    first = rows.counts[0]
+    prevalence = mixture.prevalence(first, target)
+    now = [rates(m.counts, m.counts.at(m.threshold), mixture, target) for m in models]
+    center = np.array([[one.tpr[0], one.fpr[0], one.predicted[0]] for one in now])
+
+    def as_rates(columns: Array) -> Rates:
+        tpr, fpr, predicted = np.moveaxis(columns, -1, 0)
+        return Rates(thresholds, tpr, fpr, predicted, prevalence, first.n)
+
+    return Draws(
+        as_rates(center),
+        as_rates(drawn[:, :, :3]),
+        {"roc_auc": drawn[:, :, 3], "average_precision": drawn[:, :, 4]},
+        {name: drawn[:, :, 5 + k] for k, name in enumerate(best)},
+    )
+
+
+def _draw(rows: PairedRows, rng: np.random.Generator) -> Array:
+    """Return how often, or with which weight, each row is drawn."""
+    whole = rows.weight is None or rows.weight.dtype.kind == "i"
+    weight = np.zeros(rows.n, dtype=np.int64 if whole else np.float64)
+    for kind, total in zip(rows.kinds, rows.total, strict=True):
+        size = kind.stop - kind.start
+        if not size:
+            continue
+        if rows.weight is None:
+            weight[kind] = np.bincount(rng.integers(size, size=size), minlength=size)
+        elif whole:
+            weight[kind] = rng.multinomial(int(total), rows.weight[kind] / total)
+        else:
+            again = np.bincount(rng.integers(size, size=size), minlength=size) * rows.weight[kind]
+            weight[kind] = again * (total / again.sum())
+    return weight
