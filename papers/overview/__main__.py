@@ -33,7 +33,7 @@ score three times as likely to be labeled as those below, or a third as likely. 
 
 Methods: **naive** (unlabeled as negative); **known**: corrected with the true prior and purity (Jain, Ramola; Tabatabaei's F1 is the same number);
 **estimated**: corrected with `priors.estimate` (purity also estimated); **Claesen**: bounds from the rank distribution, prior known; **sensitivity**: bounds if some
-positives are up to three times as likely to be labeled as others, prior known (`ev.labeling_bias(3)`).
+positives are up to four times as likely to be labeled as others, prior known (`ev.labeling_bias(4)`).
 """
 
 
@@ -68,7 +68,7 @@ def one(data: str, way: str, repetition: int, networks: Networks) -> dict[str, A
             level=None, threshold=known.threshold,
         )  # fmt: skip
         bounds = claesen_bounds(counts, prior=labeling.prior).roc_auc
-        sharp = known.labeling_bias(3)["roc_auc"] if labeling.purity == 1 else (math.nan, math.nan)
+        sharp = known.labeling_bias(4)["roc_auc"] if labeling.purity == 1 else (math.nan, math.nan)
     f1 = truth.at(known.threshold)["f1"].value
     row: dict[str, Any] = {"data": data, "way": way, "auc": auc, "ap": precision, "f1": f1,
                            "identified": identified, "prior": found.prior - labeling.prior}  # fmt: skip
@@ -162,6 +162,19 @@ def _bounds(page: Page, frame: pd.DataFrame) -> None:
     )
 
 
+def _grouped(cells: pd.DataFrame) -> str:
+    """Name data sets by the way they were labeled; count them where most are named."""
+    parts = []
+    for way, title in WAYS.items():
+        found = [data for data, one in cells.index if one == way]
+        if found:
+            named = (
+                ", ".join(found) if len(found) <= 9 else f"{len(found)} of {len(DATA)} data sets"
+            )
+            parts.append(f"{named} ({title})")
+    return "; ".join(parts)
+
+
 def _failures(page: Page, frame: pd.DataFrame) -> None:
     """Say where the correction does more harm than good."""
     mean = _errors(frame).groupby([frame["data"], frame["way"]]).mean()
@@ -169,24 +182,18 @@ def _failures(page: Page, frame: pd.DataFrame) -> None:
     for kind in ("known", "estimated"):
         for measure, title in (("auc", "AUC"), ("ap", "average precision"), ("f1", "F1")):
             worse = mean[mean[f"{measure} {kind}"] > mean[f"{measure} naive"]]
-            shown = "; ".join(f"{data} ({WAYS[way]})" for data, way in worse.index) or "nowhere"
+            shown = _grouped(worse) or "nowhere"
             lines.append(f"- {title}, {kind}: {shown}")
     large = mean[mean["ap estimated"] > 0.1]
-    large_text = (
-        "; ".join(
-            f"{data} ({WAYS[way]}: {number(row['ap estimated'])})"
-            for (data, way), row in large.iterrows()
-        )
-        or "none"
-    )
+    large_text = _grouped(large) or "nowhere"
     contained = frame.groupby("way")[["claesen", "sensitivity"]].mean()
     page.add(
         "## Where the correction fails\n\nCorrected values are further from the truth than naive ones:\n\n"
         + "\n".join(lines)
-        + f"\n\nAverage precision with estimated prior and purity is off by more than .1: {large_text}."
+        + f"\n\nAverage precision with estimated prior and purity is off by more than .1 on: {large_text}."
         + f"\n\nIf labels are not drawn at random, knowing the prior does not help: Claesen's bounds contain the true AUC in {contained.loc['high', 'claesen']:.0%} and "
         f"{contained.loc['low', 'claesen']:.0%} of the repetitions with high and low scores favored (random: {contained.loc['random', 'claesen']:.0%}), while the sensitivity bounds, which "
-        f"were told by how much chances may differ, contain it in {contained.loc['high', 'sensitivity']:.0%} and {contained.loc['low', 'sensitivity']:.0%}. "
+        f"allow chances to differ by a factor of four, contain it in {contained.loc['high', 'sensitivity']:.0%} and {contained.loc['low', 'sensitivity']:.0%}. "
         f"No prior could be estimated in {int((~frame['identified']).sum())} of {len(frame)} repetitions (naive values stand there)."
     )
 

@@ -169,7 +169,7 @@ def _boxes(frame: pd.DataFrame) -> Any:
         axis.set(title=title, ylabel="estimated − true")
         if name in {"f1", "matthews_corrcoef"}:
             axis.set_xlabel("purity")
-    axes[0, 0].legend(ncols=3, loc="best")
+    axes[0, 0].legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1.1))
     figure.tight_layout()
     return figure
 
