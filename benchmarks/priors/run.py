@@ -2,6 +2,7 @@
 
     python -m benchmarks.priors.run                   every estimator
     python -m benchmarks.priors.run Tilt RocNetwork   only these
+    python -m benchmarks.priors.run --kinds real      only sets of this kind
 
 There are tables for purity known to be 1 (only the sets with purity 1) and for both unknown (all
 sets), and for each of the three kinds of sets. The data sets are cut in two by their position in
@@ -75,45 +76,49 @@ def run(name: str, estimator: estimators.Estimator, kind: str, sets: list[ScoreS
 
 
 def compare(
-    chosen: dict[str, estimators.Estimator], *, purity_known: bool, title: str
-) -> tuple[str, list[Row]]:
-    """Run all kinds of sets for one task."""
+    kind: str, chosen: dict[str, estimators.Estimator], *, purity_known: bool
+) -> tuple[list[str], list[Row]]:
+    """Tables and figures of one kind of sets."""
     whats = ("prior",) if purity_known else ("prior", "purity")
-    text, everything = [f"## {title}"], []
-    for kind, meaning in KINDS.items():
-        sets = score_sets.load(kind)
-        if purity_known:
-            sets = [one for one in sets if one.purity == 1]
-        rows: list[Row] = []
-        for name, estimator in chosen.items():
-            print(f"{title}: {name}, {len(sets)} {kind} sets", flush=True)
-            rows += run(name, estimator, kind, sets)
-        text += [f"### {meaning}", f"{len(sets)} sets.", tables.by_estimator(rows, whats)]
-        parts = tables.auc_parts() if kind == "simulated" else tables.PARTS | tables.auc_parts()
-        text += [tables.by_part(rows, parts, whats), tables.by_value(rows, "data")]
-        if not purity_known:
-            text += [tables.by_value(rows, "wanted_purity", "purity")]
-        everything += rows
-    return "\n\n".join(text), everything
+    sets = score_sets.load(kind)
+    if purity_known:
+        sets = [one for one in sets if one.purity == 1]
+    rows: list[Row] = []
+    for name, estimator in chosen.items():
+        print(f"{name}: {len(sets)} {kind} sets, {', '.join(whats)}", flush=True)
+        rows += run(name, estimator, kind, sets)
+    parts = tables.auc_parts() if kind == "simulated" else tables.PARTS | tables.auc_parts()
+    text = [
+        f"{len(sets)} sets.",
+        tables.by_estimator(rows, whats),
+        tables.by_part(rows, parts, whats),
+        tables.by_value(rows, "data"),
+    ]
+    if not purity_known:
+        text.append(tables.by_value(rows, "wanted_purity", "purity"))
+    return text, rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Benchmark of prior estimators.")
     parser.add_argument("names", nargs="*", help="estimators; all if none is given")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--output", type=Path, default=score_sets.cache_folder() / "priors.md")
     arguments = parser.parse_args()
-    texts = ["# Estimators of the prior and the purity"]
+    texts: list[str] = []
     everything: list[Row] = []
-    for title, given, purity_known in (
-        ("Purity known to be 1", estimators.PRIOR_ONLY, True),
-        ("Prior and purity unknown", estimators.BOTH, False),
-    ):
-        wanted = arguments.names
-        chosen = {k: v for k, v in given.items() if not wanted or k in wanted}
-        if chosen:
-            text, rows = compare(chosen, purity_known=purity_known, title=title)
-            texts.append(text)
-            everything += [{"table": title, **row} for row in rows]
+    for kind in arguments.kinds:
+        texts.append(f"## {KINDS[kind]}")
+        for title, given, purity_known in (
+            ("Purity known to be 1", estimators.PRIOR_ONLY, True),
+            ("Prior and purity unknown", estimators.BOTH, False),
+        ):
+            wanted = arguments.names
+            chosen = {k: v for k, v in given.items() if not wanted or k in wanted}
+            if chosen:
+                text, rows = compare(kind, chosen, purity_known=purity_known)
+                texts += [f"### {title}", *text]
+                everything += [{"table": title, **row} for row in rows]
     report = "\n\n".join(texts) + "\n"
     print(report)
     arguments.output.parent.mkdir(parents=True, exist_ok=True)

@@ -28,7 +28,7 @@ WEAK, TOO_GOOD = 0.65, 0.98
 DISAGREEMENT = 0.15
 # With clean labels the members beside the network have at most this weight together, and
 # exp(−1) times as much where its 95 % limits are WIDE apart.
-MOST_WEIGHT, WIDE = 0.5, 0.35
+MOST_WEIGHT, WIDE = 1 / 3, 0.6
 # Weight of Tilt where the purity is estimated.
 TILT_WEIGHT = 1 / 3
 # The network that estimates the purity, among members that take it as known.
@@ -66,7 +66,7 @@ class Consensus(ScorePriorEstimator):
 
     With clean labels the prior is a weighted mean of `RocNetwork`, `Tilt`, and `RocNetwork` that
     does not rely on clean labels, which guards against a wrong idea of the densities. The
-    first has the weight 1 − t and the others t/2 each, with t = ½ exp(−(w/.35)²), where w is
+    first has the weight 1 − t and the others t/2 each, with t = ⅓ exp(−(w/.6)²), where w is
     the width of its 95 % interval: the more the scores leave open, the more the answer is what was
     learned from simulated mixtures. If the purity is estimated too, prior and purity are ⅔
     `RocNetwork` and ⅓ `Tilt`. The limits are those of `RocNetwork`; for the prior they are drawn in
