@@ -155,3 +155,15 @@ def test_limits_of_ratios(rng):
     far = evaluate(labeled, score, prior=0.2, threshold=3.2)["positive_likelihood_ratio"]
     assert far.low > 0
     assert math.isinf(far.high) or far.high > 2 * far.value
+
+
+def test_limits_depend_on_the_rows_only(rng):
+    """Not on batches, or on whether rows were counted before."""
+    _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.4)
+    score = np.round(score, 2)
+    whole = Counts.from_arrays(labeled, score)
+    limits = evaluate(whole, prior=0.2)["f1"]
+    batches = [Counts.from_arrays(labeled[k::3], score[k::3]) for k in range(3)]
+    table = Counts.from_table(whole.score, whole.labeled, whole.unlabeled)
+    for other in (sum(batches), sum(batches[::-1]), table):
+        assert evaluate(other, prior=0.2)["f1"] == limits

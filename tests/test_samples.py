@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pueval import Counts
-from pueval.samples import EMPTY, MOST_CHUNKS
+from pueval.samples import EMPTY, MOST_CHUNKS, sample
 
 
 def test_many_weighted_batches_are_merged(rng):
@@ -36,3 +36,44 @@ def test_effective_number_of_rows(rng):
     assert labeled == pytest.approx(weight[:300].sum() ** 2 / (weight[:300] ** 2).sum())
     assert others == pytest.approx(weight[300:].sum() ** 2 / (weight[300:] ** 2).sum())
     assert EMPTY.effective == 0
+
+
+@pytest.mark.parametrize("decimals", [0, 2, 9])
+def test_thinning_depends_on_the_rows_only(rng, decimals):
+    """Not on batches, the number of cores that read them, or whether rows were counted before."""
+    y = (rng.random(6000) < 0.3).astype(int)
+    score = np.round(rng.normal(size=6000) + y, decimals)
+    whole = Counts.from_arrays(y, score)
+    batches = sum(Counts.from_arrays(y[k::3], score[k::3]) for k in range(3))
+    table = Counts.from_table(whole.score, whole.labeled, whole.unlabeled)
+    twice = Counts.from_arrays(y, score, weight=np.full(6000, 2))
+    thin = whole.thinned(100)
+    assert thin.score.size <= 101
+    for other in (batches, table, batches + Counts(EMPTY, EMPTY, EMPTY)):
+        assert other.thinned(100) == thin
+    np.testing.assert_array_equal(twice.thinned(100).score, thin.score)
+    # Quantiles of the rows: every score stands for about as many of one kind.
+    if decimals == 9:
+        for kind in (thin.labeled, thin.unlabeled):
+            assert kind.max() <= kind.sum() / 50 + 1
+
+
+def test_few_scores_are_not_thinned():
+    """However many rows have them."""
+    y, score = np.arange(20_000) % 2, np.repeat([1.0, 2.0, 3.0], [9999, 1, 10_000])
+    counts = Counts.from_arrays(y, score)
+    assert counts.thinned(4) is counts
+    assert counts.thinned(2).score.size <= 3
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e300, 1e-310])
+def test_values_by_rank(rng, scale):
+    """In many chunks with counts, against all rows sorted."""
+    values = np.round(rng.normal(size=300), 1) * scale
+    count = rng.integers(1, 5, 300)
+    parts = (sample(values[k::3].copy(), count[k::3].copy()) for k in range(3))
+    many = sum(parts, EMPTY)
+    below = np.linspace(0, many.total, 40, endpoint=False)
+    rows = np.sort(np.repeat(values, count))
+    np.testing.assert_array_equal(many.ranked(below), rows[below.astype(int)])
+    np.testing.assert_array_equal(sample(rows.copy()).ranked(below), rows[below.astype(int)])

@@ -460,21 +460,16 @@ class Counts:
         if bins < 2:
             raise InputError(f"bins must be at least 2; got {bins!r}.")
         filled = [kind for kind in self._kinds if kind.chunks]
-        if sum(c.values.size for kind in filled for c in kind.chunks) <= bins:
+        few = [kind.few(bins) for kind in filled]
+        scores = [values for values in few if values is not None]
+        if len(scores) == len(few) and np.unique(np.concatenate(scores)).size <= bins:
             return self
         each = max(bins // len(filled), 1)
-        kept = []
-        for kind in filled:
-            sizes = np.array([c.values.size for c in kind.chunks])
-            share = np.maximum((each * sizes) // sizes.sum(), 1)
-            for chunk, wanted in zip(kind.chunks, share, strict=True):
-                ranks = np.linspace(0, chunk.values.size, wanted, endpoint=False).astype(int)
-                kept.append(chunk.values[ranks])
         lowest = min(c.values[0] for kind in filled for c in kind.chunks)
-        wanted = np.asarray(keep, dtype=np.float64)
         highest = max(c.values[-1] for kind in filled for c in kind.chunks)
-        if wanted.size:
-            kept.append(wanted[(wanted > lowest) & (wanted < highest)])
+        kept = [kind.ranked(np.linspace(0, kind.total, each, endpoint=False)) for kind in filled]
+        wanted = np.asarray(keep, dtype=np.float64)
+        kept.append(wanted[(wanted > lowest) & (wanted < highest)])
         cuts = np.unique(np.concatenate([*kept, [lowest]]))[::-1]
         every = self._kinds if self._represented is None else (*self._kinds, self._represented)
         samples = []

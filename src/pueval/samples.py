@@ -20,6 +20,8 @@ Result = TypeVar("Result")
 MOST_CHUNKS = 16
 # Look-ups of fewer thresholds than this are not worth a second thread.
 THREADED_LOOKUP = 20_000
+# Values that are compared at once, when it is asked whether only few of them differ.
+BLOCK = 65_536
 
 
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
@@ -157,6 +159,35 @@ class Sample:
             lowest = np.minimum(lowest, chunk.next_above(thresholds))
         return lowest
 
+    def few(self, most: int) -> Array | None:
+        """Return the distinct values if they are at most so many."""
+        found = np.empty(0)
+        for chunk in self.chunks:
+            for start in range(0, chunk.values.size, BLOCK):
+                block = chunk.values[start : start + BLOCK]
+                first = np.flatnonzero(block[1:] != block[:-1]) + 1
+                if first.size < most:
+                    found = np.union1d(found, block[np.r_[0, first]])
+                if first.size >= most or found.size > most:
+                    return None
+        return found
+
+    def ranked(self, below: Array) -> Array:
+        """Lowest values that, with all lower ones, weigh more than ``below``.
+
+        The same whether rows are in one chunk or in many, one by one or counted.
+        """
+        if len(self.chunks) == 1 and self.chunks[0].count is None:
+            return self.chunks[0].values[below.astype(np.intp)]
+        # Bisection over all floats: no value needs to be moved.
+        ends = np.array([(c.values[0], c.values[-1]) for c in self.chunks], dtype=np.float64)
+        low, high = (np.full(below.shape, key) for key in _keys([ends.min(), ends.max()]))
+        while np.any(low < high):
+            middle = (low >> 1) + (high >> 1) + (low & high & 1)
+            enough = self.around(_floats(middle))[0] < self.total - below
+            low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
+        return _floats(low)
+
     def descending(self) -> tuple[Array, Array]:
         """Distinct values, descending, and the weight at or above each."""
         if not self.chunks:
@@ -192,6 +223,18 @@ class Sample:
 
 
 EMPTY = Sample((), 0)
+
+
+def _keys(values: Any) -> Array:
+    """Return whole numbers in the order of floats."""
+    bits = np.asarray(values, dtype=np.float64).view(np.int64)
+    return bits ^ ((bits >> 63) & np.iinfo(np.int64).max)
+
+
+def _floats(keys: Array) -> Array:
+    """Return the floats that have these keys."""
+    floats: Array = (keys ^ ((keys >> 63) & np.iinfo(np.int64).max)).view(np.float64)
+    return floats
 
 
 def sample(values: Array, count: Array | None = None, *, weighted: bool = False) -> Sample:
