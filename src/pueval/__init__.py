@@ -5,6 +5,7 @@ from pueval.bounds import Bounds, BoundTables, claesen_bounds
 from pueval.counts import Counts
 from pueval.errors import (
     AssumptionWarning,
+    BinnedScoresWarning,
     InputError,
     MissingPackageError,
     UndefinedMeasureWarning,
@@ -14,14 +15,17 @@ from pueval.evaluator import evaluate
 from pueval.feasibility import PriorLimit, feasibility_pvalue, largest_prior
 from pueval.label_frequency import Moments, labeling_moments, labeling_variance
 from pueval.mixture import Mixture
+from pueval.resolution import Resolution, resolution
 from pueval.results import Best, Contingency, Estimate, OperatingPoint
 from pueval.sensitivity import TippingPoint
+from pueval.tally import tally
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AssumptionWarning",
     "Best",
+    "BinnedScoresWarning",
     "BoundTables",
     "Bounds",
     "Contingency",
@@ -34,6 +38,7 @@ __all__ = [
     "Moments",
     "OperatingPoint",
     "PriorLimit",
+    "Resolution",
     "TippingPoint",
     "UndefinedMeasureWarning",
     "claesen_bounds",
@@ -44,4 +49,6 @@ __all__ = [
     "labeling_variance",
     "largest_prior",
     "metrics",
+    "resolution",
+    "tally",
 ]

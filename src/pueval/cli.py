@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
-import os
 import sys
-import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -23,15 +20,16 @@ from rich.table import Table
 from pueval import __version__
 from pueval.counts import Counts
 from pueval.curves import naive_auc
-from pueval.errors import AssumptionWarning, InputError, MissingPackageError
+from pueval.errors import AssumptionWarning, BinnedScoresWarning, InputError, MissingPackageError
 from pueval.evaluation import Evaluation
 from pueval.evaluator import evaluate
 from pueval.mixture import Target
 from pueval.presentation import TITLES
 from pueval.ranking import RANKING_TITLES
 from pueval.results import Estimate
-from pueval.sources.files import read_files
-from pueval.sources.labels import LabelValues
+from pueval.saved import add_to_saved, read_models
+from pueval.sources.limits import Engine
+from pueval.storage import replaced
 from pueval.tables import amount, number, text_table
 
 app = cyclopts.App(
@@ -52,6 +50,7 @@ ASSUMPTIONS = Group(
 )
 ESTIMATION = Group("Estimation", sort_key=2)
 LABELS = Group("Label values", sort_key=3)
+ENGINE = Group("Large data", sort_key=3)
 OUTPUT = Group("Output", sort_key=4)
 
 
@@ -60,8 +59,8 @@ def evaluate_command(
     file: str,
     /,
     *,
-    label: Annotated[str, Parameter(group=COLUMNS)],
-    score: Annotated[list[str], Parameter(group=COLUMNS, negative=())],
+    label: Annotated[str | None, Parameter(group=COLUMNS)] = None,
+    score: Annotated[list[str] | None, Parameter(group=COLUMNS, negative=())] = None,
     weight: Annotated[str | None, Parameter(group=COLUMNS)] = None,
     prior: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
     prevalence: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
@@ -75,6 +74,9 @@ def evaluate_command(
     positive: Annotated[str, Parameter(group=LABELS)] = "1",
     unlabeled: Annotated[str, Parameter(group=LABELS)] = "0",
     negative: Annotated[str | None, Parameter(group=LABELS)] = None,
+    bins: Annotated[int | Literal["auto", "exact"], Parameter(group=ENGINE)] = "auto",
+    engine: Annotated[Engine, Parameter(group=ENGINE)] = "duckdb",
+    address: Annotated[str | None, Parameter(group=ENGINE)] = None,
     ranking: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
 ) -> None:
@@ -87,7 +89,8 @@ def evaluate_command(
     Parameters
     ----------
     file
-        A CSV or Parquet file, or a quoted pattern such as 'scores/*.parquet'.
+        A CSV, Parquet or Arrow file, a quoted pattern such as 'scores/*.parquet', a folder, a table
+        of a database as duckdb:///file.db?table=name, or Counts saved by "pueval count".
     label
         Column that says which rows are labeled positives.
     score
@@ -121,12 +124,29 @@ def evaluate_command(
         Value of an unlabeled row; 0 also stands for 0.0 and false.
     negative
         Value of a known negative, if there are any.
+    bins
+        How many bins to put between a score and twice it, a power of 2 such as 4096; "exact" keeps
+        every score; "auto" does so for up to 50 million of them.
+    engine
+        What reads the files: duckdb (here, on all cores), polars, dask or spark.
+    address
+        Of a running cluster: a Dask scheduler (tcp://host:8786), a Spark master
+        (spark://host:7077) or Connect server (sc://host:15002).
     ranking
         Also print the measures that need no prior: PULP, Lee-Liu, pseudo-F and others.
     json_path
         Write everything, curves included, to this file.
     """
-    counts = _read(file, label, score, weight, LabelValues(positive, unlabeled, negative))
+    counts = read_models(
+        file,
+        label=label,
+        scores=score or [],
+        weight=weight,
+        labels=(positive, unlabeled, negative),
+        bins=None if bins == "exact" else bins,
+        engine=engine,
+        address=address,
+    )
     how: dict[str, Any] = {
         "target": target,
         "threshold": threshold,
@@ -155,8 +175,8 @@ def prior_command(
     file: str,
     /,
     *,
-    label: Annotated[str, Parameter(group=COLUMNS)],
-    score: Annotated[list[str], Parameter(group=COLUMNS, negative=())],
+    label: Annotated[str | None, Parameter(group=COLUMNS)] = None,
+    score: Annotated[list[str] | None, Parameter(group=COLUMNS, negative=())] = None,
     weight: Annotated[str | None, Parameter(group=COLUMNS)] = None,
     purity: Annotated[float | Literal["estimate"], Parameter(group=ESTIMATION)] = 1.0,
     method: Annotated[str, Parameter(group=ESTIMATION)] = "consensus",
@@ -164,6 +184,9 @@ def prior_command(
     positive: Annotated[str, Parameter(group=LABELS)] = "1",
     unlabeled: Annotated[str, Parameter(group=LABELS)] = "0",
     negative: Annotated[str | None, Parameter(group=LABELS)] = None,
+    bins: Annotated[int | Literal["auto", "exact"], Parameter(group=ENGINE)] = "auto",
+    engine: Annotated[Engine, Parameter(group=ENGINE)] = "duckdb",
+    address: Annotated[str | None, Parameter(group=ENGINE)] = None,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
 ) -> None:
     """Estimate how many positives hide among the unlabeled rows.
@@ -176,7 +199,8 @@ def prior_command(
     Parameters
     ----------
     file
-        A CSV or Parquet file, or a quoted pattern such as 'scores/*.parquet'.
+        A CSV, Parquet or Arrow file, a quoted pattern such as 'scores/*.parquet', a folder, a table
+        of a database as duckdb:///file.db?table=name, or Counts saved by "pueval count".
     label
         Column that says which rows are labeled positives.
     score
@@ -197,12 +221,29 @@ def prior_command(
         Value of an unlabeled row; 0 also stands for 0.0 and false.
     negative
         Value of a known negative, if there are any.
+    bins
+        How many bins to put between a score and twice it, a power of 2 such as 4096; "exact" keeps
+        every score; "auto" does so for up to 50 million of them.
+    engine
+        What reads the files: duckdb (here, on all cores), polars, dask or spark.
+    address
+        Of a running cluster: a Dask scheduler (tcp://host:8786), a Spark master
+        (spark://host:7077) or Connect server (sc://host:15002).
     json_path
         Write everything to this file.
     """
     from pueval import priors
 
-    counts = _read(file, label, score, weight, LabelValues(positive, unlabeled, negative))
+    counts = read_models(
+        file,
+        label=label,
+        scores=score or [],
+        weight=weight,
+        labels=(positive, unlabeled, negative),
+        bins=None if bins == "exact" else bins,
+        engine=engine,
+        address=address,
+    )
     found = {
         name: priors.estimate(one, purity=purity, method=method, level=level)
         for name, one in counts.items()
@@ -215,12 +256,71 @@ def prior_command(
             _say(note)
 
 
-def _read(
-    file: str, label: str, scores: list[str], weight: str | None, labels: LabelValues
-) -> dict[str, Counts]:
-    columns = list(dict.fromkeys(scores))
-    samples = read_files(file, label=label, scores=columns, weight=weight, labels=labels)
-    return {name: Counts(*kinds) for name, kinds in zip(columns, samples, strict=True)}
+@app.command(name="count")
+def count_command(
+    file: str,
+    to: str,
+    /,
+    *,
+    label: Annotated[str, Parameter(group=COLUMNS)],
+    score: Annotated[str, Parameter(group=COLUMNS)],
+    weight: Annotated[str | None, Parameter(group=COLUMNS)] = None,
+    add: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
+    positive: Annotated[str, Parameter(group=LABELS)] = "1",
+    unlabeled: Annotated[str, Parameter(group=LABELS)] = "0",
+    negative: Annotated[str | None, Parameter(group=LABELS)] = None,
+    bins: Annotated[int | Literal["auto", "exact"], Parameter(group=ENGINE)] = "auto",
+    engine: Annotated[Engine, Parameter(group=ENGINE)] = "duckdb",
+    address: Annotated[str | None, Parameter(group=ENGINE)] = None,
+) -> None:
+    """Count rows once and keep the counts, or add them to those of earlier days.
+
+    All other commands take the saved counts in place of the rows, and need milliseconds.
+
+    Example: pueval count 'today/*.parquet' counts.parquet --add --label label --score model_a
+
+    Parameters
+    ----------
+    file
+        The rows, as for "pueval evaluate".
+    to
+        The Parquet file to keep the counts in.
+    label
+        Column that says which rows are labeled positives.
+    score
+        Column with a model's scores.
+    weight
+        Column with weights of the rows.
+    add
+        Add to the counts in the file, if it is there, instead of replacing them.
+    positive
+        Value of a labeled positive; 1 also stands for 1.0 and true.
+    unlabeled
+        Value of an unlabeled row; 0 also stands for 0.0 and false.
+    negative
+        Value of a known negative, if there are any.
+    bins
+        How many bins to put between a score and twice it, a power of 2 such as 4096; "exact" keeps
+        every score; "auto" does so for up to 50 million of them.
+    engine
+        What reads the files: duckdb (here, on all cores), polars, dask or spark.
+    address
+        Of a running cluster: a Dask scheduler (tcp://host:8786), a Spark master
+        (spark://host:7077) or Connect server (sc://host:15002).
+    """
+    counts = read_models(
+        file,
+        label=label,
+        scores=[score],
+        weight=weight,
+        labels=(positive, unlabeled, negative),
+        bins=None if bins == "exact" else bins,
+        engine=engine,
+        address=address,
+    )[score]
+    total = add_to_saved(to, counts) if add else counts
+    total.to_parquet(to)
+    _say(f"{to}: {total}")
 
 
 def _evaluate_all(
@@ -276,6 +376,8 @@ def _print_evaluations(
             "take prior and purity as exact."
         )
     for name, ev in evaluations.items():
+        if ev.resolution is not None:
+            _say(f"{name}: {ev.resolution}.")
         for warning in ev.warnings:
             _say(f"! {name}: {warning}")
 
@@ -323,32 +425,11 @@ def _print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     Console().print(table)
 
 
-def _write_json(path: str, file: str, label: str, models: dict[str, dict[str, Any]]) -> None:
+def _write_json(path: str, file: str, label: str | None, models: dict[str, dict[str, Any]]) -> None:
     content = {"pueval": __version__, "file": file, "label": label, "models": models}
-    with _replaced(Path(path)) as stream:
+    with replaced(Path(path)) as name, Path(name).open("w", encoding="utf-8") as stream:
         json.dump(content, stream, allow_nan=False)
         stream.write("\n")
-
-
-@contextlib.contextmanager
-def _replaced(path: Path) -> Iterator[Any]:
-    """Write a file whole or not at all: a temporary file beside it takes its place at the end."""
-    try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from None
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            yield stream
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)
-        Path(name).replace(path)
-    except BaseException as error:
-        Path(name).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise InputError(f"{path} cannot be written: {error.strerror}.") from None
-        raise
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -357,6 +438,7 @@ def run(arguments: Sequence[str]) -> int:
         with warnings.catch_warnings():
             # They are part of the evaluation and printed with it.
             warnings.simplefilter("ignore", AssumptionWarning)
+            warnings.simplefilter("ignore", BinnedScoresWarning)
             app(list(arguments), exit_on_error=False, print_error=False)
     except (InputError, MissingPackageError) as error:
         return _fail(str(error))
