@@ -13,7 +13,9 @@ import time
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from backends import (
     EVERY,
@@ -373,6 +375,39 @@ class TestSparkConnect:
     def test_refused(self, make):
         with pytest.raises(InputError, match="3 rows with a missing score"):
             Counts.from_frame(make([pa.table(spoiled("a", None, 3))]), label="label", score="a")
+
+
+class TestParquetStatistics:
+    """Statistics of a Parquet file leave NaN out, and engines believe them."""
+
+    @pytest.fixture(params=["duckdb", "ibis", "polars", "dask", "spark"])
+    def scan(self, request):
+        def duckdb_scan(path):
+            import duckdb
+
+            return duckdb.read_parquet(path)
+
+        def spark_scan(path):
+            return request.getfixturevalue("spark").read.parquet(path)
+
+        return {
+            "duckdb": duckdb_scan,
+            "ibis": lambda path: need("ibis").read_parquet(path),
+            "polars": pl.scan_parquet,
+            "dask": lambda path: need("dask.dataframe").read_parquet(path),
+            "spark": spark_scan,
+        }[request.param]
+
+    @pytest.mark.parametrize("bins", [None, 64])
+    @pytest.mark.parametrize("column", ["a", "weight", "label"])
+    def test_nan_is_seen(self, scan, tmp_path, column, bins):
+        data = rows()
+        data[column] = data[column].astype(float)
+        data[column][:3] = np.nan
+        path = str(tmp_path / "x.parquet")
+        pq.write_table(pa.table({k: pa.array(v, from_pandas=False) for k, v in data.items()}), path)
+        with pytest.raises(InputError, match="^3 rows with a (missing|label that is not .*: nan)"):
+            Counts.from_frame(scan(path), label="label", score="a", weight="weight", bins=bins)
 
 
 class TestEngineDoesTheWork:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from narwhals.exceptions import NarwhalsError
+
 from pueval.errors import InputError, require
 from pueval.sources.columns import Columns, check_column
 from pueval.sources.labels import LabelValues
@@ -40,7 +42,10 @@ def read_with(
         )
     openers = {"polars": _polars, "dask": _dask, "spark": _spark}
     with openers[engine](place, columns, address) as frame:
-        return read_query(frame, columns, labels=labels, bins=bins, as_text=True)
+        try:
+            return read_query(frame, columns, labels=labels, bins=bins, as_text=True)
+        except NarwhalsError as error:
+            raise unreadable(place.text, error) from None
 
 
 def _split(columns: Columns) -> tuple[list[str], list[str]]:

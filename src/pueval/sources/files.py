@@ -110,7 +110,14 @@ def _grouped(rows: Rows, bins: Bins) -> Tallies:
         None if rows.columns.weight is None else "w",
         tuple(f"g{k}" for k in range(len(rows.columns.by))),
     )
-    tallies = read_query(rows.numbers(), ours, labels=KINDS, bins=bins, explain=rows.problem)
+    tallies = read_query(
+        rows.numbers(),
+        ours,
+        labels=KINDS,
+        bins=bins,
+        as_text=rows.types.get("w") == "VARCHAR",
+        explain=rows.problem,
+    )
     return {
         group: dict(zip(rows.columns.scores, found.values(), strict=True))
         for group, found in tallies.items()

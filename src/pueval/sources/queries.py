@@ -93,7 +93,7 @@ def read_query(
     code = reduced["code"]
     if explain is not None and np.any((code >= 16 * UNKNOWN) | (code % 16 > 0)):
         raise explain()
-    _refuse(reduced, columns, labels, lazy, matches)
+    _refuse(reduced, columns, labels, lazy, schema, matches)
     return _tallies(
         reduced,
         columns,
@@ -182,12 +182,15 @@ def _number(name: str, kind: nw.dtypes.DType, what: str) -> tuple[nw.Expr, nw.Ex
         return as_float, nw.when(lost).then(nw.lit(MISSING)).otherwise(
             wrong.otherwise(nw.lit(FINE))
         )
-    if kind.is_float():
-        # Before the comparison: for some engines NaN is above every number.
-        lost = lost | column.is_nan()
-    beyond = (as_float > -LOWEST) | (as_float < LOWEST)
-    endless = nw.when(beyond).then(nw.lit(INFINITE)).otherwise(nw.lit(FINE))
-    return as_float, nw.when(lost).then(nw.lit(MISSING)).otherwise(endless)
+    # Not is_nan: DuckDB takes it for false where the statistics of a Parquet file say that all
+    # values lie between two numbers, though they leave NaN out of account. And NaN is above every
+    # number for some engines, and below none for others; so is its negative, unlike that of inf.
+    finite = as_float - as_float == 0
+    above, below = as_float > -LOWEST, -1.0 * as_float > -LOWEST
+    endless = nw.when((above & ~below) | (~above & below)).then(nw.lit(INFINITE))
+    broken = endless.otherwise(nw.lit(MISSING))
+    fit = nw.when(finite).then(nw.lit(FINE)).otherwise(broken)
+    return as_float, nw.when(lost).then(nw.lit(MISSING)).otherwise(fit)
 
 
 def _prepare(
@@ -204,11 +207,9 @@ def _prepare(
     made = {"kind": _kind(columns.label, schema[columns.label], matches, missing_is)}
     for k, name in enumerate(columns.scores):
         score, fit = _number(name, schema[name], "score")
-        # What is wrong goes into the score itself, for unpivot moves one column only, and in
-        # DuckDB drops nulls.
-        marked = nw.when(fit == INFINITE).then(nw.lit(math.inf)).otherwise(score)
-        marked = nw.when(fit == UNFIT).then(nw.lit(-math.inf)).otherwise(marked)
-        made[f"score{k}"] = nw.when(fit == MISSING).then(nw.lit(math.nan)).otherwise(marked)
+        # What is wrong goes into the score itself, for unpivot moves one column only.
+        wrong = nw.when(fit == MISSING).then(nw.lit(math.inf)).otherwise(nw.lit(-math.inf))
+        made[f"score{k}"] = nw.when(fit == FINE).then(score).otherwise(wrong)
     unfit: Any = nw.lit(FINE)
     if columns.weight is not None:
         made["weight"], fit = _number(columns.weight, schema[columns.weight], "weight")
@@ -221,21 +222,14 @@ def _prepare(
         table = table.rename({"score0": "score"})
     else:
         scores = [f"score{k}" for k in range(len(columns.scores))]
-        table = table.unpivot(
-            on=scores,
-            index=[name for name in made if name not in scores],
-            variable_name="name",
-            value_name="score",
-        )
+        table = _unpivot(table, scores, [name for name in made if name not in scores])
         which: Any = nw.lit(0)
         for k, name in enumerate(scores[1:], 1):
             which = nw.when(nw.col("name") == name).then(nw.lit(k)).otherwise(which)
         table = table.with_columns(which=which)
     score = nw.col("score")
-    lost = score.is_null() | score.is_nan()
-    wrong = nw.when(score > -LOWEST).then(nw.lit(INFINITE)).otherwise(nw.lit(FINE))
-    wrong = nw.when(score < LOWEST).then(nw.lit(UNFIT)).otherwise(wrong)
-    table = table.with_columns(fit=nw.when(lost).then(nw.lit(MISSING)).otherwise(wrong))
+    fit = nw.when(score < LOWEST).then(nw.lit(INFINITE)).otherwise(nw.lit(FINE))
+    table = table.with_columns(fit=nw.when(score > -LOWEST).then(nw.lit(MISSING)).otherwise(fit))
     code = nw.col("kind").cast(nw.Int64) * 16 + nw.col("fit").cast(nw.Int64) * 4 + unfit
     usable = (nw.col("fit") == FINE) & (nw.col("kind") < UNKNOWN)
     table = table.with_columns(
@@ -252,6 +246,17 @@ def _prepare(
         # A row that counts no times must not make its bin look wide.
         table = table.filter(~((nw.col("weight") == 0) & usable & (nw.col("unfit") == FINE)))
     return table
+
+
+def _unpivot(table: nw.LazyFrame[Any], scores: list[str], index: list[str]) -> nw.LazyFrame[Any]:
+    """Put score columns below each other: ``name`` says which, ``score`` holds the values."""
+    if table.implementation is nw.Implementation.DUCKDB:
+        # narwhals would ask DuckDB's default connection, which may not know this relation.
+        native: Any = table.to_native()
+        long = native.query("t", f"FROM t UNPIVOT (score FOR name IN ({', '.join(scores)}))")
+        made: nw.LazyFrame[Any] = nw.from_native(long)
+        return made
+    return table.unpivot(on=scores, index=index, variable_name="name", value_name="score")
 
 
 # ---------------------------------------------------------------------- the one query
@@ -315,6 +320,7 @@ def _refuse(
     columns: Columns,
     labels: LabelValues,
     lazy: nw.LazyFrame[Any],
+    schema: Any,
     matches: Sequence[nw.Expr | None],
 ) -> None:
     """Refuse rows without a usable label, score or weight, with their number."""
@@ -337,13 +343,13 @@ def _refuse(
         what = f"score (column {name!r})"
         if counts[MISSING]:
             raise missing(what, counts[MISSING])
-        if counts[INFINITE]:
-            raise infinite(what, counts[INFINITE])
-        if counts[UNFIT]:
+        if counts[INFINITE] and schema[name].is_integer():
             raise InputError(
                 "integer scores must lie within ±2**53, or different scores become equal; got "
-                f"{counts[UNFIT]:,} beyond in column {name!r}. Replace them by their ranks."
+                f"{counts[INFINITE]:,} beyond in column {name!r}. Replace them by their ranks."
             )
+        if counts[INFINITE]:
+            raise infinite(what, counts[INFINITE])
     counts = [int(rows[unfit == what].sum()) // len(columns.scores) for what in range(4)]
     if counts[MISSING] or counts[INFINITE]:
         raise missing("or infinite weight", counts[MISSING] + counts[INFINITE])

@@ -31,6 +31,8 @@ NUMBERS = (
 )  # fmt: skip
 # Types whose numbers need not be whole; text is read as DOUBLE.
 FLOATS = {"FLOAT", "DOUBLE", "VARCHAR"}
+# Not isnan(): DuckDB takes it for false where the statistics of a Parquet file leave NaN out.
+NAN = "'nan'"
 # What a label may be beside labeled, unlabeled and negative (0, 1, 2).
 UNKNOWN, NO_LABEL = 3, 4
 
@@ -63,6 +65,9 @@ class Rows:
         [(lost, strange)] = table.aggregate(
             f"count(*) FILTER (k = {NO_LABEL}), count(*) FILTER (k = {UNKNOWN})"
         ).fetchall()
+        if self.types["label"] in {"FLOAT", "DOUBLE"}:
+            nan = f"CAST(label AS VARCHAR) = {NAN}"
+            lost += self.relation.filter(nan).aggregate("count(*)").fetchall()[0][0]
         if lost:
             return InputError(
                 f"{lost:,} rows have no label (column {columns.label!r}). If that means unlabeled, "
@@ -91,7 +96,7 @@ class Rows:
             )
         as_float = f"CAST({ours} AS DOUBLE)"
         [(lost, endless, beyond, below)] = table.aggregate(
-            f"count(*) FILTER ({ours} IS NULL OR isnan({as_float})), "
+            f"count(*) FILTER ({ours} IS NULL OR CAST({as_float} AS VARCHAR) = {NAN}), "
             f"count(*) FILTER (isinf({as_float})), "
             f"count(*) FILTER (abs({as_float}) > {EXACT}), "
             f"count(*) FILTER ({ours} < 0)"
@@ -312,9 +317,5 @@ def _kind(kind: str, labels: LabelValues) -> str:
         if str(value) in NULLS:
             missing_is = code
         cases.append(f"WHEN {_matches(kind, value)} THEN {code}")
-    empty = "label IS NULL"
-    if kind in {"FLOAT", "DOUBLE"}:
-        empty += " OR isnan(label)"
-    return (
-        f"CAST(CASE WHEN {empty} THEN {missing_is} {' '.join(cases)} ELSE {UNKNOWN} END AS TINYINT)"
-    )
+    empty = f"WHEN label IS NULL THEN {missing_is}"
+    return f"CAST(CASE {empty} {' '.join(cases)} ELSE {UNKNOWN} END AS TINYINT)"
