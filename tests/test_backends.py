@@ -29,8 +29,18 @@ from backends import (
     need_java,
 )
 from numpy.testing import assert_allclose
+from scipy.stats import poisson
 
-from pueval import BinnedScoresWarning, Counts, InputError, evaluate, tally
+from pueval import (
+    BinnedScoresWarning,
+    Counts,
+    InputError,
+    evaluate,
+    poisson_resamples,
+    tally,
+)
+from pueval.binning import keys, lower_edges
+from pueval.sources.hashing import PRIME, constants
 
 
 @pytest.fixture(scope="session")
@@ -289,6 +299,47 @@ def spoiled(column, value, n):
     values[:n] = value
     kind = pa.int64() if column == "label" else pa.float64()
     return data | {column: pa.array(values.tolist(), kind)}
+
+
+class TestResamples:
+    def test_same_on_every_engine(self, make):
+        """Weights by whole-number arithmetic, as the hash is defined."""
+        data = rows() | {"id": np.r_[np.arange(-200, 0), 2**52 + np.arange(200)]}
+        frame = make(split(data, [7, 0, 250]))
+        found = poisson_resamples(
+            frame, label="label", scores=["a", "b"], key="id", n_resamples=2, seed=3, bins=64
+        )
+        weights = weights_by_definition(data["id"].tolist(), seed=3, n_resamples=2)
+        for name in ("a", "b"):
+            for drawn, weight in zip(found[name], weights.T, strict=True):
+                reference = Counts.from_arrays(data["label"], data[name], weight=weight)
+                # Bins are wide if rows that were not drawn have other scores.
+                assert drawn.n_labeled == reference.n_labeled
+                edges = reference.to_bins(64)
+                at = np.unique(np.concatenate([drawn.score, edges.score]))
+                bottom = lower_edges(keys(at + 0.0, 64), 64)
+                for mine, other in zip(
+                    (drawn.at(bottom).labeled, drawn.at(bottom).unlabeled),
+                    (reference.at(bottom).labeled, reference.at(bottom).unlabeled),
+                    strict=True,
+                ):
+                    np.testing.assert_array_equal(mine, other)
+
+
+def weights_by_definition(numbers, *, seed, n_resamples):
+    rounds, each = constants(seed, n_resamples)
+    lines = []
+    for number in numbers:
+        half = [number % 2**26 % PRIME, (number // 2**26) % PRIME]
+        for k, constant in enumerate(rounds.tolist()):
+            here, other = (0, 1) if k % 2 else (1, 0)
+            half[other] = (half[other] + pow(half[here] + constant, 3, PRIME)) % PRIME
+        line = []
+        for first, second in each.tolist():
+            x = pow(pow(half[0] + first, 3, PRIME) + half[1] + second, 3, PRIME)
+            line.append(int(poisson.ppf((x + 0.5) / PRIME, 1)))
+        lines.append(line)
+    return np.array(lines)
 
 
 class TestRefused:

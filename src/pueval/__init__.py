@@ -15,6 +15,7 @@ from pueval.evaluator import evaluate
 from pueval.feasibility import PriorLimit, feasibility_pvalue, largest_prior
 from pueval.label_frequency import Moments, labeling_moments, labeling_variance
 from pueval.mixture import Mixture
+from pueval.resampled import poisson_resamples
 from pueval.resolution import Resolution, resolution
 from pueval.results import Best, Contingency, Estimate, OperatingPoint
 from pueval.sensitivity import TippingPoint
@@ -49,6 +50,7 @@ __all__ = [
     "labeling_variance",
     "largest_prior",
     "metrics",
+    "poisson_resamples",
     "resolution",
     "tally",
 ]

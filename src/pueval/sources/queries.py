@@ -82,7 +82,7 @@ def read_query(
     for code, value in enumerate(labels.kinds):
         if as_text and value is not None and str(value) in NULLS:
             missing_is = code
-    prepared = _prepare(lazy, schema, columns, matches, missing_is)
+    prepared = prepare(lazy, schema, columns, matches, missing_is)
     used = None if isinstance(bins, str) else bins
     if bins == "auto":
         rows = int(lazy.select(n=nw.len()).collect()["n"].to_list()[0])
@@ -193,12 +193,13 @@ def _number(name: str, kind: nw.dtypes.DType, what: str) -> tuple[nw.Expr, nw.Ex
     return as_float, nw.when(lost).then(nw.lit(MISSING)).otherwise(fit)
 
 
-def _prepare(
+def prepare(
     lazy: nw.LazyFrame[Any],
     schema: Any,
     columns: Columns,
     matches: Sequence[nw.Expr | None],
-    missing_is: int,
+    missing_is: int = NO_LABEL,
+    **extra: nw.Expr,
 ) -> nw.LazyFrame[Any]:
     """Give columns names and types of our own; one row for each row and score column.
 
@@ -216,7 +217,7 @@ def _prepare(
         made["unfit"] = nw.when(made["weight"] < 0).then(nw.lit(UNFIT)).otherwise(fit)
         made["unfit"] = nw.when(fit == MISSING).then(nw.lit(MISSING)).otherwise(made["unfit"])
         unfit = nw.col("unfit").cast(nw.Int64)
-    made |= {f"by{k}": nw.col(name) for k, name in enumerate(columns.by)}
+    made |= {f"by{k}": nw.col(name) for k, name in enumerate(columns.by)} | extra
     table = lazy.select(**made)
     if len(columns.scores) == 1:
         table = table.rename({"score0": "score"})
