@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test lint docs figures benchmarks papers clean
+.PHONY: demo test spark lint docs figures benchmarks papers clean
 
 demo: $(VENV)/demo.stamp
 	@$(BIN)/python examples/demo.py
@@ -68,6 +68,18 @@ ifdef UV
 	@uv pip install --quiet --python $(BIN)/python --editable . --group dev
 else
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+endif
+	@touch $@
+
+# Spark for its tests; it needs Java 17 or newer.
+spark: $(VENV)/spark.stamp
+
+$(VENV)/spark.stamp: $(VENV)/dev.stamp
+	@echo "Installing Spark …"
+ifdef UV
+	@uv pip install --quiet --python $(BIN)/python --editable ".[spark]"
+else
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[spark]"
 endif
 	@touch $@
 

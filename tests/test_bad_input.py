@@ -253,8 +253,8 @@ class TestFrames:
                 make({"l": Y, "s": [1.0, None, 2.0]}), label="l", score="s")  # fmt: skip
 
     def test_what_is_no_frame(self):
-        for thing in ([1, 2], pl.LazyFrame({"l": Y, "s": SCORE})):
-            refused("frame must be an in-memory data frame", Counts.from_frame, thing,
+        for thing in ([1, 2], {"l": Y, "s": SCORE}):
+            refused("frame must be a data frame", Counts.from_frame, thing,
                     label="l", score="s")  # fmt: skip
 
 
@@ -271,7 +271,7 @@ class TestFiles:
     def test_not_there(self, tmp_path):
         self.refused("there is no file '.*nothing.csv'", tmp_path / "nothing.csv")
         self.refused("no file matches", f"{tmp_path}/*.csv")
-        self.refused("is a folder. Name its files", tmp_path)
+        self.refused("the folder .* holds no files that can be read", tmp_path)
 
     def test_empty(self, tmp_path):
         self.refused("is empty", self.write(tmp_path, ""))
@@ -309,7 +309,7 @@ class TestFiles:
     def test_mixed(self, tmp_path):
         self.write(tmp_path, "label,score\n1,0.5\n0,0.4\n")
         pd.DataFrame({"label": Y, "score": SCORE}).to_parquet(tmp_path / "scores.parquet")
-        self.refused("both Parquet and other files", f"{tmp_path}/scores.*")
+        self.refused("matches CSV and Parquet files. Read them apart", f"{tmp_path}/scores.*")
 
     def test_without_duckdb(self, tmp_path, monkeypatch):
         from pueval import MissingPackageError

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pueval import Counts
+from pueval import Counts, tally
 
 ROWS = {
     "label": [1, 0, 0, 1, 0, 0, 1, 0],
@@ -115,20 +115,12 @@ class TestFiles:
         assert ours == reference
 
     def test_several_scores_in_one_pass(self, tmp_path):
-        from pueval.sources.files import read_files
-        from pueval.sources.labels import LabelValues
-
         path = tmp_path / "scores.csv"
         rows = {"label": ROWS["label"], "a": ROWS["model"], "b": ROWS["weight"]}
         pd.DataFrame(rows).to_csv(path, index=False)
-        a, b = (
-            Counts(*samples)
-            for samples in read_files(
-                path, label="label", scores=["a", "b"], weight=None, labels=LabelValues()
-            )
-        )
-        assert a == Counts.from_arrays(rows["label"], rows["a"])
-        assert b == Counts.from_arrays(rows["label"], rows["b"])
+        found = tally(path, label="label", scores=["a", "b"])[()]
+        assert found["a"] == Counts.from_arrays(rows["label"], rows["a"])
+        assert found["b"] == Counts.from_arrays(rows["label"], rows["b"])
 
 
 class TestArrays:

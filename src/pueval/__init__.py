@@ -11,6 +11,7 @@ from pueval.counts import Counts
 from pueval.differences import Difference
 from pueval.errors import (
     AssumptionWarning,
+    BinnedScoresWarning,
     InputError,
     MissingPackageError,
     UndefinedMeasureWarning,
@@ -29,15 +30,19 @@ from pueval.label_frequency import Moments, labeling_moments, labeling_variance
 from pueval.mixture import Mixture
 from pueval.prior_order import Flip, PriorOrder, Reign
 from pueval.region import Region
+from pueval.resampled import poisson_resamples
+from pueval.resolution import Resolution, resolution
 from pueval.results import Best, Contingency, Estimate, OperatingPoint
 from pueval.sensitivity import TippingPoint
 from pueval.sensitivity_grid import SensitivityGrid
+from pueval.tally import tally
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AssumptionWarning",
     "Best",
+    "BinnedScoresWarning",
     "BoundTables",
     "Bounds",
     "Choice",
@@ -64,6 +69,7 @@ __all__ = [
     "Rankings",
     "Region",
     "Reign",
+    "Resolution",
     "SensitivityGrid",
     "TippingPoint",
     "UndefinedMeasureWarning",
@@ -77,4 +83,7 @@ __all__ = [
     "labeling_variance",
     "largest_prior",
     "metrics",
+    "poisson_resamples",
+    "resolution",
+    "tally",
 ]

@@ -24,16 +24,17 @@ from pueval.cli_groups import (
 )
 from pueval.counts import Counts
 from pueval.curves import naive_auc
-from pueval.errors import AssumptionWarning, InputError, MissingPackageError
+from pueval.errors import AssumptionWarning, BinnedScoresWarning, InputError, MissingPackageError
 from pueval.evaluation import Evaluation
 from pueval.evaluator import evaluate
 from pueval.mixture import Target
 from pueval.presentation import TITLES
 from pueval.ranking import RANKING_TITLES
 from pueval.report import write_report
+from pueval.saved import add_to_saved, read_models
 from pueval.simulate.command import simulate_command
-from pueval.sources.files import read_files
 from pueval.sources.labels import LabelValues
+from pueval.sources.limits import Engine
 from pueval.tables import amount, bracketed, number
 from pueval.terminal import print_roc_curves, say, show_table, typed
 from pueval.writing import replaced
@@ -56,6 +57,7 @@ ASSUMPTIONS = Group(
 )
 ESTIMATION = Group("Estimation", sort_key=2)
 LABELS = Group("Label values", sort_key=3)
+ENGINE = Group("Large data", sort_key=3)
 OUTPUT = Group("Output", sort_key=4)
 
 
@@ -64,8 +66,8 @@ def evaluate_command(
     file: str,
     /,
     *,
-    label: Annotated[str, Parameter(group=COLUMNS)],
-    score: Annotated[list[str], Parameter(group=COLUMNS, negative=())],
+    label: Annotated[str | None, Parameter(group=COLUMNS)] = None,
+    score: Annotated[list[str] | None, Parameter(group=COLUMNS, negative=())] = None,
     weight: Annotated[str | None, Parameter(group=COLUMNS)] = None,
     prior: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None,
     prevalence: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None,
@@ -86,6 +88,9 @@ def evaluate_command(
     positive: Annotated[str, Parameter(group=LABELS)] = "1",
     unlabeled: Annotated[str, Parameter(group=LABELS)] = "0",
     negative: Annotated[str | None, Parameter(group=LABELS)] = None,
+    bins: Annotated[int | Literal["auto", "exact"], Parameter(group=ENGINE)] = "auto",
+    engine: Annotated[Engine, Parameter(group=ENGINE)] = "duckdb",
+    address: Annotated[str | None, Parameter(group=ENGINE)] = None,
     ranking: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
     html_path: Annotated[str | None, Parameter(name="--html", group=OUTPUT)] = None,
@@ -100,7 +105,8 @@ def evaluate_command(
     Parameters
     ----------
     file
-        A CSV or Parquet file, or a quoted pattern such as 'scores/*.parquet'.
+        A CSV, Parquet or Arrow file, a quoted pattern such as 'scores/*.parquet', a folder, a table
+        of a database as duckdb:///file.db?table=name, or Counts saved by "pueval count".
     label
         Column that says which rows are labeled positives.
     score
@@ -146,6 +152,14 @@ def evaluate_command(
         Value of an unlabeled row; 0 also stands for 0.0 and false.
     negative
         Value of a known negative, if there are any.
+    bins
+        How many bins to put between a score and twice it, a power of 2 such as 4096; "exact" keeps
+        every score; "auto" does so for up to 50 million of them.
+    engine
+        What reads the files: duckdb (here, on all cores), polars, dask or spark.
+    address
+        Of a running cluster: a Dask scheduler (tcp://host:8786), a Spark master
+        (spark://host:7077) or Connect server (sc://host:15002).
     ranking
         Also print the measures that need no prior: PULP, Lee-Liu, pseudo-F and others.
     json_path
@@ -172,6 +186,10 @@ def evaluate_command(
     }
     if by is not None:
         refuse_with_groups(at=at, ranking=ranking, variance=variance != "sampling", html=html_path)
+        if engine != "duckdb" or bins != "auto":
+            raise InputError("--engine and --bins do not go with --by: groups are read row by row.")
+        if label is None or not score:
+            raise InputError("--by needs --label and --score: groups are made of rows.")
         columns = read_groups(file, label, score, weight, labels, by)
         groups = evaluate_groups(columns, group_prior, assumed, how)
         if json_path is not None:
@@ -184,7 +202,16 @@ def evaluate_command(
         return
     if group_prior != "shared":
         raise InputError("--group-prior is about groups, and goes with --by.")
-    counts = _read(file, label, score, weight, labels)
+    counts = read_models(
+        file,
+        label=label,
+        scores=score or [],
+        weight=weight,
+        labels=(positive, unlabeled, negative),
+        bins=None if bins == "exact" else bins,
+        engine=engine,
+        address=address,
+    )
     evaluations = _evaluate_all(counts, assumed, how)
     rankings = {name: ev.ranking() for name, ev in evaluations.items()} if ranking else {}
     choices = choose_all(at or [], evaluations)
@@ -212,8 +239,8 @@ def prior_command(
     file: str,
     /,
     *,
-    label: Annotated[str, Parameter(group=COLUMNS)],
-    score: Annotated[list[str], Parameter(group=COLUMNS, negative=())],
+    label: Annotated[str | None, Parameter(group=COLUMNS)] = None,
+    score: Annotated[list[str] | None, Parameter(group=COLUMNS, negative=())] = None,
     weight: Annotated[str | None, Parameter(group=COLUMNS)] = None,
     purity: Annotated[float | Literal["estimate"], Parameter(group=ESTIMATION)] = 1.0,
     method: Annotated[str, Parameter(group=ESTIMATION)] = "consensus",
@@ -221,6 +248,9 @@ def prior_command(
     positive: Annotated[str, Parameter(group=LABELS)] = "1",
     unlabeled: Annotated[str, Parameter(group=LABELS)] = "0",
     negative: Annotated[str | None, Parameter(group=LABELS)] = None,
+    bins: Annotated[int | Literal["auto", "exact"], Parameter(group=ENGINE)] = "auto",
+    engine: Annotated[Engine, Parameter(group=ENGINE)] = "duckdb",
+    address: Annotated[str | None, Parameter(group=ENGINE)] = None,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
 ) -> None:
     """Estimate how many positives hide among the unlabeled rows.
@@ -233,7 +263,8 @@ def prior_command(
     Parameters
     ----------
     file
-        A CSV or Parquet file, or a quoted pattern such as 'scores/*.parquet'.
+        A CSV, Parquet or Arrow file, a quoted pattern such as 'scores/*.parquet', a folder, a table
+        of a database as duckdb:///file.db?table=name, or Counts saved by "pueval count".
     label
         Column that says which rows are labeled positives.
     score
@@ -254,12 +285,29 @@ def prior_command(
         Value of an unlabeled row; 0 also stands for 0.0 and false.
     negative
         Value of a known negative, if there are any.
+    bins
+        How many bins to put between a score and twice it, a power of 2 such as 4096; "exact" keeps
+        every score; "auto" does so for up to 50 million of them.
+    engine
+        What reads the files: duckdb (here, on all cores), polars, dask or spark.
+    address
+        Of a running cluster: a Dask scheduler (tcp://host:8786), a Spark master
+        (spark://host:7077) or Connect server (sc://host:15002).
     json_path
         Write everything to this file.
     """
     from pueval import priors
 
-    counts = _read(file, label, score, weight, LabelValues(positive, unlabeled, negative))
+    counts = read_models(
+        file,
+        label=label,
+        scores=score or [],
+        weight=weight,
+        labels=(positive, unlabeled, negative),
+        bins=None if bins == "exact" else bins,
+        engine=engine,
+        address=address,
+    )
     found = {
         name: priors.estimate(one, purity=purity, method=method, level=level)
         for name, one in counts.items()
@@ -290,12 +338,71 @@ def _share(name: str, text: str | None) -> float | tuple[float, ...] | None:
     return numbers[0] if len(numbers) == 1 else numbers
 
 
-def _read(
-    file: str, label: str, scores: list[str], weight: str | None, labels: LabelValues
-) -> dict[str, Counts]:
-    columns = list(dict.fromkeys(scores))
-    samples = read_files(file, label=label, scores=columns, weight=weight, labels=labels)
-    return {name: Counts(*kinds) for name, kinds in zip(columns, samples, strict=True)}
+@app.command(name="count")
+def count_command(
+    file: str,
+    to: str,
+    /,
+    *,
+    label: Annotated[str, Parameter(group=COLUMNS)],
+    score: Annotated[str, Parameter(group=COLUMNS)],
+    weight: Annotated[str | None, Parameter(group=COLUMNS)] = None,
+    add: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
+    positive: Annotated[str, Parameter(group=LABELS)] = "1",
+    unlabeled: Annotated[str, Parameter(group=LABELS)] = "0",
+    negative: Annotated[str | None, Parameter(group=LABELS)] = None,
+    bins: Annotated[int | Literal["auto", "exact"], Parameter(group=ENGINE)] = "auto",
+    engine: Annotated[Engine, Parameter(group=ENGINE)] = "duckdb",
+    address: Annotated[str | None, Parameter(group=ENGINE)] = None,
+) -> None:
+    """Count rows once and keep the counts, or add them to those of earlier days.
+
+    All other commands take the saved counts in place of the rows, and need milliseconds.
+
+    Example: pueval count 'today/*.parquet' counts.parquet --add --label label --score model_a
+
+    Parameters
+    ----------
+    file
+        The rows, as for "pueval evaluate".
+    to
+        The Parquet file to keep the counts in.
+    label
+        Column that says which rows are labeled positives.
+    score
+        Column with a model's scores.
+    weight
+        Column with weights of the rows.
+    add
+        Add to the counts in the file, if it is there, instead of replacing them.
+    positive
+        Value of a labeled positive; 1 also stands for 1.0 and true.
+    unlabeled
+        Value of an unlabeled row; 0 also stands for 0.0 and false.
+    negative
+        Value of a known negative, if there are any.
+    bins
+        How many bins to put between a score and twice it, a power of 2 such as 4096; "exact" keeps
+        every score; "auto" does so for up to 50 million of them.
+    engine
+        What reads the files: duckdb (here, on all cores), polars, dask or spark.
+    address
+        Of a running cluster: a Dask scheduler (tcp://host:8786), a Spark master
+        (spark://host:7077) or Connect server (sc://host:15002).
+    """
+    counts = read_models(
+        file,
+        label=label,
+        scores=[score],
+        weight=weight,
+        labels=(positive, unlabeled, negative),
+        bins=None if bins == "exact" else bins,
+        engine=engine,
+        address=address,
+    )[score]
+    total = add_to_saved(to, counts) if add else counts
+    total.to_parquet(to)
+    say(f"{to}: {total}")
 
 
 def _evaluate_all(
@@ -349,6 +456,8 @@ def _print_evaluations(
     if first.resampling is not None:
         say(_limits_mean(first))
     for name, ev in evaluations.items():
+        if ev.resolution is not None:
+            say(f"{name}: {ev.resolution}.")
         for warning in ev.warnings:
             say(f"! {name}: {warning}")
 
@@ -378,7 +487,7 @@ def _assumed(ev: Evaluation) -> str:
     )
 
 
-def _write_json(path: str, file: str, label: str, models: dict[str, dict[str, Any]]) -> None:
+def _write_json(path: str, file: str, label: str | None, models: dict[str, dict[str, Any]]) -> None:
     content = {"pueval": __version__, "file": file, "label": label, "models": models}
     with replaced(path) as stream:
         json.dump(content, stream, allow_nan=False)
@@ -392,6 +501,7 @@ def run(arguments: Sequence[str]) -> int:
             # They are part of the evaluation and printed with it.
             warnings.simplefilter("ignore", AssumptionWarning)
             typed.set(tuple(arguments))
+            warnings.simplefilter("ignore", BinnedScoresWarning)
             app(list(arguments), exit_on_error=False, print_error=False)
     except (InputError, MissingPackageError) as error:
         return _fail(str(error))

@@ -21,8 +21,9 @@ from pueval.comparison_text import (
 from pueval.mixture import Target
 from pueval.paired import check_names
 from pueval.report import write_report
-from pueval.sources.files import KINDS, read_rows
+from pueval.sources.columns import Columns
 from pueval.sources.labels import LabelValues
+from pueval.sources.rows import KINDS, read_rows
 from pueval.terminal import say, show_table, typed
 from pueval.writing import replaced
 
@@ -119,7 +120,7 @@ def compare_command(
     """
     check_names(score)
     labels = LabelValues(positive, unlabeled, negative)
-    rows = read_rows(file, label=label, scores=score, weight=weight, labels=labels)
+    rows = read_rows(file, Columns(label, tuple(score), weight), labels=labels)
     known_positive, not_labeled, known_negative = KINDS.kinds
     comparison = compare(
         rows.kind,

@@ -11,8 +11,9 @@ from pueval.groups import GroupEvaluation, evaluate_by
 from pueval.groups.presentation import MOST, table
 from pueval.samples import Array
 from pueval.sources.arrays import read_arrays
-from pueval.sources.files import KINDS, read_rows
+from pueval.sources.columns import Columns as Wanted
 from pueval.sources.labels import LabelValues
+from pueval.sources.rows import KINDS, read_rows
 
 # Labels, scores, groups and weights.
 Columns = tuple[Array, Array, Array, Array | None]
@@ -37,7 +38,7 @@ def read_groups(
 ) -> dict[str, Columns]:
     """Read labels, scores, groups and weights for each model."""
     names = list(dict.fromkeys(scores))
-    rows = read_rows(file, label=label, scores=names, weight=weight, labels=labels, by=by)
+    rows = read_rows(file, Wanted(label, tuple(names), weight, (by,)), labels=labels)
     assert rows.by is not None  # noqa: S101 - it was asked for
     return {
         name: (rows.kind, score, rows.by, rows.weight)

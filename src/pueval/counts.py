@@ -2,44 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pueval.errors import InputError
-from pueval.samples import EMPTY, Array, Sample, sample
+from pueval import steps as views
+from pueval.binning import Binning, add_binned, bin_samples, check_bins
+from pueval.errors import BinnedScoresWarning, InputError
+from pueval.samples import EMPTY, Array, Sample
 from pueval.sources.arrays import one_column, read_arrays
+from pueval.sources.columns import Columns
 from pueval.sources.labels import LabelValues
+from pueval.sources.limits import Bins, Counted, Engine, check_choice
 from pueval.sources.propensities import represented
+from pueval.steps import Steps
 
 if TYPE_CHECKING:
     import os
 
-
-@dataclass(frozen=True, eq=False)
-class Steps:
-    """How many rows of each kind score at or above some thresholds.
-
-    Attributes
-    ----------
-    threshold : ndarray
-        Descending.
-    labeled, unlabeled, negative : ndarray
-        Cumulative counts.
-    joint : ndarray of bool
-        Whether a labeled row shares its score with one of another kind.
-    represented : ndarray or None
-        Cumulative sums of 1/propensity over the labeled rows, where propensities are known.
-    """
-
-    threshold: Array
-    labeled: Array
-    unlabeled: Array
-    negative: Array
-    joint: Array
-    represented: Array | None = None
+__all__ = ["Counts", "Steps"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,7 +33,8 @@ class Counts:
     Everything pueval computes is a function of this table. Counts can be added, so batches,
     files and partitions merge exactly: ``a + b`` is the Counts of the concatenated rows.
 
-    Make one with `from_arrays`, `from_frame`, `from_file` or `from_table`.
+    Make one with `from_arrays`, `from_frame`, `from_file` or `from_table`; keep it between runs
+    with `to_parquet` and `from_parquet`.
 
     Attributes
     ----------
@@ -59,6 +44,8 @@ class Counts:
         Rows of each kind at each score: integers, or floats where rows have float weights.
     n_labeled, n_unlabeled, n_negative : int or float
         Their sums.
+    bins : int or None
+        Bins between a score and twice it, if scores were put into bins.
 
     Examples
     --------
@@ -76,6 +63,7 @@ class Counts:
     _unlabeled: Sample
     _negative: Sample
     _represented: Sample | None = None
+    _binning: Binning | None = field(default=None, kw_only=True)
 
     # ------------------------------------------------------------------ where rows come from
 
@@ -133,18 +121,28 @@ class Counts:
         label: str,
         score: str,
         weight: str | None = None,
+        bins: Bins = "auto",
         pos_label: Any = 1,
         unlabeled_label: Any = 0,
         negative_label: Any = None,
     ) -> Counts:
-        """Count rows of a data frame: pandas, Polars or PyArrow.
+        """Count rows of a data frame, where they are.
+
+        Frames in memory (pandas, Polars, PyArrow) are sorted here. All others (Polars LazyFrame,
+        DuckDB relation, Ibis table, Dask, PySpark, Modin, cuDF) are counted by one query of their
+        own engine; only the reduced table comes here.
 
         Parameters
         ----------
-        frame : DataFrame or Table
-            An in-memory data frame.
+        frame : DataFrame, LazyFrame, Table or relation
+            Any data frame that narwhals knows.
         label, score, weight : str
             Names of the columns.
+        bins : int, "auto" or None, default "auto"
+            How many bins to put between a score and twice it, a power of 2 such as 4096: see
+            `to_bins`. None keeps every distinct score. "auto" does so, too, for frames in memory
+            and for those with at most 50 million rows; beyond, it takes 4096, and warns if that
+            made different scores equal.
         pos_label, unlabeled_label, negative_label : optional
             As for `from_arrays`.
 
@@ -152,17 +150,28 @@ class Counts:
         -------
         Counts
 
+        Warns
+        -----
+        BinnedScoresWarning
+            If "auto" put different scores into the same bin.
+
         Examples
         --------
-        >>> import pyarrow as pa
-        >>> table = pa.table({"known": [True, False, False], "model": [0.8, 0.4, 0.1]})
-        >>> Counts.from_frame(table, label="known", score="model").n_unlabeled
-        2
+        >>> import duckdb
+        >>> query = "SELECT i % 10 = 0 AS known, (i % 4) / 4 AS model FROM range(100) t(i)"
+        >>> rows = duckdb.sql(query)
+        >>> counts = Counts.from_frame(rows, label="known", score="model")
+        >>> counts.score, counts.labeled
+        (array([0.75, 0.5 , 0.25, 0.  ]), array([0, 5, 0, 5]))
         """
         from pueval.sources.frames import read_frame
 
         labels = LabelValues(pos_label, unlabeled_label, negative_label)
-        return cls(*read_frame(frame, label=label, score=score, weight=weight, labels=labels))
+        choice = check_choice(bins)
+        return cls.of_counted(
+            read_frame(frame, label=label, score=score, weight=weight, labels=labels, bins=choice),
+            choice,
+        )
 
     @classmethod
     def from_file(
@@ -172,19 +181,32 @@ class Counts:
         label: str,
         score: str,
         weight: str | None = None,
+        bins: Bins = "auto",
+        engine: Engine = "duckdb",
+        address: str | None = None,
         pos_label: Any = 1,
         unlabeled_label: Any = 0,
         negative_label: Any = None,
     ) -> Counts:
-        r"""Count rows of a CSV or Parquet file, or of all files that a pattern matches.
+        r"""Count rows of files or of a database.
 
         Parameters
         ----------
         path : str or path
-            A file, or a pattern such as ``"scores/*.parquet"``. Files ending in ``.parquet`` or
-            ``.pq`` are Parquet; all others are read as CSV with a header line.
+            A file, a pattern such as ``"scores/*.parquet"``, a folder (names of folders in it, such
+            as ``day=3``, are columns), or a table of a DuckDB database,
+            ``"duckdb:///file.db?table=name"``. Files ending in ``.parquet`` or ``.pq`` are Parquet,
+            in ``.arrow``, ``.feather`` or ``.ipc`` Arrow; all others are read as CSV with a header
+            line.
         label, score, weight : str
             Names of the columns.
+        bins : int, "auto" or None, default "auto"
+            As for `from_frame`; "auto" keeps every score of up to 50 million rows.
+        engine : {"duckdb", "polars", "dask", "spark"}
+            What reads the files. DuckDB runs in this process, on all cores.
+        address : str, optional
+            Of a running cluster: a Dask scheduler, such as ``"tcp://host:8786"``, or a Spark
+            master (``"spark://host:7077"``) or Connect server (``"sc://host:15002"``).
         pos_label, unlabeled_label, negative_label : optional
             As for `from_arrays`. In text columns ``1`` also means ``1.0`` and ``true``, and
             ``0`` also means ``0.0`` and ``false``.
@@ -203,9 +225,16 @@ class Counts:
         """
         from pueval.sources.files import read_files
 
-        labels = LabelValues(pos_label, unlabeled_label, negative_label)
-        (samples,) = read_files(path, label=label, scores=[score], weight=weight, labels=labels)
-        return cls(*samples)
+        choice = check_choice(bins)
+        tallies = read_files(
+            path,
+            Columns(label, (score,), weight),
+            labels=LabelValues(pos_label, unlabeled_label, negative_label),
+            bins=choice,
+            engine=engine,
+            address=address,
+        )
+        return cls.of_counted(tallies[()][score], choice)
 
     @classmethod
     def from_table(cls, score: Any, labeled: Any, unlabeled: Any, negative: Any = None) -> Counts:
@@ -244,7 +273,86 @@ class Counts:
                 )
             as_rows = read_arrays(np.ones(len(scores)), scores, labels=labels, weight=count)[0]
             kinds.append(Sample(as_rows.chunks, as_rows.total))
-        return cls(*kinds)
+        return cls(kinds[0], kinds[1], kinds[2])
+
+    @classmethod
+    def from_parquet(cls, path: str | os.PathLike[str]) -> Counts:
+        """Read Counts that `to_parquet` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+            A file of `to_parquet`. For a table of rows use `from_file`.
+
+        Returns
+        -------
+        Counts
+        """
+        from pueval.storage import load_counts
+
+        samples, binning = load_counts(path)
+        return cls(*samples, _binning=binning)
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Keep the Counts in a file, to add to them in a later run.
+
+        The file is an ordinary Parquet table with a row per distinct score. An existing file is
+        replaced in one step, so that no reader ever sees half of it.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "counts.parquet"
+        >>> Counts.from_arrays([1, 0], [0.9, 0.2]).to_parquet(path)
+        >>> counts = Counts.from_parquet(path)
+        >>> counts += Counts.from_arrays([0, 0], [0.9, 0.1])
+        >>> counts.to_parquet(path)
+        >>> Counts.from_parquet(path).n
+        4
+        """
+        from pueval.storage import write_counts
+
+        self.check_random("keeping counts in a file")
+        write_counts(path, self._table, self._kinds, self._binning)
+
+    @classmethod
+    def empty(cls) -> Counts:
+        """Return the Counts of no rows, to add batches to.
+
+        Returns
+        -------
+        Counts
+
+        Examples
+        --------
+        >>> counts = Counts.empty()
+        >>> for y, score in [([1, 0], [0.9, 0.2]), ([0, 0], [0.9, 0.1])]:
+        ...     counts += Counts.from_arrays(y, score)
+        >>> counts
+        Counts(1 labeled, 3 unlabeled, 0 known negative rows; 3 distinct scores from 0.1 to 0.9)
+        """
+        return cls(EMPTY, EMPTY, EMPTY)
+
+    @classmethod
+    def of_counted(cls, counted: Counted, asked: Bins) -> Counts:
+        """Make Counts of what was counted; say so if scores were put into bins unasked."""
+        samples, binning = counted
+        counts = cls(*samples, _binning=binning)
+        if asked == "auto" and binning is not None:
+            warnings.warn(
+                f"{counts.n:,} rows have too many scores to keep every one of them, so they were "
+                f"put into bins, {binning.bins:,} between a score and twice it. The naive AUC is "
+                f"known within ±{counts.auc_error():.1g}. bins={binning.bins} says that this is "
+                "wanted; bins=None keeps every score.",
+                BinnedScoresWarning,
+                stacklevel=3,
+            )
+        return counts
 
     # ------------------------------------------------------------------ the table
 
@@ -254,16 +362,7 @@ class Counts:
 
     @cached_property
     def _table(self) -> tuple[Array, Array, Array, Array]:
-        kinds = [kind.distinct() for kind in self._kinds]
-        scores = np.unique(np.concatenate([values for values, _ in kinds if values.size]))[::-1]
-        columns = []
-        for values, count in kinds:
-            column = np.zeros(scores.size, dtype=count.dtype)
-            column[scores.size - 1 - np.searchsorted(scores[::-1], values)] = count
-            columns.append(column)
-        for array in (scores, *columns):
-            array.flags.writeable = False
-        return scores, columns[0], columns[1], columns[2]
+        return views.tabulate(self._kinds)
 
     @property
     def score(self) -> Array:
@@ -379,26 +478,7 @@ class Counts:
         A measure that rises with the true positive rate and falls with the false positive rate
         is best at one of these: between them only unlabeled and negative rows are added.
         """
-        score, reached = self._labeled.descending()
-        (u_above, u_at), (n_above, n_at) = (
-            kind.around(score) for kind in (self._unlabeled, self._negative)
-        )
-        rest = u_at[-1] < self.n_unlabeled or n_at[-1] < self.n_negative
-        lowest = min(c.values[0] for kind in self._kinds for c in kind.chunks)
-
-        def framed(column: Array, first: float, last: float) -> Array:
-            return np.concatenate([[first], column, [last] if rest else []]).astype(
-                column.dtype, copy=False
-            )
-
-        return Steps(
-            framed(score, np.inf, lowest),
-            framed(reached, 0, self.n_labeled),
-            framed(u_at, 0, self.n_unlabeled),
-            framed(n_at, 0, self.n_negative),
-            framed((u_at > u_above) | (n_at > n_above), False, False),  # noqa: FBT003
-            self._stand_for(framed(score, np.inf, lowest)),
-        )
+        return views.corners(self._kinds, self._represented)
 
     def unfold(self, corners: Steps, where: Array) -> Steps:
         """Insert, before some labeled scores, the counts just above them.
@@ -406,22 +486,7 @@ class Counts:
         ``where`` indexes rows of ``corners``. After it, the way to each of these scores is in
         two parts: first the other rows above it, then the rows that have it.
         """
-        score = corners.threshold[where]
-        others = (self._unlabeled, self._negative)
-        (unlabeled, _), (negative, _) = (kind.around(score) for kind in others)
-        lowest = np.minimum(*(kind.next_above(score) for kind in others))
-        # Between this labeled score and the one before, nothing else is added to these.
-        stand_for = corners.represented
-        if stand_for is not None:
-            stand_for = np.insert(stand_for, where, stand_for[where - 1])
-        return Steps(
-            np.insert(corners.threshold, where, lowest),
-            np.insert(corners.labeled, where, corners.labeled[where - 1]),
-            np.insert(corners.unlabeled, where, unlabeled),
-            np.insert(corners.negative, where, negative),
-            np.insert(corners.joint, where, values=False),
-            stand_for,
-        )
+        return views.unfold(self._kinds, corners, where)
 
     def at(self, thresholds: Any) -> Steps:
         """Cumulative counts at or above given thresholds."""
@@ -459,24 +524,89 @@ class Counts:
         """
         if bins < 2:
             raise InputError(f"bins must be at least 2; got {bins!r}.")
-        filled = [kind for kind in self._kinds if kind.chunks]
-        few = [kind.few(bins) for kind in filled]
-        scores = [values for values in few if values is not None]
-        if len(scores) == len(few) and np.unique(np.concatenate(scores)).size <= bins:
-            return self
-        each = max(bins // len(filled), 1)
-        lowest = min(c.values[0] for kind in filled for c in kind.chunks)
-        highest = max(c.values[-1] for kind in filled for c in kind.chunks)
-        kept = [kind.ranked(np.linspace(0, kind.total, each, endpoint=False)) for kind in filled]
-        wanted = np.asarray(keep, dtype=np.float64)
-        kept.append(wanted[(wanted > lowest) & (wanted < highest)])
-        cuts = np.unique(np.concatenate([*kept, [lowest]]))[::-1]
-        every = self._kinds if self._represented is None else (*self._kinds, self._represented)
-        samples = []
-        for kind in every:
-            inside = np.diff(kind.around(cuts)[1], prepend=0)
-            samples.append(Sample(sample(cuts.copy(), inside).chunks, kind.squares))
-        return Counts(*samples)
+        return Counts(*views.thin(self._kinds, self._represented, bins, keep))
+
+    # ------------------------------------------------------------------ bins
+
+    @property
+    def bins(self) -> int | None:
+        """Bins between a score and twice it; None if every score is kept."""
+        return None if self._binning is None else self._binning.bins
+
+    def to_bins(self, bins: int) -> Counts:
+        """Put scores into bins that keep their order, to save memory.
+
+        Scores are in one bin if their exponents and the first log2(bins) binary digits of their
+        mantissas agree. So the bins depend on nothing but ``bins``, and Counts that were binned
+        apart add up to the binned Counts of all rows. A bin that holds different scores stands at
+        its lower edge: the number of rows at or above the score of any bin is exact. Only the
+        order of rows inside a bin is lost, and `auc_error` bounds what that may change.
+
+        Parameters
+        ----------
+        bins : int
+            Number of bins between a score and twice it, a power of 2 from 2 to 2**20.
+
+        Returns
+        -------
+        Counts
+
+        Examples
+        --------
+        >>> counts = Counts.from_arrays([1, 0, 0, 1], [0.51, 0.52, 0.53, 0.9]).to_bins(16)
+        >>> counts.score, counts.labeled, counts.unlabeled
+        (array([0.9, 0.5]), array([1, 1]), array([0, 2]))
+        >>> counts.auc_error()
+        0.25
+        """
+        bins = check_bins(bins)
+        self.check_random("putting scores into bins")
+        if self.bins is not None and self.bins < bins:
+            raise InputError(
+                f"scores are in bins already, {self.bins:,} between a score and twice it, and "
+                f"cannot be put into {bins:,}. Count the rows again with bins={bins}."
+            )
+        samples, binning = bin_samples(self._kinds, self._binning, bins)
+        return Counts(*samples, _binning=binning)
+
+    def wide_scores(self) -> Array:
+        """Scores, ascending, that stand for a bin of different scores."""
+        return np.empty(0) if self._binning is None else self._binning.wide
+
+    def wide_bins(self) -> tuple[Array, Array]:
+        """Labeled and other rows in each bin that holds different scores.
+
+        Returns
+        -------
+        labeled, others : ndarray
+        """
+        wide = self.wide_scores()
+        inside = [np.subtract(*kind.around(wide)[::-1]) for kind in self._kinds]
+        return inside[0], inside[1] + inside[2]
+
+    def auc_error(self) -> float:
+        """Bound the error that bins make in the naive AUC.
+
+        Pairs of a labeled and another row in the same bin count half, as if their scores were
+        equal. If every one of them were in the right, or in the wrong, order, the AUC would be
+        greater, or less, by half of their share of all pairs. A corrected AUC is known within
+        this number divided by (purity − prior): see `pueval.resolution`.
+
+        Returns
+        -------
+        float
+            0 if scores are not in bins, or each bin holds a single score.
+
+        Examples
+        --------
+        >>> Counts.from_arrays([1, 0, 0], [0.51, 0.52, 0.1]).auc_error()
+        0.0
+        """
+        labeled, others = self.wide_bins()
+        pairs = self.n_labeled * (self.n_unlabeled + self.n_negative)
+        return float(np.sum(labeled * others.astype(np.float64)) / 2 / pairs) if pairs else 0.0
+
+    # ------------------------------------------------------------------ rows of one kind
 
     def samples(self) -> tuple[Sample, Sample, Sample]:
         """Sorted scores of labeled, unlabeled and known negative rows, without making the table."""
@@ -501,14 +631,13 @@ class Counts:
     def __add__(self, other: Counts) -> Counts:
         if not isinstance(other, Counts):
             return NotImplemented
-        return Counts(
-            self._labeled + other._labeled,
-            self._unlabeled + other._unlabeled,
-            self._negative + other._negative,
-            self.represented() + other.represented()
-            if self.has_propensity or other.has_propensity
-            else None,
-        )
+        samples, binning = add_binned(self._kinds, self._binning, other._kinds, other._binning)
+        weighted = None
+        if self.has_propensity or other.has_propensity:
+            if binning is not None:
+                (self if self.has_propensity else other).check_random("adding scores in bins")
+            weighted = self.represented() + other.represented()
+        return Counts(*samples, weighted, _binning=binning)
 
     def __radd__(self, other: object) -> Counts:
         # For sum(), which starts from 0.
@@ -517,9 +646,10 @@ class Counts:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Counts):
             return NotImplemented
-        if self.has_propensity != other.has_propensity:
+        if self.bins != other.bins or self.has_propensity != other.has_propensity:
             return False
-        pairs = [*zip(self._table, other._table, strict=True)]
+        pairs = [(self.wide_scores(), other.wide_scores())]
+        pairs += zip(self._table, other._table, strict=True)
         pairs += zip(self.represented().distinct(), other.represented().distinct(), strict=True)
         return all(np.array_equal(mine, theirs) for mine, theirs in pairs)
 
@@ -530,10 +660,11 @@ class Counts:
             return "Counts(no rows)"
         score = self.score
         rows = "row" if self.n_negative == 1 else "rows"
+        what = "distinct scores" if self._binning is None else "binned scores"
         return (
             f"Counts({_number(self.n_labeled)} labeled, {_number(self.n_unlabeled)} unlabeled, "
             f"{_number(self.n_negative)} known negative {rows}; "
-            f"{score.size:,} distinct scores from {score[-1]:g} to {score[0]:g})"
+            f"{score.size:,} {what} from {score[-1]:g} to {score[0]:g})"
         )
 
 

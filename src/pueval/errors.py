@@ -18,6 +18,10 @@ class UndefinedMeasureWarning(UserWarning):
     """A measure divides by zero here, and ``zero_division`` was put in its place."""
 
 
+class BinnedScoresWarning(UserWarning):
+    """There were too many different scores to keep, so they were put into bins."""
+
+
 class MissingPackageError(ImportError):
     """An optional package is needed and not installed."""
 

@@ -28,6 +28,7 @@ from pueval.ranking import ranking_measures
 from pueval.rates import Rates, naive_rates, rates
 from pueval.region import Region
 from pueval.resampling import Resamples, resample
+from pueval.resolution import Resolution, resolution
 from pueval.results import (
     Best,
     Contingency,
@@ -136,6 +137,11 @@ class Evaluation:
     def prevalence(self) -> float:
         """Share of positives in the target."""
         return self.mixture.prevalence(self.counts, self.target)
+
+    @property
+    def resolution(self) -> Resolution | None:
+        """What bins may have changed, at most; None if scores are not in bins."""
+        return resolution(self.counts, self.mixture)
 
     @property
     def table(self) -> Contingency:

@@ -37,6 +37,7 @@ def as_data(ev: Evaluation) -> dict[str, Any]:
                 "label_frequency": ev.mixture.label_frequency(ev.counts),
                 "estimated": None if ev.prior_estimate is None else ev.prior_estimate.to_dict(),
             },
+            "resolution": None if ev.resolution is None else vars(ev.resolution),
             "intervals": None if ev.resampling is None else vars(ev.resampling),
             "threshold": ev.threshold,
             "table": vars(there.table),
@@ -57,10 +58,11 @@ def summary(ev: Evaluation) -> str:
     rows = f"{amount(ev.counts.n_labeled)} labeled, {amount(ev.counts.n_unlabeled)} unlabeled"
     if ev.counts.n_negative:
         rows += f", {amount(ev.counts.n_negative)} known negative"
+    binned = "" if ev.resolution is None else f"; {ev.resolution}"
     return (
         f"{rows} rows; {assumed(ev)}, "
         f"target {ev.target} (prevalence {ev.prevalence:.4g}), "
-        f"threshold {ev.threshold:.6g}"
+        f"threshold {ev.threshold:.6g}{binned}"
     )
 
 

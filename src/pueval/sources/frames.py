@@ -1,51 +1,46 @@
-"""Rows from an in-memory data frame: pandas, Polars, PyArrow, whatever narwhals knows."""
+"""Rows from a data frame, in memory or anywhere else."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from pueval.errors import InputError
-from pueval.sources.arrays import Samples, read_arrays
+from pueval.binning import bin_samples
+from pueval.sources.arrays import read_arrays
+from pueval.sources.columns import Columns, check_column
 from pueval.sources.labels import LabelValues, missing
+from pueval.sources.limits import Bins, Counted
+from pueval.sources.queries import read_query
 
 
 def read_frame(
-    frame: Any, *, label: str, score: str, weight: str | None, labels: LabelValues
-) -> Samples:
-    """Read the label, score and weight columns of a data frame."""
-    try:
-        data = nw.from_native(frame, eager_only=True)
-    except TypeError:
-        raise InputError(
-            "frame must be an in-memory data frame (pandas, Polars, PyArrow, …); "
-            f"got {type(frame).__module__}.{type(frame).__name__}. "
-            "Collect a lazy frame first; for arrays use Counts.from_arrays."
-        ) from None
-    columns: list[Any] = []
+    frame: Any, *, label: str, score: str, weight: str | None, labels: LabelValues, bins: Bins
+) -> Counted:
+    """Read the label, score and weight columns of a data frame.
+
+    What is in the memory of this process already is sorted here, which is faster than to group
+    it. Everything else is counted where it is.
+    """
+    data = nw.from_native(frame, eager_only=True, pass_through=True)
+    here = isinstance(data, nw.DataFrame) and data.implementation in {
+        nw.Implementation.PANDAS,
+        nw.Implementation.POLARS,
+        nw.Implementation.PYARROW,
+    }
+    if not here:
+        columns = Columns(label, (score,), weight)
+        return read_query(frame, columns, labels=labels, bins=bins)[()][score]
+    arrays: list[Any] = []
     for name, what in ((label, "label"), (score, "score"), (weight, "weight")):
         if name is None:
-            columns.append(None)
+            arrays.append(None)
             continue
         check_column(name, data.columns, what)
         column = data[name]
         lost = column.null_count()
         if lost:
             raise missing(what, lost)
-        columns.append(column.to_numpy())
-    return read_arrays(columns[0], columns[1], weight=columns[2], labels=labels)
-
-
-def check_column(name: str, columns: Sequence[str], what: str) -> None:
-    """Refuse a column that is not there, naming those that are."""
-    if name in columns:
-        return
-    near = difflib.get_close_matches(name, columns, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    there = ", ".join(repr(column) for column in columns[:20])
-    if len(columns) > 20:
-        there += f", … ({len(columns)} in all)"
-    raise InputError(f"there is no {what} column {name!r}.{hint} The columns are {there}.")
+        arrays.append(column.to_numpy())
+    samples = read_arrays(arrays[0], arrays[1], weight=arrays[2], labels=labels)
+    return bin_samples(samples, None, bins) if isinstance(bins, int) else (samples, None)

@@ -1,0 +1,31 @@
+"""Columns, by name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pueval.errors import InputError
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns to read: labels, scores, weights, and those whose values make groups."""
+
+    label: str
+    scores: tuple[str, ...]
+    weight: str | None = None
+    by: tuple[str, ...] = ()
+
+
+def check_column(name: str, columns: Sequence[str], what: str) -> None:
+    """Refuse a column that is not there, naming those that are."""
+    if name in columns:
+        return
+    near = difflib.get_close_matches(name, columns, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    there = ", ".join(repr(column) for column in columns[:20])
+    if len(columns) > 20:
+        there += f", … ({len(columns)} in all)"
+    raise InputError(f"there is no {what} column {name!r}.{hint} The columns are {there}.")

@@ -1,0 +1,421 @@
+"""Rows from any data frame, counted where they live: one group-by that every engine runs.
+
+narwhals turns the expressions below into those of Polars, DuckDB, Ibis, Dask, PySpark and others.
+Only the reduced table comes back: a row for every group, kind of rows and distinct score (or bin).
+Rows that cannot be used are counted by the same query, since a null label would otherwise pass
+silently for something else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from pueval.binning import (
+    DEFAULT_BINS,
+    HUGE,
+    LOWEST,
+    TINY,
+    assemble,
+    shift,
+)
+from pueval.errors import InputError
+from pueval.samples import Array, Sample, sample
+from pueval.sources import limits
+from pueval.sources.arrays import EXACT
+from pueval.sources.columns import Columns, check_column
+from pueval.sources.labels import LabelValues, infinite, missing
+from pueval.sources.limits import Bins, Counted, Tallies
+from pueval.sources.tables import NULLS
+
+# What a row is, beside labeled, unlabeled and negative (0, 1, 2).
+UNKNOWN, NO_LABEL = 3, 4
+# What is wrong with a number: it is missing, infinite, or an integer that no float64 can hold
+# (a negative number, for weights).
+FINE, MISSING, INFINITE, UNFIT = range(4)
+
+
+def open_frame(frame: Any) -> nw.LazyFrame[Any]:
+    """Return any frame that narwhals knows as a lazy one."""
+    try:
+        data: Any = nw.from_native(frame)
+    except TypeError:
+        raise InputError(
+            "frame must be a data frame (pandas, Polars, PyArrow, DuckDB, Ibis, Dask, PySpark, …); "
+            f"got {type(frame).__module__}.{type(frame).__name__}. "
+            "For arrays use Counts.from_arrays."
+        ) from None
+    lazy: nw.LazyFrame[Any] = data.lazy()
+    return lazy
+
+
+def read_query(
+    frame: Any,
+    columns: Columns,
+    *,
+    labels: LabelValues,
+    bins: Bins,
+    as_text: bool = False,
+    explain: Callable[[], InputError] | None = None,
+) -> Tallies:
+    """Count the rows of a frame in its own engine.
+
+    With ``as_text`` label values may be given as text, as on a command line: "1" then also means
+    the number 1 and true. ``explain`` says what is wrong with rows that cannot be used, if the
+    frame itself does not show what it was made from.
+    """
+    lazy = open_frame(frame)
+    schema = lazy.collect_schema()
+    wanted = [(columns.label, "label"), *((name, "score") for name in columns.scores)]
+    if columns.weight is not None:
+        wanted.append((columns.weight, "weight"))
+    wanted += [(name, "group") for name in columns.by]
+    for name, what in wanted:
+        check_column(name, schema.names(), what)
+    matches = label_matches(columns.label, schema[columns.label], labels, as_text=as_text)
+    # Where text is read, a value may itself be a word for missing, such as the empty text.
+    missing_is = NO_LABEL
+    for code, value in enumerate(labels.kinds):
+        if as_text and value is not None and str(value) in NULLS:
+            missing_is = code
+    prepared = prepare(lazy, schema, columns, matches, missing_is)
+    used = None if isinstance(bins, str) else bins
+    if bins == "auto":
+        rows = int(lazy.select(n=nw.len()).collect()["n"].to_list()[0])
+        used = None if rows * len(columns.scores) <= limits.EXACT_ROWS else DEFAULT_BINS
+    reduced = _reduce(prepared, columns, used)
+    if not len(reduced["n"]):
+        raise InputError("the frame holds no rows. Give at least one labeled and one other row.")
+    code = reduced["code"]
+    if explain is not None and np.any((code >= 16 * UNKNOWN) | (code % 16 > 0)):
+        raise explain()
+    _refuse(reduced, columns, labels, lazy, schema, matches)
+    return _tallies(
+        reduced,
+        columns,
+        used,
+        automatic=bins == "auto",
+        narrow={name for name in columns.scores if schema[name] == nw.Float32},
+        whole=columns.weight is not None
+        and (not schema[columns.weight].is_float() or (as_text and not reduced["ragged"].any())),
+    )
+
+
+# ---------------------------------------------------------------------- what a row is
+
+
+def label_matches(
+    name: str, kind: nw.dtypes.DType, labels: LabelValues, *, as_text: bool
+) -> list[nw.Expr | None]:
+    """Return the conditions that a label marks a labeled, an unlabeled and a negative row."""
+    column = nw.col(name)
+    if isinstance(kind, nw.Categorical | nw.Enum):
+        column, kind = column.cast(nw.String), nw.String()
+    found: list[nw.Expr | None] = []
+    for value in labels.kinds:
+        words, amount = _spellings(value, as_text=as_text)
+        if value is None:
+            found.append(None)
+        elif isinstance(kind, nw.Boolean):
+            found.append(column == bool(amount) if amount in {0, 1} else None)
+        elif kind.is_numeric():
+            if amount is None or not math.isfinite(amount):
+                found.append(None)
+            elif kind.is_integer():
+                found.append(column == int(amount) if amount == int(amount) else None)
+            else:
+                found.append(column == amount)
+        else:
+            found.append(column.is_in(words) if words else None)
+    return found
+
+
+def _spellings(value: Any, *, as_text: bool) -> tuple[list[str], float | None]:
+    """Return the texts and the number that a label value stands for."""
+    if not as_text and isinstance(value, str):
+        return [value], None
+    text = str(value).strip()
+    truth = {"true": 1.0, "false": 0.0}.get(text.lower())
+    try:
+        amount = float(text) if truth is None else truth
+    except ValueError:
+        return [str(value)] if as_text else [], None
+    if not as_text:
+        return [], amount
+    words = [str(value), f"{amount:g}", repr(amount)]
+    if amount in {0, 1}:
+        word = "true" if amount else "false"
+        words += [word, word.title(), word.upper()]
+    return list(dict.fromkeys(words)), amount
+
+
+def _kind(
+    name: str, dtype: nw.dtypes.DType, matches: Sequence[nw.Expr | None], missing_is: int
+) -> nw.Expr:
+    """Give numbers to what rows are; a missing label matches nothing."""
+    column = nw.col(name)
+    lost = column.is_null()
+    if dtype.is_float():
+        lost = lost | column.is_nan()
+    number: Any = nw.lit(UNKNOWN)
+    for code, condition in reversed(list(enumerate(matches))):
+        if condition is not None:
+            number = nw.when(condition).then(nw.lit(code)).otherwise(number)
+    return nw.when(lost).then(nw.lit(missing_is)).otherwise(number)
+
+
+def _number(name: str, kind: nw.dtypes.DType, what: str) -> tuple[nw.Expr, nw.Expr]:
+    """Return a column as float64, and what is wrong with its values."""
+    column = nw.col(name)
+    if isinstance(kind, nw.Boolean):
+        column = column.cast(nw.Int64)
+    elif not kind.is_numeric():
+        raise InputError(f"{what} column {name!r} must hold real numbers; got dtype {kind}.")
+    as_float = column.cast(nw.Float64)
+    lost = column.is_null()
+    if kind.is_integer():
+        wrong = nw.when((column > EXACT) | (column < -EXACT)).then(nw.lit(UNFIT))
+        return as_float, nw.when(lost).then(nw.lit(MISSING)).otherwise(
+            wrong.otherwise(nw.lit(FINE))
+        )
+    # Not is_nan: DuckDB takes it for false where the statistics of a Parquet file say that all
+    # values lie between two numbers, though they leave NaN out of account. And NaN is above every
+    # number for some engines, and below none for others; so is its negative, unlike that of inf.
+    finite = as_float - as_float == 0
+    above, below = as_float > -LOWEST, -1.0 * as_float > -LOWEST
+    endless = nw.when((above & ~below) | (~above & below)).then(nw.lit(INFINITE))
+    broken = endless.otherwise(nw.lit(MISSING))
+    fit = nw.when(finite).then(nw.lit(FINE)).otherwise(broken)
+    return as_float, nw.when(lost).then(nw.lit(MISSING)).otherwise(fit)
+
+
+def prepare(
+    lazy: nw.LazyFrame[Any],
+    schema: Any,
+    columns: Columns,
+    matches: Sequence[nw.Expr | None],
+    missing_is: int = NO_LABEL,
+    **extra: nw.Expr,
+) -> nw.LazyFrame[Any]:
+    """Give columns names and types of our own; one row for each row and score column.
+
+    ``code`` is 16·kind + 4·(what is wrong with the score) + (what is wrong with the weight).
+    """
+    made = {"kind": _kind(columns.label, schema[columns.label], matches, missing_is)}
+    for k, name in enumerate(columns.scores):
+        score, fit = _number(name, schema[name], "score")
+        # What is wrong goes into the score itself, for unpivot moves one column only.
+        wrong = nw.when(fit == MISSING).then(nw.lit(math.inf)).otherwise(nw.lit(-math.inf))
+        made[f"score{k}"] = nw.when(fit == FINE).then(score).otherwise(wrong)
+    unfit: Any = nw.lit(FINE)
+    if columns.weight is not None:
+        made["weight"], fit = _number(columns.weight, schema[columns.weight], "weight")
+        made["unfit"] = nw.when(made["weight"] < 0).then(nw.lit(UNFIT)).otherwise(fit)
+        made["unfit"] = nw.when(fit == MISSING).then(nw.lit(MISSING)).otherwise(made["unfit"])
+        unfit = nw.col("unfit").cast(nw.Int64)
+    made |= {f"by{k}": nw.col(name) for k, name in enumerate(columns.by)} | extra
+    table = lazy.select(**made)
+    if len(columns.scores) == 1:
+        table = table.rename({"score0": "score"})
+    else:
+        scores = [f"score{k}" for k in range(len(columns.scores))]
+        table = _unpivot(table, scores, [name for name in made if name not in scores])
+        which: Any = nw.lit(0)
+        for k, name in enumerate(scores[1:], 1):
+            which = nw.when(nw.col("name") == name).then(nw.lit(k)).otherwise(which)
+        table = table.with_columns(which=which)
+    score = nw.col("score")
+    fit = nw.when(score < LOWEST).then(nw.lit(INFINITE)).otherwise(nw.lit(FINE))
+    table = table.with_columns(fit=nw.when(score > -LOWEST).then(nw.lit(MISSING)).otherwise(fit))
+    code = nw.col("kind").cast(nw.Int64) * 16 + nw.col("fit").cast(nw.Int64) * 4 + unfit
+    usable = (nw.col("fit") == FINE) & (nw.col("kind") < UNKNOWN)
+    table = table.with_columns(
+        code=code,
+        score=nw.when(usable).then(score).otherwise(nw.lit(0.0)),
+    )
+    if columns.weight is not None:
+        weight = nw.when(nw.col("unfit") == FINE).then(nw.col("weight")).otherwise(nw.lit(0.0))
+        # Weights up to 2⁵¹ that adding 2⁵² does not round are whole.
+        ragged = (
+            nw.when((weight + 2.0**52) - 2.0**52 == weight).then(nw.lit(0)).otherwise(nw.lit(1))
+        )
+        table = table.with_columns(weight=weight, square=weight * weight, ragged=ragged)
+        # A row that counts no times must not make its bin look wide.
+        table = table.filter(~((nw.col("weight") == 0) & usable & (nw.col("unfit") == FINE)))
+    return table
+
+
+def _unpivot(table: nw.LazyFrame[Any], scores: list[str], index: list[str]) -> nw.LazyFrame[Any]:
+    """Put score columns below each other: ``name`` says which, ``score`` holds the values."""
+    if table.implementation is nw.Implementation.DUCKDB:
+        # narwhals would ask DuckDB's default connection, which may not know this relation.
+        native: Any = table.to_native()
+        long = native.query("t", f"FROM t UNPIVOT (score FOR name IN ({', '.join(scores)}))")
+        made: nw.LazyFrame[Any] = nw.from_native(long)
+        return made
+    return table.unpivot(on=scores, index=index, variable_name="name", value_name="score")
+
+
+# ---------------------------------------------------------------------- the one query
+
+
+def bin_of(score: nw.Expr, bins: int) -> nw.Expr:
+    """Return the lower edge of the bin of a finite score, by arithmetic that every engine has.
+
+    ``c − (c − x)`` with c = (2^d + 1)·x rounds x to the nearest number that ends in d binary zeros
+    (Veltkamp, 1968); where that is above x, the next such number below is wanted.
+
+    References
+    ----------
+    Dekker (1971). A floating-point technique for extending the available precision. Numerische
+    Mathematik 18. Boldo (2006). Pitfalls of a full floating-point proof. IJCAR.
+    """
+    digits = shift(bins)
+    factor = 2.0**digits + 1
+
+    def rounded(x: nw.Expr) -> nw.Expr:
+        return x * factor - (x * factor - x)
+
+    near = rounded(score)
+    # 1.25 times the distance to the next number, but for the place of the leading digit.
+    below = rounded(near - near.abs() * (1.25 * 2.0 ** (digits - 53)))
+    edge = nw.when(near <= score).then(near).otherwise(below)
+    edge = nw.when((score < TINY) & (score >= 0)).then(nw.lit(0.0)).otherwise(edge)
+    edge = nw.when((score > -TINY) & (score < 0)).then(nw.lit(-TINY)).otherwise(edge)
+    edge = nw.when(score >= HUGE).then(nw.lit(HUGE)).otherwise(edge)
+    return nw.when(score < -HUGE).then(nw.lit(float(LOWEST))).otherwise(edge)
+
+
+def _reduce(table: nw.LazyFrame[Any], columns: Columns, bins: int | None) -> dict[str, Any]:
+    """Run the query; return its columns."""
+    by = [f"by{k}" for k in range(len(columns.by))]
+    keys = [*by, "code", *(["which"] if len(columns.scores) > 1 else [])]
+    wanted = {"n": nw.len()}
+    if columns.weight is not None:
+        wanted |= {"weight": nw.col("weight").sum(), "square": nw.col("square").sum()}
+        wanted |= {"ragged": nw.col("ragged").max()}
+    if bins is None:
+        keys.append("score")
+    else:
+        table = table.with_columns(bin=bin_of(nw.col("score"), bins))
+        keys.append("bin")
+        wanted |= {"low": nw.col("score").min(), "high": nw.col("score").max()}
+    reduced = table.group_by(keys).agg(**wanted).collect()
+    columns_found: dict[str, Any] = {}
+    for name in reduced.columns:
+        column = reduced[name]
+        if name in by:
+            columns_found[name] = column.to_list()
+        else:
+            whole = name in {"n", "code", "which", "ragged"}
+            columns_found[name] = column.to_numpy().astype(np.int64 if whole else np.float64)
+    return columns_found
+
+
+def _refuse(
+    reduced: dict[str, Any],
+    columns: Columns,
+    labels: LabelValues,
+    lazy: nw.LazyFrame[Any],
+    schema: Any,
+    matches: Sequence[nw.Expr | None],
+) -> None:
+    """Refuse rows without a usable label, score or weight, with their number."""
+    kind, fit, unfit = reduced["code"] // 16, reduced["code"] // 4 % 4, reduced["code"] % 4
+    # Each row was counted once for every score column.
+    rows = reduced["n"]
+    if lost := int(rows[kind == NO_LABEL].sum()) // len(columns.scores):
+        raise missing(f"label (column {columns.label!r})", lost)
+    if strange := int(rows[kind == UNKNOWN].sum()) // len(columns.scores):
+        known: Any = nw.lit(value=False)
+        for condition in matches:
+            if condition is not None:
+                known = known | condition
+        found = lazy.filter(~known & ~nw.col(columns.label).is_null()).select(columns.label)
+        values = found.unique().head(6).collect()[columns.label].to_list()
+        raise labels.unknown(sorted(values, key=str), strange)
+    which = reduced.get("which", np.zeros_like(rows))
+    for k, name in enumerate(columns.scores):
+        counts = [int(rows[(which == k) & (fit == what)].sum()) for what in range(4)]
+        what = f"score (column {name!r})"
+        if counts[MISSING]:
+            raise missing(what, counts[MISSING])
+        if counts[INFINITE] and schema[name].is_integer():
+            raise InputError(
+                "integer scores must lie within ±2**53, or different scores become equal; got "
+                f"{counts[INFINITE]:,} beyond in column {name!r}. Replace them by their ranks."
+            )
+        if counts[INFINITE]:
+            raise infinite(what, counts[INFINITE])
+    counts = [int(rows[unfit == what].sum()) // len(columns.scores) for what in range(4)]
+    if counts[MISSING] or counts[INFINITE]:
+        raise missing("or infinite weight", counts[MISSING] + counts[INFINITE])
+    if counts[UNFIT]:
+        raise InputError(f"weights must not be negative; got {counts[UNFIT]:,} below zero.")
+
+
+# ---------------------------------------------------------------------- what came back
+
+
+def _groups(reduced: dict[str, Any], columns: Columns) -> dict[tuple[Hashable, ...], Array]:
+    """Return the lines of the reduced table that belong to each group, groups in order."""
+    if not columns.by:
+        return {(): np.arange(len(reduced["n"]))}
+    values = list(zip(*(reduced[f"by{k}"] for k in range(len(columns.by))), strict=True))
+    found = sorted(set(values), key=lambda group: [(v is None, str(type(v)), v) for v in group])
+    number = {group: k for k, group in enumerate(found)}
+    lines = np.array([number[value] for value in values])
+    order = np.argsort(lines, kind="stable")
+    ends = np.cumsum(np.bincount(lines))[:-1]
+    return dict(zip(found, np.split(order, ends), strict=True))
+
+
+def _tallies(
+    reduced: dict[str, Any],
+    columns: Columns,
+    bins: int | None,
+    *,
+    automatic: bool,
+    narrow: set[str],
+    whole: bool,
+) -> Tallies:
+    """Make samples of the reduced table."""
+    which = reduced.get("which", np.zeros_like(reduced["n"]))
+    tallies: Tallies = {}
+    for group, lines in _groups(reduced, columns).items():
+        tallies[group] = {}
+        for k, name in enumerate(columns.scores):
+            mine = lines[which[lines] == k]
+            part = {key: reduced[key][mine] for key in reduced if not key.startswith("by")}
+            if name in narrow and bins is None:
+                part["score"] = part["score"].astype(np.float32)
+            tallies[group][name] = _counted(part, bins, automatic=automatic, whole=whole)
+    return tallies
+
+
+def _counted(part: dict[str, Array], bins: int | None, *, automatic: bool, whole: bool) -> Counted:
+    """Make the samples of one score column and group."""
+    kind, count = part["code"] // 16, part["n"]
+    squares = None
+    if "weight" in part:
+        count = part["weight"].astype(np.int64) if whole else part["weight"]
+    if not (whole or "weight" not in part):
+        sums = [float(part["square"][kind == code].sum()) for code in range(3)]
+        squares = (sums[0], sums[1], sums[2])
+    if bins is not None:
+        samples, binning = assemble(
+            kind, part["low"], part["high"], count, squares=squares, bins=bins
+        )
+        # Nothing was lost: these are all the scores there are.
+        return samples, (None if automatic and not binning.wide.size else binning)
+    made = []
+    for code in range(3):
+        rows = kind == code
+        values, times = part["score"][rows] + 0.0, count[rows]
+        one = sample(values, None if np.all(times == 1) and squares is None else times)
+        made.append(one if squares is None else Sample(one.chunks, squares[code]))
+    return (made[0], made[1], made[2]), None

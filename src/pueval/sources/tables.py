@@ -1,0 +1,321 @@
+"""Rows of files and databases as a table of DuckDB.
+
+Column names, file names and label values are untrusted text: all of them are quoted.
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+import gzip
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pueval.errors import InputError, require
+from pueval.sources.arrays import EXACT
+from pueval.sources.columns import Columns, check_column
+from pueval.sources.labels import LabelValues, infinite, missing
+from pueval.sources.paths import Place
+
+# Text that stands for a missing value in a CSV file.
+NULLS = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"]
+NUMBERS = (
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER",
+    "UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL",
+)  # fmt: skip
+# Types whose numbers need not be whole; text is read as DOUBLE.
+FLOATS = {"FLOAT", "DOUBLE", "VARCHAR"}
+# Not isnan(): DuckDB takes it for false where the statistics of a Parquet file leave NaN out.
+NAN = "'nan'"
+# What a label may be beside labeled, unlabeled and negative (0, 1, 2).
+UNKNOWN, NO_LABEL = 3, 4
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The wanted columns of some files, under names of our own.
+
+    ``label``, ``s0``, ``s1``, …, ``w`` and ``g0``, ``g1``, …: so theirs may be anything.
+    """
+
+    relation: Any
+    columns: Columns
+    labels: LabelValues
+    types: dict[str, str]
+
+    def numbers(self) -> Any:
+        """Return the rows with labels as kinds (column ``k``) and everything else as numbers."""
+        chosen = [f"{_kind(self.types['label'], self.labels)} AS k"]
+        for name, kind in self.types.items():
+            if name.startswith("g"):
+                chosen.append(name)
+            elif name != "label":
+                chosen.append(f"{_number(name, kind)} AS {name}")
+        return self.relation.select(", ".join(chosen))
+
+    def problem(self) -> InputError:
+        """Say which rows cannot be used, and how many."""
+        table, columns = self.numbers(), self.columns
+        [(lost, strange)] = table.aggregate(
+            f"count(*) FILTER (k = {NO_LABEL}), count(*) FILTER (k = {UNKNOWN})"
+        ).fetchall()
+        if self.types["label"] in {"FLOAT", "DOUBLE"}:
+            nan = f"CAST(label AS VARCHAR) = {NAN}"
+            lost += self.relation.filter(nan).aggregate("count(*)").fetchall()[0][0]
+        if lost:
+            return InputError(
+                f"{lost:,} rows have no label (column {columns.label!r}). If that means unlabeled, "
+                "say so: unlabeled_label='' (--unlabeled ''). Otherwise drop or fill them first."
+            )
+        if strange:
+            found = self.relation.filter(f"{_kind(self.types['label'], self.labels)} = {UNKNOWN}")
+            values = [row[0] for row in found.select("label").distinct().limit(6).fetchall()]
+            return self.labels.unknown(sorted(values, key=str), strange)
+        for ours, (name, what) in _wanted(columns).items():
+            found = self._number_problem(table, ours, name, what)
+            if found is not None:
+                return found
+        return InputError("some rows changed while they were read. Read them again.")
+
+    def _number_problem(self, table: Any, ours: str, name: str, what: str) -> InputError | None:
+        text = f"CAST({ours} AS VARCHAR)"
+        bad = f"{text} IS NOT NULL AND TRY_CAST(trim({text}) AS DOUBLE) IS NULL"
+        [(other, example)] = (
+            self.relation.filter(bad).aggregate(f"count(*), any_value({text})").fetchall()
+        )
+        if other:
+            return InputError(
+                f"{what} column {name!r} must hold numbers only; "
+                f"got {other:,} other values, for example {example!r}."
+            )
+        as_float = f"CAST({ours} AS DOUBLE)"
+        [(lost, endless, beyond, below)] = table.aggregate(
+            f"count(*) FILTER ({ours} IS NULL OR CAST({as_float} AS VARCHAR) = {NAN}), "
+            f"count(*) FILTER (isinf({as_float})), "
+            f"count(*) FILTER (abs({as_float}) > {EXACT}), "
+            f"count(*) FILTER ({ours} < 0)"
+        ).fetchall()
+        if lost:
+            return missing(f"{what} (column {name!r})", lost)
+        if endless:
+            return infinite(f"{what} (column {name!r})", endless)
+        if what == "weight" and below:
+            return InputError(f"weights must not be negative; got {below:,} below zero.")
+        if beyond and what == "score" and self.types[ours] not in FLOATS:
+            return InputError(
+                "integer scores must lie within ±2**53, or different scores become equal; got "
+                f"{beyond:,} beyond in column {name!r}. Replace them by their ranks."
+            )
+        return None
+
+
+def _wanted(columns: Columns) -> dict[str, tuple[str, str]]:
+    """Return our names of the columns of numbers, theirs, and what they are."""
+    wanted = {f"s{k}": (name, "score") for k, name in enumerate(columns.scores)}
+    return wanted if columns.weight is None else wanted | {"w": (columns.weight, "weight")}
+
+
+@contextmanager
+def opened(place: Place, columns: Columns, labels: LabelValues) -> Iterator[Rows]:
+    """Open files or a database as one table; nothing is read before it is asked for."""
+    duckdb = require("duckdb", extra="cli", purpose="reading files")
+    wanted = {"label": (columns.label, "label")} | _wanted(columns)
+    wanted |= {f"g{k}": (name, "group") for k, name in enumerate(columns.by)}
+    with duckdb.connect(config={"threads": os.cpu_count() or 1}) as connection:
+        connection.execute("SET preserve_insertion_order = false")
+        try:
+            if place.format == "csv":
+                relation = _csv(connection, place, wanted)
+            else:
+                relation = _chosen(_table(connection, place), wanted)
+            types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+            yield Rows(relation, columns, labels, types)
+        except duckdb.Error as error:
+            raise unreadable(place.text, error) from None
+
+
+def unreadable(path: str, error: Exception) -> InputError:
+    """Return the error for files that are not what they should be."""
+    reason = " ".join(str(error).split()).split(" Possible fixes")[0][:300]
+    return InputError(f"{path} could not be read as a table: {reason.rstrip('.')}.")
+
+
+# ---------------------------------------------------------------------- opening
+
+
+def _table(connection: Any, place: Place) -> Any:
+    """Return all columns of Parquet or Arrow files or of a database's table."""
+    if place.format == "duckdb":
+        return _database_table(connection, place)
+    if place.format == "arrow":
+        dataset = require("pyarrow.dataset", extra="cli", purpose="reading Arrow files")
+        hive = "hive" if place.folder else None
+        try:
+            files = dataset.dataset(
+                list(place.files), format="ipc", partitioning=hive, partition_base_dir=place.folder
+            )
+        except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
+            raise unreadable(place.text, error) from None
+        return connection.from_arrow(files)
+    hive = "true" if any("=" in Path(file).parent.as_posix() for file in place.files) else "false"
+    return connection.sql(
+        f"SELECT * FROM read_parquet({_names(place.files)}, "  # noqa: S608 - quoted
+        f"union_by_name = true, hive_partitioning = {hive})"
+    )
+
+
+def _database_table(connection: Any, place: Place) -> Any:
+    connection.execute(f"ATTACH {_text(place.files[0])} AS source (READ_ONLY)")
+    name = str(place.table)
+    there = connection.execute(
+        "SELECT table_schema, table_name FROM information_schema.tables "
+        "WHERE table_catalog = 'source'"
+    ).fetchall()
+    for schema, table in there:
+        if name in {f"{schema}.{table}", table}:
+            return connection.table(f"source.{_quoted(schema)}.{_quoted(table)}")
+    tables = ", ".join(repr(table) for _, table in there) or "none"
+    raise InputError(f"there is no table {name!r} in {place.files[0]}. The tables are {tables}.")
+
+
+def _chosen(relation: Any, wanted: dict[str, tuple[str, str]]) -> Any:
+    """Return the wanted columns, under our names."""
+    for name, what in wanted.values():
+        check_column(name, relation.columns, what)
+    return relation.select(
+        ", ".join(f"{_quoted(name)} AS {ours}" for ours, (name, _) in wanted.items())
+    )
+
+
+def csv_header(file: str, label: str) -> tuple[str, tuple[str, ...]]:
+    """Read delimiter and column names from the first line of a CSV file.
+
+    The delimiter is the one that makes a column of the label. DuckDB would guess it from all
+    lines, and guess another one if some lines are malformed.
+    """
+    opener: Any = gzip.open if file.lower().endswith(".gz") else open
+    with opener(file, "rt", encoding="utf-8-sig", errors="replace", newline="") as stream:
+        header = stream.readline().rstrip("\r\n")
+    columns = {mark: next(csv.reader([header], delimiter=mark), []) for mark in ",\t;|"}
+    mark = max(columns, key=lambda mark: (label in columns[mark], len(columns[mark])))
+    return mark, tuple(columns[mark])
+
+
+def _partition(file: str, folder: str | None) -> tuple[tuple[str, str], ...]:
+    """Return the columns that the folders of a file stand for, such as ``day=3``."""
+    if folder is None:
+        return ()
+    inside = Path(file).relative_to(folder).parent.parts
+    pairs = [part.partition("=") for part in inside]
+    return tuple((name, value) for name, mark, value in pairs if mark)
+
+
+def _csv(connection: Any, place: Place, wanted: dict[str, tuple[str, str]]) -> Any:
+    """Return the wanted columns of CSV files, as text.
+
+    Files may have their columns in different orders; those with the same header are one query.
+    """
+    alike: dict[tuple[Any, ...], list[str]] = {}
+    for file in place.files:
+        if Path(file).stat().st_size:
+            key = (*csv_header(file, wanted["label"][0]), _partition(file, place.folder))
+            alike.setdefault(key, []).append(file)
+    queries = []
+    for (delimiter, header, partition), files in alike.items():
+        fixed = dict(partition)
+        chosen = []
+        for ours, (name, what) in wanted.items():
+            if name in fixed:
+                chosen.append(f"{_text(fixed[name])} AS {ours}")
+                continue
+            check_column(name, [*header, *fixed], what)
+            if header.count(name) > 1:
+                raise InputError(f"{files[0]} has more than one column {name!r}. Rename one.")
+            chosen.append(f"c{header.index(name)} AS {ours}")
+        types = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(header)))
+        options = (
+            f"header = true, auto_detect = false, columns = {{{types}}}, delim = "
+            f"{_text(delimiter)}, quote = '\"', escape = '\"', "
+            f"nullstr = [{', '.join(map(_text, NULLS))}]"
+        )
+        source = f"read_csv({_names(files)}, {options})"
+        queries.append(f"SELECT {', '.join(chosen)} FROM {source}")  # noqa: S608 - quoted
+    return connection.sql(" UNION ALL ".join(queries))
+
+
+# ---------------------------------------------------------------------- SQL
+
+
+def _names(files: tuple[str, ...] | list[str]) -> str:
+    # DuckDB takes every name for a pattern, so brackets and stars in names are escaped.
+    return "[" + ", ".join(_text(glob.escape(file)) for file in files) + "]"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(value: Any) -> str:
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+def _is_number(kind: str) -> bool:
+    return kind.startswith(NUMBERS)
+
+
+def _number(name: str, kind: str) -> str:
+    """Return the SQL for a number; whole numbers and floats stay what they are."""
+    if kind in {"FLOAT", "DOUBLE", "TINYINT", "SMALLINT", "INTEGER", "BIGINT"}:
+        return name
+    if _is_number(kind) or kind == "BOOLEAN":
+        return f"CAST({name} AS DOUBLE)"
+    # A plain cast of a text column would be done by DuckDB's CSV reader, which stops at the
+    # first value that is no number instead of counting them.
+    return f"TRY_CAST(trim({name}) AS DOUBLE)"
+
+
+def _matches(kind: str, value: Any) -> str:
+    """Return the condition that a label is ``value``; 1, 1.0 and true are the same label."""
+    if isinstance(value, bool | np.bool_):
+        value = int(value)
+    text = str(value).strip()
+    truth = {"true": 1.0, "false": 0.0}.get(text.lower())
+    try:
+        as_number = float(text) if truth is None else truth
+    except ValueError:
+        as_number = None
+    if kind == "BOOLEAN":
+        return f"CAST(label AS DOUBLE) = {as_number!r}" if as_number in {0, 1} else "false"
+    if _is_number(kind):
+        unknown = as_number is None or as_number != as_number  # noqa: PLR0124 - NaN
+        return "false" if unknown else f"CAST(label AS DOUBLE) = {as_number!r}"
+    conditions = [f"CAST(label AS VARCHAR) = {_text(value)}"]
+    if as_number is not None and as_number == as_number:  # noqa: PLR0124 - not NaN
+        conditions.append(f"TRY_CAST(label AS DOUBLE) = {as_number!r}")
+        words = {1.0: "true", 0.0: "false"}
+        if as_number in words:
+            conditions.append(f"lower(CAST(label AS VARCHAR)) = {_text(words[as_number])}")
+    return "(" + " OR ".join(conditions) + ")"
+
+
+def _kind(kind: str, labels: LabelValues) -> str:
+    """Return the SQL that turns labels into 0 labeled, 1 unlabeled, 2 negative, 3 unknown.
+
+    A missing label is none of them (4), unless one of the values is itself a word for missing,
+    such as the empty text.
+    """
+    missing_is, cases = NO_LABEL, []
+    for code, value in enumerate(labels.kinds):
+        if value is None:
+            continue
+        if str(value) in NULLS:
+            missing_is = code
+        cases.append(f"WHEN {_matches(kind, value)} THEN {code}")
+    empty = f"WHEN label IS NULL THEN {missing_is}"
+    return f"CAST(CASE {empty} {' '.join(cases)} ELSE {UNKNOWN} END AS TINYINT)"

@@ -1,0 +1,117 @@
+"""Steps: how many rows of each kind score at or above some thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pueval.samples import Array, Sample, sample
+
+Kinds = tuple[Sample, Sample, Sample]
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """How many rows of each kind score at or above some thresholds.
+
+    Attributes
+    ----------
+    threshold : ndarray
+        Descending.
+    labeled, unlabeled, negative : ndarray
+        Cumulative counts.
+    joint : ndarray of bool
+        Whether a labeled row shares its score with one of another kind.
+    represented : ndarray or None
+        Cumulative sums of 1/propensity over the labeled rows, where propensities are known.
+    """
+
+    threshold: Array
+    labeled: Array
+    unlabeled: Array
+    negative: Array
+    joint: Array
+    represented: Array | None = None
+
+
+def tabulate(kinds: Kinds) -> tuple[Array, Array, Array, Array]:
+    """Return the distinct scores, descending, and the rows of each kind that have them."""
+    found = [kind.distinct() for kind in kinds]
+    filled = [values for values, _ in found if values.size]
+    scores = np.unique(np.concatenate(filled))[::-1] if filled else np.empty(0)
+    columns = []
+    for values, count in found:
+        column = np.zeros(scores.size, dtype=count.dtype)
+        column[scores.size - 1 - np.searchsorted(scores[::-1], values)] = count
+        columns.append(column)
+    for array in (scores, *columns):
+        array.flags.writeable = False
+    return scores, columns[0], columns[1], columns[2]
+
+
+def corners(kinds: Kinds, represented: Sample | None = None) -> Steps:
+    """Cumulative counts at +inf, at every labeled score, and at the lowest score."""
+    labeled, unlabeled, negative = kinds
+    score, reached = labeled.descending()
+    (u_above, u_at), (n_above, n_at) = (kind.around(score) for kind in (unlabeled, negative))
+    rest = u_at[-1] < unlabeled.total or n_at[-1] < negative.total
+    lowest = min(c.values[0] for kind in kinds for c in kind.chunks)
+
+    def framed(column: Array, first: float, last: float) -> Array:
+        return np.concatenate([[first], column, [last] if rest else []]).astype(
+            column.dtype, copy=False
+        )
+
+    threshold = framed(score, np.inf, lowest)
+    return Steps(
+        threshold,
+        framed(reached, 0, labeled.total),
+        framed(u_at, 0, unlabeled.total),
+        framed(n_at, 0, negative.total),
+        framed((u_at > u_above) | (n_at > n_above), False, False),  # noqa: FBT003
+        None if represented is None else represented.around(threshold)[1],
+    )
+
+
+def unfold(kinds: Kinds, steps: Steps, where: Array) -> Steps:
+    """Insert, before some labeled scores, the counts just above them."""
+    score = steps.threshold[where]
+    others = kinds[1:]
+    (unlabeled, _), (negative, _) = (kind.around(score) for kind in others)
+    lowest = np.minimum(*(kind.next_above(score) for kind in others))
+    # Between this labeled score and the one before, nothing else is added to these.
+    stand_for = steps.represented
+    if stand_for is not None:
+        stand_for = np.insert(stand_for, where, stand_for[where - 1])
+    return Steps(
+        np.insert(steps.threshold, where, lowest),
+        np.insert(steps.labeled, where, steps.labeled[where - 1]),
+        np.insert(steps.unlabeled, where, unlabeled),
+        np.insert(steps.negative, where, negative),
+        np.insert(steps.joint, where, values=False),
+        stand_for,
+    )
+
+
+def thin(kinds: Kinds, represented: Sample | None, most: int, keep: Any = ()) -> list[Sample]:
+    """Put neighboring scores together, so that at most about ``most`` are left, and ``keep``."""
+    every = [*kinds] if represented is None else [*kinds, represented]
+    filled = [kind for kind in kinds if kind.chunks]
+    few = [kind.few(most) for kind in filled]
+    scores = [values for values in few if values is not None]
+    if len(scores) == len(few) and np.unique(np.concatenate(scores)).size <= most:
+        return every
+    each = max(most // len(filled), 1)
+    lowest = min(c.values[0] for kind in filled for c in kind.chunks)
+    highest = max(c.values[-1] for kind in filled for c in kind.chunks)
+    kept = [kind.ranked(np.linspace(0, kind.total, each, endpoint=False)) for kind in filled]
+    wanted = np.asarray(keep, dtype=np.float64)
+    kept.append(wanted[(wanted > lowest) & (wanted < highest)])
+    cuts = np.unique(np.concatenate([*kept, [lowest]]))[::-1]
+    samples = []
+    for kind in every:
+        inside = np.diff(kind.around(cuts)[1], prepend=0)
+        samples.append(Sample(sample(cuts.copy(), inside).chunks, kind.squares))
+    return samples

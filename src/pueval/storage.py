@@ -1,0 +1,134 @@
+"""Counts kept in a Parquet file, so that a later run can add to them.
+
+The file is an ordinary table, which any tool can read: a row per distinct score (or bin), with
+columns ``score``, ``labeled``, ``unlabeled``, ``negative`` and ``wide``. What else is needed
+stands in the metadata of the file under the key ``pueval``, with the version of this format.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pueval.binning import Binning, Samples
+from pueval.errors import InputError, require
+from pueval.samples import EMPTY, Array, Sample, sample
+from pueval.writing import replacement
+
+# Raise it when an older pueval could not read a file any more, or would read it wrongly.
+VERSION = 1
+KEY = b"pueval"
+KINDS = ("labeled", "unlabeled", "negative")
+Path_ = str | os.PathLike[str]
+
+
+def write_counts(
+    path: Path_, table: tuple[Array, ...], kinds: Samples, binning: Binning | None
+) -> None:
+    """Write the table of some samples; the file is there whole or not at all."""
+    arrow = require("pyarrow", extra="cli", purpose="Counts.to_parquet")
+    parquet = require("pyarrow.parquet", extra="cli", purpose="Counts.to_parquet")
+    score, *columns = table
+    wide = np.zeros(score.size, dtype=bool)
+    if binning is not None:
+        wide = np.isin(score, binning.wide)
+    about = {
+        "format": "counts",
+        "version": VERSION,
+        "bins": None if binning is None else binning.bins,
+        "totals": [column.sum().item() for column in columns],
+        "squares": [kind.squares for kind in kinds],
+    }
+    content = arrow.table(
+        {"score": score, **dict(zip(KINDS, columns, strict=True)), "wide": wide},
+    ).replace_schema_metadata({KEY: json.dumps(about).encode()})
+    with replacement(path) as temporary:
+        parquet.write_table(content, temporary, compression="zstd", write_page_checksum=True)
+
+
+def is_counts_file(path: Path_) -> bool:
+    """Whether a file holds Counts; a table of rows does not."""
+    parquet = require("pyarrow.parquet", extra="cli", purpose="reading saved Counts")
+    try:
+        metadata = parquet.read_metadata(os.fspath(path)).metadata
+    except (OSError, ValueError):  # ArrowInvalid is a ValueError
+        return False
+    return KEY in (metadata or {})
+
+
+def load_counts(path: Path_) -> tuple[Samples, Binning | None]:
+    """Read what `write_counts` wrote; refuse anything else."""
+    arrow = require("pyarrow", extra="cli", purpose="Counts.from_parquet")
+    parquet = require("pyarrow.parquet", extra="cli", purpose="Counts.from_parquet")
+    text = os.fspath(path)
+    if not Path(text).is_file():
+        raise InputError(f"there is no file {text!r} (looked in {Path.cwd()}).")
+    try:
+        table = parquet.read_table(
+            text, page_checksum_verification=True, partitioning=None, memory_map=False
+        )
+    except (OSError, arrow.ArrowException) as error:
+        reason = " ".join(str(error).split())[:200].rstrip(".")
+        raise InputError(
+            f"{text} is damaged, cut short or no Parquet file: {reason}. "
+            "Restore it, or count the rows again."
+        ) from None
+    about = _about(text, table.schema.metadata or {})
+    score, *columns = _columns(text, table)
+    _check(text, score, columns, about)
+    made: list[Sample] = []
+    for column, squares in zip(columns, about["squares"], strict=True):
+        # From the lowest score up: sorted already.
+        one = sample(score[::-1].copy(), column[::-1].copy())
+        made.append(Sample(one.chunks, squares) if one.chunks else EMPTY)
+    binning = None
+    if about["bins"] is not None:
+        wide = table["wide"].to_numpy()
+        binning = Binning(about["bins"], score[wide][::-1].astype(np.float64))
+    return (made[0], made[1], made[2]), binning
+
+
+def _about(text: str, metadata: dict[bytes, bytes]) -> dict[str, Any]:
+    if KEY not in metadata:
+        raise InputError(
+            f"{text} is a Parquet file, but not of Counts.to_parquet. For a table of rows use "
+            "Counts.from_file."
+        )
+    about: dict[str, Any] = json.loads(metadata[KEY])
+    if about.get("format") != "counts" or about.get("version") != VERSION:
+        raise InputError(
+            f"{text} is of format version {about.get('version')!r}; this pueval reads version "
+            f"{VERSION}. Use the pueval that wrote it, or a newer one."
+        )
+    return about
+
+
+def _columns(text: str, table: Any) -> list[Array]:
+    names = ("score", *KINDS, "wide")
+    if tuple(table.column_names) != names or any(table[name].null_count for name in names):
+        raise InputError(
+            f"{text} must have the columns {', '.join(names)} without missing values; "
+            f"got {', '.join(table.column_names)}. It was changed; count the rows again."
+        )
+    return [table[name].to_numpy() for name in names[:-1]]
+
+
+def _check(text: str, score: Array, columns: list[Array], about: dict[str, Any]) -> None:
+    """Refuse a file whose content does not fit what it says of itself."""
+    totals = [column.sum().item() for column in columns]
+    sound = (
+        bool(np.isfinite(score).all())
+        and bool(np.all(score[1:] < score[:-1]))
+        and all(bool(np.all(column >= 0)) for column in columns)
+        and np.allclose(totals, about["totals"], rtol=1e-12, atol=0)
+    )
+    if not sound:
+        raise InputError(
+            f"the numbers of {text} do not add up to what the file says of itself "
+            f"({totals} instead of {about['totals']} rows, or scores out of order). It was "
+            "changed; count the rows again."
+        )
