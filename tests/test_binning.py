@@ -204,7 +204,7 @@ class TestHistogram:
             histogram.add(y[:0], score[:0])
             samples, binning = histogram.result()
             reference = Counts.from_arrays(y, score, weight=weights, **values).to_bins(1024)
-            assert Counts(*samples, binning) == reference
+            assert Counts(*samples, _binning=binning) == reference
 
     def test_float_weights(self, rng):
         score, y, weight = rng.random(5000), rng.choice(2, 5000), rng.exponential(size=5000)
@@ -212,7 +212,7 @@ class TestHistogram:
         for rows in np.array_split(np.arange(5000), 4):
             histogram.add(y[rows], score[rows], weight[rows])
         samples, binning = histogram.result()
-        counts = Counts(*samples, binning)
+        counts = Counts(*samples, _binning=binning)
         reference = Counts.from_arrays(y, score, weight=weight, pos_label=0, unlabeled_label=1)
         np.testing.assert_allclose(counts.labeled, reference.to_bins(64).labeled)
         assert counts.effective == pytest.approx(reference.effective)
