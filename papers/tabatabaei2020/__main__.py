@@ -63,7 +63,7 @@ def table_2(page: Page, run: Run) -> None:
     page.add(
         "The paper does not say how its random classifiers are drawn. Here: lines with slope uniform in (−3, 3) and intercept in (−2, 2); hyperplanes "
         "with weights uniform in (−1, 1) and intercept in (−3, 3) of standardised inputs; forests of 1 to 99 trees of depth 1 to 9, class-balanced, "
-        "trained on the labels, predicting out of fold. The error of F1 hardly depends on this choice, that of LL does: LL is not on the scale of F1 "
+        "trained on the labels, predicting out of fold. The error of F1 depends little on this choice, that of LL much: LL is not on the scale of F1 "
         "and errs most for good classifiers (up to 1/prevalence). Forests trained on the true classes, which are better, have "
         f"{number(rmse.loc[('heart', 'classes'), 'f1'])} and {number(rmse.loc[('heart', 'classes'), 'lee_liu'])}. The paper has one draw of 100 classifiers; "
         "95 % of our draws lie in:"
@@ -199,7 +199,7 @@ def figures_4_and_5(page: Page, run: Run) -> None:
             ],
             digits=2,
         )
-        + "\n\nThe forests are all alike (F1 near .8), so that both scores order them about equally well."
+        + "\n\nThe forests are more alike than random lines are, and both scores order them about equally well."
     )  # fmt: skip
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True)
     for axis, data in zip(axes, ("generated", "iris"), strict=True):
