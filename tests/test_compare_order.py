@@ -62,7 +62,7 @@ def test_where_f1_flips(crossing):
         order.winner("x", "lax")
 
 
-@pytest.mark.parametrize("name", ["accuracy", "f1", "jaccard", "cohen_kappa", "best_f1"])
+@pytest.mark.parametrize("name", ["accuracy", "f1", "jaccard", "cohen_kappa"])
 def test_flips_are_where_evaluations_change_places(crossing, name):
     comparison, y, scores = crossing
     order = comparison.order_by_prior(name, priors=(0, 0.4))
@@ -73,8 +73,7 @@ def test_flips_are_where_evaluations_change_places(crossing, name):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", AssumptionWarning)
                 ev = evaluate(y, score, prior=prior, threshold=1.0, level=None)
-            best = name.startswith("best_")
-            values[model] = ev.best(name[5:]).value if best else ev[name].value
+            values[model] = ev[name].value
         return max(values, key=values.get)
 
     for flip in order.flips:
@@ -82,6 +81,29 @@ def test_flips_are_where_evaluations_change_places(crossing, name):
         assert better(flip.prior + 1e-3) == flip.second
     for reign in order.reigns:
         assert better((reign.low + reign.high) / 2) == reign.model
+
+
+@pytest.mark.filterwarnings("ignore::pueval.AssumptionWarning")
+def test_best_values_flip_where_evaluations_do(rng):
+    """One model is good at the top of its ranking, the other one on the whole."""
+    y = np.repeat([1, 0], [400, 8000])
+    positive = np.r_[np.ones(400, bool), rng.random(8000) < 0.2]
+    easy = positive & (rng.random(8400) < 0.6)
+    scores = {
+        "top": np.where(easy, 6.0, 0.0) + rng.normal(size=8400),
+        "whole": 2.0 * positive + rng.normal(size=8400),
+    }
+    found = compare(y, scores, prior=0.2)
+    order = found.order_by_prior("best_f1", priors=(0.01, 0.25))
+    [flip] = order.flips
+    assert (flip.first, flip.second) == ("top", "whole")
+    for prior in (flip.prior - 0.01, flip.prior + 0.01):
+        best = {
+            name: evaluate(y, score, prior=prior, level=None).best("f1").value
+            for name, score in scores.items()
+        }
+        assert max(best.values()) < 1
+        assert max(best, key=best.get) == ("top" if prior < flip.prior else "whole")
 
 
 def test_what_never_flips(rng):

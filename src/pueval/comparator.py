@@ -118,7 +118,7 @@ def compare(
     >>> comparison = compare(labeled, scores, prevalence=0.3)
     >>> [difference] = comparison.differences("roc_auc")
     >>> difference.first, difference.second, round(difference.value, 3)
-    ('noisy', 'clear', -0.058)
+    ('noisy', 'clear', -0.074)
     >>> difference.high < 0, difference.pvalue < 0.001
     (True, True)
     >>> comparison.best_probability("roc_auc")["clear"] > 0.999

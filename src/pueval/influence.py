@@ -72,7 +72,7 @@ def measure_slopes(measure: Measure, these: Rates, slopes: Rates) -> Array:
 class StepFunctions:
     """Influence on the naive AUC and on the average precision, as a function of the score.
 
-    Both are step functions for each kind of rows. They are not centered.
+    Both are step functions for each kind of rows, with mean zero over these rows.
 
     Attributes
     ----------
@@ -88,10 +88,12 @@ class StepFunctions:
 
     def __call__(self, kind: int, score: Array) -> Array:
         """Return the influence of rows of one kind with these scores, one line per estimate."""
-        # To look scores up in their order, and to sort them for it, is faster than in any order.
+        # To sort the scores and look the knots up among them is faster than the other way round.
         order = np.argsort(score)
+        first = np.searchsorted(score[order], self.knots[1:])
+        lengths = np.diff(first, prepend=0, append=score.size)
         step = np.empty(score.size, dtype=np.intp)
-        step[order] = np.searchsorted(self.knots, score[order], side="right") - 1
+        step[order] = np.repeat(np.arange(self.knots.size), lengths)
         found: Array = self.values[kind].take(step, axis=1)
         return found
 
@@ -110,7 +112,10 @@ def influence_functions(counts: Counts, mixture: Mixture, target: Target) -> Ste
     inside = Shares(*(column[1:] for column in reached))
     auc = _auc_influence(counts, above, inside)
     precision = _average_precision_influence(counts, inside, mixture, target)
-    values = np.stack([auc, precision], axis=1)[:, :, ::-1]
+    values = np.stack([auc, precision], axis=1)
+    for each, column in zip(values, reached, strict=True):
+        each -= (each @ np.diff(column))[:, None]  # noqa: PLW2901 - in place
+    values = values[:, :, ::-1]
     return StepFunctions(steps.threshold[:0:-1].copy(), np.ascontiguousarray(values))
 
 

@@ -18,7 +18,7 @@ from pueval.rates import Shares, rates_of_shares
 from pueval.samples import Array, in_threads
 
 # Rows handled at a time, so that their indicators and influences stay small.
-CHUNK = 32_768
+CHUNK = 65_536
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,33 +104,20 @@ def area_covariances(rows: PairedRows, functions: list[StepFunctions]) -> tuple[
 
 
 def _squares(rows: PairedRows, functions: list[StepFunctions], kind: int) -> Array:
-    """Sum the products of deviations from the mean, in one pass over the rows of a kind."""
+    """Sum the products of influences, in one pass over the rows of a kind; their mean is zero."""
     places, numbers = rows.places[kind], rows.kinds[kind]
-    weight = None if rows.weight is None else rows.weight[numbers]
     leverage = None if rows.leverage is None else rows.leverage[numbers]
 
-    def influences(part: slice) -> Array:
+    def products(part: slice) -> Array:
         where = places[part]
-        each = [f(kind, score[where]) for f, score in zip(functions, rows.scores, strict=True)]
-        return np.stack(each, axis=1)
-
-    # The mean of some rows is near that of all, and keeps the sums small.
-    near = influences(slice(0, CHUNK)).mean(axis=2, keepdims=True)
-
-    def sums(part: slice) -> tuple[Array, Array, Array]:
-        values = influences(part) - near
+        values = np.empty((2, len(functions), where.size))
+        for k, (function, score) in enumerate(zip(functions, rows.scores, strict=True)):
+            values[:, k] = function(kind, score[where])
         lifted = values if leverage is None else values * leverage[part]
-        weighted = values if weight is None else values * weight[part]
-        return weighted.sum(axis=2), lifted.sum(axis=2), lifted @ values.transpose(0, 2, 1)
+        found: Array = lifted @ values.transpose(0, 2, 1)
+        return found
 
-    parts = in_threads(sums, _parts(places.size))
-    weighted, lifted, products = (sum(each) for each in zip(*parts, strict=True))
-    mean = weighted / rows.total[kind]
-    size = places.size if leverage is None else float(leverage.sum())
-    cross = mean[:, :, None] * lifted[:, None, :]
-    squares: Array = products - cross - cross.transpose(0, 2, 1)
-    squares += size * mean[:, :, None] * mean[:, None, :]
-    return squares
+    return sum(in_threads(products, _parts(places.size)), np.zeros(()))
 
 
 def _parts(size: int) -> Iterator[slice]:

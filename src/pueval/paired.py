@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from pueval.counts import Counts
@@ -143,6 +142,8 @@ def _columns(scores: Any) -> list[tuple[str, Any]]:
     if isinstance(scores, Mapping):
         pairs = list(scores.items())
     elif hasattr(scores, "columns") or hasattr(scores, "column_names"):
+        import narwhals.stable.v2 as nw
+
         try:
             frame = nw.from_native(scores, eager_only=True)
         except TypeError:

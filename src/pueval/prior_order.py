@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 import numpy as np
-from scipy.optimize import brentq
 
 from pueval.counts import Counts
 from pueval.curves import average_precision, direct_auc
@@ -175,6 +174,8 @@ def order_by_prior(
 
 def _crossings(grid: Array, gaps: Array, gap: Callable[[float], float]) -> list[tuple[float, bool]]:
     """Return where a gap changes its sign, and whether it rises there; zeros have no sign."""
+    from scipy.optimize import brentq  # slow to import, and seldom needed
+
     there = np.flatnonzero(np.isfinite(gaps) & (np.abs(gaps) > EQUAL))
     found = []
     for left, right in pairwise(there.tolist()):
@@ -278,7 +279,7 @@ def upper_hull(x: Array, y: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> upper_hull(np.array([0.0, 0.1, 0.2, 1.0]), np.array([0.0, 0.6, 0.65, 1.0]))
+    >>> upper_hull(np.array([0.0, 0.1, 0.2, 1.0]), np.array([0.0, 0.6, 0.62, 1.0]))
     array([0, 1, 3])
     """
     kept = np.arange(x.size)

@@ -1,0 +1,89 @@
+"""pueval compare: tables, files, errors."""
+
+import json
+
+import numpy as np
+import pytest
+from conftest import models
+
+from pueval import compare
+from pueval.cli import run
+
+
+@pytest.fixture
+def scored(rng, tmp_path):
+    """A CSV file with labels and the scores of three models, and what is in it."""
+    y, scores, _ = models(rng, 600)
+    table = np.column_stack([y, *scores.values()])
+    path = tmp_path / "scores.csv"
+    np.savetxt(path, table, delimiter=",", header="label,a,b,c", comments="", fmt="%.17g")
+    return path, y, scores
+
+
+def command(path, *more, models=("a", "b", "c")):
+    scores = [part for name in models for part in ("--score", name)]
+    return run(["compare", str(path), "--label", "label", *scores, *more])
+
+
+def test_tables(scored, capsys):
+    path, y, scores = scored
+    assert command(path, "--prior", "0.2") == 0
+    out = capsys.readouterr().out
+    found = compare(y, scores, prior=0.2)
+    [one, *_] = found.differences("roc_auc")
+    assert f"{one.value:.4f}" in out
+    for part in ("3 models on", "prior 0.2", "a − b", "Best by prior", "best (probability)"):
+        assert part in out
+
+
+def test_chosen_measures_and_ranking(scored, capsys):
+    path, _, _ = scored
+    more = ("--measure", "f2", "--measure", "recall", "--threshold", "0.8", "--ranking")
+    assert command(path, "--prevalence", "0.4", *more) == 0
+    out = capsys.readouterr().out
+    assert "f2" in out
+    assert "pulp" in out
+    assert "Average precision  a − b" not in out
+
+
+def test_json_and_page(scored, tmp_path, capsys):
+    path, y, scores = scored
+    target, page = tmp_path / "out.json", tmp_path / "out.html"
+    more = ("--prior", "0.2", "--json", str(target), "--html", str(page), "--quiet")
+    assert command(path, *more) == 0
+    assert capsys.readouterr().out == ""
+    content = json.loads(target.read_text())
+    found = compare(y, scores, prior=0.2)
+    assert content["file"] == str(path)
+    values = [one["value"] for one in content["differences"] if one["measure"] == "roc_auc"]
+    assert values == pytest.approx([one.value for one in found.differences("roc_auc")])
+    text = page.read_text(encoding="utf-8")
+    assert "pueval compare" in text
+
+
+def test_slow_method(scored, capsys):
+    path, _, _ = scored
+    more = ("--prior", "0.2", "--method", "bootstrap", "--n-resamples", "20")
+    assert command(path, *more) == 0
+    assert "a − b" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("names", "more", "message"),
+    [
+        (("a",), (), "at least two models; got one: 'a'"),
+        (("a", "a"), (), "'a' stands for more than one"),
+        (("a", "d"), (), "no score column 'd'"),
+        (("a", "b"), ("--measure", "f_1"), "no measure 'f_1'. Did you mean 'f1'"),
+        (("a", "b"), ("--prior", "1.5"), "prior must be a number in [0, 1)"),
+        (("a", "b"), ("--prior", "0.1", "--prevalence", "0.4"), "at most one of prior"),
+        (("a", "b"), ("--method", "magic"), "magic"),
+    ],
+)
+def test_refused(scored, capsys, names, more, message):
+    path, _, _ = scored
+    given = more if "--prior" in more else ("--prior", "0.2", *more)
+    assert command(path, *given, models=names) == 2
+    streams = capsys.readouterr()
+    assert message in streams.err
+    assert streams.out == ""
