@@ -58,7 +58,7 @@ def cell(arguments):
         share = np.repeat([purity, prior], [n_labeled, n_unlabeled])
         score = rng.normal(size=y.size) + separation * (rng.random(y.size) < share)
         given = {"prior": prior, "purity": purity, "threshold": 0.0}
-        ev = evaluate(Counts.from_arrays(y, score), n_resamples=400, seed=seed, **given)
+        ev = evaluate(Counts.from_arrays(y, score), n_resamples=250, seed=seed, **given)
         for rule, follow in RULES.items():
             try:
                 choice = follow(ev)
