@@ -147,3 +147,62 @@ def test_bad_input(rng):
             getattr(ev, method)(*given)
     with pytest.raises(InputError, match="belong to arrays"):
         evaluate(counts, propensity=good)
+
+
+@pytest.fixture
+def favored(rng):
+    """Labels that favor high scores, with propensities that differ among equal scores, too."""
+    positive = rng.random(3000) < 0.3
+    score = rng.normal(size=3000) + 1.5 * positive
+    chance = (0.1 + 0.6 * expit(2 * (score - 1.5))) * rng.uniform(0.5, 1.3, 3000)
+    return positive & (rng.random(3000) < chance), score, chance
+
+
+NAMES = ("roc_auc", "average_precision", "f1", "recall", "precision")
+
+
+def errors(*rows, **given):
+    ev = quiet(*rows, threshold=1.0, **given)
+    return np.array([ev[name].standard_error for name in NAMES])
+
+
+def test_standard_errors_are_those_of_rows_drawn_again(favored, rng):
+    """Against the slow bootstrap of rows; with float weights, too."""
+    labeled, score, chance = favored
+    for weight in (None, rng.uniform(0.5, 20, 3000)):
+        values = []
+        for _ in range(300):
+            rows = rng.integers(0, 3000, 3000)
+            again = quiet(
+                labeled[rows],
+                score[rows],
+                propensity=chance[rows],
+                weight=None if weight is None else weight[rows],
+                threshold=1.0,
+                level=None,
+            )
+            values.append([again[name].value for name in NAMES])
+        found = errors(labeled, score, propensity=chance, weight=weight)
+        np.testing.assert_allclose(found, np.std(values, axis=0), rtol=0.2)
+
+
+def test_standard_errors_do_not_depend_on_how_rows_were_counted(favored):
+    labeled, score, chance = favored
+    twice = np.tile(np.arange(3000), 2)
+    repeated = errors(labeled[twice], score[twice], propensity=chance[twice])
+    counted = errors(labeled, score, propensity=chance, weight=np.full(3000, 2))
+    np.testing.assert_allclose(counted, repeated, rtol=1e-6)
+    plain = errors(labeled, score, propensity=chance)
+    for unit in (0.1, 2.0, 1000.0):
+        heavy = errors(labeled, score, propensity=chance, weight=np.full(3000, unit))
+        np.testing.assert_allclose(heavy, plain, rtol=1e-6)
+    thin = Counts.from_arrays(labeled, score, propensity=chance).thinned(200, keep=[1.0])
+    np.testing.assert_allclose(errors(thin), plain, rtol=0.05)
+
+
+def test_hardly_any_labeled_row(rng):
+    """No draw is without a labeled row, as no data are."""
+    y, score = np.arange(40) < 2, rng.normal(size=40)
+    ev = quiet(y, score, propensity=np.full(40, 0.4))
+    assert 0 <= ev["recall"].low <= ev["recall"].value <= ev["recall"].high <= 1
+    assert np.all(np.isfinite(ev.roc_band().high))
