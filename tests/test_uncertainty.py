@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -126,6 +127,16 @@ class TestEstimated:
         assert [vars(one[name]) for name in NAMES] == [vars(same[name]) for name in NAMES]
         assert one["f1"].low == pytest.approx(other["f1"].low, abs=0.03)
 
+    def test_limits_know_their_level(self, rows):
+        """Also as far as they reach what the limits of the prior give."""
+        widths = []
+        for level in (0.3, 0.8, 0.95, 0.999):
+            ev = quiet(*rows, threshold=0.6, level=level)
+            found = [ev[name] for name in ("roc_auc", *NAMES)] + [ev.best("accuracy")]
+            widths.append([each.high - each.low for each in found])
+        assert np.all(np.diff(widths, axis=0) > 0)
+        assert np.all(np.array(widths[0]) < 0.4 * np.array(widths[2]))
+
     def test_an_estimate_made_before(self, rows):
         counts = Counts.from_arrays(*rows)
         with warnings.catch_warnings():
@@ -136,6 +147,16 @@ class TestEstimated:
         assert {n: given[n].low for n in NAMES} == {n: found[n].low for n in NAMES}
         with pytest.raises(InputError, match="has purity 1; got purity=0.8"):
             evaluate(counts, prior=estimate, purity=0.8)
+
+    def test_an_estimate_at_the_edge(self, rows):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)
+            estimate = priors.estimate(*rows)
+        for prior, limits in ((0.0, (0.0, 0.0)), (0.9999, (0.5, 1.0)), (0.3, None)):
+            edge = replace(estimate, prior=prior, prior_interval=limits)
+            for name in ("roc_auc", *NAMES):
+                found = quiet(*rows, prior=edge)[name]
+                assert found.low <= found.value <= found.high
 
     def test_purity_too(self, rng):
         _, score, labeled = draw(
