@@ -64,6 +64,14 @@ class TestBands:
                 one, other = getattr(wide, name)(), getattr(exact, name)()
                 assert np.mean(one.high - one.low) > 1.3 * np.mean(other.high - other.low)
 
+    def test_precision_starts_at_one(self):
+        """Where nothing is predicted positive yet; not at the prevalence."""
+        y = np.repeat([1, 0], [200, 1800])
+        score = np.repeat([1.0, 0.0], [200, 1800])
+        for kind in ("pointwise", "simultaneous"):
+            band = evaluate(y, score, prior=0.0).pr_band(kind)
+            assert np.all(band.low[band.x < 0.9] > 0.9)
+
     def test_bad_input(self, ev):
         with pytest.raises(InputError, match="kind must be 'pointwise' or 'simultaneous'"):
             ev.roc_band("both")

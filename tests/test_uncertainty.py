@@ -108,6 +108,26 @@ class TestIntervalsOfPriorAndPurity:
         with pytest.raises(InputError, match="no unlabeled rows"):
             evaluate(y, score, negative_label=-1, prior=(0.1, 0.2))
 
+    def test_known_negatives_and_unlabeled_target(self, rng):
+        """There the share predicted positive depends on the prior, as the rates do."""
+        y = np.repeat([1, 0, 2], [80, 300, 60])
+        score = rng.normal(size=440) + np.repeat([1.5, 0.5, 0.0], [80, 300, 60])
+        told = {"negative_label": 2, "target": "unlabeled", "threshold": 0.8}
+        for given in ({"prior": (0.1, 0.4)}, {"prior": (0.1, 0.4), "purity": (0.8, 1.0)}, {}):
+            ev = quiet(y, score, **told, **given)
+            for name in ("average_precision", *NAMES):
+                assert ev[name].low <= ev[name].value <= ev[name].high
+            assert ev.best("f1").low < ev.best("f1").high
+            for kind in ("pointwise", "simultaneous"):
+                assert np.all(ev.pr_band(kind).low <= ev.pr_band(kind).high)
+
+    def test_no_positives_at_one_end(self, rows):
+        """A measure that is undefined without positives has limits from the rest."""
+        ev = quiet(*rows, prior=(0.0, 0.3), target="unlabeled")
+        for name in ("f1", "recall", "matthews_corrcoef", "negative_likelihood_ratio"):
+            best = ev.best(name)
+            assert best.low <= best.high
+
 
 class TestEstimated:
     def test_limits_carry_the_uncertainty(self, rows):
