@@ -118,6 +118,15 @@ class TestSensitivityGrid:
         where = np.searchsorted(grid.purity, row.purity), np.searchsorted(grid.prior, row.prior)
         assert grid.value[where] == row.value
 
+    @pytest.mark.parametrize("prior", [0.0, 0.97, 0.9999])
+    def test_axes_of_extreme_priors(self, ev, prior):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)
+            grid = evaluate(ev.counts, prior=prior, level=None).sensitivity("roc_auc")
+        assert np.all(np.diff(grid.prior) > 0)
+        assert np.all(np.diff(grid.purity) > 0)
+        assert grid.purity[-1] == 1
+
     def test_too_close_to_tell(self, ev):
         grid = ev.sensitivity("f1", priors=[0.1, 0.9], purities=[0.9])
         assert np.isnan(grid.value[0, 1])
@@ -128,6 +137,8 @@ class TestSensitivityGrid:
             ev.sensitivity("fone")
         with pytest.raises(InputError, match="priors must be numbers in"):
             ev.sensitivity("f1", priors=[-0.1])
+        with pytest.raises(InputError, match="priors must be numbers in"):
+            ev.sensitivity("f1", priors=["much"])
         with pytest.raises(InputError, match="purities must be numbers in"):
             ev.sensitivity("f1", purities=[0.5, 1.1])
         known = evaluate([1, 1, -1], [3, 2, 1], negative_label=-1)
