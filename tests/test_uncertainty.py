@@ -107,6 +107,8 @@ class TestIntervalsOfPriorAndPurity:
         assert ev.region.prior == (0.0, 0.0)
         with pytest.raises(InputError, match="no unlabeled rows"):
             evaluate(y, score, negative_label=-1, prior=(0.1, 0.2))
+        with pytest.raises(InputError, match="cannot be estimated without them"):
+            evaluate(y, score, negative_label=-1, purity="estimate")
 
     def test_known_negatives_and_unlabeled_target(self, rng):
         """There the share predicted positive depends on the prior, as the rates do."""
@@ -224,6 +226,12 @@ class TestLabeling:
         positive, score, _ = draw(rng, 1000, prevalence=0.3, label_frequency=0.5)
         ev = evaluate(positive, score, prior=0.0, variance="labeling")
         assert ev["f1"].standard_error == pytest.approx(0, abs=1e-9)
+
+    def test_no_unlabeled_rows_leave_no_choice(self):
+        y, score = np.repeat([1, 2], 20), np.arange(40) % 27
+        for purity in (1.0, 0.8):
+            ev = quiet(y, score, negative_label=2, purity=purity, variance="labeling")
+            assert ev["f1"].standard_error == pytest.approx(0, abs=1e-9)
 
     def test_noisy_labels(self, rng):
         """Wrong labels go to other negatives, with the right spread."""

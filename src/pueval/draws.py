@@ -198,8 +198,10 @@ def _draw_labels(
         mixture.prior,
     )
     labeled = np.zeros((how.n_resamples, thresholds.size))
+    if not counts.n_unlabeled:
+        labeled += steps.labeled  # no other row could have been labeled
     for (number, among), rate in zip(kinds, known, strict=True):
-        if number <= 0:
+        if number <= 0 or not counts.n_unlabeled:
             continue
         cells = np.maximum(np.diff(rate, prepend=0), 0)
         cells /= cells.sum()
