@@ -120,6 +120,42 @@ def test_counts_keep_them(rng):
     assert "(from the propensities)" in repr(evaluate(whole, level=None))
 
 
+def test_only_those_of_labeled_rows_matter(rng):
+    _, score, labeled = draw(rng, 500, prevalence=0.3, label_frequency=0.4)
+    known = evaluate(labeled, score, propensity=np.full(500, 0.4), level=None)
+    for chance in (
+        np.where(labeled, 0.4, np.nan),
+        np.ma.masked_array(np.full(500, 0.4), ~labeled),
+        [0.4 if one else None for one in labeled],
+    ):
+        assert evaluate(labeled, score, propensity=chance, level=None).mixture == known.mixture
+
+
+def test_where_no_positive_can_hide(rng):
+    """Known negatives are no hidden positives."""
+    y, score = np.repeat([1, 2], [20, 60]), rng.normal(size=80)
+    sure = evaluate(y, score, negative_label=2, propensity=np.ones(80), level=None)
+    assert sure.prevalence == 0.25
+    with pytest.raises(InputError, match="stand for 40 positives, but there are only 20 rows"):
+        evaluate(y, score, negative_label=2, propensity=np.full(80, 0.5))
+    y[20:30] = 0
+    with pytest.raises(InputError, match="stand for 40 positives, but there are only 30 rows"):
+        evaluate(y, score, negative_label=2, propensity=np.full(80, 0.5))
+
+
+def test_batches_with_and_without(rng):
+    """Rows without propensities are not taken for rows that are labeled for sure."""
+    _, score, labeled = draw(rng, 500, prevalence=0.3, label_frequency=0.4)
+    plain = Counts.from_arrays(labeled, score)
+    known = Counts.from_arrays(labeled, score, propensity=np.full(500, 0.8))
+    unlabeled = Counts.from_arrays(np.zeros(500), score)
+    for pair in ((plain, known), (known, plain)):
+        with pytest.raises(InputError, match="with propensities and without"):
+            sum(pair)
+    for whole in (known + unlabeled, unlabeled + known):
+        assert whole.n_represented == pytest.approx(labeled.sum() / 0.8)
+
+
 def test_bad_input(rng):
     _, score, labeled = draw(rng, 500, prevalence=0.3, label_frequency=0.4)
     good = np.full(500, 0.4)

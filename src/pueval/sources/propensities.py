@@ -20,6 +20,9 @@ def represented(
     ``y``, ``score`` and ``weight`` have been checked already.
     """
     y = one_column(y, "y")
+    if isinstance(propensity, np.ma.MaskedArray):
+        # Only those of labeled rows must be there.
+        propensity = np.ma.filled(propensity.astype(np.float64), np.nan)
     chance = one_column(propensity, "propensity")
     if len(chance) != len(y):
         raise InputError(
