@@ -9,6 +9,7 @@ from scipy.special import expit
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from pueval import AssumptionWarning, Counts, InputError, claesen_bounds, evaluate, priors
+from pueval.model_selection.out_of_fold import mean_counts
 
 
 def quiet(*rows, **given):
@@ -232,7 +233,9 @@ def test_standard_errors_do_not_depend_on_how_rows_were_counted(favored):
     for unit in (0.1, 2.0, 1000.0):
         heavy = errors(labeled, score, propensity=chance, weight=np.full(3000, unit))
         np.testing.assert_allclose(heavy, plain, rtol=1e-6)
-    thin = Counts.from_arrays(labeled, score, propensity=chance).thinned(200, keep=[1.0])
+    counts = Counts.from_arrays(labeled, score, propensity=chance)
+    np.testing.assert_allclose(errors(mean_counts([counts] * 3)), plain, rtol=1e-6)
+    thin = counts.thinned(200, keep=[1.0])
     np.testing.assert_allclose(errors(thin), plain, rtol=0.05)
 
 
