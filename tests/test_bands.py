@@ -64,6 +64,14 @@ class TestBands:
                 one, other = getattr(wide, name)(), getattr(exact, name)()
                 assert np.mean(one.high - one.low) > 1.3 * np.mean(other.high - other.low)
 
+    def test_precision_starts_at_one(self):
+        """Where nothing is predicted positive yet; not at the prevalence."""
+        y = np.repeat([1, 0], [200, 1800])
+        score = np.repeat([1.0, 0.0], [200, 1800])
+        for kind in ("pointwise", "simultaneous"):
+            band = evaluate(y, score, prior=0.0).pr_band(kind)
+            assert np.all(band.low[band.x < 0.9] > 0.9)
+
     def test_bad_input(self, ev):
         with pytest.raises(InputError, match="kind must be 'pointwise' or 'simultaneous'"):
             ev.roc_band("both")
@@ -110,6 +118,15 @@ class TestSensitivityGrid:
         where = np.searchsorted(grid.purity, row.purity), np.searchsorted(grid.prior, row.prior)
         assert grid.value[where] == row.value
 
+    @pytest.mark.parametrize("prior", [0.0, 0.97, 0.9999])
+    def test_axes_of_extreme_priors(self, ev, prior):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)
+            grid = evaluate(ev.counts, prior=prior, level=None).sensitivity("roc_auc")
+        assert np.all(np.diff(grid.prior) > 0)
+        assert np.all(np.diff(grid.purity) > 0)
+        assert grid.purity[-1] == 1
+
     def test_too_close_to_tell(self, ev):
         grid = ev.sensitivity("f1", priors=[0.1, 0.9], purities=[0.9])
         assert np.isnan(grid.value[0, 1])
@@ -120,6 +137,8 @@ class TestSensitivityGrid:
             ev.sensitivity("fone")
         with pytest.raises(InputError, match="priors must be numbers in"):
             ev.sensitivity("f1", priors=[-0.1])
+        with pytest.raises(InputError, match="priors must be numbers in"):
+            ev.sensitivity("f1", priors=["much"])
         with pytest.raises(InputError, match="purities must be numbers in"):
             ev.sensitivity("f1", purities=[0.5, 1.1])
         known = evaluate([1, 1, -1], [3, 2, 1], negative_label=-1)

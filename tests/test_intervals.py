@@ -144,6 +144,13 @@ class TestEvaluation:
                 evaluate(*rows, prior=0.2, n_resamples=n_resamples)
         with pytest.raises(InputError, match="n_resamples must be a whole number"):
             evaluate(*rows, prior=0.2, n_resamples=2.5)
+        for wrong, message in (
+            ({"variance": "both"}, "variance must be"),
+            ({"n_resamples": 2.5}, "n_resamples must be"),
+            ({"seed": -1}, "seed must be"),
+        ):
+            with pytest.raises(InputError, match=message):
+                evaluate(*rows, prior=0.2, level=None, **wrong)
 
 
 def test_limits_of_ratios(rng):

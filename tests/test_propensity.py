@@ -9,6 +9,7 @@ from scipy.special import expit
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from pueval import AssumptionWarning, Counts, InputError, claesen_bounds, evaluate, priors
+from pueval.model_selection.out_of_fold import mean_counts
 
 
 def quiet(*rows, **given):
@@ -120,6 +121,42 @@ def test_counts_keep_them(rng):
     assert "(from the propensities)" in repr(evaluate(whole, level=None))
 
 
+def test_only_those_of_labeled_rows_matter(rng):
+    _, score, labeled = draw(rng, 500, prevalence=0.3, label_frequency=0.4)
+    known = evaluate(labeled, score, propensity=np.full(500, 0.4), level=None)
+    for chance in (
+        np.where(labeled, 0.4, np.nan),
+        np.ma.masked_array(np.full(500, 0.4), ~labeled),
+        [0.4 if one else None for one in labeled],
+    ):
+        assert evaluate(labeled, score, propensity=chance, level=None).mixture == known.mixture
+
+
+def test_where_no_positive_can_hide(rng):
+    """Known negatives are no hidden positives."""
+    y, score = np.repeat([1, 2], [20, 60]), rng.normal(size=80)
+    sure = evaluate(y, score, negative_label=2, propensity=np.ones(80), level=None)
+    assert sure.prevalence == 0.25
+    with pytest.raises(InputError, match="stand for 40 positives, but there are only 20 rows"):
+        evaluate(y, score, negative_label=2, propensity=np.full(80, 0.5))
+    y[20:30] = 0
+    with pytest.raises(InputError, match="stand for 40 positives, but there are only 30 rows"):
+        evaluate(y, score, negative_label=2, propensity=np.full(80, 0.5))
+
+
+def test_batches_with_and_without(rng):
+    """Rows without propensities are not taken for rows that are labeled for sure."""
+    _, score, labeled = draw(rng, 500, prevalence=0.3, label_frequency=0.4)
+    plain = Counts.from_arrays(labeled, score)
+    known = Counts.from_arrays(labeled, score, propensity=np.full(500, 0.8))
+    unlabeled = Counts.from_arrays(np.zeros(500), score)
+    for pair in ((plain, known), (known, plain)):
+        with pytest.raises(InputError, match="with propensities and without"):
+            sum(pair)
+    for whole in (known + unlabeled, unlabeled + known):
+        assert whole.n_represented == pytest.approx(labeled.sum() / 0.8)
+
+
 def test_bad_input(rng):
     _, score, labeled = draw(rng, 500, prevalence=0.3, label_frequency=0.4)
     good = np.full(500, 0.4)
@@ -147,3 +184,64 @@ def test_bad_input(rng):
             getattr(ev, method)(*given)
     with pytest.raises(InputError, match="belong to arrays"):
         evaluate(counts, propensity=good)
+
+
+@pytest.fixture
+def favored(rng):
+    """Labels that favor high scores, with propensities that differ among equal scores, too."""
+    positive = rng.random(3000) < 0.3
+    score = rng.normal(size=3000) + 1.5 * positive
+    chance = (0.1 + 0.6 * expit(2 * (score - 1.5))) * rng.uniform(0.5, 1.3, 3000)
+    return positive & (rng.random(3000) < chance), score, chance
+
+
+NAMES = ("roc_auc", "average_precision", "f1", "recall", "precision")
+
+
+def errors(*rows, **given):
+    ev = quiet(*rows, threshold=1.0, **given)
+    return np.array([ev[name].standard_error for name in NAMES])
+
+
+def test_standard_errors_are_those_of_rows_drawn_again(favored, rng):
+    """Against the slow bootstrap of rows; with float weights, too."""
+    labeled, score, chance = favored
+    for weight in (None, rng.uniform(0.5, 20, 3000)):
+        values = []
+        for _ in range(300):
+            rows = rng.integers(0, 3000, 3000)
+            again = quiet(
+                labeled[rows],
+                score[rows],
+                propensity=chance[rows],
+                weight=None if weight is None else weight[rows],
+                threshold=1.0,
+                level=None,
+            )
+            values.append([again[name].value for name in NAMES])
+        found = errors(labeled, score, propensity=chance, weight=weight)
+        np.testing.assert_allclose(found, np.std(values, axis=0), rtol=0.2)
+
+
+def test_standard_errors_do_not_depend_on_how_rows_were_counted(favored):
+    labeled, score, chance = favored
+    twice = np.tile(np.arange(3000), 2)
+    repeated = errors(labeled[twice], score[twice], propensity=chance[twice])
+    counted = errors(labeled, score, propensity=chance, weight=np.full(3000, 2))
+    np.testing.assert_allclose(counted, repeated, rtol=1e-6)
+    plain = errors(labeled, score, propensity=chance)
+    for unit in (0.1, 2.0, 1000.0):
+        heavy = errors(labeled, score, propensity=chance, weight=np.full(3000, unit))
+        np.testing.assert_allclose(heavy, plain, rtol=1e-6)
+    counts = Counts.from_arrays(labeled, score, propensity=chance)
+    np.testing.assert_allclose(errors(mean_counts([counts] * 3)), plain, rtol=1e-6)
+    thin = counts.thinned(200, keep=[1.0])
+    np.testing.assert_allclose(errors(thin), plain, rtol=0.05)
+
+
+def test_hardly_any_labeled_row(rng):
+    """No draw is without a labeled row, as no data are."""
+    y, score = np.arange(40) < 2, rng.normal(size=40)
+    ev = quiet(y, score, propensity=np.full(40, 0.4))
+    assert 0 <= ev["recall"].low <= ev["recall"].value <= ev["recall"].high <= 1
+    assert np.all(np.isfinite(ev.roc_band().high))

@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -106,6 +107,28 @@ class TestIntervalsOfPriorAndPurity:
         assert ev.region.prior == (0.0, 0.0)
         with pytest.raises(InputError, match="no unlabeled rows"):
             evaluate(y, score, negative_label=-1, prior=(0.1, 0.2))
+        with pytest.raises(InputError, match="cannot be estimated without them"):
+            evaluate(y, score, negative_label=-1, purity="estimate")
+
+    def test_known_negatives_and_unlabeled_target(self, rng):
+        """There the share predicted positive depends on the prior, as the rates do."""
+        y = np.repeat([1, 0, 2], [80, 300, 60])
+        score = rng.normal(size=440) + np.repeat([1.5, 0.5, 0.0], [80, 300, 60])
+        told = {"negative_label": 2, "target": "unlabeled", "threshold": 0.8}
+        for given in ({"prior": (0.1, 0.4)}, {"prior": (0.1, 0.4), "purity": (0.8, 1.0)}, {}):
+            ev = quiet(y, score, **told, **given)
+            for name in ("average_precision", *NAMES):
+                assert ev[name].low <= ev[name].value <= ev[name].high
+            assert ev.best("f1").low < ev.best("f1").high
+            for kind in ("pointwise", "simultaneous"):
+                assert np.all(ev.pr_band(kind).low <= ev.pr_band(kind).high)
+
+    def test_no_positives_at_one_end(self, rows):
+        """A measure that is undefined without positives has limits from the rest."""
+        ev = quiet(*rows, prior=(0.0, 0.3), target="unlabeled")
+        for name in ("f1", "recall", "matthews_corrcoef", "negative_likelihood_ratio"):
+            best = ev.best(name)
+            assert best.low <= best.high
 
 
 class TestEstimated:
@@ -126,6 +149,16 @@ class TestEstimated:
         assert [vars(one[name]) for name in NAMES] == [vars(same[name]) for name in NAMES]
         assert one["f1"].low == pytest.approx(other["f1"].low, abs=0.03)
 
+    def test_limits_know_their_level(self, rows):
+        """Also as far as they reach what the limits of the prior give."""
+        widths = []
+        for level in (0.3, 0.8, 0.95, 0.999):
+            ev = quiet(*rows, threshold=0.6, level=level)
+            found = [ev[name] for name in ("roc_auc", *NAMES)] + [ev.best("accuracy")]
+            widths.append([each.high - each.low for each in found])
+        assert np.all(np.diff(widths, axis=0) > 0)
+        assert np.all(np.array(widths[0]) < 0.4 * np.array(widths[2]))
+
     def test_an_estimate_made_before(self, rows):
         counts = Counts.from_arrays(*rows)
         with warnings.catch_warnings():
@@ -136,6 +169,16 @@ class TestEstimated:
         assert {n: given[n].low for n in NAMES} == {n: found[n].low for n in NAMES}
         with pytest.raises(InputError, match="has purity 1; got purity=0.8"):
             evaluate(counts, prior=estimate, purity=0.8)
+
+    def test_an_estimate_at_the_edge(self, rows):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)
+            estimate = priors.estimate(*rows)
+        for prior, limits in ((0.0, (0.0, 0.0)), (0.9999, (0.5, 1.0)), (0.3, None)):
+            edge = replace(estimate, prior=prior, prior_interval=limits)
+            for name in ("roc_auc", *NAMES):
+                found = quiet(*rows, prior=edge)[name]
+                assert found.low <= found.value <= found.high
 
     def test_purity_too(self, rng):
         _, score, labeled = draw(
@@ -183,6 +226,12 @@ class TestLabeling:
         positive, score, _ = draw(rng, 1000, prevalence=0.3, label_frequency=0.5)
         ev = evaluate(positive, score, prior=0.0, variance="labeling")
         assert ev["f1"].standard_error == pytest.approx(0, abs=1e-9)
+
+    def test_no_unlabeled_rows_leave_no_choice(self):
+        y, score = np.repeat([1, 2], 20), np.arange(40) % 27
+        for purity in (1.0, 0.8):
+            ev = quiet(y, score, negative_label=2, purity=purity, variance="labeling")
+            assert ev["f1"].standard_error == pytest.approx(0, abs=1e-9)
 
     def test_noisy_labels(self, rng):
         """Wrong labels go to other negatives, with the right spread."""

@@ -66,7 +66,14 @@ def settle(
                 f"{', '.join(given)} was given, but there are no unlabeled rows for it to "
                 "tell about. Leave it out: where every row is known, it has no effect."
             )
-        known = _purity_given(purity, "every row is known")
+        if counts.n_represented > counts.n_labeled * (1 + 1e-9):
+            raise _too_many(counts)
+        if isinstance(purity, str):
+            raise InputError(
+                f"purity must be a number where there are no unlabeled rows; got {purity!r}. It "
+                "cannot be estimated without them."
+            )
+        known = _purity_given(purity)
         if isinstance(known, tuple):
             return _of_region(Region((0.0, 0.0), known))
         return Assumptions(Mixture(0.0, known))
@@ -108,7 +115,12 @@ def _estimated(estimate: PriorEstimate, purity: Any) -> Assumptions:
 
 
 def _given(counts: Counts, target: Target, purity: Any, name: str, value: Any) -> Assumptions:
-    known = _purity_given(purity, f"{name} is given")
+    if isinstance(purity, str):
+        raise InputError(
+            f"purity must be a number where {name} is given; got {purity!r}. "
+            f"Leave {name} out to estimate both."
+        )
+    known = _purity_given(purity)
     convert: Callable[[float, float], Mixture]
     if name == "label_frequency":
 
@@ -149,12 +161,7 @@ def _limits(name: str, value: Any) -> Limits:
     )
 
 
-def _purity_given(purity: Any, reason: str) -> float | Limits:
-    if isinstance(purity, str):
-        raise InputError(
-            f"purity must be a number where {reason}; got {purity!r}. "
-            "Leave the prior out to estimate both."
-        )
+def _purity_given(purity: Any) -> float | Limits:
     if isinstance(purity, tuple | list):
         return _limits("purity", purity)
     known: float = purity
@@ -178,9 +185,14 @@ def _represented(counts: Counts) -> Mixture:
     """Return the prior for which all positives are as many as the labeled rows stand for."""
     hidden = counts.n_represented - counts.n_labeled
     if hidden >= counts.n_unlabeled:
-        raise InputError(
-            f"the propensities say that {counts.n_labeled:,} labeled rows stand for "
-            f"{counts.n_represented:,.6g} positives, but there are only {counts.n:,} rows. "
-            "Check them; if they are known only up to a factor, give prior or prevalence too."
-        )
+        raise _too_many(counts)
     return Mixture(hidden / counts.n_unlabeled)
+
+
+def _too_many(counts: Counts) -> InputError:
+    return InputError(
+        f"the propensities say that {counts.n_labeled:,} labeled rows stand for "
+        f"{counts.n_represented:,.6g} positives, but there are only "
+        f"{counts.n_labeled + counts.n_unlabeled:,} rows that are labeled or unlabeled. "
+        "Check them; if they are known only up to a factor, give prior or prevalence too."
+    )

@@ -15,7 +15,7 @@ import numpy as np
 from pueval.curves import PrecisionRecallCurve, RocCurve
 from pueval.errors import InputError, require
 from pueval.rates import Rates, rates
-from pueval.resampling import Resamples
+from pueval.resampling import Resamples, precision_where
 from pueval.samples import Array
 
 if TYPE_CHECKING:
@@ -101,10 +101,7 @@ def _roc(rates: Rates) -> tuple[Array, Array]:
 
 def _precision_recall(rates: Rates) -> tuple[Array, Array]:
     # Precision is not clipped yet, or there would be no noise above 1.
-    precision = rates.prevalence * np.divide(
-        rates.tpr, rates.predicted, out=np.ones_like(rates.tpr), where=rates.predicted > 0
-    )
-    return _rising(rates.tpr), precision
+    return _rising(rates.tpr), precision_where(rates, otherwise=1.0)
 
 
 def _band(

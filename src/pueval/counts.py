@@ -631,6 +631,12 @@ class Counts:
     def __add__(self, other: Counts) -> Counts:
         if not isinstance(other, Counts):
             return NotImplemented
+        for one, with_propensity in ((self, other), (other, self)):
+            if with_propensity.has_propensity and not one.has_propensity and one.n_labeled:
+                raise InputError(
+                    "labeled rows with propensities and without cannot be put together. Give "
+                    "propensities for all batches; 1 for rows that are labeled for sure."
+                )
         samples, binning = add_binned(self._kinds, self._binning, other._kinds, other._binning)
         weighted = None
         if self.has_propensity or other.has_propensity:

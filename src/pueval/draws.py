@@ -6,6 +6,7 @@ would the same rows differ, had chance labeled other positives ("labeling")?
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from pueval.intervals import Resampling
 from pueval.mixture import Mixture
 from pueval.progress import progress_bar
 from pueval.rates import Shares, correct_pair
-from pueval.samples import Array, Sample
+from pueval.samples import Array
 
 # Thresholds between which rows are drawn again. With fewer labeled scores than half of them
 # nothing is lost; else every rate between two thresholds is within 1/128 of one of them.
@@ -93,7 +94,8 @@ def _draw_rows(
     times = [np.full(how.n_resamples, size) for size in sizes]
     if counts.has_propensity:
         every = sum(sizes)
-        labeled = rng.binomial(every, sizes[0] / every, size=how.n_resamples)
+        # Data without any labeled or any other row are refused; so none are drawn.
+        labeled = rng.binomial(every, sizes[0] / every, size=how.n_resamples).clip(1, every - 1)
         others = every - labeled
         negative = rng.binomial(others, sizes[2] / (every - sizes[0]))
         times = [labeled, others - negative, negative]
@@ -112,11 +114,14 @@ def _draw_rows(
     around, center = Shares(*drawn), Shares(*expected)
     positives = None
     if counts.has_propensity:
-        sums = _stand_for(counts.represented(), thresholds, found[0], rng)
-        positives = sums[:, -1] * (counts.n_labeled / sizes[0])
-        around = around._replace(positive=sums / sums[:, -1:])
-        assert steps.represented is not None  # noqa: S101 - for the type checker
-        center = center._replace(positive=steps.represented / counts.n_represented)
+        middle, sums = _stand_for(counts, steps, expected[0], found[0] / sizes[0], rng)
+        # With weights, a draw need not weigh what the data do.
+        totals = np.array([kind.total for kind in counts.samples()]) / counts.n
+        weigh = np.stack([share[:, -1] for share in np.broadcast_arrays(*drawn)], axis=1) @ totals
+        positives = sums[:, -1] / weigh
+        rows = Shares(*(share / weigh[:, None] for share in drawn))
+        around = rows._replace(positive=sums / sums[:, -1:])
+        center = center._replace(positive=middle)
     return Cells(thresholds, center, around, positives, rng.normal(size=how.n_resamples))
 
 
@@ -131,26 +136,29 @@ def _multinomial(sizes: Array, cells: Array, rng: np.random.Generator) -> Array:
     return np.concatenate(drawn)
 
 
-def _stand_for(labeled: Sample, thresholds: Array, drawn: Array, rng: np.random.Generator) -> Array:
-    """Positives that drawn labeled rows stand for, at or above thresholds.
+def _stand_for(
+    counts: Counts, steps: Steps, expected: Array, drawn: Array, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Share of the positives at or above thresholds as expected, and their number as drawn.
 
-    The weights within a cell are drawn as normal numbers with their mean and variance; a cell
-    none of whose rows were seen has those of all rows.
+    ``expected`` is the share of labeled rows at or above thresholds, ``drawn`` has the shares in
+    the cells. A row stands for as many positives as those of its cell do on average, with noise:
+    how far rows differ within cells is known for all cells together, from the sum of squares. In
+    a cell without labeled rows it is the mean of all.
     """
-    chunk = labeled.merged().chunks[0]
-    weight = chunk.count
-    assert weight is not None  # noqa: S101 - represented rows have weights
-    cell = np.searchsorted(-thresholds, -chunk.values, side="left")
-    number, total, squares = (
-        np.bincount(cell, values, minlength=thresholds.size)
-        for values in (np.ones(weight.size), weight, weight**2)
-    )
-    seen = number > 0
-    mean = np.where(seen, total / np.maximum(number, 1), weight.mean())
-    variance = np.where(seen, squares / np.maximum(number, 1), np.mean(weight**2)) - mean**2
-    noise = rng.normal(size=drawn.shape) * np.sqrt(np.maximum(variance, 0) * drawn)
-    sums: Array = np.cumsum(np.maximum(drawn * mean + noise, 0), axis=1)
-    return sums
+    represented, labeled = counts.represented(), counts.samples()[0]
+    assert steps.represented is not None  # noqa: S101 - for the type checker
+    rows, positives = (np.diff(each, prepend=0) for each in (steps.labeled, steps.represented))
+    seen = rows > 0
+    mean = np.full(rows.size, represented.total / labeled.total)
+    mean[seen] = positives[seen] / rows[seen]
+    # Sums over rows of 1/propensity², as they are and as if equal within cells.
+    squares = represented.squares * labeled.total / labeled.squares
+    variation = math.sqrt(max(squares / np.sum(positives[seen] * mean[seen]) - 1, 0.0))
+    middle = np.cumsum(mean * np.diff(expected, prepend=0))
+    noise = variation * np.sqrt(drawn / labeled.effective) * rng.normal(size=drawn.shape)
+    number = np.maximum(mean * (drawn + noise), mean[seen].min() * drawn)
+    return middle / middle[-1], np.cumsum(number, axis=1) * represented.total / middle[-1]
 
 
 def _draw_labels(
@@ -190,8 +198,10 @@ def _draw_labels(
         mixture.prior,
     )
     labeled = np.zeros((how.n_resamples, thresholds.size))
+    if not counts.n_unlabeled:
+        labeled += steps.labeled  # no other row could have been labeled
     for (number, among), rate in zip(kinds, known, strict=True):
-        if number <= 0:
+        if number <= 0 or not counts.n_unlabeled:
             continue
         cells = np.maximum(np.diff(rate, prepend=0), 0)
         cells /= cells.sum()

@@ -614,7 +614,7 @@ def draw_again(
         from pueval.priors.uncertainty import draw_mixtures, limits
 
         mixtures = draw_mixtures(assumptions.estimate, counts, drawn.cells)
-        return drawn.with_uncertain(mixtures, limits(assumptions.estimate))
+        return drawn.with_uncertain(mixtures, limits(assumptions.estimate, how.level))
     if assumptions.from_propensity:
         return drawn.with_uncertain(drawn.represented_mixtures())
     return drawn

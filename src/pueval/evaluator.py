@@ -140,12 +140,14 @@ def evaluate(
     )
     counts.check()
     check_target(target)
+    # Checked without a level, too: a wrong option is never passed over.
+    asked = Resampling(0.95 if level is None else level, n_resamples, seed, variance)
+    _check_variance(asked, target)
+    how = None if level is None else asked
     assumptions = settle(counts, target, purity, prior, prevalence, label_frequency)
-    how = None if level is None else Resampling(level, n_resamples, seed, variance)
     ready = prepare(counts, assumptions, target, threshold)
     drawn = None
     if how is not None:
-        _check_variance(how, target)
         drawn = draw_again(counts, ready.corners, assumptions, target, ready.threshold, how)
     estimate = assumptions.estimate
     # What an estimate made before had to say was said then.

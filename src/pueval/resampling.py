@@ -8,7 +8,6 @@ purity are exact, or known to lie in a region, or uncertain: then every draw has
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -18,7 +17,7 @@ import numpy as np
 from pueval.counts import Counts, Steps
 from pueval.draws import Cells, draw
 from pueval.intervals import Interval, Resampling, delong_standard_error, spread
-from pueval.measures import Measure
+from pueval.measures import MEASURES, ZERO, Measure
 from pueval.mixture import Mixture, Mixtures, Target
 from pueval.rates import Rates, Shares, background, correct_area, rates, rates_of_shares
 from pueval.region import Region, extremes
@@ -135,18 +134,18 @@ class Resamples:
         sign = 1.0 if measure.greater_is_better else -1.0
 
         def best_of(shares: Shares, mixture: Mixture | Mixtures) -> Array:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)  # lines without a defined value
-                found: Array = sign * np.nanmax(
-                    sign * measure(self.rates_for(shares, mixture)), axis=-1
-                )
-            return found
+            values = sign * measure(self.rates_for(shares, mixture))
+            found: Array = np.where(np.isnan(values), -math.inf, values).max(axis=-1)
+            # Where it is defined at no threshold, there is no best value.
+            return sign * np.where(np.isneginf(found), math.nan, found)
 
         def draws(mixture: Mixture | Mixtures) -> tuple[Array, float]:
             """Best values of all draws, and by how much they are too good on average."""
             drawn = best_of(self.cells.drawn, mixture)
             around = self.mixture if isinstance(mixture, Mixtures) else mixture
-            return drawn, float(np.nanmean(drawn) - best_of(self.cells.expected, around))
+            defined = drawn[~np.isnan(drawn)]
+            average = defined.mean() if defined.size else math.nan
+            return drawn, float(average - best_of(self.cells.expected, around))
 
         def corrected(mixture: Mixture, varied: Mixture | Mixtures) -> Interval:
             drawn, optimism = draws(varied)
@@ -330,11 +329,14 @@ class Resamples:
         return self.rates_for(self.cells.drawn, self.uncertain)
 
 
+def precision_where(rates: Rates, *, otherwise: float) -> Array:
+    """Precision, not clipped, where anything is predicted positive."""
+    return np.where(rates.predicted > ZERO, MEASURES["precision"](rates), otherwise)
+
+
 def _average_precision(rates: Rates) -> Array:
     """Sum of precision at the end of each cell times the gain of recall in it."""
-    precision = rates.prevalence * np.divide(
-        rates.tpr, rates.predicted, out=np.zeros_like(rates.tpr), where=rates.predicted > 0
-    )
+    precision = precision_where(rates, otherwise=0.0)
     area: Array = np.sum(np.diff(rates.tpr, axis=-1) * precision[..., 1:], axis=-1)
     return area
 

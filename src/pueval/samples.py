@@ -22,6 +22,8 @@ MOST_CHUNKS = 16
 THREADED_LOOKUP = 20_000
 # Values that are compared at once, when it is asked whether only few of them differ.
 BLOCK = 65_536
+# Sums of weights closer than this share of all are taken as equal.
+ROUNDING = 1e-12
 
 
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
@@ -179,12 +181,13 @@ class Sample:
         """
         if len(self.chunks) == 1 and self.chunks[0].count is None:
             return self.chunks[0].values[below.astype(np.intp)]
-        # Bisection over all floats: no value needs to be moved.
+        # Bisection over all floats: no value needs to be moved. Sums of weights are rounded.
+        beyond = self.total * (1 - ROUNDING) - below
         ends = np.array([(c.values[0], c.values[-1]) for c in self.chunks], dtype=np.float64)
         low, high = (np.full(below.shape, key) for key in _keys([ends.min(), ends.max()]))
         while np.any(low < high):
             middle = (low >> 1) + (high >> 1) + (low & high & 1)
-            enough = self.around(_floats(middle))[0] < self.total - below
+            enough = self.around(_floats(middle))[0] < beyond
             low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
         return _floats(low)
 

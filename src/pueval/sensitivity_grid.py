@@ -142,11 +142,16 @@ def _own_priors(counts: Counts, own: Mixture) -> Array:
 
 def _own_purities(own: Mixture) -> Array:
     least = min(0.6, own.purity - 0.1)
-    return np.linspace(max(least, own.prior + 0.05, 0.05), 1.0, PURITIES)
+    # Of what the prior leaves for the purity, a part is enough where it leaves little.
+    above = own.prior + min(0.05, (1 - own.prior) / 2)
+    return np.linspace(max(least, above, 0.05), 1.0, PURITIES)
 
 
 def _axis(name: str, given: Any, least: float) -> Array:
-    values = np.unique(np.asarray(given, dtype=np.float64))
+    try:
+        values = np.unique(np.asarray(given, dtype=np.float64))
+    except (TypeError, ValueError):
+        values = np.empty(0)
     if not values.size or not np.all((values >= least) & (values <= 1)):
         raise InputError(f"{name} must be numbers in [{least:g}, 1]; got {given!r}.")
     return values

@@ -18,7 +18,7 @@ from pueval.priors.estimation import PriorEstimate
 from pueval.priors.tilt import STARTS
 from pueval.priors.tilt_likelihood import CERTAIN, TiltLikelihood
 from pueval.rates import Shares
-from pueval.region import Region
+from pueval.region import Limits, Region
 from pueval.samples import Array
 
 # Labeled rows hold at least this much more positives than unlabeled ones, in every draw.
@@ -41,12 +41,19 @@ def draw_mixtures(estimate: PriorEstimate, counts: Counts, cells: Cells) -> Mixt
     return Mixtures(prior[:, None], purity[:, None])
 
 
-def limits(estimate: PriorEstimate) -> Region:
+def limits(estimate: PriorEstimate, level: float) -> Region:
     """Return the confidence limits of an estimate as a region of possible mixtures."""
-    purity = estimate.purity_interval or (estimate.purity, estimate.purity)
-    purity = max(purity[0], estimate.prior + LEAST_CONTRAST), purity[1]
-    prior = estimate.prior_interval or (estimate.prior, estimate.prior)
-    return Region((prior[0], min(prior[1], purity[0] - LEAST_CONTRAST)), purity)
+    wider = float(ndtri(0.5 + level / 2) / ndtri(0.5 + estimate.level / 2))
+
+    def stretched(name: str) -> Limits:
+        middle = getattr(estimate, name)
+        low, high = getattr(estimate, f"{name}_interval") or (middle, middle)
+        return max(middle - wider * (middle - low), 0.0), min(middle + wider * (high - middle), 1.0)
+
+    prior, purity = stretched("prior"), stretched("purity")
+    contrast = min(LEAST_CONTRAST, (estimate.purity - estimate.prior) / 2)
+    purity = max(purity[0], estimate.prior + contrast), purity[1]
+    return Region((prior[0], min(prior[1], purity[0] - contrast)), purity)
 
 
 def _places(estimate: PriorEstimate, counts: Counts, cells: Cells) -> tuple[Array, Array]:

@@ -20,6 +20,9 @@ def represented(
     ``y``, ``score`` and ``weight`` have been checked already.
     """
     y = one_column(y, "y")
+    if isinstance(propensity, np.ma.MaskedArray):
+        # Only those of labeled rows must be there.
+        propensity = np.ma.filled(propensity.astype(np.float64), np.nan)
     chance = one_column(propensity, "propensity")
     if len(chance) != len(y):
         raise InputError(
@@ -39,7 +42,12 @@ def represented(
             f"{chance[outside][0]:g} and {np.count_nonzero(outside) - 1:,} more outside. It is the "
             "chance that a positive like this one gets labeled."
         )
-    count = 1 / chance
-    if weight is not None:
-        count *= one_column(weight, "weight")[mask]
-    return sample(one_column(score, "score")[mask].astype(np.float64), count, weighted=True)
+    values = one_column(score, "score")[mask].astype(np.float64)
+    if weight is None:
+        return sample(values, 1 / chance, weighted=True)
+    weights = one_column(weight, "weight")[mask]
+    found = sample(values, weights / chance, weighted=True)
+    if weights.dtype.kind == "f":
+        return found
+    # Whole weights are rows that occur several times.
+    return Sample(found.chunks, float(np.sum(weights / chance**2)))
