@@ -64,6 +64,7 @@ def test_few_scores_are_not_thinned():
     counts = Counts.from_arrays(y, score)
     assert counts.thinned(4) is counts
     assert counts.thinned(2).score.size <= 3
+    assert counts.to_bins(8).thinned(4).bins == 8
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e300, 1e-310])
