@@ -434,6 +434,7 @@ A, B = [3.0, 2, 2, 1, 0, -1], [3.0, 1, 2, 1, 1, -1]
         ({"a": A, "b": np.ones((6, 2))}, {}, r"model 'b': score must have one dimension"),
         ({"a": A, "b": B}, {"prior": (0.1, 0.2)}, r"one prior for all models.*order_by_prior"),
         ({"a": A, "b": B}, {"purity": (0.9, 1.0)}, r"one purity for all models"),
+        ({"a": A, "b": B}, {"prior": None, "prevalence": [0.4, 0.5]}, r"one prevalence for all"),
         ({"a": A, "b": B}, {"prior": 1.2}, r"prior must be a number in \[0, 1\)"),
         ({"a": A, "b": B}, {"method": "jackknife"}, r"method must be 'influence' or 'bootstrap'"),
         ({"a": A, "b": B}, {"level": 95}, r"level must be a number in \(0, 1\)"),

@@ -110,13 +110,14 @@ def test_what_never_flips(rng):
     """With clean labels; with noisy ones the average precision can."""
     y, scores, _ = models(rng, 2000, noise=(0.9, 0.8, 1.0))
     found = compare(y, scores, prior=0.2)
-    for name in ("roc_auc", "average_precision", "precision", "recall"):
+    for name in ("roc_auc", "average_precision", "precision", "recall", "balanced_accuracy"):
         order = found.order_by_prior(name)
         assert not order.flips
         assert len(order.reigns) == 1
         assert "No two models flip" in repr(order)
     noisy = compare(y, scores, prior=0.2, purity=0.9)
-    assert not noisy.order_by_prior("roc_auc").flips
+    for name in ("roc_auc", "balanced_accuracy", "informedness"):
+        assert not noisy.order_by_prior(name).flips
 
 
 def test_average_precision_by_prior(rng):

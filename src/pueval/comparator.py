@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from pueval.row_bootstrap import draw_rows, drawn_covariance
 from pueval.samples import Array, in_threads
 from pueval.sources.labels import LabelValues
 
+if TYPE_CHECKING:
+    from pueval.priors import PriorEstimate
+
 Method = Literal["influence", "bootstrap"]
 
 
@@ -35,7 +38,7 @@ def compare(
     y: Any,
     scores: Any,
     *,
-    prior: float | None = None,
+    prior: float | PriorEstimate | None = None,
     prevalence: float | None = None,
     label_frequency: float | None = None,
     purity: float | Literal["estimate"] = 1.0,
@@ -65,10 +68,10 @@ def compare(
         with a column per model, or pairs of name and score. Higher means more likely positive;
         the scales need not be the same.
     prior, prevalence, label_frequency : float, optional
-        At most one of them, as for `pueval.evaluate`. Without any the prior is estimated once,
-        from the scores of the model with the best naive AUC: the better a model separates labeled
-        from unlabeled rows, the better its scores tell the prior, and the order of naive AUCs does
-        not depend on the prior.
+        At most one of them, as for `pueval.evaluate`; the prior may be an estimate made before.
+        Without any the prior is estimated once, from the scores of the model with the best naive
+        AUC: the better a model separates labeled from unlabeled rows, the better its scores tell
+        the prior, and the order of naive AUCs does not depend on the prior.
     purity : float or "estimate", default 1.0
         Share of true positives among the labeled rows.
     target : {"population", "unlabeled"}
@@ -128,17 +131,17 @@ def compare(
     if method not in {"influence", "bootstrap"}:
         raise InputError(f"method must be 'influence' or 'bootstrap'; got {method!r}.")
     how = None if level is None else Resampling(level, n_resamples, seed)
-    for name, given in (("prior", prior), ("purity", purity)):
-        if isinstance(given, tuple | list):
+    known = (prior, prevalence, label_frequency)
+    names = ("prior", "prevalence", "label_frequency", "purity")
+    for name, value in zip(names, (*known, purity), strict=True):
+        if isinstance(value, tuple | list):
             raise InputError(
-                f"compare takes one {name} for all models; got {given!r}. To see what a range of "
+                f"compare takes one {name} for all models; got {value!r}. To see what a range of "
                 "priors does to the order of the models, use Comparison.order_by_prior."
             )
     labels = LabelValues(pos_label, unlabeled_label, negative_label)
     rows = read_paired(y, scores, weight=weight, labels=labels)
     thresholds = _thresholds(rows.names, threshold)
-
-    known = (prior, prevalence, label_frequency)
     given = any(one is not None for one in known)
     source = 0 if given else _best_separating(rows)
     assumptions = settle(rows.counts[source], target, purity, *known)

@@ -262,10 +262,10 @@ class Comparison:
 
         Purity and thresholds stay as they are; best values find the best threshold at each prior.
         The ROC AUC by the direct formula never flips: its differences are those of the naive AUC,
-        divided by purity minus prior. Recall, precision and average precision do not flip
-        either as long as labels are clean: recall does not depend on the prior then, and precision
-        is proportional to the prevalence. Accuracy and F can flip, and so can nearly all with
-        noisy labels.
+        divided by purity minus prior; nor do balanced accuracy and informedness. Recall, precision
+        and average precision do not flip either as long as labels are clean: recall does not
+        depend on the prior then, and precision is proportional to the prevalence. Accuracy and F
+        can flip, and so can many others with noisy labels.
 
         Parameters
         ----------
