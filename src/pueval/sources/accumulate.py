@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from pueval.binning import DEFAULT_BINS
-from pueval.histogram import Histogram
+from pueval.histogram import Histogram, Kinds
 from pueval.samples import Array
 from pueval.sources import limits
 from pueval.sources.arrays import read_arrays
 from pueval.sources.labels import LabelValues
 from pueval.sources.limits import Bins, Counted
 
-KINDS = LabelValues(0, 1, 2)
-Batch = tuple[Array, list[Array], Array | None]
+Batch = tuple[Kinds, Array, list[Array], Array | None]
 
 
 class Accumulator:
@@ -23,13 +22,18 @@ class Accumulator:
     ----------
     n_scores : int
         How many score columns there are.
+    labels : LabelValues
+        What labels mean.
     bins : int, "auto" or None
         As for `Counts.from_file`.
     text_weights : bool
         Whether weights were text; if all of them are whole numbers, they count rows.
     """
 
-    def __init__(self, n_scores: int, bins: Bins, *, text_weights: bool = False) -> None:
+    def __init__(
+        self, n_scores: int, labels: LabelValues, bins: Bins, *, text_weights: bool = False
+    ) -> None:
+        self.labels = labels
         self.bins = bins
         self._whole = text_weights
         self.n_scores = n_scores
@@ -37,26 +41,32 @@ class Accumulator:
         self._kept: list[Batch] = []
         self._histograms: list[Histogram] = []
 
-    def add(self, kind: Array, scores: list[Array], weight: Array | None) -> None:
-        """Take rows: kinds 0, 1, 2 for labeled, unlabeled, negative; no missing values."""
-        self.rows += len(kind)
+    def add(self, y: Array, scores: list[Array], weight: Array | None) -> bool:
+        """Take rows without missing values; say whether labels are known and scores finite."""
+        kinds = Kinds.of(y, self.labels.kinds)
+        if kinds is None:
+            return False
+        self.rows += len(y)
         if weight is not None and self._whole:
             self._whole = bool(np.all(weight == np.floor(weight)))
-        self._kept.append((kind, scores, weight))
+        self._kept.append((kinds, y, scores, weight))
         beyond = self.bins == "auto" and self.rows * self.n_scores > limits.EXACT_ROWS
         if isinstance(self.bins, int) or beyond:
-            self._pour()
+            return self._pour()
+        return all(map(_finite, scores))
 
-    def _pour(self) -> None:
-        """Put what was kept into histograms."""
+    def _pour(self) -> bool:
+        """Put what was kept into histograms; say whether scores are finite."""
         while self._kept:
-            kind, scores, weight = self._kept.pop()
+            kinds, _, scores, weight = self._kept.pop()
             if not self._histograms:
                 bins = self.bins if isinstance(self.bins, int) else DEFAULT_BINS
                 weighted = weight is not None and weight.dtype.kind == "f"
                 self._histograms = [Histogram(bins, weighted=weighted) for _ in scores]
             for histogram, score in zip(self._histograms, scores, strict=True):
-                histogram.add(kind, score, weight)
+                if not histogram.add(kinds, score, weight):
+                    return False
+        return True
 
     def result(self) -> list[Counted]:
         """Return what was counted for each score column."""
@@ -67,13 +77,17 @@ class Accumulator:
                 exact = self.bins == "auto" and not binning.wide.size
                 found.append((samples, None if exact else binning))
             return found
-        kind = np.concatenate([batch[0] for batch in self._kept])
+        y = np.concatenate([batch[1] for batch in self._kept])
         weight = None
-        if self._kept[0][2] is not None:
-            weight = np.concatenate([batch[2] for batch in self._kept if batch[2] is not None])
+        if self._kept[0][3] is not None:
+            weight = np.concatenate([batch[3] for batch in self._kept if batch[3] is not None])
             weight = weight.astype(np.int64) if self._whole else weight
         found = []
         for k in range(self.n_scores):
-            score = np.concatenate([batch[1][k] for batch in self._kept])
-            found.append((read_arrays(kind, score, weight=weight, labels=KINDS), None))
+            score = np.concatenate([batch[2][k] for batch in self._kept])
+            found.append((read_arrays(y, score, weight=weight, labels=self.labels), None))
         return found
+
+
+def _finite(values: Array) -> bool:
+    return values.dtype.kind != "f" or bool(np.isfinite(values).all())
