@@ -26,13 +26,22 @@ class Accumulator:
         What labels mean.
     bins : int, "auto" or None
         As for `Counts.from_file`.
+    expected : int
+        How many rows will come, as far as that is known: if they are too many to be kept, none is.
     text_weights : bool
         Whether weights were text; if all of them are whole numbers, they count rows.
     """
 
     def __init__(
-        self, n_scores: int, labels: LabelValues, bins: Bins, *, text_weights: bool = False
+        self,
+        n_scores: int,
+        labels: LabelValues,
+        bins: Bins,
+        *,
+        expected: int = 0,
+        text_weights: bool = False,
     ) -> None:
+        self.expected = expected
         self.labels = labels
         self.bins = bins
         self._whole = text_weights
@@ -50,7 +59,9 @@ class Accumulator:
         if weight is not None and self._whole:
             self._whole = bool(np.all(weight == np.floor(weight)))
         self._kept.append((kinds, y, scores, weight))
-        beyond = self.bins == "auto" and self.rows * self.n_scores > limits.EXACT_ROWS
+        beyond = self.bins == "auto" and (
+            max(self.rows, self.expected) * self.n_scores > limits.EXACT_ROWS
+        )
         if isinstance(self.bins, int) or beyond:
             return self._pour()
         return all(map(_finite, scores))
@@ -77,16 +88,29 @@ class Accumulator:
                 exact = self.bins == "auto" and not binning.wide.size
                 found.append((samples, None if exact else binning))
             return found
-        y = np.concatenate([batch[1] for batch in self._kept])
-        weight = None
-        if self._kept[0][3] is not None:
-            weight = np.concatenate([batch[3] for batch in self._kept if batch[3] is not None])
-            weight = weight.astype(np.int64) if self._whole else weight
-        found = []
-        for k in range(self.n_scores):
-            score = np.concatenate([batch[2][k] for batch in self._kept])
-            found.append((read_arrays(y, score, weight=weight, labels=self.labels), None))
-        return found
+        y, scores, weight = self._together()
+        if weight is not None and self._whole:
+            weight = weight.astype(np.int64)
+        return [
+            (read_arrays(y, score, weight=weight, labels=self.labels), None) for score in scores
+        ]
+
+    def _together(self) -> tuple[Array, list[Array], Array | None]:
+        """Put the kept batches together; each is let go as soon as it is copied."""
+        first = self._kept[0]
+        given = [first[1], *first[2], *([] if first[3] is None else [first[3]])]
+        columns = [np.empty(self.rows, dtype=column.dtype) for column in given]
+        end = self.rows
+        while self._kept:
+            _, y, scores, weight = self._kept.pop()
+            given = [y, *scores, *([] if weight is None else [weight])]
+            for column, part in zip(columns, given, strict=True):
+                column[end - len(part) : end] = part
+            end -= len(y)
+        labels, *numbers = columns
+        if weight is None:
+            return labels, numbers, None
+        return labels, numbers[:-1], numbers[-1]
 
 
 def _finite(values: Array) -> bool:

@@ -58,7 +58,11 @@ def _stream(place: Place, rows: Rows, bins: Bins) -> Accumulator:
     # Weights that come as text are whole numbers if they all are.
     plain, labels = rows.plain_labels()
     text_weights = rows.types.get("w") == "VARCHAR"
-    accumulator = Accumulator(scores, labels, bins, text_weights=text_weights)
+    # Parquet files and databases know their number of rows; to count those of others is to read.
+    expected = 0
+    if place.format in {"parquet", "duckdb"}:
+        [(expected,)] = rows.relation.aggregate("count(*)").fetchall()
+    accumulator = Accumulator(scores, labels, bins, expected=expected, text_weights=text_weights)
     reader = rows.numbers(plain=plain).to_arrow_reader(BATCH)
     try:
         usable = all(_take(batch, rows, accumulator) for batch in reader)
