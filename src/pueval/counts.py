@@ -524,7 +524,8 @@ class Counts:
         """
         if bins < 2:
             raise InputError(f"bins must be at least 2; got {bins!r}.")
-        return Counts(*views.thin(self._kinds, self._represented, bins, keep))
+        samples = views.thin(self._kinds, self._represented, bins, keep)
+        return self if samples is None else Counts(*samples)
 
     # ------------------------------------------------------------------ bins
 

@@ -95,14 +95,19 @@ def unfold(kinds: Kinds, steps: Steps, where: Array) -> Steps:
     )
 
 
-def thin(kinds: Kinds, represented: Sample | None, most: int, keep: Any = ()) -> list[Sample]:
-    """Put neighboring scores together, so that at most about ``most`` are left, and ``keep``."""
+def thin(
+    kinds: Kinds, represented: Sample | None, most: int, keep: Any = ()
+) -> list[Sample] | None:
+    """Put neighboring scores together, so that at most about ``most`` are left, and ``keep``.
+
+    Returns None if there are no more than that.
+    """
     every = [*kinds] if represented is None else [*kinds, represented]
     filled = [kind for kind in kinds if kind.chunks]
     few = [kind.few(most) for kind in filled]
     scores = [values for values in few if values is not None]
     if len(scores) == len(few) and np.unique(np.concatenate(scores)).size <= most:
-        return every
+        return None
     each = max(most // len(filled), 1)
     lowest = min(c.values[0] for kind in filled for c in kind.chunks)
     highest = max(c.values[-1] for kind in filled for c in kind.chunks)
