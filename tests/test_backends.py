@@ -42,6 +42,9 @@ from pueval import (
 from pueval.binning import keys, lower_edges
 from pueval.sources.hashing import PRIME, constants
 
+# Tornado leaves sockets to the garbage collector while it looks for a free port.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+
 
 @pytest.fixture(scope="session")
 def cluster():
@@ -411,7 +414,7 @@ class TestSparkConnect:
 
     def test_counts(self, make):
         data = rows()
-        frame = make(split(data, [200, 0]))
+        frame = make(split(data, [200]))
         exact = Counts.from_arrays(data["label"], data["b"])
         assert Counts.from_frame(frame, label="label", score="b") == exact
         assert Counts.from_frame(frame, label="label", score="b", bins=64) == exact.to_bins(64)

@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from pueval import Counts, InputError, Mixture, evaluate, resolution
 from pueval.binning import HUGE, TINY, keys, lower_edges
-from pueval.histogram import Histogram
+from pueval.histogram import Histogram, Kinds
 from pueval.rates import rates
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -200,8 +200,9 @@ class TestHistogram:
         for weights in (None, weight):
             histogram = Histogram(1024)
             for rows in np.array_split(np.arange(20_000), 9):
-                histogram.add(y[rows], score[rows], None if weights is None else weights[rows])
-            histogram.add(y[:0], score[:0])
+                given = None if weights is None else weights[rows]
+                histogram.add(Kinds.of(y[rows], (0, 1, 2)), score[rows], given)
+            histogram.add(Kinds.of(y[:0], (0, 1, 2)), score[:0])
             samples, binning = histogram.result()
             reference = Counts.from_arrays(y, score, weight=weights, **values).to_bins(1024)
             assert Counts(*samples, _binning=binning) == reference
@@ -210,7 +211,7 @@ class TestHistogram:
         score, y, weight = rng.random(5000), rng.choice(2, 5000), rng.exponential(size=5000)
         histogram = Histogram(64, weighted=True)
         for rows in np.array_split(np.arange(5000), 4):
-            histogram.add(y[rows], score[rows], weight[rows])
+            histogram.add(Kinds.of(y[rows], (0, 1, None)), score[rows], weight[rows])
         samples, binning = histogram.result()
         counts = Counts(*samples, _binning=binning)
         reference = Counts.from_arrays(y, score, weight=weight, pos_label=0, unlabeled_label=1)

@@ -16,6 +16,9 @@ from pueval import BinnedScoresWarning, Counts, InputError, evaluate, tally
 from pueval.cli import run
 from pueval.sources.paths import find
 
+# Tornado leaves sockets to the garbage collector while it looks for a free port.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+
 ENGINES = ["duckdb", "polars", "dask", "spark"]
 
 

@@ -72,24 +72,29 @@ def shift(bins: int) -> int:
 
 def keys(values: Array, bins: int) -> Array:
     """Give numbers to the bins of finite float64 scores; they rise with the scores."""
+    return numbered(values, bins)[0]
+
+
+def numbered(values: Array, bins: int) -> tuple[Array, int, int]:
+    """Give numbers to the bins of finite float64 scores, and return the least and the largest."""
     digits = shift(bins)
     pattern = values.view(np.int64)
     least, most = (int(np.float64(edge).view(np.int64)) >> digits for edge in (TINY, HUGE))
     number: Array = pattern >> digits
     if not number.size:
-        return number
-    low, high = number.min(), number.max()
+        return number, 0, 0
+    low, high = int(number.min()), int(number.max())
+    if low >= least and high <= most:
+        return number, low, high
     if low < 0:
         # The lower edge of a bin of negative scores has the larger magnitude: rounded up.
         below = np.flatnonzero(pattern < 0)
         magnitude = ((pattern[below] & np.int64(2**63 - 1)) + ((1 << digits) - 1)) >> digits
         magnitude[(magnitude > 0) & (magnitude < least)] = least
         number[below] = -np.minimum(magnitude, most + 1)
-    if low < least:
-        number[(number > 0) & (number < least)] = 0
-    if high > most:
-        np.minimum(number, most, out=number)
-    return number
+    number[(number > 0) & (number < least)] = 0
+    np.minimum(number, most, out=number)
+    return number, int(number.min()), int(number.max())
 
 
 def lower_edges(numbers: Array, bins: int) -> Array:

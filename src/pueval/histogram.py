@@ -2,20 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
 from pueval.binning import (
+    HUGE,
     Binning,
     Samples,
     add_binned,
     assemble,
-    keys,
     lower_edges,
+    numbered,
 )
 from pueval.samples import EMPTY, Array, Chunk, Sample, sample
 
 # Bins that are kept in one array. Scores that span more of them are sorted, batch by batch.
 MOST_SLOTS = 2**23
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """Which rows of a batch are of which kind: 0 labeled, 1 unlabeled, 2 negative.
+
+    Attributes
+    ----------
+    largest : int
+        The kind that most rows are of.
+    others : tuple of (int, ndarray)
+        The other kinds, and the places of their rows.
+    """
+
+    largest: int
+    others: tuple[tuple[int, Array], ...]
+
+    @classmethod
+    def of(cls, y: Array, values: Sequence[Any]) -> Kinds | None:
+        """Tell rows apart by the label values of the three kinds; None if one has no such label."""
+        nothing = np.zeros(0, dtype=bool)
+        masks = [nothing if value is None else y == value for value in values]
+        found = [int(np.count_nonzero(mask)) for mask in masks]
+        if sum(found) != y.size:
+            return None
+        largest = int(np.argmax(found))
+        rest = [code for code in range(3) if code != largest and found[code]]
+        return cls(largest, tuple((code, np.flatnonzero(masks[code])) for code in rest))
+
+    def each(self, size: int) -> Iterator[tuple[int, Array]]:
+        """Return every kind that there is, and the places of its rows."""
+        codes = self.codes(size)
+        for code in range(3):
+            yield code, np.flatnonzero(codes == code)
+
+    def codes(self, size: int) -> Array:
+        """Return the kind of each row."""
+        codes = np.full(size, self.largest, dtype=np.int8)
+        for code, rows in self.others:
+            codes[rows] = code
+        return codes
 
 
 class Histogram:
@@ -34,36 +80,65 @@ class Histogram:
         self.weighted = weighted
         self.squares = [0.0, 0.0, 0.0]
         self._start = 0
+        # Rows of each kind; but of the kind that most rows of the first batch are of, all rows:
+        # what belongs to the others is taken off at the end.
         self._count = np.zeros((3, 0), dtype=np.float64 if weighted else np.int64)
+        self._most: int | None = None
         self._value = np.empty(0)  # the first score seen in a bin
-        self._wide = np.empty(0, dtype=bool)
+        self._narrow = np.empty(0, dtype=bool)  # whether no other one has been seen
         self._rest: tuple[Samples, Binning | None] = ((EMPTY, EMPTY, EMPTY), None)
 
-    def add(self, kind: Array, score: Array, weight: Array | None = None) -> None:
-        """Count rows: kinds 0, 1, 2 for labeled, unlabeled, negative; finite scores."""
+    def add(self, kinds: Kinds, score: Array, weight: Array | None = None) -> bool:
+        """Count rows; say whether all scores are finite, without which nothing is counted."""
         if not score.size:
-            return
-        if weight is not None and not weight.all():
-            # A row that counts no times must not make its bin look wide.
-            rows = np.flatnonzero(weight)
-            self.add(kind[rows], score[rows], weight[rows])
-            return
+            return True
         values = score.astype(np.float64, copy=False)
-        if weight is not None and self.weighted:
-            for code in range(3):
-                self.squares[code] += float(np.square(weight[kind == code]).sum())
-        number = keys(values, self.bins)
-        low, high = int(number.min()), int(number.max())
+        if weight is not None:
+            return self._add_weighted(kinds, values, weight)
+        number, low, high = numbered(values, self.bins)
+        # Scores that are not finite share a bin with the largest ones.
+        if not (_clear(low, high, self.bins) or np.isfinite(values).all()):
+            return False
         if not self._reach(low, high):
-            self._sort(kind, values, weight)
-            return
+            self._sort(kinds.codes(values.size), values, np.ones(values.size, dtype=np.int64))
+            return True
         number -= self._start
-        self._tally(kind, number, weight)
+        every = np.bincount(number, minlength=self._narrow.size)
+        if self._most is None:
+            self._most = kinds.largest
+        self._count[self._most] += every
+        for code, rows in kinds.others if kinds.largest == self._most else kinds.each(values.size):
+            if code != self._most:
+                np.add.at(self._count[code], number[rows], 1)
         self._compare(number, values)
+        return True
+
+    def _add_weighted(self, kinds: Kinds, values: Array, weight: Array) -> bool:
+        if not np.isfinite(values).all():
+            return False
+        # A row that counts no times must not make its bin look wide.
+        drawn = np.flatnonzero(weight)
+        codes, values, weight = kinds.codes(values.size)[drawn], values[drawn], weight[drawn]
+        if not values.size:
+            return True
+        number, low, high = numbered(values, self.bins)
+        if self.weighted:
+            for code in range(3):
+                self.squares[code] += float(np.square(weight[codes == code]).sum())
+        if not self._reach(low, high):
+            self._sort(codes, values, weight)
+            return True
+        number -= self._start
+        for code in range(3):
+            rows = np.flatnonzero(codes == code)
+            added = np.bincount(number[rows], weight[rows], minlength=self._narrow.size)
+            self._count[code] += added.astype(self._count.dtype)
+        self._compare(number, values)
+        return True
 
     def _reach(self, low: int, high: int) -> bool:
         """Make the arrays reach from one bin to another, unless they would become too long."""
-        size = self._wide.size
+        size = self._narrow.size
         start, end = (self._start, self._start + size) if size else (low, low)
         if low >= start and high < end:
             return True
@@ -76,46 +151,25 @@ class Histogram:
         at = slice(self._start - start, self._start - start + size)
         count = np.zeros((3, end - start), dtype=self._count.dtype)
         value = np.full(end - start, np.nan)
-        wide = np.zeros(end - start, dtype=bool)
+        narrow = np.ones(end - start, dtype=bool)
         if size:
-            count[:, at], value[at], wide[at] = self._count, self._value, self._wide
-        self._start, self._count, self._value, self._wide = start, count, value, wide
+            count[:, at], value[at], narrow[at] = self._count, self._value, self._narrow
+        self._start, self._count, self._value, self._narrow = start, count, value, narrow
         return True
-
-    def _tally(self, kind: Array, number: Array, weight: Array | None) -> None:
-        size = self._wide.size
-        if weight is not None:
-            for code in range(3):
-                rows = np.flatnonzero(kind == code)
-                if rows.size:
-                    added = np.bincount(number[rows], weight[rows], minlength=size)
-                    self._count[code] += added.astype(self._count.dtype)
-            return
-        # Most rows are of one kind: count all, and take off the others.
-        every = np.bincount(number, minlength=size)
-        found = np.bincount(kind, minlength=3)
-        largest = int(np.argmax(found))
-        for code in range(3):
-            if code != largest and found[code]:
-                part = np.bincount(number[np.flatnonzero(kind == code)], minlength=size)
-                self._count[code] += part
-                every -= part
-        self._count[largest] += every
 
     def _compare(self, number: Array, values: Array) -> None:
         """Find out which bins hold different scores; soon most do, and need no look any more."""
-        open_rows = np.flatnonzero(~self._wide[number])
-        if not open_rows.size:
+        rows = np.flatnonzero(self._narrow.take(number))
+        if not rows.size:
             return
-        where, score = number[open_rows], values[open_rows] + 0.0
+        where, score = number[rows], values[rows] + 0.0
         new = np.isnan(self._value[where])
         self._value[where[new]] = score[new]
-        self._wide[where[score != self._value[where]]] = True
+        self._narrow[where[score != self._value[where]]] = False
 
-    def _sort(self, kind: Array, values: Array, weight: Array | None) -> None:
+    def _sort(self, codes: Array, values: Array, count: Array) -> None:
         """Keep rows that the arrays do not reach."""
-        count = np.ones(values.size, dtype=np.int64) if weight is None else weight
-        batch = assemble(kind, values, values, count, squares=None, bins=self.bins)
+        batch = assemble(codes, values, values, count, squares=None, bins=self.bins)
         self._rest = add_binned(*self._rest, *batch)
 
     def result(self, *, whole: bool = False) -> tuple[Samples, Binning]:
@@ -123,11 +177,15 @@ class Histogram:
 
         With ``whole`` all weights were whole numbers, and count rows.
         """
-        there = np.flatnonzero(self._count.any(axis=0))
-        wide = self._wide[there]
+        count = self._count
+        if self._most is not None:
+            count = count.copy()
+            count[self._most] = 2 * count[self._most] - count.sum(axis=0)
+        there = np.flatnonzero(count.any(axis=0))
+        wide = ~self._narrow[there]
         edges = lower_edges(there + self._start, self.bins)
         score = np.where(wide, edges, self._value[there])
-        kinds = tuple(sample(score.copy(), column[there]) for column in self._count)
+        kinds = tuple(sample(score.copy(), column[there]) for column in count)
         samples, binning = add_binned(
             (kinds[0], kinds[1], kinds[2]), Binning(self.bins, score[wide]), *self._rest
         )
@@ -140,6 +198,12 @@ class Histogram:
                 for kind, square in zip(samples, self.squares, strict=True)
             )
         return samples, binning
+
+
+def _clear(low: int, high: int, bins: int) -> bool:
+    """Whether some bins are none of the last ones at either end."""
+    last = numbered(np.array([HUGE]), bins)[1]
+    return -last < low and high < last
 
 
 def _whole(kind: Sample) -> Sample:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from pueval.binning import DEFAULT_BINS
-from pueval.histogram import Histogram
+from pueval.histogram import Histogram, Kinds
 from pueval.samples import Array
 from pueval.sources import limits
 from pueval.sources.arrays import read_arrays
 from pueval.sources.labels import LabelValues
 from pueval.sources.limits import Bins, Counted
 
-KINDS = LabelValues(0, 1, 2)
-Batch = tuple[Array, list[Array], Array | None]
+Batch = tuple[Kinds, Array, list[Array], Array | None]
 
 
 class Accumulator:
@@ -23,13 +22,27 @@ class Accumulator:
     ----------
     n_scores : int
         How many score columns there are.
+    labels : LabelValues
+        What labels mean.
     bins : int, "auto" or None
         As for `Counts.from_file`.
+    expected : int
+        How many rows will come, as far as that is known: if they are too many to be kept, none is.
     text_weights : bool
         Whether weights were text; if all of them are whole numbers, they count rows.
     """
 
-    def __init__(self, n_scores: int, bins: Bins, *, text_weights: bool = False) -> None:
+    def __init__(
+        self,
+        n_scores: int,
+        labels: LabelValues,
+        bins: Bins,
+        *,
+        expected: int = 0,
+        text_weights: bool = False,
+    ) -> None:
+        self.expected = expected
+        self.labels = labels
         self.bins = bins
         self._whole = text_weights
         self.n_scores = n_scores
@@ -37,26 +50,34 @@ class Accumulator:
         self._kept: list[Batch] = []
         self._histograms: list[Histogram] = []
 
-    def add(self, kind: Array, scores: list[Array], weight: Array | None) -> None:
-        """Take rows: kinds 0, 1, 2 for labeled, unlabeled, negative; no missing values."""
-        self.rows += len(kind)
+    def add(self, y: Array, scores: list[Array], weight: Array | None) -> bool:
+        """Take rows without missing values; say whether labels are known and scores finite."""
+        kinds = Kinds.of(y, self.labels.kinds)
+        if kinds is None:
+            return False
+        self.rows += len(y)
         if weight is not None and self._whole:
             self._whole = bool(np.all(weight == np.floor(weight)))
-        self._kept.append((kind, scores, weight))
-        beyond = self.bins == "auto" and self.rows * self.n_scores > limits.EXACT_ROWS
+        self._kept.append((kinds, y, scores, weight))
+        beyond = self.bins == "auto" and (
+            max(self.rows, self.expected) * self.n_scores > limits.EXACT_ROWS
+        )
         if isinstance(self.bins, int) or beyond:
-            self._pour()
+            return self._pour()
+        return all(map(_finite, scores))
 
-    def _pour(self) -> None:
-        """Put what was kept into histograms."""
+    def _pour(self) -> bool:
+        """Put what was kept into histograms; say whether scores are finite."""
         while self._kept:
-            kind, scores, weight = self._kept.pop()
+            kinds, _, scores, weight = self._kept.pop()
             if not self._histograms:
                 bins = self.bins if isinstance(self.bins, int) else DEFAULT_BINS
                 weighted = weight is not None and weight.dtype.kind == "f"
                 self._histograms = [Histogram(bins, weighted=weighted) for _ in scores]
             for histogram, score in zip(self._histograms, scores, strict=True):
-                histogram.add(kind, score, weight)
+                if not histogram.add(kinds, score, weight):
+                    return False
+        return True
 
     def result(self) -> list[Counted]:
         """Return what was counted for each score column."""
@@ -67,13 +88,30 @@ class Accumulator:
                 exact = self.bins == "auto" and not binning.wide.size
                 found.append((samples, None if exact else binning))
             return found
-        kind = np.concatenate([batch[0] for batch in self._kept])
-        weight = None
-        if self._kept[0][2] is not None:
-            weight = np.concatenate([batch[2] for batch in self._kept if batch[2] is not None])
-            weight = weight.astype(np.int64) if self._whole else weight
-        found = []
-        for k in range(self.n_scores):
-            score = np.concatenate([batch[1][k] for batch in self._kept])
-            found.append((read_arrays(kind, score, weight=weight, labels=KINDS), None))
-        return found
+        y, scores, weight = self._together()
+        if weight is not None and self._whole:
+            weight = weight.astype(np.int64)
+        return [
+            (read_arrays(y, score, weight=weight, labels=self.labels), None) for score in scores
+        ]
+
+    def _together(self) -> tuple[Array, list[Array], Array | None]:
+        """Put the kept batches together; each is let go as soon as it is copied."""
+        first = self._kept[0]
+        given = [first[1], *first[2], *([] if first[3] is None else [first[3]])]
+        columns = [np.empty(self.rows, dtype=column.dtype) for column in given]
+        end = self.rows
+        while self._kept:
+            _, y, scores, weight = self._kept.pop()
+            given = [y, *scores, *([] if weight is None else [weight])]
+            for column, part in zip(columns, given, strict=True):
+                column[end - len(part) : end] = part
+            end -= len(y)
+        labels, *numbers = columns
+        if weight is None:
+            return labels, numbers, None
+        return labels, numbers[:-1], numbers[-1]
+
+
+def _finite(values: Array) -> bool:
+    return values.dtype.kind != "f" or bool(np.isfinite(values).all())

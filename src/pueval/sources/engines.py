@@ -101,7 +101,7 @@ def _dask(place: Place, columns: Columns, address: str | None) -> Iterator[Any]:
     if address is not None:
         distributed = require("distributed", extra="dask", purpose="a Dask cluster")
         try:
-            client = distributed.Client(address, timeout="20s")
+            client = distributed.Client(address, timeout="10s")
         except (OSError, ValueError, TimeoutError) as error:
             raise _no_cluster("Dask scheduler", address, error) from None
     try:
@@ -138,10 +138,12 @@ def _dask_csv(frames: Any, place: Place, columns: Columns) -> Any:
 def _spark(place: Place, columns: Columns, address: str | None) -> Iterator[Any]:
     sql = require("pyspark.sql", extra="spark", purpose="the engine spark")
     errors = require("pyspark.errors", extra="spark", purpose="the engine spark")
+    java = require("py4j.protocol", extra="spark", purpose="the engine spark")
+    failures = (errors.PySparkException, java.Py4JError)
     running = sql.SparkSession.getActiveSession()
     try:
         session = running if running is not None and address is None else _session(sql, address)
-    except (errors.PySparkException, RuntimeError) as error:
+    except (*failures, RuntimeError) as error:
         raise _no_cluster("Spark master", address or "local[*]", error) from None
     try:
         reader = session.read
@@ -159,7 +161,7 @@ def _spark(place: Place, columns: Columns, address: str | None) -> Iterator[Any]
                 *(filled[name].alias(name) for name in others),
                 *(functions.trim(filled[name]).try_cast("double").alias(name) for name in numbers),
             )
-    except errors.PySparkException as error:
+    except failures as error:
         raise unreadable(place.text, error) from None
     finally:
         if running is None:

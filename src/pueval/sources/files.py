@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 
 from pueval.errors import InputError, require
-from pueval.samples import Array
-from pueval.sources.accumulate import KINDS, Accumulator
+from pueval.sources.accumulate import Accumulator
 from pueval.sources.arrays import EXACT
 from pueval.sources.columns import Columns
 from pueval.sources.labels import LabelValues
 from pueval.sources.limits import Bins, Tallies
 from pueval.sources.paths import Place, find
-from pueval.sources.tables import FLOATS, Rows, opened, unreadable
+from pueval.sources.tables import FLOATS, KINDS, Rows, opened, unreadable
 
 # Rows that are looked at together: few enough for the cache of a processor.
-BATCH = 131_072
+BATCH = 262_144
 
 
 def read_files(
@@ -57,8 +56,14 @@ def _stream(place: Place, rows: Rows, bins: Bins) -> Accumulator:
     arrow = require("pyarrow", extra="cli", purpose="reading files")
     scores = len(rows.columns.scores)
     # Weights that come as text are whole numbers if they all are.
-    accumulator = Accumulator(scores, bins, text_weights=rows.types.get("w") == "VARCHAR")
-    reader = rows.numbers().to_arrow_reader(BATCH)
+    plain, labels = rows.plain_labels()
+    text_weights = rows.types.get("w") == "VARCHAR"
+    # Parquet files and databases know their number of rows; to count those of others is to read.
+    expected = 0
+    if place.format in {"parquet", "duckdb"}:
+        [(expected,)] = rows.relation.aggregate("count(*)").fetchall()
+    accumulator = Accumulator(scores, labels, bins, expected=expected, text_weights=text_weights)
+    reader = rows.numbers(plain=plain).to_arrow_reader(BATCH)
     try:
         usable = all(_take(batch, rows, accumulator) for batch in reader)
     except arrow.ArrowException as error:
@@ -75,29 +80,20 @@ def _take(batch: Any, rows: Rows, accumulator: Accumulator) -> bool:
     """Hand a batch on, unless something in it cannot be used."""
     if any(column.null_count for column in batch.columns):
         return False
-    kind, *numbers = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
-    if not kind.size:
+    y, *numbers = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
+    if not y.size:
         return True
-    names = batch.schema.names[1:]
-    if kind.max() > 2 or not all(
-        _usable(values, rows.types[name]) for name, values in zip(names, numbers, strict=True)
-    ):
-        return False
+    for name, values in zip(batch.schema.names[1:], numbers, strict=True):
+        # Whole numbers must be such that floats can hold them.
+        if rows.types[name] not in FLOATS and not -EXACT <= values.min() <= values.max() <= EXACT:
+            return False
     scores = numbers[: len(rows.columns.scores)]
     weight = None
     if rows.columns.weight is not None:
         weight = numbers[-1]
-        if weight.min() < 0:
+        if not (weight.min() >= 0 and weight.max() < np.inf):
             return False
-    accumulator.add(kind, scores, weight)
-    return True
-
-
-def _usable(values: Array, kind: str) -> bool:
-    """Whether all numbers are finite, and whole ones such that floats can hold them."""
-    if kind in FLOATS:
-        return bool(np.isfinite(values).all())
-    return bool(values.min() >= -EXACT and values.max() <= EXACT)
+    return accumulator.add(y, scores, weight)
 
 
 def _grouped(rows: Rows, bins: Bins) -> Tallies:

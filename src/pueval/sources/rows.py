@@ -9,12 +9,11 @@ import numpy as np
 
 from pueval.errors import InputError
 from pueval.samples import Array
-from pueval.sources.accumulate import KINDS
 from pueval.sources.arrays import EXACT
 from pueval.sources.columns import Columns
 from pueval.sources.labels import LabelValues
 from pueval.sources.paths import find
-from pueval.sources.tables import NULLS, opened
+from pueval.sources.tables import KINDS, NULLS, opened
 
 __all__ = ["KINDS", "FileRows", "read_rows"]
 
