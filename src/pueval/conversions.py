@@ -13,6 +13,8 @@ from pueval.errors import InputError
 from pueval.mixture import Mixture, Target, check_target
 from pueval.rates import correct_area
 
+__all__ = ["balanced_accuracy", "matthews_corrcoef", "precision", "roc_auc"]
+
 
 def roc_auc(naive: float, *, prior: float, purity: float = 1.0) -> float:
     """Correct the AUC of labeled against unlabeled rows.
