@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from pueval.errors import InputError
-from pueval.presentation import TITLES, assumed
+from pueval.presentation import assumed, title
 from pueval.tables import amount, html_table, number, plain_data, span, text_table
 
 if TYPE_CHECKING:
@@ -19,18 +19,6 @@ if TYPE_CHECKING:
 HEADLINES = ("roc_auc", "average_precision", "best_f1")
 # With more pairs than this only those with the best model are shown.
 MOST_PAIRS = 6
-
-
-def title(measure: str) -> str:
-    """Return the name of a measure for people."""
-    if measure.startswith("best_"):
-        return f"Best {_inside(TITLES[measure.removeprefix('best_')])}"
-    return TITLES.get(measure, measure)
-
-
-def _inside(text: str) -> str:
-    """Write a title as it stands inside a sentence; names of people and F1 stay as they are."""
-    return text if text.startswith(("F1", "Matthews")) else text[0].lower() + text[1:]
 
 
 def estimate_row(ev: Evaluation, measure: str) -> dict[str, float]:
@@ -159,6 +147,11 @@ def about_limits(comparison: Comparison) -> list[str]:
     if comparison.level is None:
         return []
     said = "Limits are for another sample of rows; they take prior, purity and thresholds as exact."
+    if comparison.prior_estimate is not None:
+        said = (
+            "Limits are for another sample of rows. Those of models carry the uncertainty of the "
+            "estimated prior, which all models share; those of differences take it as exact."
+        )
     return [f"{said} Adjusted: Holm's p-values over all pairs."]
 
 

@@ -17,6 +17,18 @@ TITLES = {"roc_auc": "ROC AUC", "average_precision": "Average precision"} | {
 MAXIMA = ("accuracy", "balanced_accuracy", "f1", "matthews_corrcoef")
 
 
+def title(measure: str) -> str:
+    """Return the name of a measure for people."""
+    if measure.startswith("best_"):
+        return f"Best {_inside(TITLES[measure.removeprefix('best_')])}"
+    return TITLES.get(measure, measure)
+
+
+def _inside(text: str) -> str:
+    """Write a title as it stands inside a sentence; names of people and F1 stay as they are."""
+    return text if text.startswith(("F1", "Matthews")) else text[0].lower() + text[1:]
+
+
 def as_data(ev: Evaluation) -> dict[str, Any]:
     """Return everything as plain numbers, lists and text; numbers that JSON lacks are None."""
     roc, pr, there = ev.roc(), ev.pr(), ev.here

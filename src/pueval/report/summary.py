@@ -13,7 +13,7 @@ import scipy
 from pueval.errors import InputError
 from pueval.feasibility import ratio_limits
 from pueval.measures import AREAS, MEASURES
-from pueval.presentation import TITLES
+from pueval.presentation import TITLES, title
 from pueval.report.histogram import histogram
 from pueval.report.thinning import Thinned, affordable, thin
 from pueval.report.words import answer, assumptions, code, prior_origin, thinning
@@ -207,7 +207,7 @@ def _difference(one: Mapping[str, Any], evaluations: Mapping[str, Evaluation]) -
     return {
         "first": text(one["first"]),
         "second": text(one["second"]),
-        "measure": text(TITLES.get(one["measure"], one["measure"])),
+        "measure": text(title(one["measure"])),
         **numbers,
     }
 
