@@ -54,11 +54,13 @@ def fitted(estimator: ScorePriorEstimator) -> Estimator:
             warnings.simplefilter("ignore", AssumptionWarning)
             estimator.fit(counts)
         if np.isnan(estimator.prior_):
-            # Consensus refuses a number where the scores do not separate; here it must give one.
-            members = estimator.members_.values()
+            # Consensus refuses a number where the scores do not separate, and says that nearly
+            # everything is possible; here it must give one. The network's answer is nearly all of
+            # the combination where its limits are far apart.
+            network = estimator.members_["roc_network"]
             return Answer(
-                float(np.mean([member.prior for member in members])),
-                float(np.mean([member.purity for member in members])),
+                network.prior,
+                network.purity,
                 estimator.prior_interval_,
                 estimator.purity_interval_,
             )

@@ -58,8 +58,8 @@ class TestEstimate:
         assert found.prior == pytest.approx((1 - share) * network.prior_ + share * others / 2)
         low, high = found.prior_interval
         limits = found.members["roc_network"].prior_interval
-        assert low == pytest.approx(min(0.95 * limits[0] + 0.05 * network.prior_, found.prior))
-        assert high == pytest.approx(max(0.95 * limits[1] + 0.05 * network.prior_, found.prior))
+        assert low == pytest.approx(min(0.93 * limits[0] + 0.07 * network.prior_, found.prior))
+        assert high == pytest.approx(max(0.93 * limits[1] + 0.07 * network.prior_, found.prior))
 
     def test_weights_with_unknown_purity(self, noisy):
         y, score, _, _ = noisy
@@ -69,7 +69,7 @@ class TestEstimate:
         assert found.purity == pytest.approx((tilt.purity + 2 * network.purity) / 3)
         assert found.purity_interval == network.purity_interval
         for limit, wider in zip(found.prior_interval, network.prior_interval, strict=True):
-            assert limit == pytest.approx(0.88 * wider + 0.12 * network.prior)
+            assert limit == pytest.approx(0.85 * wider + 0.15 * network.prior)
 
     def test_weak_scores_are_left_to_the_network(self):
         """Where its limits are far apart, the other members count less."""

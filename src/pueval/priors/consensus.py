@@ -35,7 +35,7 @@ TILT_WEIGHT = 1 / 3
 FREE = "roc_network, purity free"
 # What the network's distances from the estimate to the limits of the prior are multiplied by, for
 # clean labels and for an estimated purity: its own limits were wider than they had to be.
-NARROWER = {"clean": 0.95, "both": 0.88}
+NARROWER = {"clean": 0.93, "both": 0.85}
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Consensus(ScorePriorEstimator):
     the width of its 95 % interval: the more the scores leave open, the more the answer is what was
     learned from simulated mixtures. If the purity is estimated too, prior and purity are ⅔
     `RocNetwork` and ⅓ `Tilt`. The limits are those of `RocNetwork`; for the prior they are drawn in
-    by 5 % (clean labels) or 12 % (purity estimated). With a known purity below 1, the prior is the
+    by 7 % (clean labels) or 15 % (purity estimated). With a known purity below 1, the prior is the
     mean of `Tilt` and of the purity times `Dedpul`, which then estimates prior/purity; the limits
     are those of `Tilt`. Weights and factors were chosen on one half of the data sets of
     ``benchmarks/priors``.
