@@ -18,7 +18,7 @@ from pueval import evaluate
 folders = [Path.cwd(), *Path.cwd().parents]
 data = pd.read_csv(next(path for f in folders if (path := f / "examples/spambase.csv").exists()))
 ev = evaluate(data["label"], data["boosting"])
-ev.plot()
+overview = ev.plot()
 
 # %%
 # Naive, corrected and true.

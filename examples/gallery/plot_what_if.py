@@ -18,7 +18,7 @@ positive = rng.random(20_000) < 0.3
 score = rng.normal(size=20_000) + 2 * positive
 labeled = positive & (rng.random(20_000) < 0.2)
 ev = evaluate(labeled, score, prevalence=0.3)
-displays.SensitivityDisplay.from_evaluation(ev)
+contour = displays.SensitivityDisplay.from_evaluation(ev)
 
 # %%
 # How uneven would labeling have to be for the AUC to be only .85?
@@ -31,4 +31,4 @@ bounds = ev.labeling_bias(2.0)
 
 # %%
 # Claesen's bounds of the rank distribution.
-displays.RankCdfDisplay.from_evaluation(ev)
+ranks = displays.RankCdfDisplay.from_evaluation(ev)
