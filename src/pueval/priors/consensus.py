@@ -183,7 +183,9 @@ class Consensus(ScorePriorEstimator):
             limits = _drawn_in(network, NARROWER["both"])
         elif known == 1:
             network, free = (self.members_[name] for name in ("roc_network", FREE))
-            share = _share_of_others(self._network(counts, 1.0, level=0.95))
+            # The estimate must not depend on the level of its limits.
+            usual = network if self.level == 0.95 else self._network(counts, 1.0, level=0.95)
+            share = _share_of_others(usual)
             prior = _between(network.prior, (tilt.prior + free.prior) / 2, share)
             limits = _drawn_in(network, NARROWER["clean"])
         else:
