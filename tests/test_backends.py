@@ -17,17 +17,6 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from backends import (
-    EVERY,
-    HERE,
-    PLAIN,
-    make_dask,
-    make_dask_numpy,
-    make_spark,
-    missing,
-    need,
-    need_java,
-)
 from numpy.testing import assert_allclose
 from scipy.stats import poisson
 
@@ -41,6 +30,17 @@ from pueval import (
 )
 from pueval.binning import keys, lower_edges
 from pueval.sources.hashing import PRIME, constants
+from tests.backends import (
+    EVERY,
+    HERE,
+    PLAIN,
+    make_dask,
+    make_dask_numpy,
+    make_spark,
+    missing,
+    need,
+    need_java,
+)
 
 # Tornado leaves sockets to the garbage collector while it looks for a free port.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
@@ -53,7 +53,7 @@ def cluster():
 
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
         ) as local,
         Client(local) as client,
     ):
@@ -501,7 +501,7 @@ class TestEngineDoesTheWork:
 
         with (
             LocalCluster(
-                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+                n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
                 silence_logs=50,
             ) as local,
             Client(local),

@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import draw
 
 from pueval import AssumptionWarning, InputError, evaluate, largest_prior
+from tests.conftest import draw
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from conftest import draw
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
@@ -13,6 +12,7 @@ from pueval import Counts, InputError, Mixture, evaluate, resolution
 from pueval.binning import HUGE, TINY, keys, lower_edges
 from pueval.histogram import Histogram, Kinds
 from pueval.rates import rates
+from tests.conftest import draw
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 powers = st.integers(1, 20).map(lambda k: 2**k)

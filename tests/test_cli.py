@@ -8,10 +8,10 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import draw
 
 from pueval import __version__, evaluate
 from pueval.cli import run
+from tests.conftest import draw
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from conftest import models, with_negatives
 from scipy.stats import multivariate_normal, norm
 
 import pueval.influence
@@ -22,6 +21,7 @@ from pueval.joint import Joint
 from pueval.measures import MEASURES
 from pueval.mixture import Mixture
 from pueval.rates import rates
+from tests.conftest import models, with_negatives
 
 
 def delong_by_pairs(labeled, *others):

@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from conftest import models
 
 from pueval import compare
 from pueval.cli import run
+from tests.conftest import models
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import models, with_negatives
 
 from pueval import AssumptionWarning, Counts, InputError, compare, evaluate
 from pueval.agreement import Rankings
@@ -14,6 +13,7 @@ from pueval.mixture import Mixture
 from pueval.prior_order import best_values, upper_hull
 from pueval.ranking import ranking_measures
 from pueval.rates import rates
+from tests.conftest import models, with_negatives
 
 CROSSING = {"labeled": (60, 90), "unlabeled": (60, 240)}
 

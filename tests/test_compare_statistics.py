@@ -5,11 +5,11 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import models, with_negatives
 from scipy.stats import norm
 
 from pueval import AssumptionWarning, compare
 from pueval.comparison import BEST
+from tests.conftest import models, with_negatives
 
 SETTINGS = {
     "clean": {"prior": 0.25},

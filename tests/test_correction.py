@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from conftest import draw
 from scipy.stats import norm
 from sklearn import metrics as sk
 
 from pueval import Counts, Mixture, conversions, evaluate, metrics
 from pueval.measures import MEASURES, fbeta
 from pueval.rates import Rates, correct_pair
+from tests.conftest import draw
 
 
 class TestByHand:

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from conftest import draw
 
 from pueval import Counts, evaluate, metrics
 from pueval.curves import _cut, recover_roc, roc
 from pueval.mixture import Mixture
 from pueval.rates import rates
+from tests.conftest import draw
 
 
 def algorithm_1(y, score, prior, purity, dense):

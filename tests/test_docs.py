@@ -8,9 +8,9 @@ import warnings
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
-from conftest import ROOT
 
 from pueval import AssumptionWarning
+from tests.conftest import ROOT
 
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
@@ -44,6 +44,8 @@ def test_snippets(page, tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_links_and_pictures_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):
+        if target == "gallery/index.rst":  # made when the documentation is built
+            continue
         if not target.startswith(("http:", "https:", "mailto:")):
             assert (page.parent / target).exists(), f"{page.name} names {target}"
 

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.feather
 import pytest
-from backends import need, need_java
 
 from pueval import BinnedScoresWarning, Counts, InputError, evaluate, tally
 from pueval.cli import run
 from pueval.sources.paths import find
+from tests.backends import need, need_java
 
 # Tornado leaves sockets to the garbage collector while it looks for a free port.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
@@ -322,7 +322,7 @@ class TestClusters:
 
         path = write(data, tmp_path / "x.parquet")
         with LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=1, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
         ) as cluster:
             address = cluster.scheduler_address
             counts = Counts.from_file(

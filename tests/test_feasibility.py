@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from conftest import draw
 
 from pueval import (
     AssumptionWarning,
@@ -12,6 +11,7 @@ from pueval import (
     feasibility_pvalue,
     largest_prior,
 )
+from tests.conftest import draw
 
 
 def two_samples(rng, n_labeled, n_unlabeled, prior, purity, separation):

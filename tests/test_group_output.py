@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import draw
 
 from pueval import evaluate, evaluate_by
 from pueval.cli import run
+from tests.conftest import draw
 
 NAMES = ["Bern", "<b>Oslo</b>", "[red]Rome[/]", "$x_", "tab\there \x1b[31m", "tiny"]
 

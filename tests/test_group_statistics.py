@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from conftest import draw
 from scipy.stats import norm
 
 from pueval import evaluate_by
+from tests.conftest import draw
 
 
 def population(rng, n, groups, *, decimals=6, negatives=False):

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from conftest import draw
 
 import pueval.groups.rows
 from pueval import AssumptionWarning, Counts, InputError, evaluate, evaluate_by, priors
 from pueval.groups.codes import read_groups
 from pueval.measures import MEASURES
+from tests.conftest import draw
 
 AT_A_POINT = ("accuracy", "precision", "recall", "f1", "matthews_corrcoef", "false_positive_rate")
 

@@ -5,10 +5,10 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import draw
 
 from pueval import AssumptionWarning, Counts, InputError, evaluate
 from pueval.intervals import delong_standard_error
+from tests.conftest import draw
 
 
 def delong_by_pairs(labeled, others):

@@ -10,10 +10,10 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from conftest import draw
 
 from pueval import AssumptionWarning, evaluate
 from pueval.tables import number
+from tests.conftest import draw
 
 
 @pytest.fixture(scope="module")

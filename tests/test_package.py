@@ -7,10 +7,10 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import draw
 
 import pueval
 from pueval import AssumptionWarning, Counts, MissingPackageError, evaluate, metrics, simulate
+from tests.conftest import draw
 
 
 def test_import_is_light():

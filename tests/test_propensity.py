@@ -4,12 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import draw
 from scipy.special import expit
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from pueval import AssumptionWarning, Counts, InputError, claesen_bounds, evaluate, priors
 from pueval.model_selection.out_of_fold import mean_counts
+from tests.conftest import draw
 
 
 def quiet(*rows, **given):

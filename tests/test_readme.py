@@ -7,9 +7,9 @@ import shlex
 
 import pandas as pd
 import pytest
-from conftest import ROOT
 
 from pueval.cli import run
+from tests.conftest import ROOT
 
 README = (ROOT / "README.md").read_text()
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import draw
 
 import pueval.report.page
 from pueval import AssumptionWarning, Counts, InputError, MissingPackageError, evaluate
@@ -22,6 +21,7 @@ from pueval.report.summary import summarize
 from pueval.report.thinning import thin
 from pueval.report.words import answer, code, measured, percent
 from pueval.results import Estimate
+from tests.conftest import draw
 
 NAMES = {
     "script": "</script><script>alert(1)</script>",
@@ -370,27 +370,14 @@ def test_an_existing_file_survives_a_failure(ev, tmp_path, monkeypatch):
     path = tmp_path / "report.html"
     path.write_text("precious")
 
-    monkeypatch.setattr(os, "fdopen", lambda *a, **k: Broken(os.dup(a[0])))
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(InputError, match="cannot be written: No space left on device"):
         ev.to_html(path)
     assert path.read_text() == "precious"
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
-
-
-class Broken:
-    """A stream to a full disk."""
-
-    def __init__(self, descriptor):
-        os.close(descriptor)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        return None
-
-    def write(self, text):
-        raise OSError(28, "No space left on device")
 
 
 def test_without_jinja2(ev, tmp_path, monkeypatch):

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from conftest import draw
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
 from pueval import Counts, InputError, Mixture, evaluate
 from pueval.sensitivity import auc_bounds, rate_bounds
+from tests.conftest import draw
 
 
 def biased(rng, n, bias, separation=1.5, *, high=True):

@@ -5,7 +5,6 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import draw
 from rich.console import Console
 
 from pueval import evaluate
@@ -13,6 +12,7 @@ from pueval.cli import run
 from pueval.tables import number
 from pueval.terminal import print_roc_curves, print_table
 from pueval.text_curves import DOTS, draw_curves
+from tests.conftest import draw
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import draw
 from scipy.stats import norm
 
 from pueval import Counts, InputError, evaluate
 from pueval.cli import run
+from tests.conftest import draw
 
 
 @pytest.fixture

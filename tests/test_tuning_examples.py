@@ -5,7 +5,8 @@ import runpy
 
 import numpy as np
 import pytest
-from conftest import ROOT
+
+from tests.conftest import ROOT
 
 
 def run(name, capsys):

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import draw
 
 from pueval import AssumptionWarning, Counts, InputError, evaluate, priors
+from tests.conftest import draw
 
 NAMES = ("f1", "accuracy", "balanced_accuracy", "precision", "matthews_corrcoef")
 

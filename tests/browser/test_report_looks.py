@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from conftest import draw
 
 from pueval import evaluate
 from pueval.report import write_report
+from tests.conftest import draw
 
 pytestmark = pytest.mark.filterwarnings("ignore::pueval.errors.AssumptionWarning")
 

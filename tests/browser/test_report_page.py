@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from conftest import draw
 from playwright.sync_api import expect
 
 from pueval import evaluate
 from pueval.measures import MEASURES
 from pueval.report import write_report
+from tests.conftest import draw
 
 pytestmark = pytest.mark.filterwarnings("ignore::pueval.errors.AssumptionWarning")
 

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from conftest import draw
 
 from pueval import Counts, Mixture, evaluate, largest_prior
 from pueval.curves import (
@@ -24,6 +23,7 @@ from pueval.report.summary import summarize
 from pueval.report.thinning import Thinned
 from pueval.results import Contingency
 from pueval.sensitivity import auc_bounds, measure_bounds
+from tests.conftest import draw
 
 TOLERANCE = 1e-9
 

@@ -6,7 +6,6 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from conftest import draw
 
 from pueval import Counts, evaluate
 from pueval.displays import (
@@ -19,6 +18,7 @@ from pueval.displays import (
 )
 from pueval.displays.thinning import thin
 from pueval.tables import number
+from tests.conftest import draw
 
 
 @pytest.fixture(autouse=True)

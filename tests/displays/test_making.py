@@ -12,7 +12,6 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from conftest import draw
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -30,6 +29,7 @@ from pueval.displays import (
     SensitivityDisplay,
 )
 from pueval.displays.differences import Row
+from tests.conftest import draw
 
 SINGLE = [
     RocCurveDisplay,

@@ -8,11 +8,11 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from conftest import draw
 
 from pueval import Counts, InputError, Mixture, evaluate
 from pueval.densities import score_densities
 from pueval.displays import ScoreDistributionDisplay
+from tests.conftest import draw
 
 
 @pytest.fixture(autouse=True)

@@ -6,10 +6,10 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import draw
 
 from pueval import AssumptionWarning, Counts, InputError, evaluate, priors
 from pueval.priors import Consensus, Dedpul, Member
+from tests.conftest import draw
 
 
 @pytest.fixture
