@@ -1,6 +1,6 @@
 """A Parquet folder too large for memory: speed against DuckDB's own aggregation, and peak memory.
 
-Usage: python benchmarks/scale.py [rows] [folder]
+Usage: python benchmarks/scale.py [rows] [folder] [--write]
 
 Writes the rows (300 million by default, about 4.6 GB) to a temporary folder, evaluates them with
 ``pueval``, runs ``SELECT label, count(*), sum(score) … GROUP BY label`` of DuckDB on the same files
@@ -112,15 +112,32 @@ def main(rows, folder):
             best[what, "memory"] = max(one["memory"], best.get((what, "memory"), 0))
             if what == "pueval":
                 last = one
-    print(
-        f"\nDuckDB's aggregation / pueval, best of {RUNS} each: "
-        f"speed {best['duckdb', 'wall'] / best['pueval', 'wall']:.2f} (goal ≥ 0.5), "
-        f"processor time {best['duckdb', 'cpu'] / best['pueval', 'cpu']:.2f}"
+    text = (
+        f"{rows:,} rows, {size / 1e9:.1f} GB; {os.cpu_count()} cores, load of the machine "
+        f"{os.getloadavg()[0]:.1f}. Best of {RUNS} runs each, in turns:\n\n"
+        "| | seconds | seconds of processor | peak memory |\n|---|---:|---:|---:|\n"
     )
-    print(f"peak memory of pueval {best['pueval', 'memory'] / 1e9:.2f} GB (goal < 2)")
-    print(
-        f"AUC {last['auc']:.6f}, known within ±{last['auc_error']:.1g} from {last['scores']:,} bins"
+    for what, name in (
+        ("duckdb", "DuckDB's aggregation"),
+        ("pueval", "pueval, evaluation included"),
+    ):
+        text += (
+            f"| {name} | {best[what, 'wall']:.2f} | {best[what, 'cpu']:.2f} | "
+            f"{best[what, 'memory'] / 1e9:.2f} GB |\n"
+        )
+    text += (
+        f"\nSpeed of pueval / DuckDB's aggregation: "
+        f"{best['duckdb', 'wall'] / best['pueval', 'wall']:.2f} by the clock (goal ≥ 0.5), "
+        f"{best['duckdb', 'cpu'] / best['pueval', 'cpu']:.2f} by processor time. Memory: goal "
+        f"< 2 GB. AUC {last['auc']:.6f}, known within ±{last['auc_error']:.1g} from "
+        f"{last['scores']:,} bins."
     )
+    print(f"\n{text}")
+    if "--write" in sys.argv:
+        # Not before: a new process begins with the peak memory of the one that started it.
+        from libraries import write
+
+        write("scale", text)
 
 
 if __name__ == "__main__":
@@ -128,8 +145,9 @@ if __name__ == "__main__":
         run = {"duckdb": run_duckdb, "pueval": run_pueval}[sys.argv[1]]
         print(json.dumps(run(sys.argv[2])))
         sys.exit()
-    n = int(float(sys.argv[1])) if len(sys.argv) > 1 else 300_000_000
-    place = tempfile.mkdtemp(dir=sys.argv[2] if len(sys.argv) > 2 else None)
+    given = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
+    n = int(float(given[0])) if given else 300_000_000
+    place = tempfile.mkdtemp(dir=given[1] if len(given) > 1 else None)
     try:
         main(n, place)
     finally:

@@ -235,6 +235,43 @@ class TestBatches:
         binned = Counts.from_file(path, label="label", score="b", bins=16)
         assert binned == Counts.from_arrays(many["label"], many["b"]).to_bins(16)
 
+    def test_threads_share_row_groups(self, data, tmp_path, monkeypatch):
+        """Files of different types and sizes, read by three threads, in batches of 7 rows."""
+        monkeypatch.setattr("pueval.sources.row_groups.BATCH", 7)
+        monkeypatch.setattr("os.cpu_count", lambda: 3)
+        parts = [data[:100], data[100:110], data[110:110], data[110:]]
+        types = [{}, {"a": "float32", "label": "int8"}, {}, {"times": "float64", "label": "bool"}]
+        for k, (part, kinds) in enumerate(zip(parts, types, strict=True)):
+            table = pa.Table.from_pandas(part.astype(kinds), preserve_index=False)
+            pa.parquet.write_table(table, tmp_path / f"{k}.parquet", row_group_size=30)
+        rounded = data.assign(
+            a=np.r_[parts[0]["a"], parts[1]["a"].astype("float32"), parts[3]["a"]]
+        )
+        given = {"label": "label", "score": "a", "bins": 16}
+        counts = Counts.from_file(tmp_path, **given)
+        assert counts == Counts.from_arrays(data["label"], rounded["a"]).to_bins(16)
+        weighted = Counts.from_file(tmp_path, weight="times", **given)
+        reference = Counts.from_arrays(data["label"], rounded["a"], weight=data["times"] * 1.0)
+        assert weighted == reference.to_bins(16)
+        assert not weighted.countable
+        found = tally(tmp_path, label="label", scores=["a", "b", "label"], bins=16)[()]
+        assert found["b"] == Counts.from_arrays(data["label"], data["b"]).to_bins(16)
+
+    @pytest.mark.parametrize("column", ["a", "label", "times"])
+    def test_threads_see_what_is_missing(self, data, tmp_path, column):
+        write(data[:200], tmp_path / "0.parquet")
+        bad = data[200:].astype({column: "Float64"}).copy()
+        bad.loc[300:302, column] = None
+        write(bad, tmp_path / "1.parquet")
+        with pytest.raises(InputError, match=r"^3 rows (with a missing|have no label)"):
+            Counts.from_file(tmp_path, label="label", score="a", weight="times", bins=16)
+
+    def test_labels_in_the_names_of_folders(self, data, tmp_path):
+        for label, part in data.groupby("label"):
+            write(part.drop(columns="label"), tmp_path / f"label={label}" / "x.parquet")
+        counts = Counts.from_file(tmp_path, label="label", score="a", bins=16)
+        assert counts == Counts.from_arrays(data["label"], data["a"]).to_bins(16)
+
     @pytest.mark.parametrize("name", ["x.csv", "x.parquet"])
     def test_automatic(self, data, tmp_path, monkeypatch, name):
         """Rows are kept until there are too many of them; then all of them are put into bins."""

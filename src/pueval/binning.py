@@ -75,12 +75,15 @@ def keys(values: Array, bins: int) -> Array:
     return numbered(values, bins)[0]
 
 
-def numbered(values: Array, bins: int) -> tuple[Array, int, int]:
-    """Give numbers to the bins of finite float64 scores, and return the least and the largest."""
+def numbered(values: Array, bins: int, out: Array | None = None) -> tuple[Array, int, int]:
+    """Give numbers to the bins of finite float64 scores, and return the least and the largest.
+
+    ``out`` is memory to put them into.
+    """
     digits = shift(bins)
     pattern = values.view(np.int64)
     least, most = (int(np.float64(edge).view(np.int64)) >> digits for edge in (TINY, HUGE))
-    number: Array = pattern >> digits
+    number: Array = np.right_shift(pattern, digits, out=out)
     if not number.size:
         return number, 0, 0
     low, high = int(number.min()), int(number.max())

@@ -84,6 +84,7 @@ class Histogram:
         # what belongs to the others is taken off at the end.
         self._count = np.zeros((3, 0), dtype=np.float64 if weighted else np.int64)
         self._most: int | None = None
+        self._memory = np.empty(0, dtype=np.int64)
         self._value = np.empty(0)  # the first score seen in a bin
         self._narrow = np.empty(0, dtype=bool)  # whether no other one has been seen
         self._rest: tuple[Samples, Binning | None] = ((EMPTY, EMPTY, EMPTY), None)
@@ -95,7 +96,10 @@ class Histogram:
         values = score.astype(np.float64, copy=False)
         if weight is not None:
             return self._add_weighted(kinds, values, weight)
-        number, low, high = numbered(values, self.bins)
+        if self._memory.size < values.size:
+            # The same for all batches: new memory has to be made by the system, page by page.
+            self._memory = np.empty(values.size, dtype=np.int64)
+        number, low, high = numbered(values, self.bins, self._memory[: values.size])
         # Scores that are not finite share a bin with the largest ones.
         if not (_clear(low, high, self.bins) or np.isfinite(values).all()):
             return False
@@ -110,7 +114,7 @@ class Histogram:
         for code, rows in kinds.others if kinds.largest == self._most else kinds.each(values.size):
             if code != self._most:
                 np.add.at(self._count[code], number[rows], 1)
-        self._compare(number, values)
+        self._compare(number, values, every)
         return True
 
     def _add_weighted(self, kinds: Kinds, values: Array, weight: Array) -> bool:
@@ -133,7 +137,7 @@ class Histogram:
             rows = np.flatnonzero(codes == code)
             added = np.bincount(number[rows], weight[rows], minlength=self._narrow.size)
             self._count[code] += added.astype(self._count.dtype)
-        self._compare(number, values)
+        self._compare(number, values, np.bincount(number, minlength=self._narrow.size))
         return True
 
     def _reach(self, low: int, high: int) -> bool:
@@ -157,11 +161,23 @@ class Histogram:
         self._start, self._count, self._value, self._narrow = start, count, value, narrow
         return True
 
-    def _compare(self, number: Array, values: Array) -> None:
-        """Find out which bins hold different scores; soon most do, and need no look any more."""
-        rows = np.flatnonzero(self._narrow.take(number))
-        if not rows.size:
+    def _compare(self, number: Array, values: Array, every: Array) -> None:
+        """Find out which bins hold different scores.
+
+        Soon most do. The others are at the ends, where rows are few, so that only rows beyond the
+        innermost of them need a look.
+        """
+        unsettled = np.flatnonzero(self._narrow & (every > 0))
+        if not unsettled.size:
             return
+        end = int(np.searchsorted(unsettled, np.argmax(every)))
+        beyond = np.zeros(number.size, dtype=bool)
+        if end:
+            np.less_equal(number, unsettled[end - 1], out=beyond)
+        if end < unsettled.size:
+            beyond |= number >= unsettled[end]
+        rows = np.flatnonzero(beyond)
+        rows = rows[self._narrow[number[rows]]]
         where, score = number[rows], values[rows] + 0.0
         new = np.isnan(self._value[where])
         self._value[where[new]] = score[new]

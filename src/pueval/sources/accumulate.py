@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pueval.binning import DEFAULT_BINS
+from pueval.binning import DEFAULT_BINS, add_binned
 from pueval.histogram import Histogram, Kinds
 from pueval.samples import Array
 from pueval.sources import limits
@@ -42,6 +42,7 @@ class Accumulator:
         text_weights: bool = False,
     ) -> None:
         self.expected = expected
+        self.text_weights = text_weights
         self.labels = labels
         self.bins = bins
         self._whole = text_weights
@@ -49,6 +50,23 @@ class Accumulator:
         self.rows = 0
         self._kept: list[Batch] = []
         self._histograms: list[Histogram] = []
+
+    @property
+    def pours(self) -> bool:
+        """Whether rows go into histograms."""
+        if self.bins == "auto":
+            return max(self.rows, self.expected) * self.n_scores > limits.EXACT_ROWS
+        return self.bins is not None
+
+    def another(self) -> Accumulator:
+        """Return an empty one for other rows of the same place."""
+        return Accumulator(
+            self.n_scores,
+            self.labels,
+            self.bins,
+            expected=self.expected,
+            text_weights=self.text_weights,
+        )
 
     def add(self, y: Array, scores: list[Array], weight: Array | None) -> bool:
         """Take rows without missing values; say whether labels are known and scores finite."""
@@ -59,10 +77,7 @@ class Accumulator:
         if weight is not None and self._whole:
             self._whole = bool(np.all(weight == np.floor(weight)))
         self._kept.append((kinds, y, scores, weight))
-        beyond = self.bins == "auto" and (
-            max(self.rows, self.expected) * self.n_scores > limits.EXACT_ROWS
-        )
-        if isinstance(self.bins, int) or beyond:
+        if self.pours:
             return self._pour()
         return all(map(_finite, scores))
 
@@ -82,12 +97,7 @@ class Accumulator:
     def result(self) -> list[Counted]:
         """Return what was counted for each score column."""
         if self._histograms:
-            found: list[Counted] = []
-            for histogram in self._histograms:
-                samples, binning = histogram.result(whole=self._whole)
-                exact = self.bins == "auto" and not binning.wide.size
-                found.append((samples, None if exact else binning))
-            return found
+            return [histogram.result(whole=self._whole) for histogram in self._histograms]
         y, scores, weight = self._together()
         if weight is not None and self._whole:
             weight = weight.astype(np.int64)
@@ -111,6 +121,17 @@ class Accumulator:
         if weight is None:
             return labels, numbers, None
         return labels, numbers[:-1], numbers[-1]
+
+
+def combine(parts: list[list[Counted]], bins: Bins) -> list[Counted]:
+    """Add what was counted apart; scores that each have a bin of their own are not binned."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = [add_binned(*one, *other) for one, other in zip(total, part, strict=True)]
+    return [
+        (samples, None if bins == "auto" and binning and not binning.wide.size else binning)
+        for samples, binning in total
+    ]
 
 
 def _finite(values: Array) -> bool:

@@ -14,6 +14,8 @@ from pueval.sources.labels import LabelValues, infinite, missing
 
 # Arrays shorter than this are sorted on one core: starting a thread costs more than it saves.
 THREADED_ROWS = 500_000
+# Rows that are looked at together: few enough for the cache of a processor.
+BLOCK = 65_536
 # Whole numbers beyond this are not all floats, so different scores would become equal.
 EXACT = 2**53
 
@@ -23,7 +25,7 @@ Samples = tuple[Sample, Sample, Sample]
 def read_arrays(y: Any, score: Any, *, labels: LabelValues, weight: Any = None) -> Samples:
     """Sort the scores of labeled, unlabeled and known negative rows apart."""
     y = one_column(y, "y")
-    score = as_scores(one_column(score, "score"))
+    score = check_scores(one_column(score, "score"))
     weight = None if weight is None else as_weights(one_column(weight, "weight"))
     for name, array in (("score", score), ("weight", weight)):
         if array is not None and len(array) != len(y):
@@ -56,30 +58,47 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, weight: Any = None) 
 
 def _read(y: Array, score: Array, weight: Array | None, labels: LabelValues) -> Samples | None:
     """Return the three samples of some rows; None if a label is none of the three values."""
+    if weight is not None:
+        masks = _masks(y, labels)
+        if masks is None:
+            return None
+        weighted = weight.dtype.kind == "f"
+        score = score.astype(float_type(score.dtype), copy=False)
+        return _three(sample(score[mask], weight[mask], weighted=weighted) for mask in masks)
+    # Most rows are of one kind. To sort the others to the end, as +inf, is faster than to pick it.
+    padded = np.empty(len(y), dtype=float_type(score.dtype))
+    picked: list[list[Array]] = [[], [], []]
+    largest = None
+    for start in range(0, len(y), BLOCK):
+        rows = slice(start, start + BLOCK)
+        masks = _masks(y[rows], labels)
+        if masks is None:
+            return None
+        if largest is None:
+            largest = int(np.argmax([np.count_nonzero(mask) for mask in masks]))
+        block = padded[rows]
+        block[:] = score[rows]
+        for kind, mask in enumerate(masks):
+            if kind != largest and mask.any():
+                index = np.flatnonzero(mask)
+                picked[kind].append(block[index])
+                block[index] = np.inf
+    padded.sort()
+    samples = [sample(np.concatenate(parts)) if parts else EMPTY for parts in picked]
+    found = len(y) - sum(one.total for one in samples)
+    if found and largest is not None:
+        samples[largest] = Sample((Chunk(padded[:found]),), found)
+    return _three(samples)
+
+
+def _masks(y: Array, labels: LabelValues) -> list[Array] | None:
+    """Tell which rows are of which kind; None if a label is none of the three values."""
     masks = [
         np.zeros(len(y), dtype=bool) if value is None else equal_labels(y, value)
         for value in labels.kinds
     ]
-    found = [int(np.count_nonzero(mask)) for mask in masks]
-    if sum(found) != len(y):
-        return None
-    if weight is not None:
-        weighted = weight.dtype.kind == "f"
-        return _three(sample(score[mask], weight[mask], weighted=weighted) for mask in masks)
-    # Most rows are of one kind. To sort the others to the end, as +inf, is faster than to pick it.
-    largest = int(np.argmax(found))
-    padded = score.copy()
-    samples = []
-    for kind, mask in enumerate(masks):
-        if kind == largest:
-            samples.append(EMPTY)
-        else:
-            index = np.flatnonzero(mask)
-            samples.append(sample(score[index]))
-            padded[index] = np.inf
-    padded.sort()
-    samples[largest] = Sample((Chunk(padded[: found[largest]]),), found[largest])
-    return _three(samples)
+    found = sum(int(np.count_nonzero(mask)) for mask in masks)
+    return masks if found == len(y) else None
 
 
 def _three(samples: Iterable[Sample]) -> Samples:
@@ -121,8 +140,19 @@ def one_column(values: Any, name: str) -> Array:
     return array
 
 
+def float_type(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
+    """Return the type that scores are kept in."""
+    return np.float32 if dtype in (np.float32, np.float16) else np.float64
+
+
 def as_scores(score: Array) -> Array:
     """Return scores as floats; refuse what is no number."""
+    score = check_scores(score)
+    return score.astype(float_type(score.dtype), copy=False)
+
+
+def check_scores(score: Array) -> Array:
+    """Refuse scores that are no numbers, or whole ones that floats cannot hold."""
     if score.dtype.kind == "O":
         try:
             score = score.astype(np.float64)
@@ -133,14 +163,16 @@ def as_scores(score: Array) -> Array:
             f"score must hold real numbers; got dtype {score.dtype}"
             + (f" (first value {score[0]!r})." if len(score) else ".")
         )
-    if score.dtype.kind in "iu" and len(score) and np.abs(score).max() > EXACT:
+    if (
+        score.dtype.kind in "iu"
+        and len(score)
+        and not (int(score.min()) >= -EXACT and int(score.max()) <= EXACT)
+    ):
         raise InputError(
             "integer scores must lie within ±2**53, or different scores become equal; "
             f"got {score.min()} to {score.max()}. Replace them by their ranks."
         )
-    if score.dtype == np.float32:
-        return score
-    return score.astype(np.float32 if score.dtype == np.float16 else np.float64, copy=False)
+    return score
 
 
 def as_weights(weight: Array) -> Array:

@@ -18,6 +18,11 @@ class Columns:
     weight: str | None = None
     by: tuple[str, ...] = ()
 
+    @property
+    def numeric(self) -> tuple[str, ...]:
+        """Labels, scores and weights."""
+        return (self.label, *self.scores, *(() if self.weight is None else (self.weight,)))
+
 
 def check_column(name: str, columns: Sequence[str], what: str) -> None:
     """Refuse a column that is not there, naming those that are."""

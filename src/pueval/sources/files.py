@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 
 from pueval.errors import InputError, require
-from pueval.sources.accumulate import Accumulator
+from pueval.samples import in_threads
+from pueval.sources.accumulate import Accumulator, combine
 from pueval.sources.arrays import EXACT
 from pueval.sources.columns import Columns
 from pueval.sources.labels import LabelValues
-from pueval.sources.limits import Bins, Tallies
+from pueval.sources.limits import Bins, Counted, Tallies
 from pueval.sources.paths import Place, find
+from pueval.sources.row_groups import find_row_groups, read_batches
 from pueval.sources.tables import FLOATS, KINDS, Rows, opened, unreadable
 
-# Rows that are looked at together: few enough for the cache of a processor.
-BATCH = 262_144
+# Rows that are looked at together: more would take more memory, fewer more time.
+BATCH = 524_288
 
 
 def read_files(
@@ -45,55 +47,75 @@ def read_files(
     with opened(place, columns, labels) as rows:
         if columns.by:
             return _grouped(rows, bins)
-        accumulator = _stream(place, rows, bins)
-    if not accumulator.rows:
-        raise InputError(f"{place.text} holds no rows, only a header.")
-    return {(): dict(zip(columns.scores, accumulator.result(), strict=True))}
+        found = _stream(place, rows, bins)
+    return {(): dict(zip(columns.scores, found, strict=True))}
 
 
-def _stream(place: Place, rows: Rows, bins: Bins) -> Accumulator:
+def _stream(place: Place, rows: Rows, bins: Bins) -> list[Counted]:
     """Read rows batch by batch; memory is needed for those kept only."""
     arrow = require("pyarrow", extra="cli", purpose="reading files")
-    scores = len(rows.columns.scores)
-    # Weights that come as text are whole numbers if they all are.
     plain, labels = rows.plain_labels()
-    text_weights = rows.types.get("w") == "VARCHAR"
+    n_scores = len(rows.columns.scores)
     # Parquet files and databases know their number of rows; to count those of others is to read.
     expected = 0
     if place.format in {"parquet", "duckdb"}:
         [(expected,)] = rows.relation.aggregate("count(*)").fetchall()
-    accumulator = Accumulator(scores, labels, bins, expected=expected, text_weights=text_weights)
-    reader = rows.numbers(plain=plain).to_arrow_reader(BATCH)
+    accumulator = Accumulator(
+        n_scores,
+        labels,
+        bins,
+        expected=expected,
+        # Weights that come as text are whole numbers if they all are.
+        text_weights=rows.types.get("w") == "VARCHAR",
+    )
     try:
-        usable = all(_take(batch, rows, accumulator) for batch in reader)
-    except arrow.ArrowException as error:
+        groups = None
+        if accumulator.pours and plain and place.format == "parquet" and rows.plain_numbers():
+            groups = find_row_groups(place.files, rows.columns.numeric)
+        if groups is not None:
+            accumulators = [accumulator.another() for _ in range(os.cpu_count() or 1)]
+
+            def work(one: Accumulator) -> bool:
+                batches = read_batches(groups, rows.columns.numeric)
+                return all(_take(batch, rows, one) for batch in batches)
+
+            usable = all(in_threads(work, accumulators))
+        else:
+            accumulators = [accumulator]
+            reader = rows.numbers(plain=plain).to_arrow_reader(BATCH)
+            # Closed at the end, or the connection would not take another query.
+            with reader:
+                usable = all(_take(batch.columns, rows, accumulator) for batch in reader)
+    except (OSError, arrow.ArrowException) as error:
         raise unreadable(place.text, error) from None
-    finally:
-        # Or the connection would not take another query.
-        reader.close()
     if not usable:
         raise rows.problem()
-    return accumulator
+    filled = [one for one in accumulators if one.rows]
+    if not filled:
+        raise InputError(f"{place.text} holds no rows, only a header.")
+    return combine([one.result() for one in filled], bins)
 
 
-def _take(batch: Any, rows: Rows, accumulator: Accumulator) -> bool:
-    """Hand a batch on, unless something in it cannot be used."""
-    if any(column.null_count for column in batch.columns):
+def _take(columns: list[Any], rows: Rows, accumulator: Accumulator) -> bool:
+    """Hand labels, scores and weights on, unless something in them cannot be used."""
+    if any(column.null_count for column in columns):
         return False
-    y, *numbers = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
+    y, *numbers = (column.to_numpy(zero_copy_only=False) for column in columns)
     if not y.size:
         return True
-    for name, values in zip(batch.schema.names[1:], numbers, strict=True):
+    types = [kind for name, kind in rows.types.items() if name != "label"]
+    for kind, values in zip(types, numbers, strict=True):
         # Whole numbers must be such that floats can hold them.
-        if rows.types[name] not in FLOATS and not -EXACT <= values.min() <= values.max() <= EXACT:
+        if kind not in FLOATS and not -EXACT <= values.min() <= values.max() <= EXACT:
             return False
-    scores = numbers[: len(rows.columns.scores)]
     weight = None
     if rows.columns.weight is not None:
-        weight = numbers[-1]
+        weight = numbers.pop()
         if not (weight.min() >= 0 and weight.max() < np.inf):
             return False
-    return accumulator.add(y, scores, weight)
+        # One file may have whole weights where another has floats.
+        weight = weight.astype(np.float64) if rows.types["w"] in FLOATS else weight
+    return accumulator.add(y, numbers, weight)
 
 
 def _grouped(rows: Rows, bins: Bins) -> Tallies:

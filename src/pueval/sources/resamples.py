@@ -11,9 +11,10 @@ from pueval.binning import Binning, Samples, assemble
 from pueval.errors import InputError
 from pueval.sources.arrays import EXACT
 from pueval.sources.columns import Columns, check_column
+from pueval.sources.expressions import bin_of, label_matches
 from pueval.sources.hashing import add_weights
 from pueval.sources.labels import LabelValues, missing
-from pueval.sources.queries import bin_of, label_matches, open_frame, prepare, read_query
+from pueval.sources.queries import open_frame, prepare, read_query
 
 # Resamples drawn by one query. More of them make expressions longer than engines like.
 AT_ONCE = 25

@@ -67,6 +67,14 @@ class Rows:
             return False, KINDS
         return True, LabelValues(*(None if number is None else turn(number) for number in here))
 
+    def plain_numbers(self) -> bool:
+        """Whether scores and weights are numbers that can be taken as they are."""
+        return all(
+            kind in {*WHOLE, "FLOAT", "DOUBLE"}
+            for name, kind in self.types.items()
+            if name != "label"
+        )
+
     def numbers(self, *, plain: bool = False) -> Any:
         """Return the rows with labels as kinds (column ``k``) and everything else as numbers.
 

@@ -1,0 +1,55 @@
+"""Row groups of Parquet files, read by several threads at a time.
+
+Where scores go into histograms, rows need not pass through one place: every thread reads row groups
+and keeps histograms of its own, which are added at the end.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pueval.errors import require
+
+# Rows that are looked at together: few enough for the cache of a processor.
+BATCH = 131_072
+TYPES = ("int8", "int16", "int32", "int64", "float", "double", "bool")
+
+Groups = queue.SimpleQueue[tuple[str, int]]
+
+
+def find_row_groups(files: Sequence[str], columns: Sequence[str]) -> Groups | None:
+    """Return all row groups of files that have some columns of plain numbers; None if one has not.
+
+    A column may be missing because it is the name of a folder.
+    """
+    parquet = require("pyarrow.parquet", extra="cli", purpose="reading files")
+    found: Groups = queue.SimpleQueue()
+    for file in files:
+        opened = parquet.ParquetFile(file)
+        types = {field.name: str(field.type) for field in opened.schema_arrow}
+        # A dot in a name would be taken for a field inside a column.
+        if not all(types.get(name) in TYPES and "." not in name for name in columns):
+            return None
+        for group in range(opened.num_row_groups):
+            found.put((file, group))
+    return found
+
+
+def read_batches(groups: Groups, columns: Sequence[str]) -> Iterator[list[Any]]:
+    """Take row groups while there are any, and give their rows: Arrow arrays, in batches."""
+    parquet = require("pyarrow.parquet", extra="cli", purpose="reading files")
+    name: str | None = None
+    opened: Any = None
+    while True:
+        try:
+            file, group = groups.get_nowait()
+        except queue.Empty:
+            return
+        if file != name:
+            name, opened = file, parquet.ParquetFile(file, memory_map=True)
+        for batch in opened.iter_batches(
+            BATCH, row_groups=[group], columns=list(dict.fromkeys(columns)), use_threads=False
+        ):
+            yield [batch.column(column) for column in columns]
