@@ -10,14 +10,14 @@ import polars as pl
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-import pueval.influence
 from pueval import AssumptionWarning, Counts, InputError, compare, evaluate
-from pueval.comparison import Comparison
+from pueval.comparing import influence
+from pueval.comparing.comparison import Comparison
+from pueval.comparing.differences import best_probability, holm
+from pueval.comparing.influence import influence_functions, measure_slopes, share_slopes
+from pueval.comparing.joint import Joint
 from pueval.curves import average_precision, naive_auc
-from pueval.differences import best_probability, holm
 from pueval.errors import UndefinedMeasureWarning
-from pueval.influence import influence_functions, measure_slopes, share_slopes
-from pueval.joint import Joint
 from pueval.measures import MEASURES
 from pueval.mixture import Mixture
 from pueval.rates import rates
@@ -106,7 +106,7 @@ def test_few_knots_are_enough(rng, monkeypatch):
     y, scores, _ = models(rng, 60_000, noise=(0.5, 0.8))
     pairs = []
     for knots in (10**9, 8192):
-        monkeypatch.setattr(pueval.influence, "KNOTS", knots)
+        monkeypatch.setattr(influence, "KNOTS", knots)
         found = compare(y, scores, prior=0.2)
         pairs.append([*found.differences("roc_auc"), *found.differences("average_precision")])
     for exact, fast in zip(*pairs, strict=True):

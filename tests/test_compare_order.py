@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from pueval import AssumptionWarning, Counts, InputError, compare, evaluate
-from pueval.agreement import Rankings
+from pueval.comparing.agreement import Rankings
+from pueval.comparing.prior_order import best_values, upper_hull
 from pueval.measures import MEASURES
 from pueval.mixture import Mixture
-from pueval.prior_order import best_values, upper_hull
 from pueval.ranking import ranking_measures
 from pueval.rates import rates
 from tests.conftest import models, with_negatives

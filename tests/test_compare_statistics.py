@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 
 from pueval import AssumptionWarning, compare
-from pueval.comparison import BEST
+from pueval.comparing.comparison import BEST
 from tests.conftest import models, with_negatives
 
 SETTINGS = {

@@ -1,14 +1,20 @@
 """Honest evaluation of binary classifiers when nobody ever labeled a negative."""
 
 from pueval import conversions, metrics
-from pueval.agreement import Disagreement, Rankings
 from pueval.bands import CurveBand
 from pueval.bounds import Bounds, BoundTables, claesen_bounds
 from pueval.choices import Choice
-from pueval.comparator import compare
-from pueval.comparison import Comparison
+from pueval.comparing import (
+    Comparison,
+    Difference,
+    Disagreement,
+    Flip,
+    PriorOrder,
+    Rankings,
+    Reign,
+    compare,
+)
 from pueval.counts import Counts
-from pueval.differences import Difference
 from pueval.errors import (
     AssumptionWarning,
     BinnedScoresWarning,
@@ -28,7 +34,6 @@ from pueval.groups import (
 )
 from pueval.label_frequency import Moments, labeling_moments, labeling_variance
 from pueval.mixture import Mixture
-from pueval.prior_order import Flip, PriorOrder, Reign
 from pueval.region import Region
 from pueval.resampled import poisson_resamples
 from pueval.resolution import Resolution, resolution

@@ -8,9 +8,10 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from pueval.comparator import compare
-from pueval.comparison import Comparison
-from pueval.comparison_text import (
+from pueval.comparing.comparator import compare
+from pueval.comparing.comparison import Comparison
+from pueval.comparing.paired import check_names
+from pueval.comparing.presentation import (
     HEADLINES,
     about_limits,
     difference_rows,
@@ -19,7 +20,6 @@ from pueval.comparison_text import (
     value_rows,
 )
 from pueval.mixture import Target
-from pueval.paired import check_names
 from pueval.report import write_report
 from pueval.sources.columns import Columns
 from pueval.sources.labels import LabelValues

@@ -10,8 +10,8 @@ from itertools import combinations
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from pueval.comparing.joint import Joint
 from pueval.errors import InputError
-from pueval.joint import Joint
 from pueval.samples import Array
 
 # Draws of the joint normal distribution behind the probability of being the best.

@@ -11,8 +11,8 @@ from pueval.presentation import assumed, title
 from pueval.tables import amount, html_table, number, plain_data, span, text_table
 
 if TYPE_CHECKING:
-    from pueval.comparison import Comparison
-    from pueval.differences import Difference
+    from pueval.comparing.comparison import Comparison
+    from pueval.comparing.differences import Difference
     from pueval.evaluation import Evaluation
 
 # The measures whose pairs are shown where there is no room for all.

@@ -9,11 +9,11 @@ from typing import Protocol
 
 import numpy as np
 
+from pueval.comparing.influence import StepFunctions, measure_slopes, share_slopes
+from pueval.comparing.paired import PairedRows
 from pueval.counts import Counts
-from pueval.influence import StepFunctions, measure_slopes, share_slopes
 from pueval.measures import MEASURES, Measure, find_measure
 from pueval.mixture import Mixture, Target
-from pueval.paired import PairedRows
 from pueval.rates import Shares, rates_of_shares
 from pueval.samples import Array, in_threads
 

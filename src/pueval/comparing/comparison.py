@@ -10,19 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pueval import comparison_text
-from pueval.agreement import Rankings
 from pueval.assumptions import Assumptions
-from pueval.differences import Difference, best_probability, paired_differences
-from pueval.errors import InputError, require
-from pueval.evaluation import Evaluation
-from pueval.intervals import Resampling
-from pueval.joint import Joint, Joints
-from pueval.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure
-from pueval.mixture import Mixture, Target
-from pueval.paired import known_model
-from pueval.presentation import MAXIMA
-from pueval.prior_order import (
+from pueval.comparing import presentation
+from pueval.comparing.agreement import Rankings
+from pueval.comparing.differences import Difference, best_probability, paired_differences
+from pueval.comparing.joint import Joint, Joints
+from pueval.comparing.paired import known_model
+from pueval.comparing.prior_order import (
     GRID,
     GRID_OF_AREAS,
     PriorOrder,
@@ -33,6 +27,12 @@ from pueval.prior_order import (
     possible_priors,
     prior_span,
 )
+from pueval.errors import InputError, require
+from pueval.evaluation import Evaluation
+from pueval.intervals import Resampling
+from pueval.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure
+from pueval.mixture import Mixture, Target
+from pueval.presentation import MAXIMA
 from pueval.ranking import RANKING_TITLES
 from pueval.samples import in_threads
 
@@ -324,7 +324,7 @@ class Comparison:
         for measure in self.measures:
             for name in self:
                 keys.append((measure, name))
-                rows.append(comparison_text.estimate_row(self[name], measure))
+                rows.append(presentation.estimate_row(self[name], measure))
         index = pandas.MultiIndex.from_tuples(keys, names=["measure", "model"])
         frame: pd.DataFrame = pandas.DataFrame(rows, index=index)
         return frame
@@ -337,7 +337,7 @@ class Comparison:
         dict
             Undefined and infinite numbers are None.
         """
-        return comparison_text.as_data(self)
+        return presentation.as_data(self)
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write a report of all models as one HTML file that needs no network.
@@ -368,7 +368,7 @@ class Comparison:
         return ComparisonDisplay.from_comparison(self, **options)
 
     def __repr__(self) -> str:
-        return comparison_text.as_text(self)
+        return presentation.as_text(self)
 
     def _repr_html_(self) -> str:
-        return comparison_text.as_html(self)
+        return presentation.as_html(self)

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from pueval.assumptions import Assumptions, settle
-from pueval.comparison import BEST, Comparison
+from pueval.comparing.comparison import BEST, Comparison
+from pueval.comparing.influence import StepFunctions, influence_functions
+from pueval.comparing.joint import Joint, Joints, PairedShares, area_covariances, shares_at
+from pueval.comparing.paired import PairedRows, known_model, read_paired
+from pueval.comparing.row_bootstrap import draw_rows, drawn_covariance
 from pueval.curves import average_precision, direct_auc, naive_auc
 from pueval.errors import AssumptionWarning, InputError, UndefinedMeasureWarning
 from pueval.evaluation import Evaluation, check_threshold, draw_again
 from pueval.evaluator import Prepared, finish, prepare
-from pueval.influence import StepFunctions, influence_functions
 from pueval.intervals import Resampling
-from pueval.joint import Joint, Joints, PairedShares, area_covariances, shares_at
 from pueval.measures import AREAS, MEASURES
 from pueval.mixture import Mixture, Target, check_target
-from pueval.paired import PairedRows, known_model, read_paired
 from pueval.presentation import MAXIMA
 from pueval.resampling import resample
 from pueval.results import best_value
-from pueval.row_bootstrap import draw_rows, drawn_covariance
 from pueval.samples import Array, in_threads
 from pueval.sources.labels import LabelValues
 

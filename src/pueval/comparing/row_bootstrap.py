@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pueval.comparing.joint import Joint
+from pueval.comparing.paired import PairedRows
 from pueval.counts import Counts
 from pueval.curves import average_precision, direct_auc, naive_auc
-from pueval.joint import Joint
 from pueval.measures import MEASURES, Measure
 from pueval.mixture import Mixture, Target
-from pueval.paired import PairedRows
 from pueval.rates import Rates, rates
 from pueval.results import best_value
 from pueval.samples import EMPTY, Array, Chunk, Sample
