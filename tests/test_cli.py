@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from pueval import __version__, evaluate
-from pueval.cli import run
+from pueval.commands.app import run
 from tests.conftest import draw
 
 
@@ -176,7 +176,7 @@ def test_an_existing_file_survives_a_failure(scores, tmp_path, monkeypatch, caps
     def full(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pueval.cli.json.dump", full)
+    monkeypatch.setattr("pueval.commands.json_files.json.dump", full)
     code = run(["evaluate", str(scores), "--label", "label", "--score", "model_a", "--prior",
                 "0.2", "--json", str(path)])  # fmt: skip
     assert code == 2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pueval import compare
-from pueval.cli import run
+from pueval.commands.app import run
 from tests.conftest import models
 
 

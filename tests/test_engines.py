@@ -12,7 +12,7 @@ import pyarrow.feather
 import pytest
 
 from pueval import BinnedScoresWarning, Counts, InputError, evaluate, tally
-from pueval.cli import run
+from pueval.commands.app import run
 from pueval.sources.paths import find
 from tests.backends import need, need_java
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from pueval import evaluate, evaluate_by
-from pueval.cli import run
+from pueval.commands.app import run
 from tests.conftest import draw
 
 NAMES = ["Bern", "<b>Oslo</b>", "[red]Rome[/]", "$x_", "tab\there \x1b[31m", "tiny"]

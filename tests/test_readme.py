@@ -8,7 +8,7 @@ import shlex
 import pandas as pd
 import pytest
 
-from pueval.cli import run
+from pueval.commands.app import run
 from tests.conftest import ROOT
 
 README = (ROOT / "README.md").read_text()

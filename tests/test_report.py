@@ -12,7 +12,7 @@ import pytest
 
 import pueval.report.page
 from pueval import AssumptionWarning, Counts, InputError, MissingPackageError, evaluate
-from pueval.cli import run
+from pueval.commands.app import run
 from pueval.measures import MEASURES
 from pueval.report import write_report
 from pueval.report.histogram import histogram

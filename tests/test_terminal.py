@@ -8,10 +8,10 @@ import pytest
 from rich.console import Console
 
 from pueval import evaluate
-from pueval.cli import run
+from pueval.commands.app import run
+from pueval.commands.terminal import print_roc_curves, print_table
+from pueval.commands.text_curves import DOTS, draw_curves
 from pueval.tables import number
-from pueval.terminal import print_roc_curves, print_table
-from pueval.text_curves import DOTS, draw_curves
 from tests.conftest import draw
 
 

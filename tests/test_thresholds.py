@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 from pueval import Counts, InputError, evaluate
-from pueval.cli import run
+from pueval.commands.app import run
 from tests.conftest import draw
 
 

@@ -14,7 +14,7 @@ def main() -> None:
             require(package, extra="cli", purpose="the command line")
     except MissingPackageError as error:
         sys.exit(f"pueval: {error}")
-    from pueval.cli import run
+    from pueval.commands.app import run
 
     sys.exit(run(sys.argv[1:]))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pueval.cli import run
+from pueval.commands.app import run
 from pueval.simulate import binormal, label_at_random
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from cyclopts import Group, Parameter
 
+from pueval.commands.options import OUTPUT
 from pueval.errors import InputError
 from pueval.samples import Array
 from pueval.simulate.files import label_file, write_drawn
@@ -22,7 +23,6 @@ from pueval.simulate.populations import Population, beta_scores, binormal, ranke
 MODEL = Group("Score model (without --from)", sort_key=1)
 SOURCE = Group("Labeled file", sort_key=2)
 LABELING = Group("Labeling (one of --label-frequency, --count and --propensity)", sort_key=3)
-OUTPUT = Group("Output", sort_key=4)
 
 
 def simulate_command(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from typing import Annotated, Any, Literal
 
-from cyclopts import Group, Parameter
+from cyclopts import Parameter
 
+from pueval.commands.json_files import write_json
+from pueval.commands.options import ASSUMPTIONS, COLUMNS, LABELS, OUTPUT
+from pueval.commands.terminal import say, show_table, typed
 from pueval.comparing.comparator import compare
 from pueval.comparing.comparison import Comparison
 from pueval.comparing.paired import check_names
@@ -24,15 +26,6 @@ from pueval.report import write_report
 from pueval.sources.columns import Columns
 from pueval.sources.labels import LabelValues
 from pueval.sources.rows import KINDS, read_rows
-from pueval.terminal import say, show_table, typed
-from pueval.writing import replaced
-
-COLUMNS = Group("Columns", sort_key=1)
-ASSUMPTIONS = Group(
-    "Assumptions (at most one of the first three; with none the prior is estimated)", sort_key=2
-)
-LABELS = Group("Label values", sort_key=3)
-OUTPUT = Group("Output", sort_key=4)
 
 
 def compare_command(
@@ -143,10 +136,7 @@ def compare_command(
     measures = tuple(measure or HEADLINES)
     shown = _tables(comparison, measures, ranking=ranking)
     if json_path is not None:
-        content = {"file": file, "label": label} | comparison.to_dict()
-        with replaced(json_path) as stream:
-            json.dump(content, stream, allow_nan=False)
-            stream.write("\n")
+        write_json(json_path, {"file": file, "label": label} | comparison.to_dict())
     if html_path is not None:
         differences = [vars(one) for one in comparison.differences()]
         command = shlex.join(["pueval", *typed.get()])

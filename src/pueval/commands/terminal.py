@@ -15,8 +15,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from pueval.commands.text_curves import draw_curves
 from pueval.tables import number, text_table
-from pueval.text_curves import draw_curves
 
 if TYPE_CHECKING:
     from pueval.evaluation import Evaluation

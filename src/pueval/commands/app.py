@@ -1,0 +1,60 @@
+"""The command line as a whole: its commands, and what happens to errors."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+
+import cyclopts
+
+from pueval import __version__
+from pueval.commands.compare import compare_command
+from pueval.commands.count import count_command
+from pueval.commands.evaluate import evaluate_command
+from pueval.commands.prior import prior_command
+from pueval.commands.simulate import simulate_command
+from pueval.commands.terminal import typed
+from pueval.errors import AssumptionWarning, BinnedScoresWarning, InputError, MissingPackageError
+
+app = cyclopts.App(
+    name="pueval",
+    version=__version__,
+    version_flags=["--version"],
+    help=(
+        "Honest evaluation of binary classifiers when nobody ever labeled a negative.\n\n"
+        "Counting unlabeled rows as negative gives wrong numbers. pueval finds out how many "
+        "positives hide among them, or takes your word for it, and gives the right ones."
+    ),
+)
+app.command(evaluate_command, name="evaluate")
+app.command(prior_command, name="prior")
+app.command(compare_command, name="compare")
+app.command(simulate_command, name="simulate")
+app.command(count_command, name="count")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line; return the exit code."""
+    try:
+        with warnings.catch_warnings():
+            # They are part of the evaluation and printed with it.
+            warnings.simplefilter("ignore", AssumptionWarning)
+            typed.set(tuple(arguments))
+            warnings.simplefilter("ignore", BinnedScoresWarning)
+            app(list(arguments), exit_on_error=False, print_error=False)
+    except (InputError, MissingPackageError) as error:
+        return _fail(str(error))
+    except cyclopts.CycloptsError as error:
+        return _fail(f"{error} See pueval {' '.join(arguments[:1])} --help.")
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
+
+
+def _fail(message: str) -> int:
+    print(f"pueval: {message}", file=sys.stderr)  # noqa: T201
+    return 2

@@ -1,0 +1,235 @@
+"""``pueval evaluate``: every measure, naive and corrected, of the models in a file."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from pueval.commands.evaluations import print_evaluations
+from pueval.commands.groups import (
+    evaluate_groups,
+    group_notes,
+    group_table,
+    read_groups,
+    refuse_with_groups,
+)
+from pueval.commands.json_files import write_models
+from pueval.commands.models import read_models
+from pueval.commands.options import ASSUMPTIONS, COLUMNS, ENGINE, LABELS, OUTPUT
+from pueval.commands.terminal import say, show_table, typed
+from pueval.commands.thresholds import choice_table, choose_all
+from pueval.counts import Counts
+from pueval.curves import naive_auc
+from pueval.errors import InputError
+from pueval.evaluation import Evaluation
+from pueval.evaluator import evaluate
+from pueval.mixture import Target
+from pueval.report import write_report
+from pueval.sources.labels import LabelValues
+from pueval.sources.limits import Engine
+
+
+def evaluate_command(
+    file: str,
+    /,
+    *,
+    label: Annotated[str | None, Parameter(group=COLUMNS)] = None,
+    score: Annotated[list[str] | None, Parameter(group=COLUMNS, negative=())] = None,
+    weight: Annotated[str | None, Parameter(group=COLUMNS)] = None,
+    prior: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None,
+    prevalence: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None,
+    label_frequency: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None,
+    purity: Annotated[str, Parameter(group=ASSUMPTIONS)] = "1",
+    target: Annotated[Target, Parameter(group=ASSUMPTIONS)] = "population",
+    by: Annotated[str | None, Parameter(group=COLUMNS)] = None,
+    group_prior: Annotated[
+        Literal["shared", "label_frequency", "each"], Parameter(group=ASSUMPTIONS)
+    ] = "shared",
+    threshold: Annotated[float | None, Parameter(group=OUTPUT)] = None,
+    at: Annotated[list[str] | None, Parameter(group=OUTPUT, negative=())] = None,
+    level: Annotated[float, Parameter(group=OUTPUT)] = 0.95,
+    intervals: Annotated[bool, Parameter(group=OUTPUT, negative="--no-intervals")] = True,
+    variance: Annotated[Literal["sampling", "labeling"], Parameter(group=OUTPUT)] = "sampling",
+    n_resamples: Annotated[int, Parameter(group=OUTPUT)] = 2000,
+    seed: Annotated[int, Parameter(group=OUTPUT)] = 0,
+    positive: Annotated[str, Parameter(group=LABELS)] = "1",
+    unlabeled: Annotated[str, Parameter(group=LABELS)] = "0",
+    negative: Annotated[str | None, Parameter(group=LABELS)] = None,
+    bins: Annotated[int | Literal["auto", "exact"], Parameter(group=ENGINE)] = "auto",
+    engine: Annotated[Engine, Parameter(group=ENGINE)] = "duckdb",
+    address: Annotated[str | None, Parameter(group=ENGINE)] = None,
+    ranking: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
+    json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
+    html_path: Annotated[str | None, Parameter(name="--html", group=OUTPUT)] = None,
+    quiet: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
+) -> None:
+    """Evaluate the scores of one or more models in a CSV or Parquet file.
+
+    Prints every measure twice: naive, with unlabeled rows counted as negative, and corrected.
+
+    Example: pueval evaluate scores.csv --label label --score model_a --prior 0.2
+
+    Parameters
+    ----------
+    file
+        A CSV, Parquet or Arrow file, a quoted pattern such as 'scores/*.parquet', a folder, a table
+        of a database as duckdb:///file.db?table=name, or Counts saved by "pueval count".
+    label
+        Column that says which rows are labeled positives.
+    score
+        Column with a model's scores; repeat the option to see models side by side.
+    weight
+        Column with weights of the rows.
+    prior
+        Share of positives among the unlabeled rows: a number, or an interval such as 0.1,0.3.
+    prevalence
+        Share of positives in the target; a number or an interval.
+    label_frequency
+        Share of all positives that are labeled; a number or an interval.
+    purity
+        Share of true positives among the labeled rows, a number or an interval; 1 means clean
+        labels. "estimate" estimates it together with the prior.
+    target
+        Whose performance: of the whole population in the file, or of its unlabeled rows
+        (when the labeled ones were collected apart).
+    by
+        Column with the group of each row: evaluate every group, beside all rows together.
+    group_prior
+        With --by: the same prior in every group, the same label frequency, or a prior that is
+        estimated in each.
+    threshold
+        Scores at or above it count as predicted positive. By default each model's threshold of
+        the best Matthews correlation.
+    at
+        Also choose a threshold: precision=0.9, recall=0.8, fpr=0.01, top=500 (rows), best=f1 or
+        cost=1:20 (what a false positive and a false negative cost); repeat it for several.
+    level
+        Confidence level of the limits. They carry the uncertainty of an estimated prior.
+    intervals
+        Whether to compute limits.
+    variance
+        What limits are about: another sample of rows, or another choice of labels for these.
+    n_resamples
+        How often rows are drawn again for the limits.
+    seed
+        Of the random numbers for the limits.
+    positive
+        Value of a labeled positive; 1 also stands for 1.0 and true.
+    unlabeled
+        Value of an unlabeled row; 0 also stands for 0.0 and false.
+    negative
+        Value of a known negative, if there are any.
+    bins
+        How many bins to put between a score and twice it, a power of 2 such as 4096; "exact" keeps
+        every score; "auto" does so for up to 50 million of them.
+    engine
+        What reads the files: duckdb (here, on all cores), polars, dask or spark.
+    address
+        Of a running cluster: a Dask scheduler (tcp://host:8786), a Spark master
+        (spark://host:7077) or Connect server (sc://host:15002).
+    ranking
+        Also print the measures that need no prior: PULP, Lee-Liu, pseudo-F and others.
+    json_path
+        Write everything, curves included, to this file.
+    html_path
+        Write a page with sliders for every assumption to this file; it needs no network.
+    quiet
+        Print nothing but errors.
+    """
+    labels = LabelValues(positive, unlabeled, negative)
+    how: dict[str, Any] = {
+        "target": target,
+        "threshold": threshold,
+        "level": level if intervals else None,
+        "variance": variance,
+        "n_resamples": n_resamples,
+        "seed": seed,
+    }
+    assumed: dict[str, Any] = {
+        "prior": _share("prior", prior),
+        "prevalence": _share("prevalence", prevalence),
+        "label_frequency": _share("label-frequency", label_frequency),
+        "purity": purity if purity == "estimate" else _share("purity", purity),
+    }
+    if by is not None:
+        refuse_with_groups(at=at, ranking=ranking, variance=variance != "sampling", html=html_path)
+        if engine != "duckdb" or bins != "auto":
+            raise InputError("--engine and --bins do not go with --by: groups are read row by row.")
+        if label is None or not score:
+            raise InputError("--by needs --label and --score: groups are made of rows.")
+        columns = read_groups(file, label, score, weight, labels, by)
+        groups = evaluate_groups(columns, group_prior, assumed, how)
+        if json_path is not None:
+            write_models(json_path, file, label, {k: one.to_dict() for k, one in groups.items()})
+        for name, one in groups.items() if not quiet else ():
+            say(f"{name}: {one.summary()}.")
+            show_table(*group_table(one))
+            for line in group_notes(one):
+                say(line)
+        return
+    if group_prior != "shared":
+        raise InputError("--group-prior is about groups, and goes with --by.")
+    counts = read_models(
+        file,
+        label=label,
+        scores=score or [],
+        weight=weight,
+        labels=(positive, unlabeled, negative),
+        bins=None if bins == "exact" else bins,
+        engine=engine,
+        address=address,
+    )
+    evaluations = _evaluate_all(counts, assumed, how)
+    rankings = {name: ev.ranking() for name, ev in evaluations.items()} if ranking else {}
+    choices = choose_all(at or [], evaluations)
+    if json_path is not None:
+        models = {
+            name: ev.to_dict()
+            | ({"ranking": rankings[name]} if rankings else {})
+            | ({"choices": {k: one.to_dict() for k, one in choices[name].items()}} if at else {})
+            for name, ev in evaluations.items()
+        }
+        write_models(json_path, file, label, models)
+    if html_path is not None:
+        write_report(html_path, evaluations, command=shlex.join(["pueval", *typed.get()]))
+    if quiet:
+        return
+    print_evaluations(evaluations, rankings)
+    if at:
+        show_table(*choice_table(choices))
+        if intervals:
+            say("Limits at chosen thresholds allow for their having been chosen on these rows.")
+
+
+def _share(name: str, text: str | None) -> float | tuple[float, ...] | None:
+    """Return a number, or an interval given as two numbers with a comma."""
+    if text is None:
+        return None
+    try:
+        numbers = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(
+            f"--{name} must be a number, or two with a comma between them, such as 0.1,0.3; "
+            f"got {text!r}."
+        ) from None
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def _evaluate_all(
+    counts: dict[str, Counts], assumed: dict[str, Any], how: dict[str, Any]
+) -> dict[str, Evaluation]:
+    """Evaluate all models; if the prior is estimated, by the model that separates best."""
+    given = any(assumed[name] is not None for name in ("prior", "prevalence", "label_frequency"))
+    if given or len(counts) == 1:
+        return {name: evaluate(one, **assumed, **how) for name, one in counts.items()}
+    for one in counts.values():
+        one.check()
+    best = max(counts, key=lambda name: naive_auc(counts[name], counts[name].corners()))
+    first = evaluate(counts[best], **assumed, **how)
+    mixture: dict[str, Any] = {"prior": first.prior_estimate, "purity": first.mixture.purity}
+    return {
+        name: first if name == best else evaluate(one, **mixture, **how)
+        for name, one in counts.items()
+    }

@@ -1,0 +1,76 @@
+"""Evaluations of several models, printed side by side."""
+
+from __future__ import annotations
+
+import sys
+
+from pueval.commands.terminal import print_roc_curves, say, show_table
+from pueval.evaluation import Evaluation
+from pueval.presentation import TITLES
+from pueval.ranking import RANKING_TITLES
+from pueval.tables import amount, bracketed, number
+
+
+def print_evaluations(
+    evaluations: dict[str, Evaluation], rankings: dict[str, dict[str, float]]
+) -> None:
+    """Print what was assumed, all measures, small curves, and what the limits mean."""
+    first = next((ev for ev in evaluations.values() if ev.prior_estimate is not None), None)
+    first = first or next(iter(evaluations.values()))
+    say(_assumed(first))
+    header, rows = [""], [[TITLES[name]] for name in first]
+    for name, ev in evaluations.items():
+        header += [f"{name}\nnaive", f"{name}\ncorrected"]
+        for row, measure in zip(rows, ev, strict=True):
+            one = ev[measure]
+            row += [number(one.naive), bracketed(one.value, one.low, one.high)]
+    thresholds = ["Threshold"]
+    for ev in evaluations.values():
+        thresholds += ["", f"{ev.threshold:.5g}"]
+    show_table(header, [*rows, thresholds])
+    if rankings:
+        measures = next(iter(rankings.values()))
+        show_table(
+            ["Without a prior", *rankings],
+            [
+                [
+                    RANKING_TITLES[measure],
+                    *(number(values[measure]) for values in rankings.values()),
+                ]
+                for measure in measures
+            ],
+        )
+    if sys.stdout.isatty():
+        print_roc_curves(evaluations)
+    if first.resampling is not None:
+        say(_limits_mean(first))
+    for name, ev in evaluations.items():
+        if ev.resolution is not None:
+            say(f"{name}: {ev.resolution}.")
+        for warning in ev.warnings:
+            say(f"! {name}: {warning}")
+
+
+def _limits_mean(ev: Evaluation) -> str:
+    """Say what the limits are about, and what they take as known."""
+    assert ev.resampling is not None  # noqa: S101 - only asked where there are limits
+    what = {"sampling": "another sample of rows", "labeling": "another choice of labels"}
+    known = "they take prior and purity as exact"
+    if ev.region is not None:
+        known = "they hold for every prior and purity within the limits given"
+    if ev.prior_estimate is not None:
+        known = "they carry the uncertainty of the estimates"
+    how = ev.resampling
+    return f"In brackets: {how.level:.0%} limits for {what[how.variance]}; {known}."
+
+
+def _assumed(ev: Evaluation) -> str:
+    counts, mixture = ev.counts, ev.mixture
+    rows = f"{amount(counts.n_labeled)} labeled, {amount(counts.n_unlabeled)} unlabeled"
+    if counts.n_negative:
+        rows += f", {amount(counts.n_negative)} known negative"
+    return (
+        f"{rows} rows. Assumed: {ev.assumed()}, labels "
+        f"drawn at random; target {ev.target}, so prevalence {ev.prevalence:.4g}, "
+        f"label frequency {mixture.label_frequency(counts):.4g}."
+    )
