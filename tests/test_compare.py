@@ -13,7 +13,7 @@ from scipy.stats import multivariate_normal, norm
 from pueval import AssumptionWarning, Counts, InputError, compare, evaluate
 from pueval.comparing import influence
 from pueval.comparing.comparison import Comparison
-from pueval.comparing.differences import best_probability, holm
+from pueval.comparing.differences import best_probability
 from pueval.comparing.influence import influence_functions, measure_slopes, share_slopes
 from pueval.comparing.joint import Joint
 from pueval.curves import average_precision, naive_auc
@@ -199,12 +199,6 @@ def test_any_f_measure(rng):
     [one, *_] = found.differences("f2")
     assert one.value == pytest.approx(found["a"]["f2"].value - found["b"]["f2"].value)
     assert one.standard_error > 0
-
-
-def test_holm():
-    pvalues = np.array([0.04, 0.01, math.nan, 0.03, 0.5])
-    assert holm(pvalues) == pytest.approx([0.09, 0.04, math.nan, 0.09, 0.5], nan_ok=True)
-    assert holm(np.array([0.6, 0.7])) == pytest.approx([1.0, 1.0])
 
 
 def test_best_probability_of_two(rng):

@@ -136,11 +136,3 @@ def test_one_group_does_not_differ_from_all_rows(rng):
         found = groups.differences(name)
         assert found.value[0] == pytest.approx(0, abs=1e-12)
         assert found.standard_error[0] == pytest.approx(0, abs=1e-7)
-
-
-def test_holm():
-    from pueval.groups.estimates import _holm
-
-    p = np.array([0.01, np.nan, 0.04, 0.03, 0.005])
-    expected = [0.03, np.nan, 0.06, 0.06, 0.02]
-    np.testing.assert_allclose(_holm(p), expected)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from pueval import AssumptionWarning, Counts, InputError, evaluate
-from pueval.intervals import delong_standard_error
+from pueval.uncertainty.holm import holm
+from pueval.uncertainty.intervals import delong_standard_error
 from tests.conftest import draw
 
 
@@ -174,3 +175,11 @@ def test_limits_depend_on_the_rows_only(rng):
     table = Counts.from_table(whole.score, whole.labeled, whole.unlabeled)
     for other in (sum(batches), sum(batches[::-1]), table):
         assert evaluate(other, prior=0.2)["f1"] == limits
+
+
+def test_holm():
+    pvalues = np.array([0.04, 0.01, np.nan, 0.03, 0.5])
+    assert holm(pvalues) == pytest.approx([0.09, 0.04, np.nan, 0.09, 0.5], nan_ok=True)
+    pvalues = np.array([0.01, np.nan, 0.04, 0.03, 0.005])
+    assert holm(pvalues) == pytest.approx([0.03, np.nan, 0.06, 0.06, 0.02], nan_ok=True)
+    assert holm(np.array([0.6, 0.7])) == pytest.approx([1.0, 1.0])

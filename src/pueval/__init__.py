@@ -1,7 +1,6 @@
 """Honest evaluation of binary classifiers when nobody ever labeled a negative."""
 
 from pueval import conversions, metrics
-from pueval.bands import CurveBand
 from pueval.bounds import Bounds, BoundTables, claesen_bounds
 from pueval.choices import Choice
 from pueval.comparing import (
@@ -34,13 +33,12 @@ from pueval.groups import (
 )
 from pueval.label_frequency import Moments, labeling_moments, labeling_variance
 from pueval.mixture import Mixture
-from pueval.region import Region
-from pueval.resampled import poisson_resamples
 from pueval.resolution import Resolution, resolution
 from pueval.results import Best, Contingency, Estimate, OperatingPoint
 from pueval.sensitivity import TippingPoint
 from pueval.sensitivity_grid import SensitivityGrid
 from pueval.tally import tally
+from pueval.uncertainty import CurveBand, Region, poisson_resamples
 
 __version__ = "0.1.0"
 

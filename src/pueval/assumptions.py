@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pueval.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.mixture import Mixture, Target
-from pueval.region import Limits, Region
+from pueval.uncertainty.region import Limits, Region
 
 if TYPE_CHECKING:
     from pueval.priors import PriorEstimate

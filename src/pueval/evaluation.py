@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from pueval import presentation
 from pueval.assumptions import Assumptions
-from pueval.bands import BandKind, CurveBand, precision_recall_band, roc_band
 from pueval.bounds import BandMethod, Bounds, Start, claesen_bounds
 from pueval.choices import Choice
 from pueval.counts import Counts, Steps
@@ -21,13 +20,10 @@ from pueval.curves import (
     roc,
 )
 from pueval.errors import InputError, require
-from pueval.intervals import Interval, Resampling
 from pueval.measures import AREAS, Measure, find_measure, unknown_measure
 from pueval.mixture import NAIVE, Mixture, Target
 from pueval.ranking import ranking_measures
 from pueval.rates import Rates, naive_rates, rates
-from pueval.region import Region
-from pueval.resampling import Resamples, resample
 from pueval.resolution import Resolution, resolution
 from pueval.results import (
     Best,
@@ -44,6 +40,10 @@ from pueval.sensitivity import TippingPoint, bias_bounds, tipping_point
 from pueval.sensitivity_grid import SensitivityGrid, sensitivity_grid
 from pueval.threshold_curves import MeasureCurve, curve_thresholds, measure_curve
 from pueval.thresholds import choose, neighbors
+from pueval.uncertainty.bands import BandKind, CurveBand, precision_recall_band, roc_band
+from pueval.uncertainty.intervals import Interval, Resampling
+from pueval.uncertainty.region import Region
+from pueval.uncertainty.resampling import Resamples, resample
 
 if TYPE_CHECKING:
     import os

@@ -13,14 +13,14 @@ from pueval.curves import average_precision, direct_auc, naive_auc, placement
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation import Evaluation, both_rates, check_threshold, draw_again
 from pueval.feasibility import contradiction
-from pueval.intervals import Interval, Resampling
 from pueval.measures import MEASURES
 from pueval.mixture import NAIVE, Mixture, Target, check_target
 from pueval.rates import Rates, rates
 from pueval.reading import read_counts
-from pueval.region import Limits
-from pueval.resampling import Resamples
 from pueval.results import Estimate, best_value, operating_point
+from pueval.uncertainty.intervals import Interval, Resampling
+from pueval.uncertainty.region import Limits
+from pueval.uncertainty.resampling import Resamples
 
 if TYPE_CHECKING:
     from pueval.priors import PriorEstimate

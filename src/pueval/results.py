@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pueval.intervals import Interval
 from pueval.measures import MEASURES, Measure, Table, unknown_measure
 from pueval.rates import Rates
-from pueval.resampling import Resamples
 from pueval.samples import Array
+from pueval.uncertainty.intervals import Interval
+from pueval.uncertainty.resampling import Resamples
 
 
 @dataclass(frozen=True)

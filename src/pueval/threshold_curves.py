@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pueval.counts import Counts
-from pueval.intervals import Interval
 from pueval.measures import Measure
 from pueval.rates import Rates
-from pueval.resampling import Resamples
 from pueval.samples import Array
+from pueval.uncertainty.intervals import Interval
+from pueval.uncertainty.resampling import Resamples
 
 # As many thresholds as a picture can show.
 POINTS = 1000

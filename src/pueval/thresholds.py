@@ -16,15 +16,15 @@ import numpy as np
 from pueval.choices import Choice
 from pueval.counts import Counts
 from pueval.errors import InputError
-from pueval.intervals import Interval, spread
 from pueval.measures import MEASURES, Measure
 from pueval.mixture import Mixture, Mixtures
 from pueval.rates import Rates, Shares, rates, rates_of_shares
-from pueval.region import extremes
-from pueval.resampling import Resamples
 from pueval.results import Contingency, Estimate
 from pueval.rules import Rule
 from pueval.samples import Array
+from pueval.uncertainty.intervals import Interval, spread
+from pueval.uncertainty.region import extremes
+from pueval.uncertainty.resampling import Resamples
 
 # Thresholds beside the chosen one that resamples may choose: up to 6 standard errors of the number
 # of rows beyond it, a quarter of one apart.

@@ -19,14 +19,14 @@ from pueval.curves import average_precision, direct_auc, naive_auc
 from pueval.errors import AssumptionWarning, InputError, UndefinedMeasureWarning
 from pueval.evaluation import Evaluation, check_threshold, draw_again
 from pueval.evaluator import Prepared, finish, prepare
-from pueval.intervals import Resampling
 from pueval.measures import AREAS, MEASURES
 from pueval.mixture import Mixture, Target, check_target
 from pueval.presentation import MAXIMA
-from pueval.resampling import resample
 from pueval.results import best_value
 from pueval.samples import Array, in_threads
 from pueval.sources.labels import LabelValues
+from pueval.uncertainty.intervals import Resampling
+from pueval.uncertainty.resampling import resample
 
 if TYPE_CHECKING:
     from pueval.priors import PriorEstimate

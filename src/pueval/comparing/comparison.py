@@ -29,12 +29,12 @@ from pueval.comparing.prior_order import (
 )
 from pueval.errors import InputError, require
 from pueval.evaluation import Evaluation
-from pueval.intervals import Resampling
 from pueval.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure
 from pueval.mixture import Mixture, Target
 from pueval.presentation import MAXIMA
 from pueval.ranking import RANKING_TITLES
 from pueval.samples import in_threads
+from pueval.uncertainty.intervals import Resampling
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,6 +13,7 @@ from scipy.special import ndtr, ndtri
 from pueval.comparing.joint import Joint
 from pueval.errors import InputError
 from pueval.samples import Array
+from pueval.uncertainty.holm import holm
 
 # Draws of the joint normal distribution behind the probability of being the best.
 DRAWS = 32_768
@@ -117,34 +118,6 @@ def _pvalues(value: Array, error: Array) -> Array:
     nothing = error <= ROUNDING
     found: Array = 2 * ndtr(-np.abs(value) / np.where(nothing, 1.0, error))
     return np.where(nothing, np.where(np.abs(value) <= ROUNDING, 1.0, np.nan), found)
-
-
-def holm(pvalues: Array) -> Array:
-    """Adjust p-values so that all of them hold together (Holm, 1979).
-
-    The smallest of m is multiplied by m, the next by m − 1, and so on; none becomes smaller than
-    the one before. Undefined ones are left out of the count.
-
-    Parameters
-    ----------
-    pvalues : ndarray
-
-    Returns
-    -------
-    ndarray
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> holm(np.array([0.01, 0.04, 0.03]))
-    array([0.03, 0.06, 0.06])
-    """
-    adjusted = np.full(pvalues.shape, np.nan)
-    defined = np.flatnonzero(~np.isnan(pvalues))
-    order = defined[np.argsort(pvalues[defined], kind="stable")]
-    factors = np.arange(order.size, 0, -1)
-    adjusted[order] = np.minimum(np.maximum.accumulate(pvalues[order] * factors), 1.0)
-    return adjusted
 
 
 def best_probability(names: Sequence[str], joint: Joint, seed: int) -> dict[str, float]:

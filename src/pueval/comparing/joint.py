@@ -210,7 +210,7 @@ def _share_covariance(rows: PairedRows, share: Array, together: Array) -> Array:
     """Return the covariance of shares, from the shares of rows at or above two thresholds.
 
     Each sample gets one row more, spread like all rows: or shares of 0 and 1 would be taken as
-    certain, as in `pueval.intervals.resample`.
+    certain, as in `pueval.uncertainty.resampling.resample`.
     """
     part = np.array(rows.total, dtype=np.float64) / sum(rows.total)
     all_share, all_together = part @ share, np.einsum("k,kij->ij", part, together)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.collections import FillBetweenPolyCollection
     from matplotlib.lines import Line2D
 
-    from pueval.bands import CurveBand
     from pueval.results import Estimate
+    from pueval.uncertainty.bands import CurveBand
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pueval.bands import BandKind, CurveBand
 from pueval.displays.canvas import CHANCE, axes_for, despined, legend, style, unit_square
 from pueval.displays.constructors import FromData
 from pueval.displays.pairs import Line, draw_pair, pair_frame
 from pueval.displays.wording import check_name
 from pueval.errors import require
 from pueval.results import Estimate
+from pueval.uncertainty.bands import BandKind, CurveBand
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,6 +10,7 @@ from scipy.special import ndtr, ndtri
 
 from pueval.errors import require
 from pueval.samples import Array
+from pueval.uncertainty.holm import holm
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,7 +153,7 @@ class GroupDifferences:
             value + reach,
             error,
             p_value,
-            _holm(p_value),
+            holm(p_value),
         )
 
     def frame(self) -> pd.DataFrame:
@@ -169,13 +170,3 @@ class GroupDifferences:
             index=pandas.Index(list(self.groups), name="group"),
         )
         return frame
-
-
-def _holm(p_value: Array) -> Array:
-    """Correct p-values so that the chance of any false alarm stays below the level."""
-    result = np.full(p_value.shape, np.nan)
-    there = np.flatnonzero(~np.isnan(p_value))
-    order = there[np.argsort(p_value[there])]
-    factor = np.arange(order.size, 0, -1)
-    result[order] = np.minimum(np.maximum.accumulate(factor * p_value[order]), 1.0)
-    return result

@@ -12,14 +12,14 @@ import numpy as np
 from scipy.special import ndtri
 
 from pueval.counts import Counts
-from pueval.draws import Cells
 from pueval.mixture import Mixtures
 from pueval.priors.estimation import PriorEstimate
 from pueval.priors.tilt import STARTS
 from pueval.priors.tilt_likelihood import CERTAIN, TiltLikelihood
 from pueval.rates import Shares
-from pueval.region import Limits, Region
 from pueval.samples import Array
+from pueval.uncertainty.draws import Cells
+from pueval.uncertainty.region import Limits, Region
 
 # Labeled rows hold at least this much more positives than unlabeled ones, in every draw.
 LEAST_CONTRAST = 1e-3

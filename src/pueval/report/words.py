@@ -11,8 +11,8 @@ from pueval.report.thinning import Thinned
 
 if TYPE_CHECKING:
     from pueval.evaluation import Evaluation
-    from pueval.intervals import Resampling
     from pueval.results import Estimate
+    from pueval.uncertainty.intervals import Resampling
 
 # Names in code are cut here; a report is not the place for a novel.
 LONGEST_NAME = 60

@@ -15,8 +15,8 @@ import numpy as np
 from pueval.curves import PrecisionRecallCurve, RocCurve
 from pueval.errors import InputError, require
 from pueval.rates import Rates, rates
-from pueval.resampling import Resamples, precision_where
 from pueval.samples import Array
+from pueval.uncertainty.resampling import Resamples, precision_where
 
 if TYPE_CHECKING:
     import pandas as pd

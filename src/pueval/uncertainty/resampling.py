@@ -15,13 +15,13 @@ from functools import cached_property, partial
 import numpy as np
 
 from pueval.counts import Counts, Steps
-from pueval.draws import Cells, draw
-from pueval.intervals import Interval, Resampling, delong_standard_error, spread
 from pueval.measures import MEASURES, ZERO, Measure
 from pueval.mixture import Mixture, Mixtures, Target
 from pueval.rates import Rates, Shares, background, correct_area, rates, rates_of_shares
-from pueval.region import Region, extremes
 from pueval.samples import Array
+from pueval.uncertainty.draws import Cells, draw
+from pueval.uncertainty.intervals import Interval, Resampling, delong_standard_error, spread
+from pueval.uncertainty.region import Region, extremes
 
 # How much of the excess of a best value is in doubt; by simulation (tests/coverage).
 DOUBT = 1.5

@@ -13,11 +13,11 @@ import numpy as np
 
 from pueval.counts import Counts, Steps
 from pueval.errors import InputError
-from pueval.intervals import Resampling
 from pueval.mixture import Mixture
 from pueval.progress import progress_bar
 from pueval.rates import Shares, correct_pair
 from pueval.samples import Array
+from pueval.uncertainty.intervals import Resampling
 
 # Thresholds between which rows are drawn again. With fewer labeled scores than half of them
 # nothing is lost; else every rate between two thresholds is within 1/128 of one of them.

@@ -1,0 +1,12 @@
+"""Uncertainty: how far another sample of rows, or another choice of labels, would differ.
+
+What is drawn again are counts between thresholds (`draws`), never rows. From the draws follow
+limits of measures (`resampling`, `intervals`) and of curves (`bands`), also where prior and purity
+are known only within limits (`region`).
+"""
+
+from pueval.uncertainty.bands import CurveBand
+from pueval.uncertainty.poisson import poisson_resamples
+from pueval.uncertainty.region import Region
+
+__all__ = ["CurveBand", "Region", "poisson_resamples"]
