@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
 from pueval import Counts, InputError, Mixture, evaluate
-from pueval.sensitivity import auc_bounds, rate_bounds
+from pueval.sensitivity.labeling_bias import auc_bounds, rate_bounds
 from tests.conftest import draw
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from pueval import AssumptionWarning, Counts
-from pueval.feasibility import largest_prior
 from pueval.priors import (
     AlphaMax,
     AlphaMaxN,
@@ -31,6 +30,7 @@ from pueval.priors import (
     TwoWay,
 )
 from pueval.priors.base import ScorePriorEstimator
+from pueval.sensitivity.feasibility import largest_prior
 
 Interval = tuple[float, float]
 

@@ -1,8 +1,6 @@
 """Honest evaluation of binary classifiers when nobody ever labeled a negative."""
 
 from pueval import conversions, metrics
-from pueval.bounds import Bounds, BoundTables, claesen_bounds
-from pueval.choices import Choice
 from pueval.comparing import (
     Comparison,
     Difference,
@@ -23,7 +21,6 @@ from pueval.errors import (
 )
 from pueval.evaluation import Evaluation
 from pueval.evaluator import evaluate
-from pueval.feasibility import PriorLimit, feasibility_pvalue, largest_prior
 from pueval.groups import (
     GroupDifferences,
     GroupEstimates,
@@ -35,9 +32,18 @@ from pueval.label_frequency import Moments, labeling_moments, labeling_variance
 from pueval.mixture import Mixture
 from pueval.resolution import Resolution, resolution
 from pueval.results import Best, Contingency, Estimate, OperatingPoint
-from pueval.sensitivity import TippingPoint
-from pueval.sensitivity_grid import SensitivityGrid
+from pueval.sensitivity import (
+    Bounds,
+    BoundTables,
+    PriorLimit,
+    SensitivityGrid,
+    TippingPoint,
+    claesen_bounds,
+    feasibility_pvalue,
+    largest_prior,
+)
 from pueval.tally import tally
+from pueval.thresholds import Choice
 from pueval.uncertainty import CurveBand, Region, poisson_resamples
 
 __version__ = "0.1.0"

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from pueval import presentation
 from pueval.assumptions import Assumptions
-from pueval.bounds import BandMethod, Bounds, Start, claesen_bounds
-from pueval.choices import Choice
 from pueval.counts import Counts, Steps
 from pueval.curves import (
     PrecisionRecallCurve,
@@ -34,12 +32,14 @@ from pueval.results import (
     estimate,
     operating_point,
 )
-from pueval.rules import Rule, cost_rule, find_rule
 from pueval.samples import Array
-from pueval.sensitivity import TippingPoint, bias_bounds, tipping_point
-from pueval.sensitivity_grid import SensitivityGrid, sensitivity_grid
-from pueval.threshold_curves import MeasureCurve, curve_thresholds, measure_curve
-from pueval.thresholds import choose, neighbors
+from pueval.sensitivity.bounds import BandMethod, Bounds, Start, claesen_bounds
+from pueval.sensitivity.grid import SensitivityGrid, sensitivity_grid
+from pueval.sensitivity.labeling_bias import TippingPoint, bias_bounds, tipping_point
+from pueval.thresholds.choices import Choice
+from pueval.thresholds.choosing import choose, neighbors
+from pueval.thresholds.curves import MeasureCurve, curve_thresholds, measure_curve
+from pueval.thresholds.rules import Rule, cost_rule, find_rule
 from pueval.uncertainty.bands import BandKind, CurveBand, precision_recall_band, roc_band
 from pueval.uncertainty.intervals import Interval, Resampling
 from pueval.uncertainty.region import Region

@@ -12,12 +12,12 @@ from pueval.counts import Counts, Steps
 from pueval.curves import average_precision, direct_auc, naive_auc, placement
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation import Evaluation, both_rates, check_threshold, draw_again
-from pueval.feasibility import contradiction
 from pueval.measures import MEASURES
 from pueval.mixture import NAIVE, Mixture, Target, check_target
 from pueval.rates import Rates, rates
 from pueval.reading import read_counts
 from pueval.results import Estimate, best_value, operating_point
+from pueval.sensitivity.feasibility import contradiction
 from pueval.uncertainty.intervals import Interval, Resampling
 from pueval.uncertainty.region import Limits
 from pueval.uncertainty.resampling import Resamples

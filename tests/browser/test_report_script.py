@@ -14,7 +14,6 @@ from pueval.curves import (
     recover_precision_recall,
     roc,
 )
-from pueval.feasibility import ratio_limits
 from pueval.measures import MEASURES
 from pueval.mixture import NAIVE
 from pueval.rates import rates
@@ -22,7 +21,8 @@ from pueval.report import write_report
 from pueval.report.summary import summarize
 from pueval.report.thinning import Thinned
 from pueval.results import Contingency
-from pueval.sensitivity import auc_bounds, measure_bounds
+from pueval.sensitivity.feasibility import ratio_limits
+from pueval.sensitivity.labeling_bias import auc_bounds, measure_bounds
 from tests.conftest import draw
 
 TOLERANCE = 1e-9

@@ -6,8 +6,8 @@ from scipy.stats import binomtest
 
 from pueval import Counts
 from pueval.errors import InputError
-from pueval.feasibility import largest_prior
 from pueval.priors.roc_slope import RocSlope
+from pueval.sensitivity.feasibility import largest_prior
 
 
 def draw(rng, n_labeled, n_unlabeled, prior, *, shift=2.5):

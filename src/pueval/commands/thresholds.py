@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pueval.choices import Choice
 from pueval.errors import InputError
 from pueval.evaluation import Evaluation
 from pueval.tables import bracketed
+from pueval.thresholds.choices import Choice
 
 NUMBERS = ("precision", "recall", "fpr", "top")
 # The measures to print; all others are in the JSON file.

@@ -12,11 +12,11 @@ import numpy as np
 from pueval.counts import Counts
 from pueval.curves import average_precision, direct_auc
 from pueval.errors import InputError
-from pueval.feasibility import largest_prior
 from pueval.measures import Measure
 from pueval.mixture import Mixture, Mixtures, Target
 from pueval.rates import Shares, rates, rates_of_shares
 from pueval.samples import Array
+from pueval.sensitivity.feasibility import largest_prior
 from pueval.tables import text_table
 
 # Priors at which measures are computed before flips between them are located. Two flips of the

@@ -15,7 +15,7 @@ from pueval.errors import InputError, require
 from pueval.measures import find_measure
 from pueval.results import Best
 from pueval.tables import number
-from pueval.threshold_curves import MeasureCurve
+from pueval.thresholds.curves import MeasureCurve
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pueval.bounds import BandMethod, rank_band
 from pueval.displays.canvas import (
     BAND,
     CHANCE,
@@ -25,6 +24,7 @@ from pueval.displays.wording import check_name, entry
 from pueval.errors import InputError, require
 from pueval.rates import rates
 from pueval.samples import Array
+from pueval.sensitivity.bounds import BandMethod, rank_band
 
 if TYPE_CHECKING:
     import pandas as pd

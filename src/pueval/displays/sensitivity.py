@@ -14,12 +14,12 @@ from pueval.displays.canvas import POSITIVE, axes_for, legend
 from pueval.displays.constructors import FromData
 from pueval.displays.wording import bracketed, check_name, entry
 from pueval.errors import InputError, require
-from pueval.feasibility import largest_prior
 from pueval.measures import AREAS, find_measure
 from pueval.presentation import TITLES
 from pueval.results import Estimate
 from pueval.samples import Array
-from pueval.sensitivity_grid import SensitivityGrid
+from pueval.sensitivity.feasibility import largest_prior
+from pueval.sensitivity.grid import SensitivityGrid
 from pueval.tables import number
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from pueval.curves import (
     roc,
 )
 from pueval.errors import AssumptionWarning, InputError
-from pueval.feasibility import contradiction
 from pueval.metrics.arguments import How, Labels, clipped, read, spelled_out
 from pueval.mixture import Mixture
 from pueval.rates import rates
 from pueval.samples import Array
+from pueval.sensitivity.feasibility import contradiction
 
 Method = Literal["direct", "indirect"]
 

@@ -12,12 +12,12 @@ import numpy as np
 from pueval.counts import Counts
 from pueval.curves import naive_auc
 from pueval.errors import AssumptionWarning, InputError
-from pueval.feasibility import largest_prior
 from pueval.priors.base import ScorePriorEstimator
 from pueval.priors.dedpul import Dedpul
 from pueval.priors.reduced import check_fraction, moderate
 from pueval.priors.roc_network import RocNetwork
 from pueval.priors.tilt import Tilt
+from pueval.sensitivity.feasibility import largest_prior
 
 # Fewer labeled rows than this say next to nothing, and fewer than FEW_LABELS not much.
 HARDLY_ANY = 10

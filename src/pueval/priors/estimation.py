@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pueval.errors import AssumptionWarning, InputError
-from pueval.feasibility import largest_prior
 from pueval.mixture import Mixture
 from pueval.priors.alphamax import AlphaMax
 from pueval.priors.base import ScorePriorEstimator
@@ -22,6 +21,7 @@ from pueval.priors.roc_slope import RocSlope
 from pueval.priors.tilt import Tilt
 from pueval.priors.two_way import TwoWay
 from pueval.reading import read_counts
+from pueval.sensitivity.feasibility import largest_prior
 from pueval.tables import number, plain_data, text_table
 
 if TYPE_CHECKING:

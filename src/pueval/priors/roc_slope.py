@@ -6,10 +6,10 @@ import numpy as np
 from scipy.special import betaincinv
 
 from pueval.counts import Counts
-from pueval.feasibility import largest_prior
 from pueval.priors.base import ScorePriorEstimator
 from pueval.priors.reduced import check_fraction, reduced, tails
 from pueval.samples import Array
+from pueval.sensitivity.feasibility import largest_prior
 
 
 class RocSlope(ScorePriorEstimator):
@@ -46,7 +46,7 @@ class RocSlope(ScorePriorEstimator):
     purity_ : float
         1, since labels are taken as clean.
     prior_upper_ : float
-        Upper confidence limit of the prior, as `pueval.feasibility.largest_prior` finds it: by
+        Upper confidence limit of the prior, as `pueval.largest_prior` finds it: by
         a union bound it holds for any distribution of the scores, and also for
         prior/purity. Known negative rows count here, and nowhere else.
     prior_interval_ : tuple of float

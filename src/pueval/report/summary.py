@@ -11,12 +11,12 @@ import numpy as np
 import scipy
 
 from pueval.errors import InputError
-from pueval.feasibility import ratio_limits
 from pueval.measures import AREAS, MEASURES
 from pueval.presentation import TITLES, title
 from pueval.report.histogram import histogram
 from pueval.report.thinning import Thinned, affordable, thin
 from pueval.report.words import answer, assumptions, code, prior_origin, thinning
+from pueval.sensitivity.feasibility import ratio_limits
 from pueval.tables import plain_data
 
 if TYPE_CHECKING:

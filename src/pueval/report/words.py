@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pueval.feasibility import contradiction
 from pueval.report.thinning import Thinned
+from pueval.sensitivity.feasibility import contradiction
 
 if TYPE_CHECKING:
     from pueval.evaluation import Evaluation

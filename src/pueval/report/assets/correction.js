@@ -1,7 +1,7 @@
 "use strict";
 
-// The correction, for a page that has no Python: what rates.py, measures.py, curves.py,
-// sensitivity.py and feasibility.py compute, from the table of counts the page carries.
+// The correction, for a page that has no Python: what rates.py, measures.py, curves.py and
+// sensitivity/ compute, from the table of counts the page carries.
 // tests/browser compares every number with theirs.
 const correction = (() => {
   // Shares below this come from rounding.

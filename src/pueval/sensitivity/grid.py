@@ -11,11 +11,11 @@ import numpy as np
 from pueval.counts import Counts
 from pueval.curves import average_precision, direct_auc, naive_auc
 from pueval.errors import InputError, require
-from pueval.feasibility import largest_prior
 from pueval.measures import AREAS, MEASURES, find_measure, unknown_measure
 from pueval.mixture import Mixture, Mixtures, Target
 from pueval.rates import rates
 from pueval.samples import Array
+from pueval.sensitivity.feasibility import largest_prior
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pueval.choices import Choice
 from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.measures import MEASURES, Measure
 from pueval.mixture import Mixture, Mixtures
 from pueval.rates import Rates, Shares, rates, rates_of_shares
 from pueval.results import Contingency, Estimate
-from pueval.rules import Rule
 from pueval.samples import Array
+from pueval.thresholds.choices import Choice
+from pueval.thresholds.rules import Rule
 from pueval.uncertainty.intervals import Interval, spread
 from pueval.uncertainty.region import extremes
 from pueval.uncertainty.resampling import Resamples
