@@ -10,8 +10,8 @@ from sklearn.metrics import roc_auc_score
 
 from pueval import Counts, InputError, Mixture, evaluate, resolution
 from pueval.binning import HUGE, TINY, keys, lower_edges
-from pueval.histogram import Histogram, Kinds
 from pueval.rates import rates
+from pueval.sources.histogram import Histogram, Kinds
 from tests.conftest import draw
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -192,7 +192,7 @@ class TestHistogram:
     @pytest.mark.parametrize("slots", [2**23, 1000])
     @pytest.mark.parametrize("kind", SCORES)
     def test_same_as_binning_all_at_once(self, rng, monkeypatch, kind, slots):
-        monkeypatch.setattr("pueval.histogram.MOST_SLOTS", slots)
+        monkeypatch.setattr("pueval.sources.histogram.MOST_SLOTS", slots)
         score = SCORES[kind](rng, 20_000)
         y = rng.choice(3, 20_000, p=[0.1, 0.8, 0.1])
         weight = rng.integers(0, 3, 20_000)

@@ -88,7 +88,7 @@ def test_batches_do_not_matter(rng, monkeypatch):
     y = (rng.random(500) < 0.3).astype(int)
     counts = Counts.from_arrays(y, np.round(rng.normal(size=500) + y, 0))
     whole = ranking_measures(counts)
-    monkeypatch.setattr("pueval.ranking.BATCH", 50)
+    monkeypatch.setattr("pueval.ranking.operating_points.BATCH", 50)
     assert ranking_measures(counts) == pytest.approx(whole, abs=1e-12)
 
 

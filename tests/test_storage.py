@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pueval import Counts, InputError, MissingPackageError, evaluate
-from pueval.storage import KEY, is_counts_file
+from pueval.sources.storage import KEY, is_counts_file
 
 
 @pytest.fixture

@@ -288,7 +288,7 @@ class Counts:
         -------
         Counts
         """
-        from pueval.storage import load_counts
+        from pueval.sources.storage import load_counts
 
         samples, binning = load_counts(path)
         return cls(*samples, _binning=binning)
@@ -315,7 +315,7 @@ class Counts:
         >>> Counts.from_parquet(path).n
         4
         """
-        from pueval.storage import write_counts
+        from pueval.sources.storage import write_counts
 
         self.check_random("keeping counts in a file")
         write_counts(path, self._table, self._kinds, self._binning)

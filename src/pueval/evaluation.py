@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from pueval.displays import OverviewDisplay
+    from pueval.model_selection.splits import Splits
     from pueval.priors import PriorEstimate
-    from pueval.splits import Splits
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -582,7 +582,7 @@ class Evaluation:
         return presentation.as_text(self)
 
     def _repr_html_(self) -> str:
-        from pueval.notebook import as_html
+        from pueval.displays.notebook import as_html
 
         return as_html(self)
 

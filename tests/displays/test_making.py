@@ -330,7 +330,7 @@ class TestBadInput:
 
 
 def test_importing_displays_does_not_import_matplotlib():
-    code = "import sys, pueval.displays, pueval.notebook; print('matplotlib' in sys.modules)"
+    code = "import sys, pueval.displays.notebook; print('matplotlib' in sys.modules)"
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )

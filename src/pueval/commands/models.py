@@ -10,7 +10,7 @@ from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.sources.limits import Bins, Engine
 from pueval.sources.paths import SUFFIXES
-from pueval.storage import is_counts_file
+from pueval.sources.storage import is_counts_file
 from pueval.tally import tally
 
 

@@ -2,6 +2,6 @@
 
 from pueval.model_selection.cross_evaluation import evaluate_cv
 from pueval.model_selection.folds import PUStratifiedKFold
-from pueval.splits import Splits
+from pueval.model_selection.splits import Splits
 
 __all__ = ["PUStratifiedKFold", "Splits", "evaluate_cv"]

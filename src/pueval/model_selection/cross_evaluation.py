@@ -24,10 +24,10 @@ from pueval.model_selection.out_of_fold import (
     partitions,
     ranks_in_folds,
 )
+from pueval.model_selection.splits import Splits
 from pueval.samples import Array
 from pueval.sources.arrays import label_kinds
 from pueval.sources.labels import LabelValues
-from pueval.splits import Splits
 
 # What an evaluation of one repeat shares with that of all together.
 ASSUMED = ("prior", "prevalence", "label_frequency", "purity", "target")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from pueval.binning import DEFAULT_BINS, add_binned
-from pueval.histogram import Histogram, Kinds
 from pueval.samples import Array
 from pueval.sources import limits
 from pueval.sources.arrays import read_arrays
+from pueval.sources.histogram import Histogram, Kinds
 from pueval.sources.labels import LabelValues
 from pueval.sources.limits import Bins, Counted
 

@@ -1,8 +1,4 @@
-"""Scorers for scikit-learn: tune a classifier by what it is worth, not by what is labeled.
-
-``make_scorer("f1", prior=0.2)`` goes wherever scikit-learn takes ``scoring=``, with the
-positive-unlabeled label as ``y``.
-"""
+"""Scorers: made of a measure's name and what is assumed, or found by name."""
 
 from __future__ import annotations
 
@@ -14,10 +10,8 @@ from typing import Any, Literal
 from pueval.errors import InputError
 from pueval.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure
 from pueval.mixture import Mixture, Target, check_target
-from pueval.score_functions import RANKINGS, ScoreFunction
+from pueval.scoring.functions import RANKINGS, ScoreFunction
 from pueval.sources.labels import LabelValues
-
-__all__ = ["get_scorer", "get_scorer_names", "make_scorer"]
 
 ResponseMethod = str | tuple[str, ...]
 # For an order of rows the raw score is best: probabilities near 0 and 1 may be rounded together.
