@@ -37,6 +37,8 @@ suppress_warnings = ["config.cache"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "pueval"
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
 html_show_sourcelink = False
 html_theme_options = {
     "show_toc_level": 2,
