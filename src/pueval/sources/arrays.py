@@ -60,45 +60,41 @@ def _read(y: Array, score: Array, weight: Array | None, labels: LabelValues) -> 
     """Return the three samples of some rows; None if a label is none of the three values."""
     if weight is not None:
         masks = _masks(y, labels)
-        if masks is None:
+        if sum(map(np.count_nonzero, masks)) != len(y):
             return None
         weighted = weight.dtype.kind == "f"
         score = score.astype(float_type(score.dtype), copy=False)
         return _three(sample(score[mask], weight[mask], weighted=weighted) for mask in masks)
     # Most rows are of one kind. To sort the others to the end, as +inf, is faster than to pick it.
+    usual = int(np.argmax([np.count_nonzero(mask) for mask in _masks(y[:BLOCK], labels)]))
     padded = np.empty(len(y), dtype=float_type(score.dtype))
     picked: list[list[Array]] = [[], [], []]
-    largest = None
     for start in range(0, len(y), BLOCK):
         rows = slice(start, start + BLOCK)
-        masks = _masks(y[rows], labels)
-        if masks is None:
-            return None
-        if largest is None:
-            largest = int(np.argmax([np.count_nonzero(mask) for mask in masks]))
         block = padded[rows]
         block[:] = score[rows]
-        for kind, mask in enumerate(masks):
-            if kind != largest and mask.any():
-                index = np.flatnonzero(mask)
-                picked[kind].append(block[index])
-                block[index] = np.inf
+        index = np.flatnonzero(~equal_labels(y[rows], labels.kinds[usual]))
+        if index.size:
+            others, values = _masks(y[rows][index], labels), block[index]
+            if sum(map(np.count_nonzero, others)) != index.size:
+                return None
+            for kind, mask in enumerate(others):
+                picked[kind].append(values[mask])
+            block[index] = np.inf
     padded.sort()
     samples = [sample(np.concatenate(parts)) if parts else EMPTY for parts in picked]
     found = len(y) - sum(one.total for one in samples)
-    if found and largest is not None:
-        samples[largest] = Sample((Chunk(padded[:found]),), found)
+    if found:
+        samples[usual] = Sample((Chunk(padded[:found]),), found)
     return _three(samples)
 
 
-def _masks(y: Array, labels: LabelValues) -> list[Array] | None:
-    """Tell which rows are of which kind; None if a label is none of the three values."""
-    masks = [
+def _masks(y: Array, labels: LabelValues) -> list[Array]:
+    """Tell which rows are labeled, unlabeled and negative."""
+    return [
         np.zeros(len(y), dtype=bool) if value is None else equal_labels(y, value)
         for value in labels.kinds
     ]
-    found = sum(int(np.count_nonzero(mask)) for mask in masks)
-    return masks if found == len(y) else None
 
 
 def _three(samples: Iterable[Sample]) -> Samples:
