@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test spark lint docs figures benchmarks papers clean
+.PHONY: demo test spark lint wheel docs figures benchmarks papers clean
 
 demo: $(VENV)/demo.stamp
 	@$(BIN)/python examples/demo.py
@@ -17,6 +17,10 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The wheel in an empty environment, outside .venv.
+wheel:
+	$(PYTHON) tools/wheel.py
 
 docs: $(VENV)/docs.stamp
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html

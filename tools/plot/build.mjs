@@ -32,6 +32,15 @@ const names = new Set(
     .map(([path]) => packageOf(path)),
 );
 
+// Some packages are published with the code of others already in them.
+const inside = {
+  "d3-array": ["internmap"],
+  "d3-delaunay": ["delaunator", "robust-predicates"],
+};
+for (const [name, others] of Object.entries(inside)) {
+  if (names.has(name)) others.forEach((other) => names.add(other));
+}
+
 // Packages with the same licence but another year or holder share one text.
 const texts = new Map();
 for (const name of [...names].sort()) {

@@ -1,0 +1,159 @@
+"""Build the wheel, install it in an empty environment, and use it there as the README says.
+
+Usage: python tools/wheel.py, or make wheel. Needs the network and a minute or more; uv is used if
+it is there.
+"""
+
+import email
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "pueval"
+NEEDED = ("py.typed", "priors/roc_network.npz", "report/assets/report.html.jinja")
+UV = shutil.which("uv")
+
+
+def check(holds, what):
+    """Stop with a message unless it holds: `assert` could be switched off."""
+    if not holds:
+        sys.exit(f"wheel: {what}")
+
+
+class Environment:
+    """A virtual environment with nothing in it, used from an empty folder."""
+
+    def __init__(self, folder):
+        self.bin = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
+        self.folder = folder / "empty"
+        self.folder.mkdir()
+        if UV:
+            make = [UV, "venv", "--quiet", "--python", sys.executable, folder / "env"]
+        else:
+            make = [sys.executable, "-m", "venv", folder / "env"]
+        subprocess.run(make, check=True)
+        # Nothing from outside may be found: neither the sources nor somebody's site-packages.
+        self.variables = {
+            name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
+        } | {"PYTHONNOUSERSITE": "1", "COLUMNS": "100"}
+
+    def run(self, program, *arguments, fails=False):
+        """Run a program of the environment; give back what it printed."""
+        done = subprocess.run(
+            [self.bin / program, *arguments], cwd=self.folder, env=self.variables,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        said = done.stdout + done.stderr
+        check((done.returncode != 0) is fails, f"{program} {' '.join(arguments)}\n{said}")
+        return said
+
+    def install(self, *what):
+        """Install packages with pip or uv."""
+        if UV:
+            python = [UV, "pip", "install", "--quiet", "--python", self.bin / "python"]
+            subprocess.run([*python, *what], check=True, cwd=self.folder, env=self.variables)
+        else:
+            self.run("python", "-m", "pip", "install", "-q", "--disable-pip-version-check", *what)
+
+    def build(self, folder):
+        """Build the wheel from the sources; give back its path."""
+        if UV:
+            subprocess.run([UV, "build", "--quiet", "--wheel", "-o", folder, ROOT], check=True)
+        else:
+            self.run("python", "-m", "pip", "wheel", "-q", "--disable-pip-version-check",
+                     "--no-deps", "-w", str(folder), str(ROOT))  # fmt: skip
+        return next(folder.glob("pueval-*.whl"))
+
+
+def contents(path):
+    """All of the package is in the wheel and nothing else; the license is told as it is."""
+    sources = {
+        "pueval/" + file.relative_to(PACKAGE).as_posix()
+        for file in PACKAGE.rglob("*")
+        if file.is_file() and "__pycache__" not in file.parts
+    }
+    with zipfile.ZipFile(path) as wheel:
+        names = {name for name in wheel.namelist() if not name.endswith("/")}
+        [info] = {name.split("/")[0] for name in names if ".dist-info/" in name}
+        metadata = email.message_from_bytes(wheel.read(f"{info}/METADATA"))
+    inside = {name for name in names if not name.startswith(f"{info}/")}
+    check(sources <= inside, f"missing: {sorted(sources - inside)}")
+    check(inside <= sources, f"does not belong there: {sorted(inside - sources)}")
+    for name in NEEDED:
+        check(f"pueval/{name}" in inside, f"missing: {name}")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    check(metadata["License-Expression"] == project["license"], "license differs from pyproject")
+    texts = metadata.get_all("License-File")
+    for text in ("LICENSE", "plot.LICENSES.txt", "plot.APACHE-2.0.txt"):
+        check(any(Path(name).name == text for name in texts), f"missing: the license {text}")
+    for name in texts:
+        check(f"{info}/licenses/{name}" in names, f"missing: the license {name}")
+    return metadata["Version"]
+
+
+def python(environment, version):
+    """Without any extra: the README's Python, and a clear word about the missing command line."""
+    origin = environment.run("python", "-c", "import pueval; print(pueval.__file__)")
+    check(Path(origin.strip()).is_relative_to(environment.bin.parent), f"pueval is {origin}")
+    said = environment.run("python", "-c", "import pueval; print(pueval.__version__)").strip()
+    check(said == version, f"version {said} in the package, {version} in the wheel")
+    readme = (ROOT / "README.md").read_text()
+    code = "\n".join(re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL))
+    (environment.folder / "readme.py").write_text(code)
+    naive, corrected = environment.run("python", "-W", "error", "readme.py").split()[:2]
+    check(f"{float(naive):.2f} and {float(corrected):.2f}" in readme, "README has other numbers")
+    missing = environment.run("pueval", "--version", fails=True)
+    check("pueval[cli]" in missing, f"without its packages the command said: {missing}")
+
+
+def commands(environment):
+    """With the extra ``cli``: a file with known truth, evaluated by the README's commands."""
+    environment.run(
+        "pueval", "simulate", "drawn.csv", "--model", "binormal", "--separation", "2",
+        "--rows", "20000", "--prevalence", "0.3", "--label-frequency", "0.2", "--seed", "1",
+    )  # fmt: skip
+    drawn = (environment.folder / "drawn.csv").read_text()
+    header, rows = drawn.split("\n", 1)
+    scores = environment.folder / "scores.csv"
+    scores.write_text(header.replace("score", "model_a") + "\n" + rows)
+    readme = (ROOT / "README.md").read_text().splitlines()
+    given = [line for line in readme if re.match("pueval (evaluate|prior) s", line)]
+    check(len(given) == 3, f"README has {len(given)} commands")
+    for line in given:
+        said = environment.run(*shlex.split(line))
+        check("ROC AUC" in said or "consensus" in said, f"{line}\n{said}")
+    environment.run("pueval", "evaluate", "scores.csv", "--label", "label", "--score", "model_a",
+                    "--prevalence", "0.3", "--json", "out.json")  # fmt: skip
+    content = json.loads((environment.folder / "out.json").read_text())
+    auc = content["models"]["model_a"]["measures"]["roc_auc"]
+    truth = 0.5 * (1 + 0.842700792949715)  # Φ(2/√2)
+    check(abs(auc["value"] - truth) < 0.02 < truth - auc["naive"], f"AUC {auc}, truth {truth}")
+
+
+def main():
+    """Build, look into it, install it, use it."""
+    with tempfile.TemporaryDirectory(prefix="pueval-wheel-") as scratch:
+        folder = Path(scratch).resolve()
+        environment = Environment(folder)
+        path = environment.build(folder / "dist")
+        version = contents(path)
+        print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB; contents and licenses are right")
+        environment.install(str(path))
+        python(environment, version)
+        print("installed alone: the README's Python runs")
+        environment.install(f"pueval[cli] @ {path.as_uri()}")
+        commands(environment)
+        print("with pueval[cli]: the README's commands run and find the truth")
+
+
+if __name__ == "__main__":
+    main()
