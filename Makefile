@@ -4,10 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test spark lint wheel docs figures benchmarks papers clean
+.PHONY: demo dev test spark lint wheel docs figures benchmarks papers clean
 
 demo: $(VENV)/demo.stamp
 	@$(BIN)/python examples/demo.py
+
+# Everything that tests and lint need.
+dev: $(VENV)/dev.stamp
 
 test: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --cov --cov-report=term

@@ -1,0 +1,211 @@
+"""Other libraries on the same rows with known truth: what they offer, errors, limits and speed.
+
+Usage: python -m benchmarks.peers [features] [accuracy] [speed] [--envs FOLDER]
+       [--semisup FOLDER] [--replications 100] [--write]
+
+Libraries are installed from PyPI into environments of their own below FOLDER, if they are not yet.
+semisup-metrics is not on PyPI: say with --semisup where its semisup_metrics.py lies. With --write
+the tables go to docs/compare.md, between the marks.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.peers.features import FEATURES
+from benchmarks.peers.scenarios import MEASURES, SCENARIOS
+from benchmarks.peers.worker import PATIENCE, ROWS
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "compare.md"
+PUEVAL = ["narwhals>=2.0", "numpy>=2.0", "scikit-learn>=1.6", "scipy>=1.13"]
+ENVIRONMENTS = {
+    "common": [
+        "pulearn==0.2.0", "pu-toolbox==1.11.0", "confidenceinterval==1.0.5", "optunity==1.1.1",
+    ],
+    # It neither asks for statsmodels, which it imports, nor runs with pandas 3.
+    "nannyml": ["nannyml==0.13.1", "pandas<3", "statsmodels"],
+}  # fmt: skip
+LIBRARIES = {
+    "pueval": "common", "scikit-learn": "common", "pulearn": "common", "pu-toolbox": "common",
+    "confidenceinterval": "common", "nannyml": "nannyml", "semisup-metrics": "common",
+}  # fmt: skip
+# Line of the table, adapter, library, what it is compared with for speed.
+LINES = (
+    ("pueval", "pueval", "pueval", None),
+    ("pueval, Claesen's bounds", "pueval_bounds", "pueval", None),
+    ("pulearn, `pi` = prior", "pulearn", "pulearn", "pueval_values"),
+    ("pulearn, `pi` = prevalence", "pulearn_prevalence", "pulearn", None),
+    ("pu-toolbox, `class_prior` = prior", "pu_toolbox", "pu-toolbox", "pueval_values"),
+    ("pu-toolbox, `class_prior` = prevalence", "pu_toolbox_prevalence", "pu-toolbox", None),
+    ("scikit-learn", "scikit_learn", "scikit-learn", "pueval_values"),
+    ("confidenceinterval", "confidenceinterval", "confidenceinterval", "pueval"),
+    ("semisup-metrics", "semisup_metrics", "semisup-metrics", "pueval_bounds"),
+    ("nannyml (CBPE)", "nannyml", "nannyml", "pueval"),
+    ("nannyml (CBPE), true classes of a reference", "nannyml_truth", "nannyml", None),
+)
+SLOW = {"semisup_metrics": 10, "nannyml": 10, "nannyml_truth": 10}  # replications, at most
+SHORT = {
+    "roc_auc": "AUC", "average_precision": "AUC-PR", "precision": "precision", "recall": "recall",
+    "f1": "F1", "accuracy": "accuracy",
+}  # fmt: skip
+
+
+def environment(folder, name):
+    """The Python of an environment, which is made if it is not there."""
+    python = folder / name / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", folder / name], check=True)
+        install = [python, "-m", "pip", "install", "--quiet", *PUEVAL, *ENVIRONMENTS[name]]
+        subprocess.run(install, check=True)
+    return python
+
+
+class Bench:
+    def __init__(self, folder, semisup):
+        self.pythons = {name: environment(folder, name) for name in ENVIRONMENTS}
+        paths = [ROOT / "src", ROOT, *([semisup] if semisup else [])]
+        self.variables = os.environ | {
+            "PYTHONPATH": os.pathsep.join(map(str, paths)), "OMP_NUM_THREADS": "1",
+            "NML_DISABLE_USAGE_LOGGING": "1",
+        }  # fmt: skip
+
+    def ask(self, library, *arguments):
+        """Run the worker where the library is."""
+        command = [self.pythons[LIBRARIES[library]], "-m", "benchmarks.peers.worker", *arguments]
+        done = subprocess.run(
+            list(map(str, command)), cwd=ROOT, env=self.variables, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        if done.returncode:
+            sys.exit(f"{' '.join(map(str, arguments))} failed:\n{done.stderr}")
+        print(*arguments, file=sys.stderr, flush=True)
+        return json.loads(done.stdout.splitlines()[-1])
+
+
+def number(value):
+    return "–" if value is None else f"{value:.3f}".replace("0.", ".", 1)
+
+
+def table(head, rows):
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" + "---:|" * (len(head) - 1)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+
+
+def accuracy(bench, lines, replications):
+    found = {
+        title: bench.ask(library, "accuracy", name, min(replications, SLOW.get(name, replications)))
+        for title, name, library, _ in lines
+    }
+    packages = ["numpy", "scikit-learn", "pulearn", "pu-toolbox", "confidenceinterval"]
+    versions = bench.ask("pulearn", "versions", *packages) | bench.ask(
+        "nannyml", "versions", "nannyml"
+    )
+    about = ", ".join(f"{name} {version}" for name, version in versions.items())
+    yield (
+        f"{ROWS:,} rows, {replications} replications (10 of semisup-metrics and nannyml); "
+        f"Python {platform.python_version()}, {about}."
+    )
+    for scenario in SCENARIOS:
+        yield f"\n**{scenario[0].upper()}{scenario[1:]}**: mean absolute error\n"
+        rows = [
+            [title, *(number(one[scenario].get(m, {}).get("error")) for m in MEASURES)]
+            for title, one in found.items()
+        ]
+        yield from table(["", *SHORT.values()], rows)
+    yield "\nHow often limits held the truth\n"
+    for scenario in SCENARIOS:
+        rows = [
+            [title, *(number(one[scenario].get(m, {}).get("coverage")) for m in MEASURES)]
+            for title, one in found.items()
+            if any(cell["coverage"] is not None for cell in one[scenario].values())
+        ]
+        yield ""
+        yield from table([scenario, *SHORT.values()], rows)
+
+
+def speed(bench, lines):
+    kinds = {
+        "pueval_values": "no limits", "pueval": "with limits", "pueval_bounds": "Claesen's bounds",
+    }  # fmt: skip
+    sizes = (1_000, 10_000, 100_000, 1_000_000)
+    rows = []
+    for title, name, library, baseline in lines:
+        if baseline is None:
+            continue
+        found = bench.ask(library, "speed", name, baseline, *sizes)
+        cells = [
+            "–" if found[str(n)] is None
+            else f"{found[str(n)]['ratio']:,.2g}×"
+            if found[str(n)]["ratio"] < 100
+            else f"{found[str(n)]['ratio']:,.0f}×"
+            for n in sizes
+        ]  # fmt: skip
+        last = [found[str(n)]["seconds"] for n in sizes if found[str(n)]][-1]
+        rows.append([title.split(",")[0], kinds[baseline], *cells, f"{last:.2g} s"])
+    head = ["", "pueval did", *(f"{n:,} rows" for n in sizes), "its longest run"]
+    yield from table(head, rows)
+    yield f"\nA dash: it would have taken more than {PATIENCE / 60:.0f} minutes."
+
+
+def features(bench, libraries):
+    wanted = {library: [] for library in libraries}
+    rows = []
+    for feature, offers in FEATURES.items():
+        row = [feature]
+        for library in libraries:
+            offer = offers.get(library)
+            if offer is None:
+                row.append("–")
+                continue
+            word, names = ("yes", offer) if isinstance(offer, list) else offer
+            wanted[library] += names
+            row.append(word)
+        rows.append(row)
+    for library, names in wanted.items():
+        missing = [name for name, there in bench.ask(library, "names", *names).items() if not there]
+        if missing:
+            sys.exit(f"{library} has no {missing}")
+    yield from table(["", *libraries], rows)
+
+
+def put(text, mark, lines):
+    start, end = f"<!-- {mark} -->", f"<!-- end of {mark} -->"
+    before, rest = text.split(start)
+    return before + "\n".join([start, *lines, end]) + rest.split(end)[1]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", default=["features", "accuracy", "speed"])
+    parser.add_argument("--envs", type=Path, default=Path.home() / ".cache" / "pueval-peers")
+    parser.add_argument("--semisup", type=Path)
+    parser.add_argument("--replications", type=int, default=100)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    bench = Bench(given.envs.resolve(), given.semisup)
+    libraries = [name for name in LIBRARIES if name != "semisup-metrics" or given.semisup]
+    lines = [line for line in LINES if line[2] in libraries]
+    making = {
+        "features": lambda: features(bench, libraries),
+        "accuracy": lambda: accuracy(bench, lines, given.replications),
+        "speed": lambda: speed(bench, lines),
+    }
+    parts = {name: list(making[name]()) for name in given.parts}
+    for name, part in parts.items():
+        print(f"\n## {name}\n", *part, sep="\n")
+    if given.write:
+        text = PAGE.read_text()
+        for name, part in parts.items():
+            text = put(text, name, part)
+        PAGE.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

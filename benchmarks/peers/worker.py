@@ -1,0 +1,96 @@
+"""What runs in the environment of a library: errors and coverage, or time, as JSON.
+
+Usage: python -m benchmarks.peers.worker accuracy ADAPTER REPLICATIONS
+       python -m benchmarks.peers.worker speed ADAPTER BASELINE ROWS …
+       python -m benchmarks.peers.worker names MODULE:NAME …
+"""
+
+import importlib
+import importlib.metadata
+import json
+import sys
+import time
+
+import numpy as np
+
+from benchmarks.peers import adapters
+from benchmarks.peers.scenarios import SCENARIOS, single
+
+ROWS = 5000
+PATIENCE = 240.0  # seconds of processor; a size that would take longer is left out
+
+
+def accuracy(name, replications):
+    """Mean absolute error, bias, and how often limits hold the truth, by scenario and measure."""
+    found = {}
+    for scenario, draw in SCENARIOS.items():
+        errors, held = {}, {}
+        for seed in range(int(replications)):
+            rows = draw(np.random.default_rng(seed), ROWS)
+            for measure, given in adapters.quiet(getattr(adapters, name), rows).items():
+                truth = rows.truth[measure]
+                value, *limits = np.atleast_1d(given)
+                errors.setdefault(measure, []).append(value - truth)
+                if limits:
+                    held.setdefault(measure, []).append(limits[0] <= truth <= limits[1])
+        found[scenario] = {
+            measure: {
+                "error": float(np.mean(np.abs(error))),
+                "bias": float(np.mean(error)),
+                "coverage": float(np.mean(held[measure])) if measure in held else None,
+            }
+            for measure, error in errors.items()
+        }
+    return found
+
+
+def timed(name, rows):
+    """Seconds of all processors: these do not depend on what else runs."""
+    start = time.process_time()
+    adapters.quiet(getattr(adapters, name), rows)
+    return time.process_time() - start
+
+
+def speed(name, baseline, *sizes):
+    """Time of the library / time of pueval, in turns; the best of three, or fewer if it is slow."""
+    found = {}
+    warm = single(np.random.default_rng(0), 1000)
+    timed(name, warm)
+    timed(baseline, warm)
+    last = None  # rows and seconds of the size before
+    for n in map(int, sizes):
+        if last and last[1] * n / last[0] > PATIENCE:
+            found[n] = None
+            continue
+        rows = single(np.random.default_rng(1), n)
+        theirs, ours = [], []
+        for _ in range(3):
+            theirs.append(timed(name, rows))
+            ours.append(timed(baseline, rows))
+            if theirs[-1] > 20:
+                break
+        last = (n, min(theirs))
+        found[n] = {"seconds": min(theirs), "ratio": min(theirs) / min(ours)}
+    return found
+
+
+def names(*wanted):
+    """Which of the names that the table of features rests on are there."""
+    found = {}
+    for one in wanted:
+        module, _, name = one.partition(":")
+        try:
+            found[one] = hasattr(importlib.import_module(module), name)
+        except ImportError:
+            found[one] = False
+    return found
+
+
+def versions(*packages):
+    return {name: importlib.metadata.version(name) for name in packages}
+
+
+TASKS = {"accuracy": accuracy, "speed": speed, "names": names, "versions": versions}
+
+if __name__ == "__main__":
+    print(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])))
