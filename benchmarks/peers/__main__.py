@@ -91,9 +91,9 @@ def number(value):
     return "–" if value is None else f"{value:.3f}".replace("0.", ".", 1)
 
 
-def table(head, rows):
+def table(head, rows, cells="---:|"):
     yield "| " + " | ".join(head) + " |"
-    yield "|" + "---|" + "---:|" * (len(head) - 1)
+    yield "|---|" + cells * (len(head) - 1)
     for row in rows:
         yield "| " + " | ".join(row) + " |"
 
@@ -172,7 +172,7 @@ def features(bench, libraries):
         missing = [name for name, there in bench.ask(library, "names", *names).items() if not there]
         if missing:
             sys.exit(f"{library} has no {missing}")
-    yield from table(["", *libraries], rows)
+    yield from table(["", *libraries], rows, "---|")
 
 
 def put(text, mark, lines):
