@@ -148,7 +148,14 @@ def speed(bench, lines):
             for n in sizes
         ]  # fmt: skip
         last = [found[str(n)]["seconds"] for n in sizes if found[str(n)]][-1]
-        rows.append([title.split(",")[0], kinds[baseline], *cells, f"{last:.2g} s"])
+        rows.append(
+            [
+                title.split(",")[0],
+                kinds[baseline],
+                *cells,
+                f"{last:,.0f} s" if last >= 10 else f"{last:.2g} s",
+            ]
+        )
     head = ["", "pueval did", *(f"{n:,} rows" for n in sizes), "its longest run"]
     yield from table(head, rows)
     yield f"\nA dash: it would have taken more than {PATIENCE / 60:.0f} minutes."
