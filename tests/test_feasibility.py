@@ -129,3 +129,36 @@ def test_bad_input():
     known = Counts.from_arrays([1, 0], [2, 1], unlabeled_label=None, negative_label=0)
     with pytest.raises(InputError, match="no unlabeled rows"):
         largest_prior(known)
+
+
+class TestIntervals:
+    """A prior given as an interval is looked at as a whole, not only in its middle."""
+
+    counts = two_samples(np.random.default_rng(6), 2000, 10_000, 0.3, 1.0, 6.0)
+
+    def said(self, **assumed):
+        with pytest.warns(AssumptionWarning) as found:
+            evaluate(self.counts, threshold=3.0, level=None, **assumed)
+        return str(found[0].message)
+
+    def test_all_of_it_fits(self):
+        ev = evaluate(self.counts, prior=(0.1, 0.3), threshold=3.0, level=None)
+        assert ev.warnings == ()
+
+    def test_the_upper_end_does_not(self):
+        largest = largest_prior(self.counts).prior
+        said = self.said(prior=(0.2, 0.35))  # the middle, .275, does
+        assert f"priors above {largest:.3g} do not fit this ranking (95% confidence)" in said
+        assert "reach to 0.35" in said
+
+    def test_with_impure_labels_less_fits(self):
+        largest = largest_prior(self.counts, purity=0.9).prior
+        assert largest < largest_prior(self.counts).prior
+        assert f"priors above {largest:.3g} do not fit this ranking with purity 0.9" in self.said(
+            prior=(0.1, 0.3), purity=(0.9, 1.0)
+        )
+
+    def test_nothing_fits(self):
+        assert "no prior and purity within the given limits fit: prior 0.4" in self.said(
+            prior=(0.4, 0.5)
+        )

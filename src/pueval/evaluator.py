@@ -17,7 +17,7 @@ from pueval.mixture import NAIVE, Mixture, Target, check_target
 from pueval.rates import Rates, rates
 from pueval.reading import read_counts
 from pueval.results import Estimate, best_value, operating_point
-from pueval.sensitivity.feasibility import contradiction
+from pueval.sensitivity.feasibility import contradiction, contradiction_within
 from pueval.uncertainty.intervals import Interval, Resampling
 from pueval.uncertainty.region import Limits
 from pueval.uncertainty.resampling import Resamples
@@ -214,7 +214,7 @@ def finish(
     outside = {k: value for k, (value, _) in areas.items() if not -1e-9 <= value <= 1 + 1e-9}
     found = [
         *said,
-        None if counts.has_propensity else contradiction(counts, mixture),
+        _contradiction(counts, ready.assumptions),
         _clipping(outside | point.clipped, mixture, point.threshold),
     ]
     return Evaluation(
@@ -264,6 +264,15 @@ def _areas(
         name: (value, Estimate.of(min(max(value, 0.0), 1.0), plain, intervals[name]))
         for name, (value, plain) in values.items()
     }
+
+
+def _contradiction(counts: Counts, assumptions: Assumptions) -> str | None:
+    """Say what of the assumptions the ranking cannot have."""
+    if counts.has_propensity:
+        return None
+    if assumptions.region is not None:
+        return contradiction_within(counts, assumptions.region.prior, assumptions.region.purity)
+    return contradiction(counts, assumptions.mixture)
 
 
 def _check_variance(how: Resampling, target: Target) -> None:

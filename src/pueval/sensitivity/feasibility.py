@@ -293,6 +293,33 @@ def contradiction(counts: Counts, mixture: Mixture, level: float = 0.95) -> str 
     )
 
 
+def contradiction_within(
+    counts: Counts,
+    prior: tuple[float, float],
+    purity: tuple[float, float],
+    level: float = 0.95,
+) -> str | None:
+    """Say which of the priors and purities within limits a ranking cannot have, or return None.
+
+    The cleaner the labels, the more positives can be hidden: the smallest prior with the largest
+    purity fits best, the largest prior with the smallest purity worst.
+    """
+    found = contradiction(counts, Mixture(prior[0], purity[1]), level)
+    if found is not None:
+        return f"no prior and purity within the given limits fit: {found}"
+    if not counts.n_unlabeled:
+        return None
+    largest = largest_prior(counts, purity=purity[0], level=level).prior
+    if prior[1] <= largest:
+        return None
+    with_purity = "" if purity[0] == 1 else f" with purity {purity[0]:g}"
+    return (
+        f"priors above {largest:.3g} do not fit this ranking{with_purity} ({level:.0%} "
+        f"confidence), and the given limits of the prior reach to {prior[1]:g}. Limits of the "
+        "measures allow for all of it; lower it to make them narrower."
+    )
+
+
 def _most(prior: float, purity: float) -> str:
     if prior == 0:
         return f"No prior at all fits a purity of {purity:g}"
