@@ -2,7 +2,7 @@
 
 Usage: python benchmarks/scale.py [rows] [folder] [--write]
 
-Writes the rows (300 million by default, about 4.6 GB) to a temporary folder, evaluates them with
+Writes the rows (300 million by default, about 2.4 GB) to a temporary folder, evaluates them with
 ``pueval``, runs ``SELECT label, count(*), sum(score) … GROUP BY label`` of DuckDB on the same files
 and as many threads, each in a process of its own and in turns, and deletes the files.
 """

@@ -176,3 +176,20 @@ class TestArrays:
         assert repr(counts) == (
             "Counts(4 labeled, 7 unlabeled, 0 known negative rows; 2 distinct scores from 1 to 2)"
         )
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.int32, np.int64])
+def test_small_whole_scores_take_four_bytes(dtype):
+    """Numbers up to 2**24 are exact as float32."""
+    score = np.array([1, 0, 1, 0, 1], dtype=dtype)
+    counts = Counts.from_arrays([1, 0, 0, 1, 0], score)
+    assert counts.samples()[1].chunks[0].values.dtype == np.float32
+    assert counts == Counts.from_arrays([1, 0, 0, 1, 0], score.astype(float))
+
+
+def test_larger_whole_scores_stay_apart():
+    """2**24 and 2**24 + 1 are the same float32."""
+    score = np.array([2**24 + 1, 2**24, 2**24 + 1, 0])
+    counts = Counts.from_arrays([1, 0, 0, 0], score)
+    assert counts.score.tolist() == [2**24 + 1, 2**24, 0]
+    assert Counts.from_arrays([1, 0], [2**24, -(2**24)]).score.tolist() == [2**24, -(2**24)]

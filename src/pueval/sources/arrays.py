@@ -18,8 +18,11 @@ THREADED_ROWS = 500_000
 BLOCK = 65_536
 # Whole numbers beyond this are not all floats, so different scores would become equal.
 EXACT = 2**53
+# The same for float32.
+SMALL = 2**24
 
 Samples = tuple[Sample, Sample, Sample]
+FloatType = type[np.floating[Any]]
 
 
 def read_arrays(y: Any, score: Any, *, labels: LabelValues, weight: Any = None) -> Samples:
@@ -37,12 +40,14 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, weight: Any = None) 
     if y.dtype.kind == "O":
         refuse_missing(y, "label")
 
+    kept_as = float_type(score)
     parts = (os.cpu_count() or 1) if len(y) >= THREADED_ROWS else 1
     edges = np.linspace(0, len(y), parts + 1).astype(int)
 
     def read(part: int) -> Samples | None:
         rows = slice(edges[part], edges[part + 1])
-        return _read(y[rows], score[rows], None if weight is None else weight[rows], labels)
+        part_weight = None if weight is None else weight[rows]
+        return _read(y[rows], score[rows], part_weight, labels, kept_as)
 
     samples: list[Samples] = []
     for part in in_threads(read, range(parts)):
@@ -56,18 +61,20 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, weight: Any = None) 
     return labeled.merged(), unlabeled, negative
 
 
-def _read(y: Array, score: Array, weight: Array | None, labels: LabelValues) -> Samples | None:
+def _read(
+    y: Array, score: Array, weight: Array | None, labels: LabelValues, kept_as: FloatType
+) -> Samples | None:
     """Return the three samples of some rows; None if a label is none of the three values."""
     if weight is not None:
         masks = _masks(y, labels)
         if sum(map(np.count_nonzero, masks)) != len(y):
             return None
         weighted = weight.dtype.kind == "f"
-        score = score.astype(float_type(score.dtype), copy=False)
+        score = score.astype(kept_as, copy=False)
         return _three(sample(score[mask], weight[mask], weighted=weighted) for mask in masks)
     # Most rows are of one kind. To sort the others to the end, as +inf, is faster than to pick it.
     usual = int(np.argmax([np.count_nonzero(mask) for mask in _masks(y[:BLOCK], labels)]))
-    padded = np.empty(len(y), dtype=float_type(score.dtype))
+    padded = np.empty(len(y), dtype=kept_as)
     picked: list[list[Array]] = [[], [], []]
     for start in range(0, len(y), BLOCK):
         rows = slice(start, start + BLOCK)
@@ -136,15 +143,23 @@ def one_column(values: Any, name: str) -> Array:
     return array
 
 
-def float_type(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
-    """Return the type that scores are kept in."""
-    return np.float32 if dtype in (np.float32, np.float16) else np.float64
+def float_type(score: Array) -> FloatType:
+    """Return the smallest type that holds all scores exactly."""
+    small = score.dtype in (np.float32, np.float16) or score.dtype.kind == "b"
+    if score.dtype.kind in "iu":
+        small = _within(score, SMALL)
+    return np.float32 if small else np.float64
+
+
+def _within(score: Array, limit: int) -> bool:
+    """Whether whole numbers lie within ±limit."""
+    return not len(score) or bool(int(score.min()) >= -limit and int(score.max()) <= limit)
 
 
 def as_scores(score: Array) -> Array:
     """Return scores as floats; refuse what is no number."""
     score = check_scores(score)
-    return score.astype(float_type(score.dtype), copy=False)
+    return score.astype(float_type(score), copy=False)
 
 
 def check_scores(score: Array) -> Array:
@@ -159,11 +174,7 @@ def check_scores(score: Array) -> Array:
             f"score must hold real numbers; got dtype {score.dtype}"
             + (f" (first value {score[0]!r})." if len(score) else ".")
         )
-    if (
-        score.dtype.kind in "iu"
-        and len(score)
-        and not (int(score.min()) >= -EXACT and int(score.max()) <= EXACT)
-    ):
+    if score.dtype.kind in "iu" and not _within(score, EXACT):
         raise InputError(
             "integer scores must lie within ±2**53, or different scores become equal; "
             f"got {score.min()} to {score.max()}. Replace them by their ranks."
