@@ -185,6 +185,10 @@ SCORES = {
     "rounded": lambda rng, n: np.round(rng.normal(size=n), 2),
     "float32": lambda rng, n: rng.random(n).astype(np.float32),
     "integers": lambda rng, n: rng.integers(-20_000, 20_000, n),
+    "with atoms": lambda rng, n: np.where(
+        rng.random(n) < 0.5, rng.normal(size=n), rng.choice([-3.0, 0.0, 0.1, 7.5], n)
+    ),
+    "in order": lambda rng, n: np.sort(rng.normal(size=n)),
 }
 
 
@@ -206,6 +210,18 @@ class TestHistogram:
             samples, binning = histogram.result()
             reference = Counts.from_arrays(y, score, weight=weights, **values).to_bins(1024)
             assert Counts(*samples, _binning=binning) == reference
+
+    @pytest.mark.parametrize("kind", SCORES)
+    def test_many_batches_in_few_bins(self, rng, kind):
+        """Where all bins are wide, rows are not compared any more; elsewhere they must be."""
+        score = SCORES[kind](rng, 20_000).astype(float)
+        score[15_000] = 2.0**900  # one bin far away has one score to the end
+        histogram = Histogram(16)
+        for rows in np.array_split(np.arange(20_000), 70):
+            histogram.add(Kinds.of(np.ones(rows.size), (0, 1, None)), score[rows])
+        samples, binning = histogram.result()
+        reference = Counts.from_arrays(np.ones(20_000), score, pos_label=0, unlabeled_label=1)
+        assert Counts(*samples, _binning=binning) == reference.to_bins(16)
 
     def test_float_weights(self, rng):
         score, y, weight = rng.random(5000), rng.choice(2, 5000), rng.exponential(size=5000)

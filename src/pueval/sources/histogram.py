@@ -21,6 +21,8 @@ from pueval.samples import EMPTY, Array, Chunk, Sample, sample
 
 # Bins that are kept in one array. Scores that span more of them are sorted, batch by batch.
 MOST_SLOTS = 2**23
+# After so many batches it is looked again where bins are narrow.
+SETTLE = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +89,9 @@ class Histogram:
         self._memory = np.empty(0, dtype=np.int64)
         self._value = np.empty(0)  # the first score seen in a bin
         self._narrow = np.empty(0, dtype=bool)  # whether no other one has been seen
+        self._inner = (np.inf, np.inf)  # between these scores no bin is narrow
+        self._batches = 0
+        self._last = numbered(np.array([HUGE]), bins)[1]
         self._rest: tuple[Samples, Binning | None] = ((EMPTY, EMPTY, EMPTY), None)
 
     def add(self, kinds: Kinds, score: Array, weight: Array | None = None) -> bool:
@@ -101,7 +106,8 @@ class Histogram:
             self._memory = np.empty(values.size, dtype=np.int64)
         number, low, high = numbered(values, self.bins, self._memory[: values.size])
         # Scores that are not finite share a bin with the largest ones.
-        if not (_clear(low, high, self.bins) or np.isfinite(values).all()):
+        clear = -self._last < low and high < self._last
+        if not (clear or np.isfinite(values).all()):
             return False
         if not self._reach(low, high):
             self._sort(kinds.codes(values.size), values, np.ones(values.size, dtype=np.int64))
@@ -114,7 +120,7 @@ class Histogram:
         for code, rows in kinds.others if kinds.largest == self._most else kinds.each(values.size):
             if code != self._most:
                 np.add.at(self._count[code], number[rows], 1)
-        self._compare(number, values, every)
+        self._compare(number, values)
         return True
 
     def _add_weighted(self, kinds: Kinds, values: Array, weight: Array) -> bool:
@@ -137,7 +143,7 @@ class Histogram:
             rows = np.flatnonzero(codes == code)
             added = np.bincount(number[rows], weight[rows], minlength=self._narrow.size)
             self._count[code] += added.astype(self._count.dtype)
-        self._compare(number, values, np.bincount(number, minlength=self._narrow.size))
+        self._compare(number, values)
         return True
 
     def _reach(self, low: int, high: int) -> bool:
@@ -161,27 +167,36 @@ class Histogram:
         self._start, self._count, self._value, self._narrow = start, count, value, narrow
         return True
 
-    def _compare(self, number: Array, values: Array, every: Array) -> None:
+    def _compare(self, number: Array, values: Array) -> None:
         """Find out which bins hold different scores.
 
-        Soon most do. The others are at the ends, where rows are few, so that only rows beyond the
-        innermost of them need a look.
+        Soon most do. The others are at the ends, where rows are few: only rows beyond the inner
+        ones need a look.
         """
-        unsettled = np.flatnonzero(self._narrow & (every > 0))
-        if not unsettled.size:
-            return
-        end = int(np.searchsorted(unsettled, np.argmax(every)))
-        beyond = np.zeros(number.size, dtype=bool)
-        if end:
-            np.less_equal(number, unsettled[end - 1], out=beyond)
-        if end < unsettled.size:
-            beyond |= number >= unsettled[end]
+        beyond = values < self._inner[0]
+        beyond |= values >= self._inner[1]
         rows = np.flatnonzero(beyond)
         rows = rows[self._narrow[number[rows]]]
         where, score = number[rows], values[rows] + 0.0
         new = np.isnan(self._value[where])
         self._value[where[new]] = score[new]
         self._narrow[where[score != self._value[where]]] = False
+        self._batches += 1
+        if self._batches < SETTLE or self._batches % SETTLE == 0:
+            self._find_inner()
+
+    def _find_inner(self) -> None:
+        """Find the bins around the fullest one that are all wide; they will always be."""
+        narrow = np.flatnonzero(self._narrow)
+        fullest = int(np.argmax(self._count.sum(axis=0)))
+        if self._narrow[fullest]:
+            return
+        after = int(np.searchsorted(narrow, fullest))
+        first = narrow[after - 1] + 1 if after else 0
+        end = narrow[after] if after < narrow.size else self._narrow.size
+        low, high = lower_edges(np.array([first, end]) + self._start, self.bins)
+        if high - low > self._inner[1] - self._inner[0] or self._inner[0] == np.inf:
+            self._inner = (float(low), float(high))
 
     def _sort(self, codes: Array, values: Array, count: Array) -> None:
         """Keep rows that the arrays do not reach."""
@@ -214,12 +229,6 @@ class Histogram:
                 for kind, square in zip(samples, self.squares, strict=True)
             )
         return samples, binning
-
-
-def _clear(low: int, high: int, bins: int) -> bool:
-    """Whether some bins are none of the last ones at either end."""
-    last = numbered(np.array([HUGE]), bins)[1]
-    return -last < low and high < last
 
 
 def _whole(kind: Sample) -> Sample:

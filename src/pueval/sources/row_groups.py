@@ -12,10 +12,9 @@ from typing import Any
 
 from pueval.errors import require
 
-# Rows that are looked at together: few enough for the cache of a processor.
-BATCH = 131_072
-# Row groups that a thread takes at a time: to begin reading costs as much as some thousand rows.
-TOGETHER = 8
+# Rows that are looked at together: enough to be worth a switch between threads, few enough for the
+# cache of a processor.
+BATCH = 262_144
 TYPES = ("int8", "int16", "int32", "int64", "float", "double", "bool")
 
 Groups = queue.SimpleQueue[tuple[str, list[int]]]
@@ -34,15 +33,15 @@ def find_row_groups(files: Sequence[str], columns: Sequence[str]) -> Groups | No
         # A dot in a name would be taken for a field inside a column.
         if not all(types.get(name) in TYPES and "." not in name for name in columns):
             return None
-        for first in range(0, opened.num_row_groups, TOGETHER):
-            last = min(first + TOGETHER, opened.num_row_groups)
-            found.put((file, [*range(first, last)]))
+        for some in _together(opened.metadata):
+            found.put((file, some))
     return found
 
 
 def read_batches(groups: Groups, columns: Sequence[str]) -> Iterator[list[Any]]:
     """Take row groups while there are any, and give their rows: Arrow arrays, in batches."""
     parquet = require("pyarrow.parquet", extra="cli", purpose="reading files")
+    unique = list(dict.fromkeys(columns))
     name: str | None = None
     opened: Any = None
     while True:
@@ -52,7 +51,24 @@ def read_batches(groups: Groups, columns: Sequence[str]) -> Iterator[list[Any]]:
             return
         if file != name:
             name, opened = file, parquet.ParquetFile(file, memory_map=True)
-        for batch in opened.iter_batches(
-            BATCH, row_groups=some, columns=list(dict.fromkeys(columns)), use_threads=False
-        ):
+        if len(some) > 1:
+            batches = opened.read_row_groups(some, unique, use_threads=False).to_batches()
+        else:
+            batches = opened.iter_batches(BATCH, some, unique, use_threads=False)
+        for batch in batches:
             yield [batch.column(column) for column in columns]
+
+
+def _together(metadata: Any) -> Iterator[list[int]]:
+    """Put neighboring row groups together while they are no more than a batch."""
+    some: list[int] = []
+    rows = 0
+    for group in range(metadata.num_row_groups):
+        size = metadata.row_group(group).num_rows
+        if some and rows + size > BATCH:
+            yield some
+            some, rows = [], 0
+        some.append(group)
+        rows += size
+    if some:
+        yield some
