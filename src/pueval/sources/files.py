@@ -76,8 +76,11 @@ def _stream(place: Place, rows: Rows, bins: Bins) -> list[Counted]:
             accumulators = [accumulator.another() for _ in range(os.cpu_count() or 1)]
 
             def work(one: Accumulator) -> bool:
-                batches = read_batches(groups, rows.columns.numeric)
-                return all(_take(batch, rows, one) for batch in batches)
+                for batch in read_batches(groups, rows.columns.numeric):
+                    if not _take(batch, rows, one):
+                        return False
+                    del batch
+                return True
 
             usable = all(in_threads(work, accumulators))
         else:

@@ -216,11 +216,13 @@ class Histogram:
         wide = ~self._narrow[there]
         edges = lower_edges(there + self._start, self.bins)
         score = np.where(wide, edges, self._value[there])
-        kinds = tuple(sample(score.copy(), column[there]) for column in count)
-        samples, binning = add_binned(
-            (kinds[0], kinds[1], kinds[2]), Binning(self.bins, score[wide]), *self._rest
-        )
-        assert binning is not None  # noqa: S101 - for the type checker: the first one is binned
+        labeled, unlabeled, negative = (sample(score.copy(), column[there]) for column in count)
+        samples, binning = (labeled, unlabeled, negative), Binning(self.bins, score[wide])
+        others, beyond = self._rest
+        if beyond is not None:
+            samples, added = add_binned(samples, binning, others, beyond)
+            assert added is not None  # noqa: S101 - for the type checker: both are binned
+            binning = added
         if whole:
             samples = tuple(_whole(kind) for kind in samples)  # type: ignore[assignment]
         elif self.weighted:

@@ -52,11 +52,15 @@ def read_batches(groups: Groups, columns: Sequence[str]) -> Iterator[list[Any]]:
         if file != name:
             name, opened = file, parquet.ParquetFile(file, memory_map=True)
         if len(some) > 1:
-            batches = opened.read_row_groups(some, unique, use_threads=False).to_batches()
+            batches = iter(opened.read_row_groups(some, unique, use_threads=False).to_batches())
         else:
             batches = opened.iter_batches(BATCH, some, unique, use_threads=False)
         for batch in batches:
-            yield [batch.column(column) for column in columns]
+            arrays = [batch.column(column) for column in columns]
+            # Let go before the next rows are read, which then come to memory that is at hand.
+            del batch
+            yield arrays
+            del arrays
 
 
 def _together(metadata: Any) -> Iterator[list[int]]:
