@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pueval.errors import InputError, require
-from pueval.samples import in_threads
+from pueval.samples import Array, in_threads
 from pueval.sources.accumulate import Accumulator, combine
 from pueval.sources.arrays import EXACT
 from pueval.sources.columns import Columns
@@ -103,7 +103,7 @@ def _take(columns: list[Any], rows: Rows, accumulator: Accumulator) -> bool:
     """Hand labels, scores and weights on, unless something in them cannot be used."""
     if any(column.null_count for column in columns):
         return False
-    y, *numbers = (column.to_numpy(zero_copy_only=False) for column in columns)
+    y, *numbers = map(_as_numpy, columns)
     if not y.size:
         return True
     types = [kind for name, kind in rows.types.items() if name != "label"]
@@ -119,6 +119,14 @@ def _take(columns: list[Any], rows: Rows, accumulator: Accumulator) -> bool:
         # One file may have whole weights where another has floats.
         weight = weight.astype(np.float64) if rows.types["w"] in FLOATS else weight
     return accumulator.add(y, numbers, weight)
+
+
+def _as_numpy(column: Any) -> Array:
+    """Return an Arrow array that misses no value; its own to_numpy() would import pandas."""
+    if str(column.type).startswith(("int", "uint", "float", "double")):
+        return np.from_dlpack(column)
+    found: Array = column.to_numpy(zero_copy_only=False)
+    return found
 
 
 def _grouped(rows: Rows, bins: Bins) -> Tallies:
