@@ -78,3 +78,15 @@ def test_values_by_rank(rng, scale):
     rows = np.sort(np.repeat(values, count))
     np.testing.assert_array_equal(many.ranked(below), rows[below.astype(int)])
     np.testing.assert_array_equal(sample(rows.copy()).ranked(below), rows[below.astype(int)])
+
+
+@pytest.mark.parametrize("n_chunks", [1, 2, 3, 8])
+@pytest.mark.parametrize("digits", [0, 1, 15])
+def test_values_by_rank_of_single_rows(rng, n_chunks, digits):
+    """In chunks of very different sizes, with many ties and without."""
+    for _ in range(40):
+        parts = [np.round(rng.normal(size=rng.integers(1, 60)), digits) for _ in range(n_chunks)]
+        rows = np.sort(np.concatenate(parts))
+        many = sum((sample(part.copy()) for part in parts), EMPTY)
+        every = many.ranked(np.arange(rows.size) + rng.random(rows.size) * 0.9)
+        np.testing.assert_array_equal(every, rows)

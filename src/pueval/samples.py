@@ -179,10 +179,12 @@ class Sample:
 
         The same whether rows are in one chunk or in many, one by one or counted.
         """
-        if len(self.chunks) == 1 and self.chunks[0].count is None:
-            return self.chunks[0].values[below.astype(np.intp)]
-        # Bisection over all floats: no value needs to be moved. Sums of weights are rounded.
-        beyond = self.total * (1 - ROUNDING) - below
+        below = below + self.total * ROUNDING  # sums of weights are rounded
+        if all(chunk.count is None for chunk in self.chunks):
+            rank = np.minimum(below.astype(np.intp), self.total - 1)
+            return _select([chunk.values for chunk in self.chunks], rank)
+        # Bisection over all floats: no value needs to be moved.
+        beyond = self.total - below
         ends = np.array([(c.values[0], c.values[-1]) for c in self.chunks], dtype=np.float64)
         low, high = (np.full(below.shape, key) for key in _keys([ends.min(), ends.max()]))
         while np.any(low < high):
@@ -226,6 +228,37 @@ class Sample:
 
 
 EMPTY = Sample((), 0)
+
+
+def _select(columns: list[Array], rank: Array) -> Array:
+    """Return the values that have a rank, from 0, among those of several ascending columns.
+
+    Of every column a window is left in which the value may be. As long as there are several, one of
+    them is halved: of the values in the middle of the windows, the lowest is too low if fewer than
+    ``rank`` values come before all middles, and otherwise the highest is too high.
+    """
+    sizes = np.array([column.size for column in columns])[:, None]
+    start, stop = np.zeros((len(columns), rank.size), np.intp), np.repeat(sizes, rank.size, axis=1)
+    active = np.arange(rank.size if len(columns) > 1 else 0)
+    while active.size:
+        low, high = start[:, active], stop[:, active]
+        open_ = low < high
+        middle = np.where(open_, (low + high) // 2, 0)
+        value = np.array([column[at] for column, at in zip(columns, middle, strict=True)])
+        enough = rank[active] <= low.sum(axis=0) + np.where(open_, middle - low, 0).sum(axis=0)
+        lowest = np.where(open_, value, np.inf).argmin(axis=0)
+        # Of equal values the last one is the highest, as the first one is the lowest.
+        highest = len(columns) - 1 - np.where(open_, value, -np.inf)[::-1].argmax(axis=0)
+        which = np.arange(active.size)
+        stop[highest[enough], active[enough]] = middle[highest, which][enough]
+        start[lowest[~enough], active[~enough]] = middle[lowest, which][~enough] + 1
+        active = active[(start[:, active] < stop[:, active]).sum(axis=0) > 1]
+    left = np.argmax(start < stop, axis=0)
+    place = start[left, np.arange(rank.size)] + rank - start.sum(axis=0)
+    found = np.empty(rank.size, dtype=np.result_type(*columns))
+    for number, column in enumerate(columns):
+        found[left == number] = column[place[left == number]]
+    return found
 
 
 def _keys(values: Any) -> Array:
