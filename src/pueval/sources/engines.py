@@ -43,7 +43,14 @@ def read_with(
     openers = {"polars": _polars, "dask": _dask, "spark": _spark}
     with openers[engine](place, columns, address) as frame:
         try:
-            return read_query(frame, columns, labels=labels, bins=bins, as_text=True)
+            return read_query(
+                frame,
+                columns,
+                labels=labels,
+                bins=bins,
+                as_text=True,
+                text_weights=place.format == "csv",
+            )
         except NarwhalsError as error:
             raise unreadable(place.text, error) from None
 
@@ -130,7 +137,8 @@ def _dask_csv(frames: Any, place: Place, columns: Columns) -> Any:
         **({"blocksize": None} if packed else {}),
     )
     for name in numbers:
-        frame[name] = frames.to_numeric(frame[name].str.strip(), errors="coerce")
+        # to_numeric says that there will be integers, whatever comes.
+        frame[name] = frames.to_numeric(frame[name].str.strip(), errors="coerce").astype(float)
     return frame
 
 

@@ -23,6 +23,7 @@ from pueval.binning import (
 from pueval.errors import InputError
 from pueval.samples import Array, Sample, sample
 from pueval.sources import limits
+from pueval.sources.arrays import EXACT, check_total
 from pueval.sources.columns import Columns, check_column
 from pueval.sources.expressions import (
     FINE,
@@ -62,12 +63,14 @@ def read_query(
     labels: LabelValues,
     bins: Bins,
     as_text: bool = False,
+    text_weights: bool = False,
     explain: Callable[[], InputError] | None = None,
 ) -> Tallies:
     """Count the rows of a frame in its own engine.
 
     With ``as_text`` label values may be given as text, as on a command line: "1" then also means
-    the number 1 and true. ``explain`` says what is wrong with rows that cannot be used, if the
+    the number 1 and true. With ``text_weights`` weights come from text, and count rows if they all
+    are whole. ``explain`` says what is wrong with rows that cannot be used, if the
     frame itself does not show what it was made from.
     """
     lazy = open_frame(frame)
@@ -103,8 +106,19 @@ def read_query(
         automatic=bins == "auto",
         narrow={name for name in columns.scores if schema[name] == nw.Float32},
         whole=columns.weight is not None
-        and (not schema[columns.weight].is_float() or (as_text and not reduced["ragged"].any())),
+        and _whole_weights(reduced, columns, schema[columns.weight], text=text_weights),
     )
+
+
+def _whole_weights(
+    reduced: dict[str, Any], columns: Columns, kind: nw.dtypes.DType, *, text: bool
+) -> bool:
+    """Whether weights count rows; refuse those that would, but are too large."""
+    total = reduced["weight"].sum() / len(columns.scores)
+    if isinstance(kind, nw.Boolean) or kind.is_integer():
+        check_total(total)
+        return True
+    return text and total <= EXACT and not reduced["ragged"].any()
 
 
 def prepare(
@@ -128,7 +142,9 @@ def prepare(
     unfit: Any = nw.lit(FINE)
     if columns.weight is not None:
         made["weight"], fit = number_of(columns.weight, schema[columns.weight], "weight")
-        made["unfit"] = nw.when(made["weight"] < 0).then(nw.lit(UNFIT)).otherwise(fit)
+        # Too large ones are found by their sum.
+        finite = nw.when(fit == UNFIT).then(nw.lit(FINE)).otherwise(fit)
+        made["unfit"] = nw.when(made["weight"] < 0).then(nw.lit(UNFIT)).otherwise(finite)
         made["unfit"] = nw.when(fit == MISSING).then(nw.lit(MISSING)).otherwise(made["unfit"])
         unfit = nw.col("unfit").cast(nw.Int64)
     made |= {f"by{k}": nw.col(name) for k, name in enumerate(columns.by)} | extra

@@ -30,7 +30,9 @@ NUMBERS = (
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER",
     "UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL",
 )  # fmt: skip
-WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT"}
+# Whole numbers that NumPy has, and those that may be too large for it.
+WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
+LARGE = {"UBIGINT", "HUGEINT", "UHUGEINT"}
 # Types whose numbers need not be whole; text is read as DOUBLE.
 FLOATS = {"FLOAT", "DOUBLE", "VARCHAR"}
 # Not isnan(): DuckDB takes it for false where the statistics of a Parquet file leave NaN out.
@@ -124,11 +126,17 @@ class Rows:
                 f"{what} column {name!r} must hold numbers only; "
                 f"got {other:,} other values, for example {example!r}."
             )
+        if self.types[ours] not in FLOATS and self.types[ours] != "BOOLEAN":
+            # Compared as whole numbers: the first one beyond would be rounded to the last within.
+            [(beyond,)] = self.relation.aggregate(
+                f"count(*) FILTER ({ours} > {EXACT} OR {ours} < -{EXACT})"
+            ).fetchall()
+            if beyond:
+                return _too_large(what, name, beyond)
         as_float = f"CAST({ours} AS DOUBLE)"
-        [(lost, endless, beyond, below)] = table.aggregate(
+        [(lost, endless, below)] = table.aggregate(
             f"count(*) FILTER ({ours} IS NULL OR CAST({as_float} AS VARCHAR) = {NAN}), "
             f"count(*) FILTER (isinf({as_float})), "
-            f"count(*) FILTER (abs({as_float}) > {EXACT}), "
             f"count(*) FILTER ({ours} < 0)"
         ).fetchall()
         if lost:
@@ -137,12 +145,20 @@ class Rows:
             return infinite(f"{what} (column {name!r})", endless)
         if what == "weight" and below:
             return InputError(f"weights must not be negative; got {below:,} below zero.")
-        if beyond and what == "score" and self.types[ours] not in FLOATS:
-            return InputError(
-                "integer scores must lie within ±2**53, or different scores become equal; got "
-                f"{beyond:,} beyond in column {name!r}. Replace them by their ranks."
-            )
         return None
+
+
+def _too_large(what: str, name: str, rows: int) -> InputError:
+    """Return the error for whole numbers that floats cannot hold."""
+    if what == "weight":
+        return InputError(
+            "whole-number weights must lie within ±2**53; got "
+            f"{rows:,} beyond in column {name!r}. Divide them by a common factor."
+        )
+    return InputError(
+        "integer scores must lie within ±2**53, or different scores become equal; got "
+        f"{rows:,} beyond in column {name!r}. Replace them by their ranks."
+    )
 
 
 def _wanted(columns: Columns) -> dict[str, tuple[str, str]]:
@@ -299,11 +315,19 @@ def _is_number(kind: str) -> bool:
     return kind.startswith(NUMBERS)
 
 
+def is_whole(kind: str) -> bool:
+    """Whether a type holds whole numbers only."""
+    return kind in WHOLE or kind in LARGE or kind == "BOOLEAN"
+
+
 def _number(name: str, kind: str) -> str:
     """Return the SQL for a number; whole numbers and floats stay what they are."""
     if kind in {*WHOLE, "FLOAT", "DOUBLE"}:
         return name
-    if _is_number(kind) or kind == "BOOLEAN":
+    if is_whole(kind):
+        # As floats, two of them could become equal; null are those that are too large anyway.
+        return f"TRY_CAST({name} AS BIGINT)"
+    if _is_number(kind):
         return f"CAST({name} AS DOUBLE)"
     # A plain cast of a text column would be done by DuckDB's CSV reader, which stops at the
     # first value that is no number instead of counting them.
