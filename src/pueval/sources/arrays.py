@@ -111,7 +111,7 @@ def _three(samples: Iterable[Sample]) -> Samples:
 
 def equal_labels(y: Array, value: Any) -> Array:
     """Return which entries of ``y`` are ``value``; text never equals a number."""
-    if isinstance(value, str) != (y.dtype.kind in "UST") and y.dtype.kind != "O":
+    if isinstance(value, str | bytes) != (y.dtype.kind in "UST") and y.dtype.kind != "O":
         return np.zeros(len(y), dtype=bool)
     return np.asarray(y == value, dtype=bool)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 
 from pueval.binning import (
     DEFAULT_BINS,
@@ -52,8 +53,16 @@ def open_frame(frame: Any) -> nw.LazyFrame[Any]:
             f"got {type(frame).__module__}.{type(frame).__name__}. "
             "For arrays use Counts.from_arrays."
         ) from None
+    except DuplicateError as error:
+        raise duplicates(error) from None
     lazy: nw.LazyFrame[Any] = data.lazy()
     return lazy
+
+
+def duplicates(error: DuplicateError) -> InputError:
+    """Return the error for frames in which a name stands for several columns."""
+    reason = " ".join(str(error).split())
+    return InputError(f"every column of a frame needs a name of its own. {reason}.")
 
 
 def read_query(
