@@ -121,7 +121,7 @@ class TestTypes:
         values = {"DATE": "DATE '2020-01-01'", "INTEGER[]": "[1]", "BLOB": "'a'::BLOB"}
         path = tmp_path / "x.parquet"
         value = values.get(kind, "{'a': 1::INTEGER}")
-        duckdb.sql(f"SELECT i % 2 AS label, {value} AS score FROM range(4) t(i)").write_parquet(
+        duckdb.sql(f"SELECT i % 2 AS label, {value} AS score FROM range(4) t(i)").write_parquet(  # noqa: S608
             str(path)
         )
         with pytest.raises(InputError, match="score column 'score' must hold numbers; got type"):

@@ -395,6 +395,11 @@ def _how_many(
     check_count("count", count)
     assert count is not None  # noqa: S101 - for the type checker
     right = round(count * purity)
+    if not right:
+        raise InputError(
+            f"of {count:,} labeled rows of purity {purity:g} no positive would be left. "
+            "Raise one of them."
+        )
     wrong = count - right
     for name, there, wanted in (
         ("positives", positives, right),
