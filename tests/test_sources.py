@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pueval import Counts, tally
+from pueval import Counts, InputError, tally
 
 ROWS = {
     "label": [1, 0, 0, 1, 0, 0, 1, 0],
@@ -193,3 +193,9 @@ def test_larger_whole_scores_stay_apart():
     counts = Counts.from_arrays([1, 0, 0, 0], score)
     assert counts.score.tolist() == [2**24 + 1, 2**24, 0]
     assert Counts.from_arrays([1, 0], [2**24, -(2**24)]).score.tolist() == [2**24, -(2**24)]
+
+
+@pytest.mark.parametrize("more", [{"engine": "spark"}, {"address": "tcp://host:1"}])
+def test_frames_have_their_own_engine(more):
+    with pytest.raises(InputError, match="a frame has its own engine"):
+        tally(pl.DataFrame(ROWS), label="label", scores="model", **more)
