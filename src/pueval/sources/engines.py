@@ -174,6 +174,8 @@ def _spark(place: Place, columns: Columns, address: str | None) -> Iterator[Any]
             yield reader.parquet(*place.files)
         else:
             reader = reader.option("header", "true").option("sep", _csv_delimiter(place, columns))
+            # Or columns of further files would be taken by their places, whatever their names.
+            reader = reader.option("enforceSchema", "false")
             frame = reader.csv(list(place.files))
             numbers, others = _split(columns)
             functions = require("pyspark.sql.functions", extra="spark", purpose="the engine spark")

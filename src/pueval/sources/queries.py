@@ -221,11 +221,23 @@ def _reduce(table: nw.LazyFrame[Any], columns: Columns, bins: int | None) -> dic
     for name in reduced.columns:
         column = reduced[name]
         if name in by:
-            columns_found[name] = column.to_list()
+            columns_found[name] = _named(column)
         else:
             whole = name in {"n", "code", "which", "ragged"}
             columns_found[name] = column.to_numpy().astype(np.int64 if whole else np.float64)
     return columns_found
+
+
+def _named(column: nw.Series[Any]) -> list[Any]:
+    """Return the names of groups, None for all that are missing.
+
+    NaN is missing, too: it is not equal to itself, and would be as many groups as lines.
+    """
+    lost = column.is_null().to_list()
+    return [
+        None if missed or (isinstance(value, float) and math.isnan(value)) else value
+        for value, missed in zip(column.to_list(), lost, strict=True)
+    ]
 
 
 def _refuse(
