@@ -52,6 +52,15 @@ class TestCount:
         assert rows.read_bytes() == before
         assert other.read_text() == "notes"
 
+    def test_nothing_is_added_to_other_files(self, rows, saved, capsys):
+        before = rows.read_bytes()
+        said = refused(capsys, "count", rows, rows, "--add", *COLUMNS)
+        assert "not of Counts.to_parquet" in said
+        assert rows.read_bytes() == before
+        saved.write_bytes(saved.read_bytes()[:-100])
+        said = refused(capsys, "count", rows, saved, "--add", *COLUMNS)
+        assert "damaged, cut short or no Parquet file" in said
+
     def test_counts_are(self, rows, saved):
         assert run(["count", str(rows), str(saved), *COLUMNS]) == 0
         assert Counts.from_parquet(saved).bins is None

@@ -445,7 +445,7 @@ class TestCommandLine:
             (["evaluate", str(path), "--label", "label"], "--score is missing"),
             (["evaluate", str(saved), "--label", "l", "--score", "a"], "holds saved counts"),
             (["count", str(path), str(path), "--add", "--label", "label", "--score", "a"],
-             "damaged, cut short or no Parquet file"),
+             "must end in .parquet"),
         ):  # fmt: skip
             assert run(arguments) == 2
             assert message in capsys.readouterr().err

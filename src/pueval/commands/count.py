@@ -64,7 +64,7 @@ def count_command(
         Of a running cluster: a Dask scheduler (tcp://host:8786), a Spark master
         (spark://host:7077) or Connect server (sc://host:15002).
     """
-    check_target(to)
+    check_target(to, add=add)
     counts = read_models(
         file,
         label=label,

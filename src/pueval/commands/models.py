@@ -79,14 +79,17 @@ def _saved(file: str, about_rows: Sequence[str], bins: Bins) -> dict[str, Counts
     return {Path(file).stem: counts.to_bins(bins) if isinstance(bins, int) else counts}
 
 
-def check_target(file: str) -> None:
-    """Refuse to keep Counts where they would not be found again, or in the place of other data."""
+def check_target(file: str, *, add: bool) -> None:
+    """Refuse to keep Counts where they would not be found again, or in the place of other data.
+
+    What cannot be added to is refused when it is read.
+    """
     if not _parquet(file):
         raise InputError(
             f"the file to keep counts in must end in .parquet or .pq; got {file!r}. Other commands "
             "would take it for rows."
         )
-    if Path(file).is_file() and not is_counts_file(file):
+    if not add and Path(file).is_file() and not is_counts_file(file):
         raise InputError(
             f"{file} holds something else than counts, which would be lost. Give another name, or "
             "remove it first."
