@@ -99,6 +99,16 @@ class TestFormats:
         pattern = f"{tmp_path}/part-*.parquet"
         assert Counts.from_file(pattern, label="label", score="a", engine=engine) == exact
 
+    def test_columns_in_another_order(self, data, exact, tmp_path, engine):
+        """They are not taken by their places: columns would be mixed up without a word."""
+        write(data[::2], tmp_path / "1.csv")
+        write(data[1::2][["day", "b", "a", "label", "times"]], tmp_path / "2.csv")
+        if engine in {"duckdb", "dask"}:
+            assert Counts.from_file(tmp_path, label="label", score="a", engine=engine) == exact
+        else:
+            with pytest.raises(InputError, match="could not be read as a table"):
+                Counts.from_file(tmp_path, label="label", score="a", engine=engine)
+
     @pytest.mark.parametrize("suffix", ["parquet", "csv", "arrow"])
     def test_partitioned_folders(self, data, exact, tmp_path, suffix):
         """Names of folders are columns; what Spark leaves beside its data is no data."""
@@ -435,7 +445,7 @@ class TestCommandLine:
             (["evaluate", str(path), "--label", "label"], "--score is missing"),
             (["evaluate", str(saved), "--label", "l", "--score", "a"], "holds saved counts"),
             (["count", str(path), str(path), "--add", "--label", "label", "--score", "a"],
-             "damaged, cut short or no Parquet file"),
+             "must end in .parquet"),
         ):  # fmt: skip
             assert run(arguments) == 2
             assert message in capsys.readouterr().err

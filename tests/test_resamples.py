@@ -106,3 +106,10 @@ def test_one_score():
     frame = pl.DataFrame({"y": [1, 0] * 50, "s": np.arange(100.0), "id": np.arange(100)})
     (only,) = poisson_resamples(frame, label="y", scores="s", key="id", n_resamples=1).values()
     assert isinstance(only[0], Counts)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "a", None, True])
+def test_seeds_that_are_none(seed):
+    frame = pl.LazyFrame({"y": [1, 0], "s": [1.0, 2.0], "k": [1, 2]})
+    with pytest.raises(InputError, match="seed must be a whole number of at least 0; got"):
+        poisson_resamples(frame, label="y", scores="s", key="k", n_resamples=2, seed=seed)

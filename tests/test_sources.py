@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pueval import Counts, tally
+from pueval import Counts, InputError, tally
 
 ROWS = {
     "label": [1, 0, 0, 1, 0, 0, 1, 0],
@@ -193,3 +193,28 @@ def test_larger_whole_scores_stay_apart():
     counts = Counts.from_arrays([1, 0, 0, 0], score)
     assert counts.score.tolist() == [2**24 + 1, 2**24, 0]
     assert Counts.from_arrays([1, 0], [2**24, -(2**24)]).score.tolist() == [2**24, -(2**24)]
+
+
+@pytest.mark.parametrize("more", [{"engine": "spark"}, {"address": "tcp://host:1"}])
+def test_frames_have_their_own_engine(more):
+    with pytest.raises(InputError, match="a frame has its own engine"):
+        tally(pl.DataFrame(ROWS), label="label", scores="model", **more)
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pl.LazyFrame, pa.table, pd.DataFrame])
+def test_rows_without_a_group_are_one_group(make):
+    """NaN is no value, and not equal to itself: it must not make a group of every row."""
+    rows = ROWS | {"group": [1.5, 1.5, 0.5, 0.5] + [float("nan")] * 4}
+    found = tally(make(rows), label="label", scores="model", by="group")
+    assert list(found) == [(0.5,), (1.5,), (None,)]
+    assert found[None,]["model"] == Counts.from_arrays(ROWS["label"][4:], ROWS["model"][4:])
+
+
+@pytest.mark.parametrize("kind", ["Int64", "Float64", "string", "category", "datetime64[ns]"])
+def test_missing_groups_of_pandas(kind):
+    values = {"string": ["a", "b"], "category": ["a", "b"]}.get(kind, [1, 2])
+    group = pd.Series([values[1], None, None, values[0]]).astype(kind)
+    frame = pd.DataFrame({"y": [1, 0, 0, 1], "s": [4, 3, 2, 1], "group": group})
+    found = tally(frame, label="y", scores="s", by="group")
+    assert [one["s"].n for one in found.values()] == [1, 1, 2]
+    assert list(found)[2] == (None,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 from pueval.errors import MissingPackageError, require
@@ -16,6 +17,9 @@ def main() -> None:
         sys.exit(f"pueval: {error}")
     from pueval.commands.app import run
 
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal or a file may lack a dash or the name of a column; that is no reason to stop.
+        sys.stdout.reconfigure(errors="replace")
     sys.exit(run(sys.argv[1:]))
 
 

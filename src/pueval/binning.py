@@ -144,7 +144,7 @@ def assemble(
     kinds = []
     for code in range(3):
         rows = kind == code
-        total = np.zeros(there.size, dtype=count.dtype)
+        total = np.zeros(there.size, dtype=np.float64 if count.dtype.kind == "f" else np.int64)
         np.add.at(total, group[rows], count[rows])
         made = sample(score.copy(), total)
         if squares is not None:

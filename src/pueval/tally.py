@@ -83,6 +83,10 @@ def tally(
     else:
         from pueval.sources.queries import read_query
 
+        if engine != "duckdb" or address is not None:
+            raise InputError(
+                "engine and address are about files; a frame has its own engine. Leave them out."
+            )
         tallies = read_query(source, columns, labels=labels, bins=choice)
     return {
         group: {name: Counts.of_counted(counted, choice) for name, counted in found.items()}

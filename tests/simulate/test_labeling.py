@@ -201,3 +201,20 @@ def test_counts():
 def test_bad_input(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_what_is_no_number_has_no_rank():
+    """NaN would be sorted to the end, and so be the most representative row of all."""
+    depth = np.where(np.arange(1000) == np.flatnonzero(TRUTH)[3], np.nan, 1.0)
+    with pytest.raises(InputError, match="representativeness must hold numbers.*got 1 NaN"):
+        label_by_representativeness(TRUTH, depth, first="most", count=1, seed=0)
+    text = np.full(1000, "high")
+    with pytest.raises(InputError, match="representativeness must hold numbers; got"):
+        label_by_representativeness(TRUTH, text, first="most", count=1, seed=0)
+    with pytest.raises(InputError, match="propensity must hold numbers; got"):
+        label_by_propensity(TRUTH, text, seed=0)
+
+
+def test_labeled_rows_hold_a_positive():
+    with pytest.raises(InputError, match="no positive would be left"):
+        label_at_random(TRUTH, count=1, purity=0.4, seed=0)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from pueval import InputError
-from pueval.simulate import study
+from pueval.simulate import studies, study
 
 CALLS = []
 
@@ -146,3 +146,61 @@ def test_files_of_others_are_left_alone(tmp_path):
     with pytest.raises(InputError, match="is not a file of study"):
         study(draw, {"size": [1]}, replications=1, path=other)
     assert other.read_text() == "dear diary\n"
+
+
+def test_seed_of_numpy(tmp_path):
+    path = tmp_path / "study.jsonl"
+    found = study(draw, GRID, replications=1, seed=np.int64(3), path=path)
+    assert found["value"].tolist() == study(draw, GRID, replications=1, seed=3)["value"].tolist()
+
+
+def test_broken_off_while_its_first_line_was_written(tmp_path):
+    path = tmp_path / "study.jsonl"
+    study(draw, GRID, replications=1, path=path)
+    path.write_bytes(path.read_bytes()[:20])
+    assert len(study(draw, GRID, replications=1, path=path)) == 4
+    assert len(path.read_text().splitlines()) == 5
+
+
+def test_broken_line_is_cut_off_in_place(tmp_path, monkeypatch):
+    """To write the whole file again would lose it if that were broken off, too."""
+    path = tmp_path / "study.jsonl"
+    study(draw, GRID, replications=2, path=path)
+    path.write_bytes(path.read_bytes()[:-5])
+    written = []
+    before = studies._Store._write
+
+    def write(self, text, *, mode):
+        written.append(mode)
+        before(self, text, mode=mode)
+
+    monkeypatch.setattr(studies._Store, "_write", write)
+    assert len(study(draw, GRID, replications=2, path=path)) == 8
+    assert written == ["a"]
+    assert len(path.read_text().splitlines()) == 9
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\xff\xfe\x00", b'{"study": "pueval.simulate.study"}\n', b"label,score\n1,0.5\n", b"notes"],
+)
+def test_other_files_are_refused(tmp_path, content):
+    path = tmp_path / "study.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="is not a file of study"):
+        study(draw, GRID, replications=1, path=path)
+    assert path.read_bytes() == content
+
+
+def test_folders_are_refused(tmp_path):
+    with pytest.raises(InputError, match="cannot be read: Is a directory"):
+        study(draw, GRID, replications=1, path=tmp_path)
+
+
+def test_bad_arguments():
+    with pytest.raises(InputError, match="n_jobs must be a whole number, but not 0; got 0"):
+        study(draw, GRID, replications=1, n_jobs=0)
+    with pytest.raises(InputError, match="names of settings must be text; got 1"):
+        study(draw, [{1: 2}], replications=1)
+    with pytest.raises(InputError, match="must return a mapping or a list of mappings; got None"):
+        study(lambda rng, size: None, {"size": [1]}, replications=1)

@@ -15,7 +15,13 @@ from pueval.commands.evaluate import evaluate_command
 from pueval.commands.prior import prior_command
 from pueval.commands.simulate import simulate_command
 from pueval.commands.terminal import typed
-from pueval.errors import AssumptionWarning, BinnedScoresWarning, InputError, MissingPackageError
+from pueval.errors import (
+    AssumptionWarning,
+    BinnedScoresWarning,
+    InputError,
+    MissingPackageError,
+    UndefinedMeasureWarning,
+)
 
 app = cyclopts.App(
     name="pueval",
@@ -42,6 +48,7 @@ def run(arguments: Sequence[str]) -> int:
             warnings.simplefilter("ignore", AssumptionWarning)
             typed.set(tuple(arguments))
             warnings.simplefilter("ignore", BinnedScoresWarning)
+            warnings.simplefilter("ignore", UndefinedMeasureWarning)
             app(list(arguments), exit_on_error=False, print_error=False)
     except (InputError, MissingPackageError) as error:
         return _fail(str(error))
@@ -50,6 +57,9 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
+    except KeyboardInterrupt:
+        print("pueval: interrupted.", file=sys.stderr)  # noqa: T201
+        return 130
     except SystemExit as stop:
         return int(stop.code or 0)
     return 0

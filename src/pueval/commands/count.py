@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from pueval.commands.models import add_to_saved, read_models
+from pueval.commands.models import add_to_saved, check_target, read_models
 from pueval.commands.options import COLUMNS, ENGINE, LABELS, OUTPUT
 from pueval.commands.terminal import say
 from pueval.sources.limits import Engine
@@ -30,7 +30,8 @@ def count_command(
 ) -> None:
     """Count rows once and keep the counts, or add them to those of earlier days.
 
-    All other commands take the saved counts in place of the rows, and need milliseconds.
+    "pueval evaluate" and "pueval prior" take the saved counts in place of the rows, and need
+    milliseconds to read them.
 
     Example: pueval count 'today/*.parquet' counts.parquet --add --label label --score model_a
 
@@ -39,7 +40,7 @@ def count_command(
     file
         The rows, as for "pueval evaluate".
     to
-        The Parquet file to keep the counts in.
+        The Parquet file to keep the counts in: new, or one of earlier counts.
     label
         Column that says which rows are labeled positives.
     score
@@ -63,6 +64,7 @@ def count_command(
         Of a running cluster: a Dask scheduler (tcp://host:8786), a Spark master
         (spark://host:7077) or Connect server (sc://host:15002).
     """
+    check_target(to, add=add)
     counts = read_models(
         file,
         label=label,

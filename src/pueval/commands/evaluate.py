@@ -155,8 +155,10 @@ def evaluate_command(
     }
     if by is not None:
         refuse_with_groups(at=at, ranking=ranking, variance=variance != "sampling", html=html_path)
-        if engine != "duckdb" or bins != "auto":
-            raise InputError("--engine and --bins do not go with --by: groups are read row by row.")
+        if engine != "duckdb" or bins != "auto" or address is not None:
+            raise InputError(
+                "--engine, --address and --bins do not go with --by: groups are read row by row."
+            )
         if label is None or not score:
             raise InputError("--by needs --label and --score: groups are made of rows.")
         columns = read_groups(file, label, score, weight, labels, by)

@@ -10,7 +10,7 @@ from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.sources.limits import Bins, Engine
 from pueval.sources.paths import SUFFIXES
-from pueval.sources.storage import is_counts_file
+from pueval.sources.storage import is_counts_file, is_damaged
 from pueval.tally import tally
 
 
@@ -26,8 +26,21 @@ def read_models(
     address: str | None,
 ) -> dict[str, Counts]:
     """Return the Counts of each score column of a file, or those that the file holds."""
-    if SUFFIXES.get(Path(file).suffix.lower()) == "parquet" and is_counts_file(file):
-        return _saved(file, label, scores, weight, bins)
+    if _parquet(file) and is_counts_file(file):
+        given = {
+            "--label": label is not None,
+            "--score": bool(scores),
+            "--weight": weight is not None,
+            "--positive": labels[0] != "1",
+            "--unlabeled": labels[1] != "0",
+            "--negative": labels[2] is not None,
+            "--engine": engine != "duckdb",
+            "--address": address is not None,
+        }
+        return _saved(file, [name for name, there in given.items() if there], bins)
+    if label is None and not scores and _parquet(file) and is_damaged(file):
+        # It may have held saved counts: say that it is broken, not that options are missing.
+        return _saved(file, [], bins)
     if label is None or not scores:
         what = "--label" if label is None else "--score"
         raise InputError(
@@ -47,16 +60,40 @@ def read_models(
     )[()]
 
 
-def _saved(
-    file: str, label: str | None, scores: Sequence[str], weight: str | None, bins: Bins
-) -> dict[str, Counts]:
-    if label is not None or scores or weight is not None:
+def _parquet(file: str) -> bool:
+    return SUFFIXES.get(Path(file).suffix.lower()) == "parquet"
+
+
+def _saved(file: str, about_rows: Sequence[str], bins: Bins) -> dict[str, Counts]:
+    if about_rows:
         raise InputError(
             f"{file} holds saved counts, which have no columns any more. "
-            "Leave out --label, --score and --weight."
+            f"Leave out {', '.join(about_rows)}."
         )
     counts = Counts.from_parquet(file)
+    if bins is None and counts.bins is not None:
+        raise InputError(
+            f"the scores of {file} are in bins, {counts.bins:,} between a score and twice it. "
+            "Leave out --bins exact, or count the rows again with it."
+        )
     return {Path(file).stem: counts.to_bins(bins) if isinstance(bins, int) else counts}
+
+
+def check_target(file: str, *, add: bool) -> None:
+    """Refuse to keep Counts where they would not be found again, or in the place of other data.
+
+    What cannot be added to is refused when it is read.
+    """
+    if not _parquet(file):
+        raise InputError(
+            f"the file to keep counts in must end in .parquet or .pq; got {file!r}. Other commands "
+            "would take it for rows."
+        )
+    if not add and Path(file).is_file() and not is_counts_file(file):
+        raise InputError(
+            f"{file} holds something else than counts, which would be lost. Give another name, or "
+            "remove it first."
+        )
 
 
 def add_to_saved(file: str, counts: Counts) -> Counts:

@@ -14,6 +14,7 @@ from pueval.simulate.files import label_file, write_drawn
 from pueval.simulate.labeling import (
     Labeling,
     case_control,
+    check_count,
     label_at_random,
     label_by_propensity,
     label_by_representativeness,
@@ -133,6 +134,7 @@ def simulate_command(
         "spread": spread, "positive_shape": positive_shape, "negative_shape": negative_shape,
         "concentration": concentration, "lead": lead,
     }  # fmt: skip
+    check_count("seed", seed, least=0)
     rng = np.random.default_rng(seed)
     if source is not None:
         _refuse(shape, "belongs to a score model; leave it out, or leave --from out")
@@ -157,9 +159,10 @@ def simulate_command(
     drawn = population.draw(10_000 if rows is None else rows, seed=rng)
     made = _label(drawn.positive, how, {}, rng)
     write_drawn(out, drawn, made, truth=truth)
-    if design == "case-control":
+    apart = design == "case-control"
+    if apart and made.prior:
         population = population.with_prevalence(made.prior)
-    print(_said(out, made, population))  # noqa: T201
+    print(_said(out, made, population, positives=not apart or made.prior > 0))  # noqa: T201
 
 
 def _refuse(given: dict[str, Any], why: str) -> None:
@@ -230,15 +233,20 @@ def _label(
     return label_at_random(positive, **common)
 
 
-def _said(out: str, made: Labeling, population: Population | None) -> str:
+def _said(
+    out: str, made: Labeling, population: Population | None, *, positives: bool = True
+) -> str:
+    """Say what was written, and what is true; ``positives`` if there are any in the target."""
     text = (
         f"{out}: {made.n_labeled:,} labeled, {made.n_unlabeled:,} unlabeled rows.\n"
         f"Truth: prior {made.prior:.4g}, purity {made.purity:.4g}, prevalence "
         f"{made.prevalence:.4g}, label frequency {made.label_frequency:.4g}"
     )
     if population is not None:
-        text += (
-            f"; of all possible rows, ROC AUC {population.roc_auc:.4f}, average precision "
-            f"{population.average_precision:.4f} (at prevalence {population.prevalence:.4g})"
-        )
+        text += f"; of all possible rows, ROC AUC {population.roc_auc:.4f}"
+        if positives:
+            text += (
+                f", average precision {population.average_precision:.4f} "
+                f"(at prevalence {population.prevalence:.4g})"
+            )
     return text + "."

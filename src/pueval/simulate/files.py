@@ -15,6 +15,7 @@ from pueval.errors import InputError, require
 from pueval.samples import Array
 from pueval.simulate.labeling import Labeling
 from pueval.simulate.populations import Drawn
+from pueval.sources.paths import SUFFIXES
 
 PARQUET = {".parquet", ".pq"}
 TRUTH = "true_class"
@@ -46,6 +47,10 @@ def label_file(
     """
     if not Path(source).is_file():
         raise InputError(f"there is no file {source!r} (looked in {Path.cwd()}).")
+    if Path(path).exists() and Path(path).samefile(source):
+        raise InputError(
+            f"{path} is the labeled file itself; its classes would be lost. Give another name."
+        )
     with _connection() as connection:
         name = _text(glob.escape(source))
         if Path(source).suffix.lower() in PARQUET:
@@ -103,7 +108,12 @@ def _copy(connection: Any, query: str, path: str) -> None:
     target = Path(path)
     if not target.parent.is_dir():
         raise InputError(f"{path} cannot be written: there is no folder {target.parent}.")
-    kind = "FORMAT parquet" if target.suffix.lower() in PARQUET else "FORMAT csv, HEADER true"
+    suffix = target.suffix.lower()
+    if suffix in SUFFIXES and suffix not in PARQUET:
+        raise InputError(f"files are written as CSV or Parquet; got a name that ends in {suffix}.")
+    kind = "FORMAT parquet" if suffix in PARQUET else "FORMAT csv, HEADER true"
+    if suffix == ".gz":
+        kind += ", COMPRESSION gzip"
     partial = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         connection.execute(f"COPY ({query}) TO {_text(partial)} ({kind})")

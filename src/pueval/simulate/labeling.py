@@ -195,7 +195,7 @@ def label_by_propensity(
     113
     """
     truth = read_truth(positive)
-    chance = one_column(propensity, "propensity").astype(np.float64)
+    chance = _numbers(propensity, "propensity")
     if chance.size != truth.size:
         raise InputError(
             f"propensity must have one value per row; got {chance.size:,} for {truth.size:,} rows."
@@ -269,7 +269,10 @@ def label_by_representativeness(
     rng = np.random.default_rng(seed)
     right, wrong = _how_many(truth, label_frequency, count, purity)
     if np.ndim(features) == 1:
-        depth = one_column(features, "features").astype(np.float64)
+        depth = _numbers(features, "representativeness")
+        lost = int(np.isnan(depth).sum())
+        if lost:
+            raise InputError(f"representativeness must hold numbers only; got {lost:,} NaN.")
         if depth.size != truth.size:
             raise InputError(
                 f"representativeness must have one value per row; got {depth.size:,} for "
@@ -368,6 +371,15 @@ def read_truth(positive: Any) -> Array:
     return values
 
 
+def _numbers(values: Any, name: str) -> Array:
+    """Return one column of floats."""
+    column = one_column(values, name)
+    try:
+        return column.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must hold numbers; got dtype {column.dtype}.") from None
+
+
 def check_count(name: str, value: object, *, least: int = 1) -> None:
     """Refuse anything but a whole number of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
@@ -395,6 +407,11 @@ def _how_many(
     check_count("count", count)
     assert count is not None  # noqa: S101 - for the type checker
     right = round(count * purity)
+    if not right:
+        raise InputError(
+            f"of {count:,} labeled rows of purity {purity:g} no positive would be left. "
+            "Raise one of them."
+        )
     wrong = count - right
     for name, there, wanted in (
         ("positives", positives, right),

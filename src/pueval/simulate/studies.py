@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,6 @@ from pueval.progress import progress_bar
 from pueval.simulate.labeling import check_count
 
 if TYPE_CHECKING:
-    import os
-
     import pandas as pd
 
 Setting = dict[str, Any]
@@ -89,9 +88,11 @@ def study(
     pandas = require("pandas", extra="pandas", purpose="study()")
     check_count("replications", replications)
     check_count("seed", seed, least=0)
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or not n_jobs:
+        raise InputError(f"n_jobs must be a whole number, but not 0; got {n_jobs!r}.")
     listed = _settings(settings)
     tasks = [(setting, k) for setting in listed for k in range(replications)]
-    store = None if path is None else _Store(Path(path), seed)
+    store = None if path is None else _Store(Path(path), int(seed))
     done = {} if store is None else store.load()
     waiting = [(setting, k) for setting, k in tasks if _key(setting, k) not in done]
     finished = len(tasks) - len(waiting)
@@ -134,6 +135,9 @@ def _settings(given: Any) -> list[Setting]:
         twice = next(key for key in keys if keys.count(key) > 1)
         raise InputError(f"a setting is listed twice: {twice}. Use more replications instead.")
     for one in listed:
+        strange = [name for name in one if not isinstance(name, str)]
+        if strange:
+            raise InputError(f"names of settings must be text; got {strange[0]!r}.")
         if "replication" in one or "rng" in one:
             raise InputError("'replication' and 'rng' cannot be names of settings.")
     return listed
@@ -165,7 +169,11 @@ def _run(replicate: Replicate, setting: Setting, k: int, seed: int) -> tuple[str
     key = _key(setting, k)
     digest = hashlib.sha256(f"{seed} {key}".encode()).digest()
     words = np.frombuffer(digest, dtype=np.uint32).tolist()
-    found = replicate(np.random.default_rng(words), **setting)
+    found: Any = replicate(np.random.default_rng(words), **setting)
+    if not isinstance(found, Iterable):
+        raise InputError(
+            f"replicate must return a mapping or a list of mappings; got {found!r:.100}."
+        )
     rows = [found] if isinstance(found, Mapping) else list(found)
     plain = []
     for row in rows:
@@ -189,18 +197,27 @@ class _Store:
 
     def load(self) -> dict[str, list[Row]]:
         """Read what is there; cut off a line that was not written to its end."""
-        if not self.path.exists() or not self.path.stat().st_size:
-            self._write(json.dumps(self.head) + "\n", mode="w")
+        try:
+            text = self.path.read_bytes() if self.path.exists() else b""
+        except OSError as error:
+            raise InputError(f"{self.path} cannot be read: {error.strerror}.") from None
+        first = json.dumps(self.head) + "\n"
+        if first.encode().startswith(text):
+            # New, empty, or broken off before its first line was written.
+            self._write(first, mode="w")
             return {}
-        text = self.path.read_text(encoding="utf-8")
-        whole = text[: text.rfind("\n") + 1]
-        lines = whole.splitlines()
+        whole = text[: text.rfind(b"\n") + 1]
+        lines = whole.split(b"\n")[:-1]
         try:
             head = json.loads(lines[0]) if lines else None
             done = {one["key"]: one["rows"] for one in map(json.loads, lines[1:])}
         except (ValueError, KeyError, TypeError):
             head, done = None, {}
-        if not isinstance(head, dict) or head.get("study") != self.head["study"]:
+        if (
+            not isinstance(head, dict)
+            or head.get("study") != self.head["study"]
+            or "seed" not in head
+        ):
             raise InputError(f"{self.path} is not a file of study(). Give another path.")
         if head["seed"] != self.head["seed"]:
             raise InputError(
@@ -208,7 +225,7 @@ class _Store:
                 f"{self.head['seed']}. Give that seed, or another path."
             )
         if len(whole) < len(text):
-            self._write(whole, mode="w")
+            os.truncate(self.path, len(whole))
         return done
 
     def add(self, key: str, rows: list[Row]) -> None:

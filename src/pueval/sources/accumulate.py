@@ -7,7 +7,7 @@ import numpy as np
 from pueval.binning import DEFAULT_BINS, add_binned
 from pueval.samples import Array
 from pueval.sources import limits
-from pueval.sources.arrays import read_arrays
+from pueval.sources.arrays import EXACT, read_arrays
 from pueval.sources.histogram import Histogram, Kinds
 from pueval.sources.labels import LabelValues
 from pueval.sources.limits import Bins, Counted
@@ -48,6 +48,7 @@ class Accumulator:
         self._whole = text_weights
         self.n_scores = n_scores
         self.rows = 0
+        self.weight = 0.0  # the sum of all weights
         self._kept: list[Batch] = []
         self._histograms: list[Histogram] = []
 
@@ -74,8 +75,11 @@ class Accumulator:
         if kinds is None:
             return False
         self.rows += len(y)
+        if weight is not None:
+            self.weight += float(weight.sum(dtype=np.float64))
         if weight is not None and self._whole:
-            self._whole = bool(np.all(weight == np.floor(weight)))
+            # Beyond what floats can hold, they cannot count rows.
+            self._whole = self.weight <= EXACT and bool(np.all(weight == np.floor(weight)))
         self._kept.append((kinds, y, scores, weight))
         if self.pours:
             return self._pour()

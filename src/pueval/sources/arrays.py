@@ -111,7 +111,7 @@ def _three(samples: Iterable[Sample]) -> Samples:
 
 def equal_labels(y: Array, value: Any) -> Array:
     """Return which entries of ``y`` are ``value``; text never equals a number."""
-    if isinstance(value, str) != (y.dtype.kind in "UST") and y.dtype.kind != "O":
+    if isinstance(value, str | bytes) != (y.dtype.kind in "UST") and y.dtype.kind != "O":
         return np.zeros(len(y), dtype=bool)
     return np.asarray(y == value, dtype=bool)
 
@@ -191,12 +191,8 @@ def as_weights(weight: Array) -> Array:
         bad = int(np.count_nonzero(~np.isfinite(weight)))
         if bad:
             raise missing("or infinite weight", bad)
-    elif weight.sum(dtype=np.float64) > EXACT:
-        raise InputError(
-            f"whole-number weights must add up to at most 2**53; got {weight.sum(dtype=float):g}. "
-            "Divide them by a common factor, or give floats."
-        )
     else:
+        check_total(weight.sum(dtype=np.float64))
         weight = weight.astype(np.int64, copy=False)
     negative = int(np.count_nonzero(weight < 0))
     if negative:
@@ -204,6 +200,15 @@ def as_weights(weight: Array) -> Array:
             f"weights must not be negative; got {negative:,} below zero (least {weight.min():g})."
         )
     return weight
+
+
+def check_total(total: float) -> None:
+    """Refuse whole-number weights with a sum that floats cannot hold."""
+    if total > EXACT:
+        raise InputError(
+            f"whole-number weights must add up to at most 2**53; got {total:g}. "
+            "Divide them by a common factor, or give floats."
+        )
 
 
 def _finite(kind: Sample) -> bool:

@@ -26,6 +26,8 @@ class Columns:
 
 def check_column(name: str, columns: Sequence[str], what: str) -> None:
     """Refuse a column that is not there, naming those that are."""
+    if not isinstance(name, str):
+        raise InputError(f"names of columns must be text; got {name!r} for the {what} column.")
     if name in columns:
         return
     near = difflib.get_close_matches(name, columns, n=1)

@@ -14,7 +14,13 @@ from pueval.sources.labels import LabelValues
 from pueval.sources.limits import Bins, Tallies
 from pueval.sources.paths import Place
 from pueval.sources.queries import read_query
-from pueval.sources.tables import NULLS, csv_header, unreadable
+from pueval.sources.tables import (
+    NULLS,
+    check_unique,
+    csv_header,
+    folders_are_columns,
+    unreadable,
+)
 
 FORMATS = {
     "polars": ("csv", "parquet", "arrow"),
@@ -43,7 +49,14 @@ def read_with(
     openers = {"polars": _polars, "dask": _dask, "spark": _spark}
     with openers[engine](place, columns, address) as frame:
         try:
-            return read_query(frame, columns, labels=labels, bins=bins, as_text=True)
+            return read_query(
+                frame,
+                columns,
+                labels=labels,
+                bins=bins,
+                as_text=True,
+                text_weights=place.format == "csv",
+            )
         except NarwhalsError as error:
             raise unreadable(place.text, error) from None
 
@@ -55,6 +68,11 @@ def _split(columns: Columns) -> tuple[list[str], list[str]]:
     return list(dict.fromkeys(numbers)), list(dict.fromkeys(others))
 
 
+def _names(columns: Columns) -> list[str]:
+    numbers, others = _split(columns)
+    return [*numbers, *others]
+
+
 def _csv_delimiter(place: Place, columns: Columns) -> str:
     """Read the delimiter from the first file, and check that the columns are there."""
     if "://" in place.files[0]:
@@ -62,6 +80,7 @@ def _csv_delimiter(place: Place, columns: Columns) -> str:
     mark, header = csv_header(place.files[0], columns.label)
     numbers, others = _split(columns)
     for name in (*others, *numbers):
+        check_unique(name, header, place.files[0])
         what = "label" if name == columns.label else "score" if name in columns.scores else "other"
         check_column(name, header, what)
     return mark
@@ -77,7 +96,8 @@ def _polars(place: Place, columns: Columns, address: str | None) -> Iterator[Any
         if place.format == "arrow":
             yield polars.scan_ipc(files, hive_partitioning=place.folder is not None)
         elif place.format == "parquet":
-            yield polars.scan_parquet(files, hive_partitioning=place.folder is not None)
+            hive = place.folder is not None and folders_are_columns(place, _names(columns))
+            yield polars.scan_parquet(files, hive_partitioning=hive)
         else:
             # As text first: a type that was guessed from the first lines may not fit the others.
             frame = polars.scan_csv(
@@ -109,7 +129,7 @@ def _dask(place: Place, columns: Columns, address: str | None) -> Iterator[Any]:
             yield frames.read_parquet(place.folder or list(place.files))
         else:
             yield _dask_csv(frames, place, columns)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError) as error:  # ArrowTypeError is a TypeError
         if isinstance(error, InputError):
             raise
         raise unreadable(place.text, error) from None
@@ -130,7 +150,8 @@ def _dask_csv(frames: Any, place: Place, columns: Columns) -> Any:
         **({"blocksize": None} if packed else {}),
     )
     for name in numbers:
-        frame[name] = frames.to_numeric(frame[name].str.strip(), errors="coerce")
+        # to_numeric says that there will be integers, whatever comes.
+        frame[name] = frames.to_numeric(frame[name].str.strip(), errors="coerce").astype(float)
     return frame
 
 
@@ -153,6 +174,8 @@ def _spark(place: Place, columns: Columns, address: str | None) -> Iterator[Any]
             yield reader.parquet(*place.files)
         else:
             reader = reader.option("header", "true").option("sep", _csv_delimiter(place, columns))
+            # Or columns of further files would be taken by their places, whatever their names.
+            reader = reader.option("enforceSchema", "false")
             frame = reader.csv(list(place.files))
             numbers, others = _split(columns)
             functions = require("pyspark.sql.functions", extra="spark", purpose="the engine spark")

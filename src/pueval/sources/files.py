@@ -10,13 +10,13 @@ import numpy as np
 from pueval.errors import InputError, require
 from pueval.samples import Array, in_threads
 from pueval.sources.accumulate import Accumulator, combine
-from pueval.sources.arrays import EXACT
+from pueval.sources.arrays import EXACT, check_total
 from pueval.sources.columns import Columns
 from pueval.sources.labels import LabelValues
 from pueval.sources.limits import Bins, Counted, Tallies
 from pueval.sources.paths import Place, find
 from pueval.sources.row_groups import find_row_groups, read_batches
-from pueval.sources.tables import FLOATS, KINDS, Rows, opened, unreadable
+from pueval.sources.tables import FLOATS, KINDS, Rows, is_whole, opened, unreadable
 
 # Rows that are looked at together: more would take more memory, fewer more time.
 BATCH = 524_288
@@ -96,6 +96,8 @@ def _stream(place: Place, rows: Rows, bins: Bins) -> list[Counted]:
     filled = [one for one in accumulators if one.rows]
     if not filled:
         raise InputError(f"{place.text} holds no rows, only a header.")
+    if is_whole(rows.types.get("w", "")):
+        check_total(sum(one.weight for one in filled))
     return combine([one.result() for one in filled], bins)
 
 
@@ -117,7 +119,7 @@ def _take(columns: list[Any], rows: Rows, accumulator: Accumulator) -> bool:
         if not (weight.min() >= 0 and weight.max() < np.inf):
             return False
         # One file may have whole weights where another has floats.
-        weight = weight.astype(np.float64) if rows.types["w"] in FLOATS else weight
+        weight = weight.astype(np.int64 if is_whole(rows.types["w"]) else np.float64)
     return accumulator.add(y, numbers, weight)
 
 
@@ -144,7 +146,7 @@ def _grouped(rows: Rows, bins: Bins) -> Tallies:
         ours,
         labels=KINDS,
         bins=bins,
-        as_text=rows.types.get("w") == "VARCHAR",
+        text_weights=rows.types.get("w") == "VARCHAR",
         explain=rows.problem,
     )
     return {

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import narwhals.stable.v2 as nw
+from narwhals.exceptions import DuplicateError
 
 from pueval.binning import bin_samples
 from pueval.sources.arrays import read_arrays
 from pueval.sources.columns import Columns, check_column
 from pueval.sources.labels import LabelValues, missing
 from pueval.sources.limits import Bins, Counted
-from pueval.sources.queries import read_query
+from pueval.sources.queries import duplicates, read_query
 
 
 def read_frame(
@@ -22,7 +23,10 @@ def read_frame(
     What is in the memory of this process already is sorted here, which is faster than to group
     it. Everything else is counted where it is.
     """
-    data = nw.from_native(frame, eager_only=True, pass_through=True)
+    try:
+        data = nw.from_native(frame, eager_only=True, pass_through=True)
+    except DuplicateError as error:
+        raise duplicates(error) from None
     here = isinstance(data, nw.DataFrame) and data.implementation in {
         nw.Implementation.PANDAS,
         nw.Implementation.POLARS,

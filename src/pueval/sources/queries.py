@@ -14,6 +14,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 
 from pueval.binning import (
     DEFAULT_BINS,
@@ -23,6 +24,7 @@ from pueval.binning import (
 from pueval.errors import InputError
 from pueval.samples import Array, Sample, sample
 from pueval.sources import limits
+from pueval.sources.arrays import EXACT, check_total
 from pueval.sources.columns import Columns, check_column
 from pueval.sources.expressions import (
     FINE,
@@ -51,8 +53,16 @@ def open_frame(frame: Any) -> nw.LazyFrame[Any]:
             f"got {type(frame).__module__}.{type(frame).__name__}. "
             "For arrays use Counts.from_arrays."
         ) from None
+    except DuplicateError as error:
+        raise duplicates(error) from None
     lazy: nw.LazyFrame[Any] = data.lazy()
     return lazy
+
+
+def duplicates(error: DuplicateError) -> InputError:
+    """Return the error for frames in which a name stands for several columns."""
+    reason = " ".join(str(error).split())
+    return InputError(f"every column of a frame needs a name of its own. {reason}.")
 
 
 def read_query(
@@ -62,12 +72,14 @@ def read_query(
     labels: LabelValues,
     bins: Bins,
     as_text: bool = False,
+    text_weights: bool = False,
     explain: Callable[[], InputError] | None = None,
 ) -> Tallies:
     """Count the rows of a frame in its own engine.
 
     With ``as_text`` label values may be given as text, as on a command line: "1" then also means
-    the number 1 and true. ``explain`` says what is wrong with rows that cannot be used, if the
+    the number 1 and true. With ``text_weights`` weights come from text, and count rows if they all
+    are whole. ``explain`` says what is wrong with rows that cannot be used, if the
     frame itself does not show what it was made from.
     """
     lazy = open_frame(frame)
@@ -103,8 +115,19 @@ def read_query(
         automatic=bins == "auto",
         narrow={name for name in columns.scores if schema[name] == nw.Float32},
         whole=columns.weight is not None
-        and (not schema[columns.weight].is_float() or (as_text and not reduced["ragged"].any())),
+        and _whole_weights(reduced, columns, schema[columns.weight], text=text_weights),
     )
+
+
+def _whole_weights(
+    reduced: dict[str, Any], columns: Columns, kind: nw.dtypes.DType, *, text: bool
+) -> bool:
+    """Whether weights count rows; refuse those that would, but are too large."""
+    total = reduced["weight"].sum() / len(columns.scores)
+    if isinstance(kind, nw.Boolean) or kind.is_integer():
+        check_total(total)
+        return True
+    return text and total <= EXACT and not reduced["ragged"].any()
 
 
 def prepare(
@@ -128,7 +151,9 @@ def prepare(
     unfit: Any = nw.lit(FINE)
     if columns.weight is not None:
         made["weight"], fit = number_of(columns.weight, schema[columns.weight], "weight")
-        made["unfit"] = nw.when(made["weight"] < 0).then(nw.lit(UNFIT)).otherwise(fit)
+        # Too large ones are found by their sum.
+        finite = nw.when(fit == UNFIT).then(nw.lit(FINE)).otherwise(fit)
+        made["unfit"] = nw.when(made["weight"] < 0).then(nw.lit(UNFIT)).otherwise(finite)
         made["unfit"] = nw.when(fit == MISSING).then(nw.lit(MISSING)).otherwise(made["unfit"])
         unfit = nw.col("unfit").cast(nw.Int64)
     made |= {f"by{k}": nw.col(name) for k, name in enumerate(columns.by)} | extra
@@ -196,11 +221,23 @@ def _reduce(table: nw.LazyFrame[Any], columns: Columns, bins: int | None) -> dic
     for name in reduced.columns:
         column = reduced[name]
         if name in by:
-            columns_found[name] = column.to_list()
+            columns_found[name] = _named(column)
         else:
             whole = name in {"n", "code", "which", "ragged"}
             columns_found[name] = column.to_numpy().astype(np.int64 if whole else np.float64)
     return columns_found
+
+
+def _named(column: nw.Series[Any]) -> list[Any]:
+    """Return the names of groups, None for all that are missing.
+
+    NaN is missing, too: it is not equal to itself, and would be as many groups as lines.
+    """
+    lost = column.is_null().to_list()
+    return [
+        None if missed or (isinstance(value, float) and math.isnan(value)) else value
+        for value, missed in zip(column.to_list(), lost, strict=True)
+    ]
 
 
 def _refuse(

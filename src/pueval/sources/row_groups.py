@@ -15,7 +15,9 @@ from pueval.errors import require
 # Rows that are looked at together: enough to be worth a switch between threads, few enough for the
 # cache of a processor.
 BATCH = 262_144
-TYPES = ("int8", "int16", "int32", "int64", "float", "double", "bool")
+TYPES = (
+    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "float", "double", "bool"
+)  # fmt: skip
 
 Groups = queue.SimpleQueue[tuple[str, list[int]]]
 

@@ -13,6 +13,7 @@ from pueval.sources.arrays import EXACT
 from pueval.sources.columns import Columns
 from pueval.sources.labels import LabelValues
 from pueval.sources.paths import find
+from pueval.sources.storage import is_counts_file
 from pueval.sources.tables import KINDS, NULLS, opened
 
 __all__ = ["KINDS", "FileRows", "read_rows"]
@@ -31,6 +32,10 @@ class FileRows:
 def read_rows(path: str | os.PathLike[str], columns: Columns, *, labels: LabelValues) -> FileRows:
     """Read labels, scores, weights and the first group column of all rows."""
     place = find(path)
+    if place.format == "parquet" and any(map(is_counts_file, place.files)):
+        raise InputError(
+            f"{place.text} holds saved counts, which have no rows any more. Give the file of rows."
+        )
     with opened(place, columns, labels) as rows:
         data = rows.numbers().fetchnumpy()
         kind = np.ma.getdata(data["k"])

@@ -23,6 +23,7 @@ from pueval.writing import replacement
 VERSION = 1
 KEY = b"pueval"
 KINDS = ("labeled", "unlabeled", "negative")
+AGAIN = "count the rows again."
 Path_ = str | os.PathLike[str]
 
 
@@ -58,6 +59,18 @@ def is_counts_file(path: Path_) -> bool:
     except (OSError, ValueError):  # ArrowInvalid is a ValueError
         return False
     return KEY in (metadata or {})
+
+
+def is_damaged(path: Path_) -> bool:
+    """Whether there is a file, but without the end that Parquet files have."""
+    if not Path(path).is_file():
+        return False
+    parquet = require("pyarrow.parquet", extra="cli", purpose="reading saved Counts")
+    try:
+        parquet.read_metadata(os.fspath(path))
+    except (OSError, ValueError):  # ArrowInvalid is a ValueError
+        return True
+    return False
 
 
 def load_counts(path: Path_) -> tuple[Samples, Binning | None]:
@@ -98,13 +111,34 @@ def _about(text: str, metadata: dict[bytes, bytes]) -> dict[str, Any]:
             f"{text} is a Parquet file, but not of Counts.to_parquet. For a table of rows use "
             "Counts.from_file."
         )
-    about: dict[str, Any] = json.loads(metadata[KEY])
+    try:
+        about: Any = json.loads(metadata[KEY])
+    except ValueError:
+        about = None
+    if not isinstance(about, dict):
+        raise InputError(f"what {text} says of itself is no JSON. It was changed; {AGAIN}")
     if about.get("format") != "counts" or about.get("version") != VERSION:
         raise InputError(
             f"{text} is of format version {about.get('version')!r}; this pueval reads version "
             f"{VERSION}. Use the pueval that wrote it, or a newer one."
         )
+    bins = about.get("bins")
+    totals, squares = about.get("totals"), about.get("squares")
+    sound = bins is None or (isinstance(bins, int) and bins > 1 and not bins & (bins - 1))
+    if "bins" not in about or not (sound and _three_numbers(totals) and _three_numbers(squares)):
+        raise InputError(
+            f"{text} must say its bins, totals and squares; got bins {bins!r}, totals "
+            f"{totals!r} and squares {squares!r}. It was changed; {AGAIN}"
+        )
     return about
+
+
+def _three_numbers(values: Any) -> bool:
+    return (
+        isinstance(values, list)
+        and len(values) == len(KINDS)
+        and all(isinstance(value, int | float) for value in values)
+    )
 
 
 def _columns(text: str, table: Any) -> list[Array]:
@@ -112,7 +146,13 @@ def _columns(text: str, table: Any) -> list[Array]:
     if tuple(table.column_names) != names or any(table[name].null_count for name in names):
         raise InputError(
             f"{text} must have the columns {', '.join(names)} without missing values; "
-            f"got {', '.join(table.column_names)}. It was changed; count the rows again."
+            f"got {', '.join(table.column_names)}. It was changed; {AGAIN}"
+        )
+    types = {name: table[name].to_numpy().dtype.kind for name in names}
+    if not (types["score"] == "f" and types["wide"] == "b" and {*map(types.get, KINDS)} <= {*"if"}):
+        raise InputError(
+            f"{text} must hold numbers, and truth values in 'wide'; got "
+            f"{', '.join(str(table[name].type) for name in names)}. It was changed; {AGAIN}"
         )
     return [table[name].to_numpy() for name in names[:-1]]
 
@@ -130,5 +170,5 @@ def _check(text: str, score: Array, columns: list[Array], about: dict[str, Any])
         raise InputError(
             f"the numbers of {text} do not add up to what the file says of itself "
             f"({totals} instead of {about['totals']} rows, or scores out of order). It was "
-            "changed; count the rows again."
+            f"changed; {AGAIN}"
         )

@@ -10,7 +10,8 @@ import glob
 import gzip
 import math
 import os
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +31,9 @@ NUMBERS = (
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER",
     "UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL",
 )  # fmt: skip
-WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT"}
+# Whole numbers that NumPy has, and those that may be too large for it.
+WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
+LARGE = {"UBIGINT", "HUGEINT", "UHUGEINT"}
 # Types whose numbers need not be whole; text is read as DOUBLE.
 FLOATS = {"FLOAT", "DOUBLE", "VARCHAR"}
 # Not isnan(): DuckDB takes it for false where the statistics of a Parquet file leave NaN out.
@@ -95,9 +98,6 @@ class Rows:
         [(lost, strange)] = table.aggregate(
             f"count(*) FILTER (k = {NO_LABEL}), count(*) FILTER (k = {UNKNOWN})"
         ).fetchall()
-        if self.types["label"] in {"FLOAT", "DOUBLE"}:
-            nan = f"CAST(label AS VARCHAR) = {NAN}"
-            lost += self.relation.filter(nan).aggregate("count(*)").fetchall()[0][0]
         if lost:
             return InputError(
                 f"{lost:,} rows have no label (column {columns.label!r}). If that means unlabeled, "
@@ -124,11 +124,17 @@ class Rows:
                 f"{what} column {name!r} must hold numbers only; "
                 f"got {other:,} other values, for example {example!r}."
             )
+        if self.types[ours] not in FLOATS and self.types[ours] != "BOOLEAN":
+            # Compared as whole numbers: the first one beyond would be rounded to the last within.
+            [(beyond,)] = self.relation.aggregate(
+                f"count(*) FILTER ({ours} > {EXACT} OR {ours} < -{EXACT})"
+            ).fetchall()
+            if beyond:
+                return _too_large(what, name, beyond)
         as_float = f"CAST({ours} AS DOUBLE)"
-        [(lost, endless, beyond, below)] = table.aggregate(
+        [(lost, endless, below)] = table.aggregate(
             f"count(*) FILTER ({ours} IS NULL OR CAST({as_float} AS VARCHAR) = {NAN}), "
             f"count(*) FILTER (isinf({as_float})), "
-            f"count(*) FILTER (abs({as_float}) > {EXACT}), "
             f"count(*) FILTER ({ours} < 0)"
         ).fetchall()
         if lost:
@@ -137,12 +143,20 @@ class Rows:
             return infinite(f"{what} (column {name!r})", endless)
         if what == "weight" and below:
             return InputError(f"weights must not be negative; got {below:,} below zero.")
-        if beyond and what == "score" and self.types[ours] not in FLOATS:
-            return InputError(
-                "integer scores must lie within ±2**53, or different scores become equal; got "
-                f"{beyond:,} beyond in column {name!r}. Replace them by their ranks."
-            )
         return None
+
+
+def _too_large(what: str, name: str, rows: int) -> InputError:
+    """Return the error for whole numbers that floats cannot hold."""
+    if what == "weight":
+        return InputError(
+            "whole-number weights must lie within ±2**53; got "
+            f"{rows:,} beyond in column {name!r}. Divide them by a common factor."
+        )
+    return InputError(
+        "integer scores must lie within ±2**53, or different scores become equal; got "
+        f"{rows:,} beyond in column {name!r}. Replace them by their ranks."
+    )
 
 
 def _wanted(columns: Columns) -> dict[str, tuple[str, str]]:
@@ -163,8 +177,14 @@ def opened(place: Place, columns: Columns, labels: LabelValues) -> Iterator[Rows
             if place.format == "csv":
                 relation = _csv(connection, place, wanted)
             else:
-                relation = _chosen(_table(connection, place), wanted)
+                names = [name for name, _ in wanted.values()]
+                relation = _chosen(_table(connection, place, names), wanted)
             types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+            for ours, (name, what) in _wanted(columns).items():
+                if not _readable(types[ours]):
+                    raise InputError(
+                        f"{what} column {name!r} must hold numbers; got type {types[ours]}."
+                    )
             yield Rows(relation, columns, labels, types)
         except duckdb.Error as error:
             raise unreadable(place.text, error) from None
@@ -179,7 +199,7 @@ def unreadable(path: str, error: Exception) -> InputError:
 # ---------------------------------------------------------------------- opening
 
 
-def _table(connection: Any, place: Place) -> Any:
+def _table(connection: Any, place: Place, names: Sequence[str]) -> Any:
     """Return all columns of Parquet or Arrow files or of a database's table."""
     if place.format == "duckdb":
         return _database_table(connection, place)
@@ -193,11 +213,40 @@ def _table(connection: Any, place: Place) -> Any:
         except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
             raise unreadable(place.text, error) from None
         return connection.from_arrow(files)
-    hive = "true" if any("=" in Path(file).parent.as_posix() for file in place.files) else "false"
+    hive = "true" if folders_are_columns(place, names) else "false"
     return connection.sql(
         f"SELECT * FROM read_parquet({_names(place.files)}, "  # noqa: S608 - quoted
         f"union_by_name = true, hive_partitioning = {hive})"
     )
+
+
+def folders_are_columns(place: Place, names: Sequence[str]) -> bool:
+    """Whether some wanted columns of Parquet files are names of folders, such as ``day=3``.
+
+    Engines take every folder of a path for a column, and prefer it to that of the file. So they
+    are asked to only if a column is in no file.
+    """
+    parquet = require("pyarrow.parquet", extra="cli", purpose="reading files")
+    own: set[str] = set()
+    for file in place.files:
+        try:
+            header = parquet.read_schema(file).names
+        except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
+            raise unreadable(file, error) from None
+        for name in names:
+            check_unique(name, header, file)
+        own.update(header)
+    if own.issuperset(names):
+        return False
+    inside = {name for file in place.files for name, _ in _partition(file, place.folder)}
+    every = {part.partition("=")[0] for file in place.files for part in Path(file).parts}
+    for name in names:
+        if name in own and name in every - inside:
+            raise InputError(
+                f"{place.text} holds a column {name!r} and lies in a folder of that name, which "
+                "would be taken for it. Rename the folder."
+            )
+    return True
 
 
 def _database_table(connection: Any, place: Place) -> Any:
@@ -230,11 +279,20 @@ def csv_header(file: str, label: str) -> tuple[str, tuple[str, ...]]:
     lines, and guess another one if some lines are malformed.
     """
     opener: Any = gzip.open if file.lower().endswith(".gz") else open
-    with opener(file, "rt", encoding="utf-8-sig", errors="replace", newline="") as stream:
-        header = stream.readline().rstrip("\r\n")
+    try:
+        with opener(file, "rt", encoding="utf-8-sig", errors="replace", newline="") as stream:
+            header = stream.readline().rstrip("\r\n")
+    except (OSError, EOFError, zlib.error) as error:
+        raise unreadable(file, error) from None
     columns = {mark: next(csv.reader([header], delimiter=mark), []) for mark in ",\t;|"}
     mark = max(columns, key=lambda mark: (label in columns[mark], len(columns[mark])))
     return mark, tuple(columns[mark])
+
+
+def check_unique(name: str, header: Sequence[str], file: str) -> None:
+    """Refuse a name that more than one column has."""
+    if header.count(name) > 1:
+        raise InputError(f"{file} has more than one column {name!r}. Rename one.")
 
 
 def _partition(file: str, folder: str | None) -> tuple[tuple[str, str], ...]:
@@ -261,12 +319,11 @@ def _csv(connection: Any, place: Place, wanted: dict[str, tuple[str, str]]) -> A
         fixed = dict(partition)
         chosen = []
         for ours, (name, what) in wanted.items():
-            if name in fixed:
+            if name in fixed and name not in header:
                 chosen.append(f"{_text(fixed[name])} AS {ours}")
                 continue
             check_column(name, [*header, *fixed], what)
-            if header.count(name) > 1:
-                raise InputError(f"{files[0]} has more than one column {name!r}. Rename one.")
+            check_unique(name, header, files[0])
             chosen.append(f"c{header.index(name)} AS {ours}")
         types = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(header)))
         options = (
@@ -296,18 +353,32 @@ def _text(value: Any) -> str:
 
 
 def _is_number(kind: str) -> bool:
-    return kind.startswith(NUMBERS)
+    # Not a list of numbers, which is written INTEGER[].
+    return kind in NUMBERS or (kind.startswith("DECIMAL(") and kind.endswith(")"))
+
+
+def is_whole(kind: str) -> bool:
+    """Whether a type holds whole numbers only."""
+    return kind in WHOLE or kind in LARGE or kind == "BOOLEAN"
+
+
+def _readable(kind: str) -> bool:
+    """Whether a type can be read as a number; text is looked at value by value."""
+    return _is_number(kind) or kind in {"BOOLEAN", "VARCHAR"} or kind.startswith("ENUM(")
 
 
 def _number(name: str, kind: str) -> str:
     """Return the SQL for a number; whole numbers and floats stay what they are."""
     if kind in {*WHOLE, "FLOAT", "DOUBLE"}:
         return name
-    if _is_number(kind) or kind == "BOOLEAN":
+    if is_whole(kind):
+        # As floats, two of them could become equal; null are those that are too large anyway.
+        return f"TRY_CAST({name} AS BIGINT)"
+    if _is_number(kind):
         return f"CAST({name} AS DOUBLE)"
     # A plain cast of a text column would be done by DuckDB's CSV reader, which stops at the
     # first value that is no number instead of counting them.
-    return f"TRY_CAST(trim({name}) AS DOUBLE)"
+    return f"TRY_CAST(trim(CAST({name} AS VARCHAR)) AS DOUBLE)"
 
 
 def _as_number(value: Any) -> float | None:
@@ -353,4 +424,9 @@ def _kind(kind: str, labels: LabelValues) -> str:
             missing_is = code
         cases.append(f"WHEN {_matches(kind, value)} THEN {code}")
     empty = f"WHEN label IS NULL THEN {missing_is}"
-    return f"CAST(CASE {empty} {' '.join(cases)} ELSE {UNKNOWN} END AS TINYINT)"
+    other = f"ELSE {UNKNOWN}"
+    if kind in {"FLOAT", "DOUBLE"}:
+        # What is left is NaN. DuckDB would take any question for it as answered by statistics.
+        endless = "label = 'inf' OR label = '-inf'"
+        other = f"WHEN label - label = 0 OR {endless} THEN {UNKNOWN} ELSE {missing_is}"
+    return f"CAST(CASE {empty} {' '.join(cases)} {other} END AS TINYINT)"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from pueval.binning import check_bins
 from pueval.counts import Counts
 from pueval.errors import InputError
@@ -84,8 +86,9 @@ def poisson_resamples(
     names = (scores,) if isinstance(scores, str) else tuple(dict.fromkeys(scores))
     if not names:
         raise InputError("scores must name at least one column; got none.")
-    if isinstance(n_resamples, bool) or not isinstance(n_resamples, int) or n_resamples < 1:
-        raise InputError(f"n_resamples must be a whole number, at least 1; got {n_resamples!r}.")
+    for name, number, least in (("n_resamples", n_resamples, 1), ("seed", seed, 0)):
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
+            raise InputError(f"{name} must be a whole number of at least {least}; got {number!r}.")
     found = read_resamples(
         frame,
         Columns(label, names),

@@ -1,0 +1,206 @@
+"""The command line loses no data, ignores no option, and ends in a message whatever happens."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from pueval import Counts
+from pueval.commands import app
+from pueval.commands.app import run
+
+COLUMNS = ["--label", "label", "--score", "model"]
+PRIOR = ["--prior", "0.1", "--no-intervals"]
+
+
+@pytest.fixture
+def rows(tmp_path, rng):
+    y = (rng.random(200) < 0.3).astype(int)
+    path = tmp_path / "rows.parquet"
+    pd.DataFrame({"label": y, "model": rng.normal(size=200) + y, "spam": y}).to_parquet(path)
+    return path
+
+
+@pytest.fixture
+def saved(rows, tmp_path):
+    path = tmp_path / "counts.parquet"
+    assert run(["count", str(rows), str(path), *COLUMNS, "--bins", "16"]) == 0
+    return path
+
+
+def refused(capsys, *arguments):
+    """Run a command that must fail; return what it says."""
+    assert run([str(argument) for argument in arguments]) == 2
+    printed = capsys.readouterr()
+    assert "Warning" not in printed.err
+    return printed.err
+
+
+class TestCount:
+    def test_rows_are_not_replaced(self, rows, tmp_path, capsys):
+        before = rows.read_bytes()
+        said = refused(capsys, "count", rows, rows, *COLUMNS)
+        assert "rows.parquet holds something else than counts" in said
+        other = tmp_path / "other.parquet"
+        other.write_text("notes")
+        assert "holds something else" in refused(capsys, "count", rows, other, *COLUMNS)
+        assert rows.read_bytes() == before
+        assert other.read_text() == "notes"
+
+    def test_nothing_is_added_to_other_files(self, rows, saved, capsys):
+        before = rows.read_bytes()
+        said = refused(capsys, "count", rows, rows, "--add", *COLUMNS)
+        assert "not of Counts.to_parquet" in said
+        assert rows.read_bytes() == before
+        saved.write_bytes(saved.read_bytes()[:-100])
+        said = refused(capsys, "count", rows, saved, "--add", *COLUMNS)
+        assert "damaged, cut short or no Parquet file" in said
+
+    def test_counts_are(self, rows, saved):
+        assert run(["count", str(rows), str(saved), *COLUMNS]) == 0
+        assert Counts.from_parquet(saved).bins is None
+
+    def test_name_that_other_commands_would_not_know(self, rows, tmp_path, capsys):
+        said = refused(capsys, "count", rows, tmp_path / "counts.dat", *COLUMNS)
+        assert "must end in .parquet or .pq" in said
+        assert not (tmp_path / "counts.dat").exists()
+
+
+class TestSaved:
+    @pytest.mark.parametrize(
+        "option",
+        [
+            ["--engine", "spark"],
+            ["--address", "tcp://host:1"],
+            ["--positive", "yes"],
+            ["--unlabeled", "no"],
+            ["--negative", "2"],
+        ],
+    )
+    @pytest.mark.parametrize("command", ["evaluate", "prior"])
+    def test_options_about_rows(self, saved, capsys, command, option):
+        assert f"Leave out {option[0]}" in refused(capsys, command, saved, *option)
+
+    def test_exact(self, rows, saved, capsys):
+        said = refused(capsys, "evaluate", saved, "--bins", "exact", *PRIOR)
+        assert "are in bins, 16 between" in said
+        assert run(["count", str(rows), str(saved), *COLUMNS]) == 0
+        assert run(["evaluate", str(saved), "--bins", "exact", *PRIOR]) == 0
+
+    def test_no_rows_to_compare(self, saved, capsys):
+        both = ["--label", "label", "--score", "a", "--score", "b"]
+        assert "have no rows any more" in refused(capsys, "compare", saved, *both, "--prior", "0.1")
+        by = ["--by", "c", *PRIOR]
+        assert "have no rows any more" in refused(capsys, "evaluate", saved, *COLUMNS, *by)
+
+    def test_damaged(self, saved, capsys):
+        saved.write_bytes(saved.read_bytes()[:-100])
+        assert "damaged, cut short" in refused(capsys, "evaluate", saved, *PRIOR)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda about: b"garbage",
+            lambda about: b"[1]",
+            lambda about: json.dumps({"format": "counts", "version": 1}).encode(),
+            lambda about: json.dumps(about | {"bins": "many"}).encode(),
+            lambda about: json.dumps(about | {"bins": 3}).encode(),
+            lambda about: json.dumps(about | {"squares": None}).encode(),
+            lambda about: json.dumps(about | {"totals": [1, 2]}).encode(),
+        ],
+    )
+    def test_changed(self, saved, capsys, change):
+        table = pq.read_table(saved)
+        about = change(json.loads(table.schema.metadata[b"pueval"]))
+        pq.write_table(table.replace_schema_metadata({b"pueval": about}), saved)
+        assert "It was changed" in refused(capsys, "evaluate", saved, *PRIOR)
+
+    @pytest.mark.parametrize("column", ["score", "labeled", "wide"])
+    def test_changed_types(self, saved, capsys, column):
+        table = pq.read_table(saved)
+        at = table.column_names.index(column)
+        text = table[column].cast("string")
+        pq.write_table(table.set_column(at, column, text), saved)
+        assert "It was changed" in refused(capsys, "evaluate", saved, *PRIOR)
+
+
+class TestEvaluate:
+    def test_groups_have_no_cluster(self, rows, capsys):
+        by = ["--by", "spam", "--address", "tcp://host:1", *PRIOR]
+        assert "--address" in refused(capsys, "evaluate", rows, *COLUMNS, *by)
+
+    def test_terminal_that_lacks_characters(self, rows):
+        command = [sys.executable, "-m", "pueval", "evaluate", str(rows), *COLUMNS]
+        done = subprocess.run(
+            [*command, "--prior", "0.1", "--n-resamples", "50"],
+            env=os.environ | {"PYTHONIOENCODING": "ascii"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stderr == ""
+        assert done.returncode == 0
+        assert "ROC AUC" in done.stdout
+
+    def test_interrupted(self, rows, monkeypatch, capsys):
+        def interrupt(*arguments, **options):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(app, "app", interrupt)
+        assert run(["evaluate", str(rows)]) == 130
+        assert capsys.readouterr().err == "pueval: interrupted.\n"
+
+    def test_warnings_are_printed_once(self, rows, capsys):
+        frame = pd.read_parquet(rows).assign(same=1.0)
+        frame.to_parquet(rows)
+        both = ["--score", "model", "--score", "same", "--prior", "0.1"]
+        assert run(["compare", str(rows), "--label", "label", *both]) == 0
+        printed = capsys.readouterr()
+        assert printed.err == ""
+        assert printed.out.count("same: all rows have the same score") == 1
+
+
+class TestSimulate:
+    def test_seed(self, tmp_path, capsys):
+        out = tmp_path / "x.csv"
+        said = refused(capsys, "simulate", out, "--label-frequency", "0.2", "--seed", "-1")
+        assert "seed must be a whole number of at least 0; got -1" in said
+
+    def test_truth_is_not_overwritten(self, rows, capsys):
+        before = rows.read_bytes()
+        how = ["--from", rows, "--class", "spam", "--label-frequency", "0.2"]
+        assert "would be lost" in refused(capsys, "simulate", rows, *how)
+        assert rows.read_bytes() == before
+
+    def test_packed(self, tmp_path):
+        out = tmp_path / "x.csv.gz"
+        assert run(["simulate", str(out), "--label-frequency", "0.2", "--rows", "500"]) == 0
+        with gzip.open(out, "rt") as stream:
+            assert stream.readline() == "score,label\n"
+        assert Counts.from_file(out, label="label", score="score").n == 500
+
+    def test_format_that_is_not_written(self, tmp_path, capsys):
+        out = tmp_path / "x.arrow"
+        assert "CSV or Parquet" in refused(capsys, "simulate", out, "--label-frequency", "0.2")
+        assert not out.exists()
+
+    def test_no_hidden_positives(self, tmp_path, capsys):
+        how = ["--design", "case-control", "--count", "100", "--unlabeled", "500", "--prior", "0"]
+        assert run(["simulate", str(tmp_path / "x.csv"), *how]) == 0
+        said = capsys.readouterr().out
+        assert "prior 0," in said
+        assert "ROC AUC 0.9214" in said
+        assert "average precision" not in said
+
+    def test_all_positives_labeled(self, tmp_path, capsys):
+        assert run(["simulate", str(tmp_path / "x.csv"), "--label-frequency", "1"]) == 0
+        assert "average precision 0.8505 (at prevalence 0.3)" in capsys.readouterr().out
+
+    def test_no_positive_among_the_labeled(self, tmp_path, capsys):
+        how = ["--count", "1", "--purity", "0.4"]
+        assert "no positive" in refused(capsys, "simulate", tmp_path / "x.csv", *how)

@@ -1,0 +1,153 @@
+"""Weights mean the same wherever rows come from: whole ones count rows, others weigh them."""
+
+import duckdb
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pueval import Counts, InputError, tally
+
+NAMES = {"label": "y", "score": "s", "weight": "w"}
+# Tornado leaves sockets to the garbage collector while it looks for a free port.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+
+
+@pytest.fixture
+def rows(rng):
+    y = (rng.random(2000) < 0.3).astype(int)
+    return {"y": y, "s": rng.normal(size=2000) + y, "w": rng.integers(0, 5, 2000)}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "rows.parquet"
+
+
+def from_arrays(rows):
+    return Counts.from_arrays(rows["y"], rows["s"], weight=rows["w"])
+
+
+def everywhere(rows, path):
+    """Count the same rows by every way through the code."""
+    table = pa.table(rows)
+    pq.write_table(table, path)
+    return {
+        "file": Counts.from_file(path, **NAMES),
+        "file in bins": Counts.from_file(path, **NAMES, bins=2**20),
+        "file in groups": sum(
+            one["s"] for one in tally(path, label="y", scores="s", weight="w", by="y").values()
+        ),
+        "file by polars": Counts.from_file(path, **NAMES, engine="polars"),
+        "relation": Counts.from_frame(duckdb.from_arrow(table), **NAMES),
+        "relation in bins": Counts.from_frame(duckdb.from_arrow(table), **NAMES, bins=2**20),
+        "lazy": Counts.from_frame(pl.from_arrow(table).lazy(), **NAMES),
+    }
+
+
+@pytest.mark.parametrize(
+    "kind", ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+)
+def test_whole_weights_count_rows(rows, path, kind):
+    rows["w"] = rows["w"].astype(kind)
+    wanted = from_arrays(rows)
+    for where, counts in everywhere(rows, path).items():
+        assert counts.countable, where
+        assert counts.n == wanted.n, where
+        assert counts.effective == wanted.effective, where
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_floats_are_weights_even_if_they_are_whole(rows, path, kind):
+    rows["w"] = rows["w"].astype(kind)
+    wanted = from_arrays(rows)
+    for where, counts in everywhere(rows, path).items():
+        assert not counts.countable, where
+        assert counts.n == wanted.n, where
+        assert counts.effective == pytest.approx(wanted.effective), where
+
+
+def test_decimals_are_not_cut_to_whole_numbers(rows, path):
+    wanted = from_arrays(rows | {"w": rows["w"] / 4})
+    rows["w"] = pa.array(rows["w"] / 4).cast(pa.decimal128(10, 2))
+    for where, counts in everywhere(rows, path).items():
+        assert counts.n == pytest.approx(wanted.n), where
+        assert counts.effective == pytest.approx(wanted.effective), where
+
+
+def test_sums_of_small_integers_do_not_wrap_around(path):
+    # Scores so far apart that their bins are not kept in one array.
+    score = np.repeat([1e-200, 1e200], 300)
+    rows = {"y": np.arange(600) % 2, "s": score, "w": np.full(600, 100, dtype=np.int8)}
+    pq.write_table(pa.table(rows), path)
+    counts = Counts.from_file(path, **NAMES, bins=2**20)
+    assert counts.labeled.tolist() == counts.unlabeled.tolist() == [15_000, 15_000]
+
+
+@pytest.mark.parametrize("bins", ["auto", 16])
+def test_sums_that_no_float_can_hold_are_refused(path, bins):
+    most = np.array([2**53, 2**53, 2])
+    table = pa.table({"y": [1, 0, 0], "s": [1.0, 2.0, 1.5], "w": most})
+    pq.write_table(table, path)
+    for count in (
+        lambda: Counts.from_file(path, **NAMES, bins=bins),
+        lambda: Counts.from_file(path, **NAMES, bins=bins, engine="polars"),
+        lambda: Counts.from_frame(duckdb.from_arrow(table), **NAMES, bins=bins),
+    ):
+        with pytest.raises(InputError, match=r"add up to at most 2\*\*53; got 1.80144e\+16"):
+            count()
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64"])
+def test_one_that_no_float_can_hold_is_not_called_negative(path, kind):
+    weight = np.array([2**53 + 1, 1, 2], dtype=kind)
+    table = pa.table({"y": [1, 0, 0], "s": [1.0, 2.0, 1.5], "w": weight})
+    pq.write_table(table, path)
+    with pytest.raises(InputError, match=r"within ±2\*\*53; got 1 beyond in column 'w'"):
+        Counts.from_file(path, **NAMES)
+    with pytest.raises(InputError, match=r"add up to at most 2\*\*53"):
+        Counts.from_frame(duckdb.from_arrow(table), **NAMES)
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64"])
+@pytest.mark.parametrize("bins", ["auto", 16])
+def test_scores_that_no_float_can_hold(path, kind, bins):
+    score = np.array([2**53 + 1, 2**53, 0], dtype=kind)
+    pq.write_table(pa.table({"y": [1, 0, 0], "s": score}), path)
+    with pytest.raises(InputError, match=r"within ±2\*\*53.* got 1 beyond in column 's'"):
+        Counts.from_file(path, label="y", score="s", bins=bins)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "polars", "dask"])
+class TestText:
+    """A CSV file does not say whether its numbers are whole; their values do."""
+
+    @pytest.fixture
+    def write(self, tmp_path):
+        def write(*weights):
+            path = tmp_path / "rows.csv"
+            lines = (f"{k % 2},{k}.5,{weight}\n" for k, weight in enumerate(weights))
+            path.write_text("y,s,w\n" + "".join(lines))
+            return path
+
+        return write
+
+    def test_fractions(self, write, engine):
+        counts = Counts.from_file(write("0.5", "0.25", "1.5", "2"), **NAMES, engine=engine)
+        assert (counts.n_labeled, counts.n_unlabeled) == (2.25, 2.0)
+        assert not counts.countable
+
+    def test_whole_numbers(self, write, engine):
+        counts = Counts.from_file(write("3", "0", "1", "2"), **NAMES, engine=engine)
+        assert (counts.n_labeled, counts.n_unlabeled) == (2, 4)
+        assert counts.countable
+
+    @pytest.mark.parametrize("bins", ["auto", 16])
+    def test_too_large_to_count_rows(self, write, engine, bins):
+        path = write("1e17", "3e17", "2")
+        counts = Counts.from_file(path, **NAMES, engine=engine, bins=bins)
+        assert (counts.n_labeled, counts.n_unlabeled) == (3e17, 1e17)
+        assert not counts.countable
+        by = tally(path, label="y", scores="s", weight="w", by="y", engine=engine, bins=bins)
+        assert by["1",]["s"].n == 3e17
