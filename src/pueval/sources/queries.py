@@ -24,7 +24,7 @@ from pueval.binning import (
 from pueval.errors import InputError
 from pueval.samples import Array, Sample, sample
 from pueval.sources import limits
-from pueval.sources.arrays import EXACT, check_total
+from pueval.sources.arrays import EXACT, SMALL, check_total
 from pueval.sources.columns import Columns, check_column
 from pueval.sources.expressions import (
     FINE,
@@ -113,7 +113,7 @@ def read_query(
         columns,
         used,
         automatic=bins == "auto",
-        narrow={name for name in columns.scores if schema[name] == nw.Float32},
+        kinds={name: schema[name] for name in columns.scores},
         whole=columns.weight is not None
         and _whole_weights(reduced, columns, schema[columns.weight], text=text_weights),
     )
@@ -304,7 +304,7 @@ def _tallies(
     bins: int | None,
     *,
     automatic: bool,
-    narrow: set[str],
+    kinds: dict[str, nw.dtypes.DType],
     whole: bool,
 ) -> Tallies:
     """Make samples of the reduced table."""
@@ -315,10 +315,17 @@ def _tallies(
         for k, name in enumerate(columns.scores):
             mine = lines[which[lines] == k]
             part = {key: reduced[key][mine] for key in reduced if not key.startswith("by")}
-            if name in narrow and bins is None:
+            if bins is None and _is_small(part["score"], kinds[name]):
                 part["score"] = part["score"].astype(np.float32)
             tallies[group][name] = _counted(part, bins, automatic=automatic, whole=whole)
     return tallies
+
+
+def _is_small(score: Array, kind: nw.dtypes.DType) -> bool:
+    """Whether scores of some type are exact as float32, as `float_type` says of arrays."""
+    if kind.is_integer() or isinstance(kind, nw.Boolean):
+        return bool(np.all(np.abs(score) <= SMALL))
+    return isinstance(kind, nw.Float32)
 
 
 def _counted(part: dict[str, Array], bins: int | None, *, automatic: bool, whole: bool) -> Counted:
