@@ -34,33 +34,33 @@ separation 1 have a true AUC of .76, with separation 2.5 of .96.
 REASONS = """
 Where coverage is low:
 
-- **ROC AUC and average precision with 100 labeled rows and separation 2.5**: few labeled rows score
-  low, and on these the variance hangs; if none was drawn, the interval is too narrow.
-- **Best accuracy and best balanced accuracy with 100 labeled rows**: the best threshold itself is
-  uncertain; taking the average excess off corrects the middle, and the width only roughly.
-- **Prior .5, purity .75 with 100 labeled rows**: the labels say little (purity − prior is .25), and
-  the corrected rates are far from normal.
-- **F1, balanced accuracy and MCC at prior .25, purity .75, 1,000 labeled rows and separation 1** move
-  together, and were .963 in another run with 400 replications: chance."""
+- **ROC AUC and average precision with 100 labeled rows and separation 2.5**: few labeled rows
+  score low, and on these the variance hangs; if none was drawn, the interval is too narrow.
+- **Best accuracy and best balanced accuracy with 100 labeled rows**: the best threshold itself
+  is uncertain; taking the average excess off corrects the middle, and the width only roughly.
+- **Prior .5, purity .75 with 100 labeled rows**: the labels say little (purity − prior is .25),
+  and the corrected rates are far from normal.
+- **F1, balanced accuracy and MCC at prior .25, purity .75, 1,000 labeled rows and separation 1**
+  move together, and were .963 in another run with 400 replications: chance."""
 
 BAND_REASONS = """
 Where coverage is not near 95 %:
 
-- **Pointwise ROC bands with 100 labeled rows and separation 1** miss at false positive rates below
-  .1, where the truth is above the band: few labeled rows score so high, and if none did, no resample
-  has one. From .3 on they hold.
-- **Simultaneous bands of precision-recall curves** hold too much: they are as wide as the worst place
-  asks for, which is the start of the curve."""
+- **Pointwise ROC bands with 100 labeled rows and separation 1** miss at false positive rates
+  below .1, where the truth is above the band: few labeled rows score so high, and if none did,
+  no resample has one. From .3 on they hold.
+- **Simultaneous bands of precision-recall curves** hold too much: they are as wide as the worst
+  place asks for, which is the start of the curve."""
 OTHER_REASONS = """
 Where coverage is not near 95 %:
 
-- **An estimated prior** has limits that hold for any shape of the scores, and more than 95 % where the
-  shape is simple, as here; so have all numbers that carry it.
-- **Best accuracy with an estimated prior and separation 1**: over all priors in question it has a
-  minimum, here close to the truth, and the lower limit stops there. Misses are small (a few
+- **An estimated prior** has limits that hold for any shape of the scores, and more than 95 %
+  where the shape is simple, as here; so have all numbers that carry it.
+- **Best accuracy with an estimated prior and separation 1**: over all priors in question it has
+  a minimum, here close to the truth, and the lower limit stops there. Misses are small (a few
   thousandths, mostly).
-- **Propensities, "100 labeled"**: of those 600 rows some 66 are labeled, and the few that score low have
-  large weights."""
+- **Propensities, "100 labeled"**: of those 600 rows some 66 are labeled, and the few that score
+  low have large weights."""
 
 
 def held(job):
