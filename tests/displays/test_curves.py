@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from pueval import Counts, evaluate
+from pueval import AssumptionWarning, Counts, evaluate
 from pueval.displays import (
     MeasureByThresholdDisplay,
     OverviewDisplay,
@@ -238,7 +238,8 @@ class TestSensitivity:
         assert display.colorbar_ is None
 
     def test_limits_are_whiskers(self, ev):
-        unsure = evaluate(ev.counts, prior=(0.1, 0.3), purity=(0.9, 1.0), n_resamples=50)
+        with pytest.warns(AssumptionWarning, match=r"priors above .* with purity 0\.9"):
+            unsure = evaluate(ev.counts, prior=(0.1, 0.3), purity=(0.9, 1.0), n_resamples=50)
         display = SensitivityDisplay.from_evaluation(unsure)
         assert display.limits.prior == (0.1, 0.3)
         across, up = (bars.get_segments()[0] for bars in display.own_.lines[2])
