@@ -46,7 +46,7 @@ INTRODUCTION = """# Hajizadeh, Li, Dollevoet and Tax (2014): PULP
 random direction so that good and bad classifiers are among them; 20, 60, 150 or 300 positives in the test set, as the data sets of the paper differ in size, too.
 Half of the positives are labeled: at random, the most representative ones (scenario 1) or the least representative ones (scenario 2), by a Gaussian mixture
 fitted to the positives. Each measure is computed on the PU labels and on the true classes of the same test rows: the rank correlation of the two over all
-configurations says whether the measure finds the better classifier, the mean absolute deviation whether it keeps its scale. {folds} split of the data per class
+configurations says whether the measure finds the better classifier, the mean absolute deviation whether it keeps its scale. {folds} of the data per class
 (the paper: 8-fold cross-validation).
 """
 
@@ -61,7 +61,7 @@ def make(page: Page, run: Run) -> None:
         path=cache_folder() / "hajizadeh_260.jsonl",
     )  # fmt: skip
     total = len(TURNS) * (len(GROUPS) + len(DIGITS))
-    page.add(INTRODUCTION.format(n=total, folds="One" if folds == 1 else folds))
+    page.add(INTRODUCTION.format(n=total, folds="One split" if folds == 1 else f"{folds} splits"))
     cells = frame.groupby(["scenario", "prior", "measure"])[["full", "seen"]]
     correlation = cells.apply(lambda part: part.corr("spearman").iloc[0, 1])
     deviation = (frame["full"] - frame["seen"]).abs().groupby(
