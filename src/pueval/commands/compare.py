@@ -8,7 +8,18 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from pueval.commands.json_files import write_json
-from pueval.commands.options import ASSUMPTIONS, COLUMNS, LABELS, OUTPUT
+from pueval.commands.options import (
+    ASSUMPTIONS,
+    COLUMNS,
+    LABEL,
+    OUTPUT,
+    HtmlPath,
+    Negative,
+    Positive,
+    Quiet,
+    Unlabeled,
+    Weight,
+)
 from pueval.commands.terminal import say, show_table, typed
 from pueval.comparing.comparator import compare
 from pueval.comparing.comparison import Comparison
@@ -32,9 +43,9 @@ def compare_command(
     file: str,
     /,
     *,
-    label: Annotated[str, Parameter(group=COLUMNS)],
+    label: Annotated[str, LABEL],
     score: Annotated[list[str], Parameter(group=COLUMNS, negative=())],
-    weight: Annotated[str | None, Parameter(group=COLUMNS)] = None,
+    weight: Weight = None,
     prior: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
     prevalence: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
     label_frequency: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
@@ -46,13 +57,13 @@ def compare_command(
     method: Annotated[Literal["influence", "bootstrap"], Parameter(group=OUTPUT)] = "influence",
     n_resamples: Annotated[int, Parameter(group=OUTPUT)] = 2000,
     seed: Annotated[int, Parameter(group=OUTPUT)] = 0,
-    positive: Annotated[str, Parameter(group=LABELS)] = "1",
-    unlabeled: Annotated[str, Parameter(group=LABELS)] = "0",
-    negative: Annotated[str | None, Parameter(group=LABELS)] = None,
+    positive: Positive = "1",
+    unlabeled: Unlabeled = "0",
+    negative: Negative = None,
     ranking: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
-    html_path: Annotated[str | None, Parameter(name="--html", group=OUTPUT)] = None,
-    quiet: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
+    html_path: HtmlPath = None,
+    quiet: Quiet = False,
 ) -> None:
     """Compare models that scored the same rows of a CSV or Parquet file.
 
@@ -65,12 +76,8 @@ def compare_command(
     ----------
     file
         A CSV or Parquet file, or a quoted pattern such as 'scores/*.parquet'.
-    label
-        Column that says which rows are labeled positives.
     score
         Column with a model's scores; repeat the option for every model.
-    weight
-        Column with weights of the rows.
     prior
         Share of positives among the unlabeled rows.
     prevalence
@@ -96,20 +103,10 @@ def compare_command(
         How often rows are drawn again.
     seed
         Of the random numbers.
-    positive
-        Value of a labeled positive; 1 also stands for 1.0 and true.
-    unlabeled
-        Value of an unlabeled row; 0 also stands for 0.0 and false.
-    negative
-        Value of a known negative, if there are any.
     ranking
         Also print the order of the models by PULP, Lee-Liu, naive and corrected measures.
     json_path
         Write everything to this file.
-    html_path
-        Write a page with sliders for every assumption to this file; it needs no network.
-    quiet
-        Print nothing but errors.
     """
     check_names(score)
     labels = LabelValues(positive, unlabeled, negative)

@@ -17,7 +17,21 @@ from pueval.commands.groups import (
 )
 from pueval.commands.json_files import write_models
 from pueval.commands.models import read_models
-from pueval.commands.options import ASSUMPTIONS, COLUMNS, ENGINE, LABELS, OUTPUT
+from pueval.commands.options import (
+    ASSUMPTIONS,
+    COLUMNS,
+    LABEL,
+    OUTPUT,
+    Address,
+    Bins,
+    EngineName,
+    HtmlPath,
+    Negative,
+    Positive,
+    Quiet,
+    Unlabeled,
+    Weight,
+)
 from pueval.commands.terminal import say, show_table, typed
 from pueval.commands.thresholds import choice_table, choose_all
 from pueval.counts import Counts
@@ -28,16 +42,15 @@ from pueval.evaluator import evaluate
 from pueval.mixture import Target
 from pueval.report import write_report
 from pueval.sources.labels import LabelValues
-from pueval.sources.limits import Engine
 
 
 def evaluate_command(
     file: str,
     /,
     *,
-    label: Annotated[str | None, Parameter(group=COLUMNS)] = None,
+    label: Annotated[str | None, LABEL] = None,
     score: Annotated[list[str] | None, Parameter(group=COLUMNS, negative=())] = None,
-    weight: Annotated[str | None, Parameter(group=COLUMNS)] = None,
+    weight: Weight = None,
     prior: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None,
     prevalence: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None,
     label_frequency: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None,
@@ -54,16 +67,16 @@ def evaluate_command(
     variance: Annotated[Literal["sampling", "labeling"], Parameter(group=OUTPUT)] = "sampling",
     n_resamples: Annotated[int, Parameter(group=OUTPUT)] = 2000,
     seed: Annotated[int, Parameter(group=OUTPUT)] = 0,
-    positive: Annotated[str, Parameter(group=LABELS)] = "1",
-    unlabeled: Annotated[str, Parameter(group=LABELS)] = "0",
-    negative: Annotated[str | None, Parameter(group=LABELS)] = None,
-    bins: Annotated[int | Literal["auto", "exact"], Parameter(group=ENGINE)] = "auto",
-    engine: Annotated[Engine, Parameter(group=ENGINE)] = "duckdb",
-    address: Annotated[str | None, Parameter(group=ENGINE)] = None,
+    positive: Positive = "1",
+    unlabeled: Unlabeled = "0",
+    negative: Negative = None,
+    bins: Bins = "auto",
+    engine: EngineName = "duckdb",
+    address: Address = None,
     ranking: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
-    html_path: Annotated[str | None, Parameter(name="--html", group=OUTPUT)] = None,
-    quiet: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
+    html_path: HtmlPath = None,
+    quiet: Quiet = False,
 ) -> None:
     """Evaluate the scores of one or more models in a CSV or Parquet file.
 
@@ -76,12 +89,8 @@ def evaluate_command(
     file
         A CSV, Parquet or Arrow file, a quoted pattern such as 'scores/*.parquet', a folder, a table
         of a database as duckdb:///file.db?table=name, or Counts saved by "pueval count".
-    label
-        Column that says which rows are labeled positives.
     score
         Column with a model's scores; repeat the option to see models side by side.
-    weight
-        Column with weights of the rows.
     prior
         Share of positives among the unlabeled rows: a number, or an interval such as 0.1,0.3.
     prevalence
@@ -115,28 +124,10 @@ def evaluate_command(
         How often rows are drawn again for the limits.
     seed
         Of the random numbers for the limits.
-    positive
-        Value of a labeled positive; 1 also stands for 1.0 and true.
-    unlabeled
-        Value of an unlabeled row; 0 also stands for 0.0 and false.
-    negative
-        Value of a known negative, if there are any.
-    bins
-        How many bins to put between a score and twice it, a power of 2 such as 4096; "exact" keeps
-        every score; "auto" does so for up to 50 million of them.
-    engine
-        What reads the files: duckdb (here, on all cores), polars, dask or spark.
-    address
-        Of a running cluster: a Dask scheduler (tcp://host:8786), a Spark master
-        (spark://host:7077) or Connect server (sc://host:15002).
     ranking
         Also print the measures that need no prior: PULP, Lee-Liu, pseudo-F and others.
     json_path
         Write everything, curves included, to this file.
-    html_path
-        Write a page with sliders for every assumption to this file; it needs no network.
-    quiet
-        Print nothing but errors.
     """
     labels = LabelValues(positive, unlabeled, negative)
     how: dict[str, Any] = {
@@ -179,7 +170,7 @@ def evaluate_command(
         scores=score or [],
         weight=weight,
         labels=(positive, unlabeled, negative),
-        bins=None if bins == "exact" else bins,
+        bins=bins,
         engine=engine,
         address=address,
     )

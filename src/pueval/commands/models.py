@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pueval.counts import Counts
 from pueval.errors import InputError
@@ -21,11 +21,12 @@ def read_models(
     scores: Sequence[str],
     weight: str | None,
     labels: tuple[Any, Any, Any],
-    bins: Bins,
+    bins: int | Literal["auto", "exact"],
     engine: Engine,
     address: str | None,
 ) -> dict[str, Counts]:
     """Return the Counts of each score column of a file, or those that the file holds."""
+    wanted = None if bins == "exact" else bins
     if _parquet(file) and is_counts_file(file):
         given = {
             "--label": label is not None,
@@ -37,10 +38,10 @@ def read_models(
             "--engine": engine != "duckdb",
             "--address": address is not None,
         }
-        return _saved(file, [name for name, there in given.items() if there], bins)
+        return _saved(file, [name for name, there in given.items() if there], wanted)
     if label is None and not scores and _parquet(file) and is_damaged(file):
         # It may have held saved counts: say that it is broken, not that options are missing.
-        return _saved(file, [], bins)
+        return _saved(file, [], wanted)
     if label is None or not scores:
         what = "--label" if label is None else "--score"
         raise InputError(
@@ -51,7 +52,7 @@ def read_models(
         label=label,
         scores=scores,
         weight=weight,
-        bins=bins,
+        bins=wanted,
         engine=engine,
         address=address,
         pos_label=labels[0],

@@ -8,27 +8,38 @@ from cyclopts import Parameter
 
 from pueval.commands.json_files import write_models
 from pueval.commands.models import read_models
-from pueval.commands.options import COLUMNS, ENGINE, ESTIMATION, LABELS, OUTPUT
+from pueval.commands.options import (
+    COLUMNS,
+    ESTIMATION,
+    LABEL,
+    OUTPUT,
+    Address,
+    Bins,
+    EngineName,
+    Negative,
+    Positive,
+    Unlabeled,
+    Weight,
+)
 from pueval.commands.terminal import say, show_table
-from pueval.sources.limits import Engine
 
 
 def prior_command(
     file: str,
     /,
     *,
-    label: Annotated[str | None, Parameter(group=COLUMNS)] = None,
+    label: Annotated[str | None, LABEL] = None,
     score: Annotated[list[str] | None, Parameter(group=COLUMNS, negative=())] = None,
-    weight: Annotated[str | None, Parameter(group=COLUMNS)] = None,
+    weight: Weight = None,
     purity: Annotated[float | Literal["estimate"], Parameter(group=ESTIMATION)] = 1.0,
     method: Annotated[str, Parameter(group=ESTIMATION)] = "consensus",
     level: Annotated[float, Parameter(group=ESTIMATION)] = 0.95,
-    positive: Annotated[str, Parameter(group=LABELS)] = "1",
-    unlabeled: Annotated[str, Parameter(group=LABELS)] = "0",
-    negative: Annotated[str | None, Parameter(group=LABELS)] = None,
-    bins: Annotated[int | Literal["auto", "exact"], Parameter(group=ENGINE)] = "auto",
-    engine: Annotated[Engine, Parameter(group=ENGINE)] = "duckdb",
-    address: Annotated[str | None, Parameter(group=ENGINE)] = None,
+    positive: Positive = "1",
+    unlabeled: Unlabeled = "0",
+    negative: Negative = None,
+    bins: Bins = "auto",
+    engine: EngineName = "duckdb",
+    address: Address = None,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
 ) -> None:
     """Estimate how many positives hide among the unlabeled rows.
@@ -43,12 +54,8 @@ def prior_command(
     file
         A CSV, Parquet or Arrow file, a quoted pattern such as 'scores/*.parquet', a folder, a table
         of a database as duckdb:///file.db?table=name, or Counts saved by "pueval count".
-    label
-        Column that says which rows are labeled positives.
     score
         Column with a model's scores; repeat the option for several models.
-    weight
-        Column with weights of the rows.
     purity
         Share of true positives among the labeled rows; 1 means clean labels. "estimate" estimates
         it together with the prior.
@@ -57,20 +64,6 @@ def prior_command(
         roc_slope.
     level
         Level of the limits.
-    positive
-        Value of a labeled positive; 1 also stands for 1.0 and true.
-    unlabeled
-        Value of an unlabeled row; 0 also stands for 0.0 and false.
-    negative
-        Value of a known negative, if there are any.
-    bins
-        How many bins to put between a score and twice it, a power of 2 such as 4096; "exact" keeps
-        every score; "auto" does so for up to 50 million of them.
-    engine
-        What reads the files: duckdb (here, on all cores), polars, dask or spark.
-    address
-        Of a running cluster: a Dask scheduler (tcp://host:8786), a Spark master
-        (spark://host:7077) or Connect server (sc://host:15002).
     json_path
         Write everything to this file.
     """
@@ -82,7 +75,7 @@ def prior_command(
         scores=score or [],
         weight=weight,
         labels=(positive, unlabeled, negative),
-        bins=None if bins == "exact" else bins,
+        bins=bins,
         engine=engine,
         address=address,
     )
