@@ -12,15 +12,10 @@ from pueval.errors import InputError, require
 from pueval.sources.columns import Columns, check_column
 from pueval.sources.labels import LabelValues
 from pueval.sources.limits import Bins, Tallies
+from pueval.sources.opening import check_unique, csv_header, folders_are_columns, unreadable
 from pueval.sources.paths import Place
 from pueval.sources.queries import read_query
-from pueval.sources.tables import (
-    NULLS,
-    check_unique,
-    csv_header,
-    folders_are_columns,
-    unreadable,
-)
+from pueval.sources.sql import NULLS
 
 FORMATS = {
     "polars": ("csv", "parquet", "arrow"),

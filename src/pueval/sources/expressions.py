@@ -11,10 +11,8 @@ import narwhals.stable.v2 as nw
 from pueval.binning import HUGE, LOWEST, TINY, shift
 from pueval.errors import InputError
 from pueval.sources.arrays import EXACT
-from pueval.sources.labels import LabelValues
+from pueval.sources.labels import UNKNOWN, LabelValues, as_number
 
-# What a row is, beside labeled, unlabeled and negative (0, 1, 2).
-UNKNOWN, NO_LABEL = 3, 4
 # What is wrong with a number: it is missing, infinite, or an integer that no float64 can hold
 # (a negative number, for weights).
 FINE, MISSING, INFINITE, UNFIT = range(4)
@@ -50,11 +48,8 @@ def _spellings(value: Any, *, as_text: bool) -> tuple[list[str], float | None]:
     """Return the texts and the number that a label value stands for."""
     if not as_text and isinstance(value, str):
         return [value], None
-    text = str(value).strip()
-    truth = {"true": 1.0, "false": 0.0}.get(text.lower())
-    try:
-        amount = float(text) if truth is None else truth
-    except ValueError:
+    amount = as_number(value)
+    if amount is None:
         return [str(value)] if as_text else [], None
     if not as_text:
         return [], amount

@@ -14,9 +14,11 @@ from pueval.sources.arrays import EXACT, check_total
 from pueval.sources.columns import Columns
 from pueval.sources.labels import LabelValues
 from pueval.sources.limits import Bins, Counted, Tallies
+from pueval.sources.opening import unreadable
 from pueval.sources.paths import Place, find
 from pueval.sources.row_groups import find_row_groups, read_batches
-from pueval.sources.tables import FLOATS, KINDS, Rows, is_whole, opened, unreadable
+from pueval.sources.sql import FLOATS, is_whole
+from pueval.sources.tables import KINDS, Rows, opened
 
 # Rows that are looked at together: more would take more memory, fewer more time.
 BATCH = 524_288

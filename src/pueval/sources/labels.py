@@ -9,6 +9,8 @@ from typing import Any
 from pueval.errors import InputError
 
 SHOWN = 5
+# What a row is, beside labeled, unlabeled and negative (0, 1, 2).
+UNKNOWN, NO_LABEL = 3, 4
 
 
 @dataclass(frozen=True)
@@ -86,3 +88,13 @@ def _rows(count: int) -> str:
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 40 else text[:39] + "…"
+
+
+def as_number(value: Any) -> float | None:
+    """Return the number that a label value stands for."""
+    text = str(value).strip()
+    truth = {"true": 1.0, "false": 0.0}.get(text.lower())
+    try:
+        return float(text) if truth is None else truth
+    except ValueError:
+        return None

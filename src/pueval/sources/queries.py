@@ -30,17 +30,15 @@ from pueval.sources.expressions import (
     FINE,
     INFINITE,
     MISSING,
-    NO_LABEL,
     UNFIT,
-    UNKNOWN,
     bin_of,
     kind_of,
     label_matches,
     number_of,
 )
-from pueval.sources.labels import LabelValues, infinite, missing
+from pueval.sources.labels import NO_LABEL, UNKNOWN, LabelValues, infinite, missing
 from pueval.sources.limits import Bins, Counted, Tallies
-from pueval.sources.tables import NULLS
+from pueval.sources.sql import NULLS
 
 
 def open_frame(frame: Any) -> nw.LazyFrame[Any]:

@@ -13,8 +13,9 @@ from pueval.sources.arrays import EXACT
 from pueval.sources.columns import Columns
 from pueval.sources.labels import LabelValues
 from pueval.sources.paths import find
+from pueval.sources.sql import NULLS
 from pueval.sources.storage import is_counts_file
-from pueval.sources.tables import KINDS, NULLS, opened
+from pueval.sources.tables import KINDS, opened
 
 __all__ = ["KINDS", "FileRows", "read_rows"]
 
