@@ -10,16 +10,17 @@ from cyclopts import Group, Parameter
 from pueval.commands.options import OUTPUT
 from pueval.errors import InputError
 from pueval.samples import Array
+from pueval.simulate.checks import check_count
+from pueval.simulate.families import beta_scores, binormal, ranked
 from pueval.simulate.files import label_file, write_drawn
+from pueval.simulate.labeled import Labeling
 from pueval.simulate.labeling import (
-    Labeling,
     case_control,
-    check_count,
     label_at_random,
     label_by_propensity,
     label_by_representativeness,
 )
-from pueval.simulate.populations import Population, beta_scores, binormal, ranked
+from pueval.simulate.populations import Population
 
 MODEL = Group("Score model (without --from)", sort_key=1)
 SOURCE = Group("Labeled file", sort_key=2)

@@ -6,14 +6,15 @@ apart. `study` repeats whatever you do with the two.
 """
 
 from pueval.simulate.densities import Beta, Normal, Remainder
+from pueval.simulate.families import beta_scores, binormal, ranked
+from pueval.simulate.labeled import Labeling
 from pueval.simulate.labeling import (
-    Labeling,
     case_control,
     label_at_random,
     label_by_propensity,
     label_by_representativeness,
 )
-from pueval.simulate.populations import Drawn, Population, beta_scores, binormal, ranked
+from pueval.simulate.populations import Drawn, Population
 from pueval.simulate.representative import representativeness
 from pueval.simulate.studies import study
 

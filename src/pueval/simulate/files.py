@@ -13,7 +13,7 @@ import numpy as np
 
 from pueval.errors import InputError, require
 from pueval.samples import Array
-from pueval.simulate.labeling import Labeling
+from pueval.simulate.labeled import Labeling
 from pueval.simulate.populations import Drawn
 from pueval.sources.paths import SUFFIXES
 

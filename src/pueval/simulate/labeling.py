@@ -2,119 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from pueval.counts import Counts
 from pueval.errors import InputError
-from pueval.mixture import Mixture
 from pueval.samples import Array
+from pueval.simulate.checks import check_count, read_truth, real_numbers
 from pueval.simulate.densities import check_share
-from pueval.sources.arrays import one_column
+from pueval.simulate.labeled import Labeling
 
 Seed = int | np.random.Generator
-
-
-@dataclass(frozen=True, eq=False)
-class Labeling:
-    """Labels as a PU data set has them, and apart from them the truth.
-
-    Attributes
-    ----------
-    rows : ndarray of int
-        The rows of the given data that are in the PU data set, ascending.
-    label : ndarray of int8
-        For each of them 1 (labeled) or 0 (unlabeled): all that an evaluation may see.
-    truth : ndarray of bool
-        Whether each of them is positive.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pueval.simulate import label_at_random
-    >>> made = label_at_random(np.arange(1000) < 300, label_frequency=0.2, seed=0)
-    >>> made
-    Labeling(60 labeled, 940 unlabeled rows; prior 0.2553, purity 1)
-    """
-
-    rows: Array
-    label: Array
-    truth: Array
-
-    @property
-    def n_labeled(self) -> int:
-        """Number of labeled rows."""
-        return int(self.label.sum())
-
-    @property
-    def n_unlabeled(self) -> int:
-        """Number of unlabeled rows."""
-        return int(self.label.size - self.label.sum())
-
-    @property
-    def prior(self) -> float:
-        """True share of positives among the unlabeled rows."""
-        return float(self.truth[self.label == 0].mean())
-
-    @property
-    def purity(self) -> float:
-        """True share of positives among the labeled rows."""
-        return float(self.truth[self.label == 1].mean())
-
-    @property
-    def prevalence(self) -> float:
-        """True share of positives among all rows that are in the PU data set."""
-        return float(self.truth.mean())
-
-    @property
-    def label_frequency(self) -> float:
-        """True share of the positives that are labeled."""
-        return float(self.label[self.truth].mean())
-
-    @property
-    def mixture(self) -> Mixture:
-        """The true prior and purity."""
-        return Mixture(self.prior, self.purity)
-
-    def counts(self, score: Any) -> Counts:
-        """Return the Counts of a classifier's scores.
-
-        Parameters
-        ----------
-        score : array-like
-            Either one score per row of the given data, or one per row of the PU data set.
-
-        Returns
-        -------
-        Counts
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pueval.simulate import label_at_random
-        >>> made = label_at_random([1, 1, 0, 0], count=1, seed=0)
-        >>> made.counts([4, 3, 2, 1]).n_labeled
-        1
-        """
-        values = one_column(score, "score")
-        if values.size == self.label.size:
-            return Counts.from_arrays(self.label, values)
-        if self.rows.size and self.rows[-1] < values.size:
-            return Counts.from_arrays(self.label, values[self.rows])
-        raise InputError(
-            f"score must have one value for each of the {self.label.size:,} rows of the PU data "
-            f"set, or for each row of the given data; got {values.size:,}."
-        )
-
-    def __repr__(self) -> str:
-        prior = f"prior {self.prior:.4g}" if self.n_unlabeled else "no prior"
-        purity = f"purity {self.purity:.4g}" if self.n_labeled else "no purity"
-        return (
-            f"Labeling({self.n_labeled:,} labeled, {self.n_unlabeled:,} unlabeled rows; "
-            f"{prior}, {purity})"
-        )
 
 
 def label_at_random(
@@ -195,7 +93,7 @@ def label_by_propensity(
     113
     """
     truth = read_truth(positive)
-    chance = _numbers(propensity, "propensity")
+    chance = real_numbers(propensity, "propensity")
     if chance.size != truth.size:
         raise InputError(
             f"propensity must have one value per row; got {chance.size:,} for {truth.size:,} rows."
@@ -269,7 +167,7 @@ def label_by_representativeness(
     rng = np.random.default_rng(seed)
     right, wrong = _how_many(truth, label_frequency, count, purity)
     if np.ndim(features) == 1:
-        depth = _numbers(features, "representativeness")
+        depth = real_numbers(features, "representativeness")
         lost = int(np.isnan(depth).sum())
         if lost:
             raise InputError(f"representativeness must hold numbers only; got {lost:,} NaN.")
@@ -355,35 +253,6 @@ def case_control(
 
 
 # ---------------------------------------------------------------------- parts
-
-
-def read_truth(positive: Any) -> Array:
-    """Return the classes as booleans; refuse anything but 0 and 1, and a single class."""
-    values = one_column(positive, "positive")
-    if values.dtype != bool:
-        if not np.all((values == 0) | (values == 1)):
-            raise InputError(
-                "positive must hold 1 or True for positives and 0 or False for the others."
-            )
-        values = values.astype(bool)
-    if not values.any() or values.all():
-        raise InputError("positive must hold both classes; got one only.")
-    return values
-
-
-def _numbers(values: Any, name: str) -> Array:
-    """Return one column of floats."""
-    column = one_column(values, name)
-    try:
-        return column.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must hold numbers; got dtype {column.dtype}.") from None
-
-
-def check_count(name: str, value: object, *, least: int = 1) -> None:
-    """Refuse anything but a whole number of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}.")
 
 
 def _how_many(

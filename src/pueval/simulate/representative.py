@@ -8,7 +8,7 @@ import numpy as np
 
 from pueval.errors import InputError
 from pueval.samples import Array
-from pueval.simulate.labeling import check_count, read_truth
+from pueval.simulate.checks import check_count, read_truth
 
 
 def representativeness(

@@ -13,7 +13,7 @@ import numpy as np
 
 from pueval.errors import InputError, require
 from pueval.progress import progress_bar
-from pueval.simulate.labeling import check_count
+from pueval.simulate.checks import check_count
 
 if TYPE_CHECKING:
     import pandas as pd
