@@ -14,17 +14,16 @@ import os
 import platform
 import sys
 import time
-import tracemalloc
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
+from speed import LABELED, peak
 
 from pueval import evaluate, metrics
 
 ROOT = Path(__file__).parent.parent
-LABELED = 0.02
 SIZES = (100_000, 1_000_000, 10_000_000)
 PACKAGES = ("numpy", "scikit-learn", "torchmetrics", "torch", "pulearn", "confidenceinterval")
 
@@ -97,15 +96,6 @@ def seconds(functions, repeats):
             function()
             best[name] = min(best[name], time.perf_counter() - start)
     return best
-
-
-def peak(function):
-    gc.collect()
-    tracemalloc.start()
-    function()
-    size = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return size
 
 
 def memory(n):

@@ -10,8 +10,7 @@ from cyclopts import Parameter
 from pueval.commands.evaluations import print_evaluations
 from pueval.commands.groups import (
     evaluate_groups,
-    group_notes,
-    group_table,
+    print_groups,
     read_groups,
     refuse_with_groups,
 )
@@ -156,11 +155,8 @@ def evaluate_command(
         groups = evaluate_groups(columns, group_prior, assumed, how)
         if json_path is not None:
             write_models(json_path, file, label, {k: one.to_dict() for k, one in groups.items()})
-        for name, one in groups.items() if not quiet else ():
-            say(f"{name}: {one.summary()}.")
-            show_table(*group_table(one))
-            for line in group_notes(one):
-                say(line)
+        if not quiet:
+            print_groups(groups)
         return
     if group_prior != "shared":
         raise InputError("--group-prior is about groups, and goes with --by.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pueval.commands.terminal import say, show_table
 from pueval.counts import Counts
 from pueval.curves import naive_auc
 from pueval.errors import InputError
@@ -89,12 +90,21 @@ def _naive_auc(columns: Columns) -> float:
     return naive_auc(counts, counts.corners())
 
 
-def group_table(groups: GroupEvaluation) -> tuple[list[str], list[list[str]]]:
+def print_groups(groups: dict[str, GroupEvaluation]) -> None:
+    """Print every model's groups, and what looks wrong."""
+    for name, one in groups.items():
+        say(f"{name}: {one.summary()}.")
+        show_table(*_table(one))
+        for line in _notes(one):
+            say(line)
+
+
+def _table(groups: GroupEvaluation) -> tuple[list[str], list[list[str]]]:
     """Return header and rows."""
     return table(groups, max(PRINTED, MOST))
 
 
-def group_notes(groups: GroupEvaluation) -> list[str]:
+def _notes(groups: GroupEvaluation) -> list[str]:
     """Return what is to be said below the table."""
     lines = []
     if len(groups) > PRINTED:
