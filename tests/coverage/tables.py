@@ -24,6 +24,14 @@ OTHERS = [
     for labeled in (100, 1000)
     for separation in (1.0, 2.5)
 ]
+SHORT = {
+    "roc_auc": "AUC",
+    "average_precision": "AP",
+    "f1": "F1",
+    "accuracy": "acc.",
+    "balanced_accuracy": "bal. acc.",
+    "matthews_corrcoef": "MCC",
+}
 PAGE = Path(__file__).parents[2] / "docs/understand/coverage.md"
 INTRO = """# How often intervals hold the truth
 
@@ -71,7 +79,8 @@ def held(job):
 def table(title, text, settings, replications, names, *, bands=False):
     lines = [f"\n## {title}\n", f"{text} {replications:,} replications a line.\n"]
     columns = (*names, *(BANDS if bands else ()))
-    lines.append("| known | prior | purity | labeled | separation | " + " | ".join(columns) + " |")
+    heads = " | ".join(map(short, columns))
+    lines.append(f"| known | prior | purity | labeled | separation | {heads} |")
     lines.append("|---|" + "---:|" * (4 + len(columns)))
     rows = []
     with Pool() as pool:
@@ -91,6 +100,11 @@ def table(title, text, settings, replications, names, *, bands=False):
     return lines
 
 
+def short(name):
+    """Name of a column: "best acc." for "best accuracy"."""
+    return " ".join(SHORT.get(word, word) for word in name.split())
+
+
 def misses(settings, rows):
     """Say how many numbers are outside .93 to .97, and with how many labeled rows."""
     few = np.array([setting.labeled < 1000 for setting in settings])
@@ -108,7 +122,8 @@ def main():
     lines = [INTRO]
     lines += table(
         "Prior and purity known",
-        "Areas, measures at the threshold, and best values over all thresholds.",
+        "Areas (AP: average precision), measures at the threshold, and best values over all "
+        "thresholds.",
         GRID,
         replications,
         NAMES,
