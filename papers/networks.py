@@ -86,22 +86,19 @@ def _batch(
         now = [weights[0][:, active], weights[1][active], weights[2][active]]
         layer, score = _forward(inputs, now)
         error = _log_loss(score, target)
-        missed = (check[:, active] * error).sum(axis=0)
+        missed = np.einsum("nb,nb->b", check, error)
         better = missed < least[active] - 1e-6
         least[active[better]] = missed[better]
         failures[active] = np.where(better, 0, failures[active] + 1)
         for kept, weight in zip(best, weights, strict=True):
             _set(kept, active[better], _get(weight, active[better]))
-        delta = (_sigmoid(score) - target) * train[:, active]
-        flow = delta[:, :, None] * now[1] * (1 - layer * layer)
-        gradients = [
-            (inputs.T @ flow.reshape(n, -1)).reshape(d, active.size, hidden),
-            np.einsum("nb,nbh->bh", delta, layer),
-            delta.sum(axis=0),
-        ]
+        delta = (_sigmoid(score) - target) * train
+        gradients = _gradients(inputs, layer, delta, now[1])
         for weight, step, old, gradient in zip(weights, steps, before, gradients, strict=True):
             _rprop(weight, step, old, gradient, active)
-        active = active[failures[active] < patience]
+        going = failures[active] < patience
+        if not going.all():
+            active, train, check = active[going], train[:, going], check[:, going]
         if not active.size:
             break
     return _forward(inputs, best)[1], times == 0
@@ -109,9 +106,32 @@ def _batch(
 
 def _forward(inputs: np.ndarray, weights: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     first, second, bias = weights
-    d, size, hidden = first.shape
-    layer = np.tanh(inputs @ first.reshape(d, -1)).reshape(-1, size, hidden)
-    return layer, np.einsum("nbh,bh->nb", layer, second) + bias
+    layer = np.tanh(inputs @ first.reshape(first.shape[0], -1))
+    return layer, layer @ _spread(second) + bias
+
+
+def _gradients(
+    inputs: np.ndarray, layer: np.ndarray, delta: np.ndarray, second: np.ndarray
+) -> list[np.ndarray]:
+    """Pass the errors of the scores back to the weights of both layers and to the bias."""
+    size, hidden = second.shape
+    flow = delta @ _spread(second).T
+    flow *= 1 - layer * layer
+    own = np.arange(size)
+    return [
+        (inputs.T @ flow).reshape(-1, size, hidden),
+        (delta.T @ layer).reshape(size, size, hidden)[own, own],
+        delta.sum(axis=0),
+    ]
+
+
+def _spread(second: np.ndarray) -> np.ndarray:
+    """Write the output weights of all networks as one matrix, zero between different networks."""
+    size, hidden = second.shape
+    matrix = np.zeros((size, hidden, size), dtype=second.dtype)
+    own = np.arange(size)
+    matrix[own, :, own] = second
+    return matrix.reshape(-1, size)
 
 
 def _sigmoid(score: np.ndarray) -> np.ndarray:
@@ -119,7 +139,8 @@ def _sigmoid(score: np.ndarray) -> np.ndarray:
 
 
 def _log_loss(score: np.ndarray, target: np.ndarray) -> np.ndarray:
-    return np.logaddexp(0, np.where(target > 0, -score, score))
+    wrong = np.where(target > 0, -score, score)
+    return np.maximum(wrong, 0) + np.log1p(np.exp(-np.abs(wrong)))
 
 
 def _get(weight: np.ndarray, which: np.ndarray) -> np.ndarray:

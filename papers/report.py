@@ -18,8 +18,10 @@ import matplotlib as mpl
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from joblib import Parallel, delayed
 
 from pueval import AssumptionWarning, __version__
+from pueval.progress import progress_bar
 
 # One color per idea, in every figure; told apart by people who do not see red and green.
 NAIVE, OURS, KNOWN, TRUTH, OTHER = "#D55E00", "#0072B2", "#009E73", "#222222", "#CC79A7"
@@ -35,6 +37,16 @@ class Run:
     def times(self, reduced: int, full: int) -> int:
         """Return the number of repetitions."""
         return full if self.full else reduced
+
+    def each(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Call a function with each of the tasks, in several processes, and show how far it is."""
+        work = Parallel(self.jobs, return_as="generator")(delayed(function)(*t) for t in tasks)
+        found = []
+        with progress_bar("repetitions", len(tasks)) as advance:
+            for one in work:
+                found.append(one)
+                advance()
+        return found
 
 
 def style() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pandas as pd
-from joblib import Parallel, delayed
 from scipy.stats import binomtest
 from sklearn.metrics import roc_auc_score
 
@@ -32,9 +31,8 @@ def collect(run: Run) -> tuple[pd.DataFrame, Networks, int]:
     """Run all repetitions; a row for each, with the errors against the traditional classifier."""
     networks = Networks(100 if run.full else 30, 5)
     repetitions = run.times(4, 50)
-    tasks = [(d, p, r) for r in range(repetitions) for d in LABELED for p in PURITIES]
-    rows = Parallel(run.jobs)(delayed(one)(*task, networks) for task in tasks)
-    frame = pd.DataFrame(rows)
+    tasks = [(d, p, r, networks) for r in range(repetitions) for d in LABELED for p in PURITIES]
+    frame = pd.DataFrame(run.each(one, tasks))
     references = {
         data: [traditional(data, r, networks) for r in range(run.times(2, 10))] for data in LABELED
     }

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from papers.jain2017.experiment import LABELED
@@ -86,8 +85,8 @@ def make(page: Page, run: Run) -> None:
     """Make the page."""
     networks = Networks(100 if run.full else 30, 5)
     repetitions = run.times(5, 50)
-    tasks = [(d, w, r) for d in DATA for w in WAYS for r in range(repetitions)]
-    frame = pd.DataFrame(Parallel(run.jobs)(delayed(one)(*task, networks) for task in tasks))
+    tasks = [(d, w, r, networks) for d in DATA for w in WAYS for r in range(repetitions)]
+    frame = pd.DataFrame(run.each(one, tasks))
     page.add(INTRODUCTION.format(networks=networks.number, repetitions=repetitions))
     _summary(page, frame)
     for measure, title in (

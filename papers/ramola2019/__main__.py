@@ -8,7 +8,6 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 
 from papers.ramola2019.experiment import MEASURES, PURITIES, UNLABELED, one
 from papers.report import KNOWN, NAIVE, OURS, Page, Run, main, number, table
@@ -93,9 +92,8 @@ def figure_2(page: Page, run: Run) -> None:
     """Errors of the maxima on real data."""
     networks = Networks(100 if run.full else 20, 7)
     repetitions = run.times(3, 50)
-    tasks = [(d, p, r) for r in range(repetitions) for d in UNLABELED for p in PURITIES]
-    found = Parallel(run.jobs)(delayed(one)(*task, networks) for task in tasks)
-    frame = pd.DataFrame(list(itertools.chain.from_iterable(found)))
+    tasks = [(d, p, r, networks) for r in range(repetitions) for d in UNLABELED for p in PURITIES]
+    frame = pd.DataFrame(list(itertools.chain.from_iterable(run.each(one, tasks))))
     page.add(
         "## Figure 2: real data\n\n"
         f"Seven of the fourteen data sets of the paper ({', '.join(UNLABELED)}), {repetitions} repetitions, {networks.number} networks with seven hidden neurons "

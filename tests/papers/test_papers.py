@@ -90,24 +90,26 @@ class TestNetworks:
         assert abs(roc_auc_score(noise, score) - 0.5) < 0.1
 
     def test_gradient(self):
-        """The first step of resilient propagation goes against the numerical gradient."""
+        """Each of two networks follows the numerical gradient of its own weighted loss."""
         rng = np.random.default_rng(1)
         X = np.column_stack([rng.normal(size=(40, 2)), np.ones(40)])
         y = (X[:, :1] > 0).astype(float)
-        weights = [rng.normal(size=(3, 1, 2)), rng.normal(size=(1, 2)), np.zeros(1)]
+        share = rng.dirichlet(np.ones(40), size=2).T
+        weights = [rng.normal(size=(3, 2, 4)), rng.normal(size=(2, 4)), rng.normal(size=2)]
 
         def loss():
-            return networks._log_loss(networks._forward(X, weights)[1], y).mean()
+            return (share * networks._log_loss(networks._forward(X, weights)[1], y)).sum()
 
         layer, score = networks._forward(X, weights)
-        delta = (networks._sigmoid(score) - y) / 40
-        flow = delta[:, :, None] * weights[1] * (1 - layer * layer)
-        ours = (X.T @ flow.reshape(40, -1)).reshape(3, 1, 2)
+        delta = (networks._sigmoid(score) - y) * share
         before, step = loss(), 1e-6
-        for place in np.ndindex(3, 1, 2):
-            weights[0][place] += step
-            assert (loss() - before) / step == pytest.approx(ours[place], abs=1e-5)
-            weights[0][place] -= step
+        ours = networks._gradients(X, layer, delta, weights[1])
+        for weight, gradient in zip(weights, ours, strict=True):
+            assert weight.shape == gradient.shape
+            for place in np.ndindex(weight.shape):
+                weight[place] += step
+                assert (loss() - before) / step == pytest.approx(gradient[place], abs=1e-5)
+                weight[place] -= step
 
     def test_scores_are_kept(self, data_folder, cache):
         how = {"labeled": 50, "unlabeled": 300, "purity": 0.9, "repetition": 0}
