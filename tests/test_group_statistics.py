@@ -66,7 +66,9 @@ def test_limits_hold_the_truth(n_labeled, n_unlabeled, least):
         assert abs(macro.value - expected) < 4 * macro.standard_error + 0.012, name
         assert macro.spread < 0.05, name
     # The plain mean is too high: every labeled row helps itself.
-    assert groups._raw.value["average_precision"].mean() > true["average_precision"] + 0.03
+    plain, macro = groups._raw.value["average_precision"], groups.macro("average_precision").value
+    assert plain.mean() > true["average_precision"] + 0.2 / n_labeled
+    assert plain.mean() > macro
 
 
 def test_the_spread_between_groups():
@@ -106,14 +108,13 @@ def test_differences_against_rows_drawn_again():
             to_all[name].append(values - again.overall[name].value)
             to_first[name].append(values - values[0])
     for name in names:
-        found = groups.differences(name)
-        np.testing.assert_allclose(
-            found.standard_error, np.std(to_all[name], axis=0), rtol=0.16, err_msg=name
-        )
+        # Influence on the average precision lets rates become illegal, which makes it larger.
+        least, most = (1.0, 1.3) if name == "average_precision" else (0.84, 1.16)
+        ratio = groups.differences(name).standard_error / np.std(to_all[name], axis=0)
+        assert least < ratio.min() <= ratio.max() < most, name
         found = groups.differences(name, reference=0)
-        np.testing.assert_allclose(
-            found.standard_error, np.std(to_first[name], axis=0), rtol=0.16, atol=1e-9, err_msg=name
-        )
+        ratio = found.standard_error[1:] / np.std(to_first[name], axis=0)[1:]
+        assert least < ratio.min() <= ratio.max() < most, name
         assert found.value[0] == 0
         assert found.standard_error[0] == 0
 

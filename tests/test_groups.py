@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import pueval.groups.rows
-from pueval import AssumptionWarning, Counts, InputError, evaluate, evaluate_by, priors
+from pueval import AssumptionWarning, Counts, InputError, compare, evaluate, evaluate_by, priors
 from pueval.groups.codes import read_groups
 from pueval.measures import MEASURES
 from tests.conftest import draw
@@ -88,7 +88,20 @@ def test_standard_errors_are_those_of_rows_drawn_again(rng, purity):
     for k, alone in one_by_one(groups, y, score, by, n_resamples=2500, **given):
         for name in (*AT_A_POINT, "average_precision"):
             ratio = groups[name].standard_error[k] / alone[name].standard_error
-            assert 0.9 < ratio < 1.1, (name, ratio)
+            # Influence lets rates become illegal, which makes it larger; never by much.
+            assert 0.9 < ratio < (1.3 if name == "average_precision" else 1.1), (name, ratio)
+
+
+def test_average_precision_has_the_error_of_compare(rng):
+    y, score, by = population(rng, 4000, 4, purity=0.9, negatives=True)
+    given = {"prior": 0.15, "purity": 0.9, "negative_label": 2}
+    groups = evaluate_by(y, score, by, n_resamples=2, **given)
+    for k in range(4):
+        mine = by == k
+        two = {"a": score[mine], "b": score[mine].round(1)}
+        found = compare(y[mine], two, **given)["a"]["average_precision"]
+        name = "average_precision"
+        assert groups[name].standard_error[k] == pytest.approx(found.standard_error, rel=1e-9)
 
 
 def test_blocks_do_not_matter(rng, monkeypatch):

@@ -79,9 +79,9 @@ class TestEqual:
             assert metrics.roc_auc_score(
                 y, score, prior=0.0, method=method, **given
             ) == pytest.approx(sk.roc_auc_score(y, score, **given), abs=1e-12)
-            assert metrics.average_precision_score(
-                y, score, prior=0.0, method=method, **given
-            ) == pytest.approx(sk.average_precision_score(y, score, **given), abs=1e-12)
+        assert metrics.average_precision_score(y, score, prior=0.0, **given) == pytest.approx(
+            sk.average_precision_score(y, score, **given), abs=1e-12
+        )
 
     def test_curves(self, case, weighted):
         y, score, weight = data(**CASES[case], weighted=weighted)

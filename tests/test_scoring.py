@@ -143,11 +143,12 @@ class TestValues:
         pairs = np.mean(score[y == 1][:, None] > score[y == 0][None, :])
         expected = (pairs - 0.2 / 2) / (1 - 0.2)
         assert make_scorer("roc_auc", prior=0.2)(model, X, y) == pytest.approx(expected)
-        area, before = 0.0, 0.0
-        for threshold in np.sort(score[y == 1])[::-1]:
-            tp, fp, fn, _ = slow_table(y, score >= threshold, prior=0.2)
-            area += (tp / (tp + fn) - before) * tp / (tp + fp)
-            before = tp / (tp + fn)
+        area, lowest = 0.0, np.inf
+        for threshold in np.sort(score[y == 1]):
+            tp, fp, *_ = slow_table(y, score >= threshold, prior=0.2)
+            # No lower threshold has fewer false positives, nor has any less than none.
+            lowest = max(min(lowest, fp), 0)
+            area += tp / (tp + lowest) / (y == 1).sum()
         value = make_scorer("average_precision", prior=0.2)(model, X, y)
         assert value == pytest.approx(area)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from pueval.counts import Counts, Steps
 from pueval.errors import InputError
+from pueval.legal import legal_rates
 from pueval.measures import MEASURES
 from pueval.mixture import Mixture, Target
 from pueval.rates import Rates, correct_area
@@ -136,53 +137,6 @@ def direct_auc(counts: Counts, naive: float, mixture: Mixture) -> float:
     return float(correct_area(naive, mixture, mixture.background_prior(counts)))
 
 
-def average_precision(
-    counts: Counts,
-    corners: Steps,
-    rates: Rates,
-    mixture: Mixture,
-    target: Target = "population",
-) -> float:
-    """Integrate precision over recall along the corrected rates of the corners; not clipped.
-
-    A step that adds labeled rows counts with the precision at its end, as in scikit-learn.
-    Between labeled scores recall falls a little if labels are noisy (the rows that are added
-    are poorer in positives than the labeled ones); both rates are linear there and the integral
-    has a closed form.
-    """
-    steps = corners
-    if mixture.purity < 1:
-        steps = counts.unfold(corners, np.flatnonzero(np.diff(corners.labeled)) + 1)
-        rates = correct(counts, steps, mixture, target)
-    gain = np.diff(rates.tpr)
-    labeled = np.diff(steps.labeled) > 0
-    precision = MEASURES["precision"](rates)[1:]
-    area = float(np.nansum(gain[labeled] * precision[labeled]))
-    drift = np.flatnonzero(~labeled & (gain != 0))
-    if drift.size:
-        start, end = rates.predicted[drift], rates.predicted[drift + 1]
-        area += float(
-            np.sum(drift_area(rates.prevalence, start, end, rates.tpr[drift], gain[drift]))
-        )
-    return area
-
-
-def drift_area(
-    prevalence: float | Array, start: Array, end: Array, tpr: Array, gain: Array
-) -> Array:
-    """Integrate precision over recall on lines without labeled rows.
-
-    Each goes from ``tpr`` at the predicted share ``start`` to ``tpr + gain`` at ``end``; precision
-    is prevalence·(slope + offset/predicted) along it.
-    """
-    width = end - start
-    slope = np.divide(gain, width, out=np.zeros_like(width), where=width != 0)
-    offset = tpr - slope * start
-    ratio = np.divide(end, start, out=np.ones_like(end), where=start > 0)
-    area: Array = prevalence * slope * (gain + offset * np.log(ratio))
-    return area
-
-
 def roc(
     counts: Counts, corners: Steps, mixture: Mixture, target: Target = "population"
 ) -> RocCurve:
@@ -233,19 +187,15 @@ def recover_roc(steps: Steps, rates: Rates) -> RocCurve:
 def recover_precision_recall(rates: Rates) -> PrecisionRecallCurve:
     """Turn corrected rates into a precision-recall curve.
 
-    Precision is prevalence·tpr/predicted (equation 3 of Jain et al., 2017). Points outside the
-    unit square are dropped and the others sorted by recall; the curve starts at recall 0 and
+    Precision is prevalence·tpr/predicted (equation 3 of Jain et al., 2017) along the legal rates,
+    so that the area of the curve is the average precision; the curve starts at recall 0 and
     precision 1, as in scikit-learn.
     """
-    recall, precision = rates.tpr, MEASURES["precision"](rates)
+    legal = legal_rates(rates)
+    precision = MEASURES["precision"](legal)
     precision[0] = 1.0
-    kept = _in_unit(recall) & _in_unit(precision)
-    threshold = rates.threshold[kept]
-    recall, precision = np.clip(recall[kept], 0, 1), np.clip(precision[kept], 0, 1)
-    if np.any(np.diff(recall) < 0):
-        order = np.argsort(recall, kind="stable")
-        recall, precision, threshold = recall[order], precision[order], threshold[order]
-    return PrecisionRecallCurve(precision, recall, threshold)
+    defined = ~np.isnan(precision)
+    return PrecisionRecallCurve(precision[defined], legal.tpr[defined], legal.threshold[defined])
 
 
 def _inside_square(steps: Steps, rates: Rates) -> tuple[Array, Array, Array, Array]:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pueval.assumptions import Assumptions, settle
 from pueval.counts import Counts, Steps
-from pueval.curves import average_precision, direct_auc, naive_auc, placement
+from pueval.curves import direct_auc, naive_auc, placement
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation import Evaluation, both_rates, check_threshold, draw_again
+from pueval.legal import average_precision
 from pueval.measures import MEASURES
-from pueval.mixture import NAIVE, Mixture, Target, check_target
+from pueval.mixture import Mixture, Target, check_target
 from pueval.rates import Rates, rates
 from pueval.reading import read_counts
 from pueval.results import Estimate, best_value, operating_point
@@ -249,9 +250,9 @@ def _areas(
 
     def precision_recall(assumed: Mixture) -> float:
         these = both[0] if assumed == mixture else rates(counts, corners, assumed, target)
-        return average_precision(counts, corners, these, assumed, target)
+        return float(average_precision(these))
 
-    naive_area = average_precision(counts, corners, both[1], NAIVE)
+    naive_area = float(average_precision(both[1]))
     values = {
         "roc_auc": (auc(mixture), naive),
         "average_precision": (precision_recall(mixture), naive_area),

@@ -15,10 +15,11 @@ from pueval.comparing.influence import StepFunctions, influence_functions
 from pueval.comparing.joint import Joint, Joints, PairedShares, area_covariances, shares_at
 from pueval.comparing.paired import PairedRows, known_model, read_paired
 from pueval.comparing.row_bootstrap import draw_rows, drawn_covariance
-from pueval.curves import average_precision, direct_auc, naive_auc
+from pueval.curves import direct_auc, naive_auc
 from pueval.errors import AssumptionWarning, InputError, UndefinedMeasureWarning
 from pueval.evaluation import Evaluation, check_threshold, draw_again
 from pueval.evaluator import Prepared, finish, prepare
+from pueval.legal import average_precision
 from pueval.measures import AREAS, MEASURES
 from pueval.mixture import Mixture, Target, check_target
 from pueval.presentation import MAXIMA
@@ -266,10 +267,7 @@ class _Work:
             ready = model.prepared
             naive = naive_auc(ready.counts, ready.corners)
             found["roc_auc"].append(direct_auc(ready.counts, naive, self.mixture))
-            area = average_precision(
-                ready.counts, ready.corners, ready.rates[0], self.mixture, self.target
-            )
-            found["average_precision"].append(area)
+            found["average_precision"].append(float(average_precision(ready.rates[0])))
         return {name: np.array(values) for name, values in found.items()}
 
     def by_influence(self, models: list[_Model]) -> Joints:

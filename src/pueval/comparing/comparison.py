@@ -262,10 +262,11 @@ class Comparison:
 
         Purity and thresholds stay as they are; best values find the best threshold at each prior.
         The ROC AUC by the direct formula never flips: its differences are those of the naive AUC,
-        divided by purity minus prior; nor do balanced accuracy and informedness. Recall, precision
-        and average precision do not flip either as long as labels are clean: recall does not
-        depend on the prior then, and precision is proportional to the prevalence. Accuracy and F
-        can flip, and so can many others with noisy labels.
+        divided by purity minus prior; nor do balanced accuracy and informedness. Recall and
+        precision at a threshold do not flip either as long as labels are clean: recall does not
+        depend on the prior then, and precision is proportional to the prevalence. Average
+        precision does not as long as corrected rates are legal. Accuracy and F can flip, and so
+        can many others with noisy labels.
 
         Parameters
         ----------

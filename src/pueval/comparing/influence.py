@@ -10,8 +10,8 @@ and measures the estimates belong to; so one pass over the rows gives them all.
   function is the slope times "at or above".
 - The best value over thresholds moves, to first order, like the value at the best threshold
   (the envelope theorem).
-- The average precision is the integral of precision over recall: a row moves recall at its score,
-  and precision at all scores up to it.
+- The average precision is made of the rates at all thresholds: a row moves those at and below its
+  score.
 
 Prior and purity are held fixed.
 """
@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pueval.counts import Counts
+from pueval.legal import LegalSteps
 from pueval.measures import ZERO, Measure, Table
 from pueval.mixture import Mixture, Target
 from pueval.rates import Rates, Shares, background, rates_of_shares
@@ -134,25 +135,17 @@ def _auc_influence(counts: Counts, above: Shares, inside: Shares) -> Array:
 def _average_precision_influence(
     counts: Counts, inside: Shares, mixture: Mixture, target: Target
 ) -> Array:
-    """Return the influence on the integral of precision over recall.
-
-    With T the recall, P = prevalence·T/predicted and ∫P dT the integral, a row of some kind adds
-    its slope of T times P at its score, and ∫δP dT over all scores up to its own, where
-    δP = prevalence·(slope of T)/predicted − P·(slope of predicted)/predicted.
-    """
-    rates = rates_of_shares(counts, inside.labeled, inside, mixture, target)
+    """Return the influence on the average precision: a row moves the rates at and below it."""
+    where = np.flatnonzero(np.diff(inside.labeled, prepend=0))
+    there = Shares(*(column[where] for column in inside[:3]))
+    rates = rates_of_shares(counts, there.labeled, there, mixture, target)
+    group = np.zeros(where.size, dtype=np.intp)
+    by_tpr, by_fpr = np.zeros((2, inside.labeled.size))
+    by_tpr[where], by_fpr[where] = LegalSteps.of(rates, group).slopes(rates, group)
+    by_tpr, by_fpr = _from_end(by_tpr), _from_end(by_fpr)
     slopes = share_slopes(counts, mixture, target)
-    # Where nothing of the target is predicted positive precision is undefined and counts nothing.
-    defined = np.abs(rates.predicted) > ZERO
-    inverse = np.divide(1.0, rates.predicted, out=np.zeros(defined.size), where=defined)
-    precision = rates.prevalence * rates.tpr * inverse
-    gain = np.diff(rates.tpr, prepend=0.0) * inverse
-    by_recall, by_predicted = rates.prevalence * _from_end(gain), _from_end(gain * precision)
     return np.stack(
-        [
-            tpr * (precision + by_recall) - predicted * by_predicted
-            for tpr, predicted in zip(slopes.tpr, slopes.predicted, strict=True)
-        ]
+        [tpr * by_tpr + fpr * by_fpr for tpr, fpr in zip(slopes.tpr, slopes.fpr, strict=True)]
     )
 
 

@@ -10,8 +10,9 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from pueval.counts import Counts
-from pueval.curves import average_precision, direct_auc
+from pueval.curves import direct_auc
 from pueval.errors import InputError
+from pueval.legal import average_precision
 from pueval.measures import Measure
 from pueval.mixture import Mixture, Mixtures, Target
 from pueval.rates import Shares, rates, rates_of_shares
@@ -306,7 +307,7 @@ def area_values(
                 for one, plain in zip(counts, naive.tolist(), strict=True)
             ]
         return [
-            average_precision(one, steps, rates(one, steps, mixture, target), mixture, target)
+            float(average_precision(rates(one, steps, mixture, target)))
             for one, steps in zip(counts, corners, strict=True)
         ]
 

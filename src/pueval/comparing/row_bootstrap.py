@@ -9,7 +9,8 @@ import numpy as np
 from pueval.comparing.joint import Joint
 from pueval.comparing.paired import PairedRows
 from pueval.counts import Counts
-from pueval.curves import average_precision, direct_auc, naive_auc
+from pueval.curves import direct_auc, naive_auc
+from pueval.legal import average_precision
 from pueval.measures import MEASURES, Measure
 from pueval.mixture import Mixture, Target
 from pueval.rates import Rates, rates
@@ -83,7 +84,7 @@ class _Model:
             there.fpr[0],
             there.predicted[0],
             direct_auc(counts, naive_auc(counts, corners), self.mixture),
-            average_precision(counts, corners, every, self.mixture, self.target),
+            float(average_precision(every)),
             *(best_value(MEASURES[name], every)[1] for name in self.best),
         ]
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pueval.counts import Counts, Steps
-from pueval.curves import drift_area
 from pueval.groups.rows import Block
 from pueval.groups.totals import Totals
-from pueval.measures import MEASURES, ZERO
+from pueval.legal import LegalSteps
+from pueval.measures import MEASURES
 from pueval.mixture import NAIVE, Mixtures, Target
 from pueval.rates import Rates, Shares
 from pueval.samples import Array
@@ -173,61 +173,27 @@ def average_precision(
 ) -> Influence:
     """Average precision by group; ``table`` has labeled steps only.
 
-    The value is that of `pueval.curves.average_precision`. A row adds to the area directly,
-    where it moves recall, and through the precision at all lower thresholds.
+    The value is that of `pueval.legal.average_precision`. A row moves the rates at its own score
+    and at all lower thresholds.
     """
     mine, own = totals.take(table.group), _take(mixtures, table.group)
     here = mine.corrected(table.beyond, own, target)
-    above = mine.corrected(table.above, own, target)
-    opens = np.ones(table.group.size, dtype=bool)
-    opens[1:] = table.group[1:] != table.group[:-1]
-
-    def shifted(column: Array) -> Array:
-        """Return what was reached at the labeled step above."""
-        return np.where(opens, 0.0, np.concatenate([[0.0], column[:-1]]))
-
-    precision, before = _precision(here), _precision(above)
-    gain, drift = here.tpr - above.tpr, above.tpr - shifted(here.tpr)
-    parts = gain * precision
-    steady = bool(np.all(mixtures.purity == 1))
-    tails = np.zeros(table.n_groups)
-    end = _ones(totals, mixtures, target)
-    if not steady:
-        moved = np.flatnonzero(drift)
-        parts[moved] += drift_area(
-            _at(here.prevalence, moved),
-            shifted(here.predicted)[moved],
-            above.predicted[moved],
-            shifted(here.tpr)[moved],
-            drift[moved],
-        )
-        closes = np.flatnonzero(np.append(opens[1:], True))
-        rest = end.tpr - here.tpr[closes]
-        moved = np.flatnonzero(rest)
-        tails[moved] = drift_area(
-            _at(end.prevalence, moved),
-            here.predicted[closes][moved],
-            end.predicted[moved],
-            here.tpr[closes][moved],
-            rest[moved],
-        )
-    by_labeled, by_other = _slopes(totals, mixtures, target)
-    influence = []
-    for slope in (by_labeled, by_other):
-        recall, predicted = slope.tpr[table.group], slope.predicted[table.group]
-        change = gain * _change(here, precision, recall, predicted)
-        if not steady:
-            change += drift * _change(above, before, recall, predicted)
-        influence.append(_from_end(change, table))
-    at_labeled = influence[0] + by_labeled.tpr[table.group] * precision
-    by_recall = by_other.tpr[table.group]
+    steps = LegalSteps.of(here, table.group)
+    by_tpr, by_fpr = steps.slopes(here, table.group)
+    influence = [
+        _from_end(slope.tpr[table.group] * by_tpr + slope.fpr[table.group] * by_fpr, table)
+        for slope in _slopes(totals, mixtures, target)
+    ]
+    without = steps.precision_of(_without(table, mine, own, target))
+    # Where nothing else reaches it, a row has no precision but its own.
+    without = np.where(without > 0, without, steps.precision)
     return Influence(
-        table.sums(parts) + tails,
-        at_labeled,
-        influence[1] + by_recall * precision,
-        influence[1] + by_recall * before,
-        by_other.tpr * _precision(end),
-        table.sums(gain * (precision - _precision_without(table, mine, own, target, precision))),
+        table.sums(steps.gain * steps.precision),
+        influence[0],
+        influence[1],
+        influence[1],
+        np.zeros(table.n_groups),
+        table.sums(steps.gain * (steps.precision - without)),
     )
 
 
@@ -236,35 +202,20 @@ def naive_average_precision(table: Table, totals: Totals) -> Array:
     mine, size = totals.take(table.group), table.group.size
     plain = Mixtures(np.full(size, NAIVE.prior), np.full(size, NAIVE.purity))
     here = mine.corrected(table.beyond, plain, "population")
-    return table.sums(table.at[0] / mine.n_labeled * _precision(here))
+    precision = np.nan_to_num(MEASURES["precision"](here))
+    return table.sums(table.at[0] / mine.n_labeled * precision)
 
 
-def _precision_without(
-    table: Table, totals: Totals, mixtures: Mixtures, target: Target, precision: Array
-) -> Array:
-    """Precision at labeled steps, with one labeled row there left out.
+def _without(table: Table, totals: Totals, mixtures: Mixtures, target: Target) -> Rates:
+    """Rates at labeled steps, with one labeled row there left out.
 
     A labeled row counts at its own score, which makes precision there too high on average: with
-    few labeled rows by far. Where nothing else is beyond it, precision is taken as at most 1.
+    few labeled rows by far.
     """
     rows = totals.effective[0]
     share = table.beyond[0] / totals.n_labeled
     fewer = np.maximum(share * rows - 1, 0) / np.maximum(rows - 1, 1) * totals.n_labeled
-    without = totals.corrected((fewer, table.beyond[1], table.beyond[2]), mixtures, target)
-    alone = np.asarray(without.predicted) <= ZERO
-    return np.where(alone, np.minimum(precision, 1.0), _precision(without))
-
-
-def _precision(rates: Rates) -> Array:
-    return np.nan_to_num(MEASURES["precision"](rates))
-
-
-def _change(rates: Rates, precision: Array, recall: Array, predicted: Array) -> Array:
-    """Return the change of precision with recall and with the share that is predicted."""
-    top = np.asarray(rates.prevalence * recall - precision * predicted)
-    result: Array = np.zeros(top.shape)
-    np.divide(top, rates.predicted, out=result, where=rates.predicted > 0)
-    return result
+    return totals.corrected((fewer, table.beyond[1], table.beyond[2]), mixtures, target)
 
 
 def _from_end(values: Array, table: Table) -> Array:
@@ -283,15 +234,5 @@ def _slopes(totals: Totals, mixtures: Mixtures, target: Target) -> tuple[Rates, 
     )
 
 
-def _ones(totals: Totals, mixtures: Mixtures, target: Target) -> Rates:
-    """Rates where all rows are predicted positive."""
-    one = np.ones(totals.n_labeled.size)
-    return totals.corrected_shares(Shares(one, one, one), mixtures, target)
-
-
 def _take(mixtures: Mixtures, groups: Array) -> Mixtures:
     return Mixtures(mixtures.prior[groups], mixtures.purity[groups])
-
-
-def _at(values: float | Array, index: Array) -> Array:
-    return np.asarray(values)[index]

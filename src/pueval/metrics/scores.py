@@ -8,7 +8,6 @@ from typing import Any, Literal, Unpack
 from pueval import ranking
 from pueval.counts import Counts
 from pueval.curves import (
-    average_precision,
     direct_auc,
     naive_auc,
     recover_precision_recall,
@@ -16,6 +15,7 @@ from pueval.curves import (
     roc,
 )
 from pueval.errors import AssumptionWarning, InputError
+from pueval.legal import average_precision
 from pueval.metrics.arguments import How, Labels, clipped, read, spelled_out
 from pueval.mixture import Mixture
 from pueval.rates import rates
@@ -85,13 +85,14 @@ def roc_auc_score(
 
 @spelled_out
 def average_precision_score(
-    y_true: Any, y_score: Any, *, prior: float, method: Method = "direct", **how: Unpack[How]
+    y_true: Any, y_score: Any, *, prior: float, **how: Unpack[How]
 ) -> float:
     """Average precision, corrected for unlabeled positives.
 
-    The integral of precision over recall. Direct: along the corrected rates as they are, so that
-    chance errors of both signs cancel. Indirect: the area under the curve of
-    `precision_recall_curve`, from which impossible points have been dropped.
+    The sum of precision times gain of recall over the thresholds, along the curve of
+    `precision_recall_curve`: corrected rates are brought into [0, 1], and the false positive rate
+    at some recall is the lowest of all thresholds that reach this recall, as on the ROC curve
+    that Jain et al. recover.
 
     Parameters
     ----------
@@ -99,18 +100,16 @@ def average_precision_score(
         1 or True for labeled positives, 0 or False for unlabeled rows.
     y_score : array-like of shape (n,)
         Scores; higher means more likely positive.
-    method : {"direct", "indirect"}
-        How to correct.
     {how}
 
     Returns
     -------
     float
-        Clipped to [0, 1], with an AssumptionWarning.
+        In [0, 1].
 
     References
     ----------
-    Jain, White and Radivojac (2017), equation 3.
+    Jain, White and Radivojac (2017), equation 3 and algorithm 1.
 
     Examples
     --------
@@ -118,15 +117,9 @@ def average_precision_score(
     >>> round(average_precision_score(y_true, y_score, prior=0.0), 4)
     0.8333
     """
-    _check_method(method)
     counts, mixture, target = read(y_true, y_score, prior, **how)
     _check_prior(counts, mixture)
-    corners = counts.corners()
-    corrected = rates(counts, corners, mixture, target)
-    if method == "indirect":
-        return recover_precision_recall(corrected).area
-    area = average_precision(counts, corners, corrected, mixture, target)
-    return clipped("average_precision", area)
+    return float(average_precision(rates(counts, counts.corners(), mixture, target)))
 
 
 @spelled_out

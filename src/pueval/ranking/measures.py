@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import xlogy
 
 from pueval.counts import Counts
-from pueval.curves import average_precision, naive_auc
+from pueval.curves import naive_auc
 from pueval.errors import InputError
-from pueval.mixture import NAIVE
+from pueval.legal import average_precision
 from pueval.ranking.hypergeometric import LogFactorials
 from pueval.ranking.operating_points import OperatingPoints, check_countable
 from pueval.rates import naive_rates
@@ -208,9 +208,7 @@ def ranking_measures(counts: Counts) -> dict[str, float]:
         "lee_liu": points.mean(points.squared_hits / t**2 * n / drawn),
         "pseudo_f": pseudo_f(counts),
         "naive_roc_auc": naive_auc(counts, steps),
-        "naive_average_precision": average_precision(
-            counts, steps, naive_rates(counts, steps), NAIVE
-        ),
+        "naive_average_precision": float(average_precision(naive_rates(counts, steps))),
         "naive_f1": points.mean(2 * hits / (drawn + t)),
         "naive_matthews_corrcoef": points.mean(correlation),
         "naive_mutual_information": points.mean(_mutual_information(points)),

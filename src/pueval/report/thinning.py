@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pueval.counts import Counts
-from pueval.curves import average_precision, placement
+from pueval.curves import placement
+from pueval.legal import average_precision
 from pueval.mixture import Mixture, Target
 from pueval.rates import rates
 
@@ -87,9 +88,8 @@ def thin(
     if _distinct(counts, 3 * scores) and counts.score.size <= scores:
         return Thinned(counts, True, placed, 0.0, 0.0)  # noqa: FBT003
     few = counts.thinned(scores, keep=[threshold])
-    corners = few.corners()
-    there = average_precision(few, corners, rates(few, corners, mixture, target), mixture, target)
-    error = abs(min(max(there, 0.0), 1.0) - precision)
+    there = float(average_precision(rates(few, few.corners(), mixture, target)))
+    error = abs(there - precision)
     # A labeled row can be misplaced by half of the rows that it now is tied with.
     rows = few.labeled + few.unlabeled + few.negative
     misplaced = np.max(rows[few.labeled > 0]) / few.n / 2 / (1 - mixture.prevalence(few))

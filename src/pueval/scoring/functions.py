@@ -15,8 +15,9 @@ import numpy as np
 from pueval import ranking
 from pueval.assumptions import settle
 from pueval.counts import Counts
-from pueval.curves import average_precision, direct_auc, naive_auc
+from pueval.curves import direct_auc, naive_auc
 from pueval.errors import InputError
+from pueval.legal import average_precision
 from pueval.measures import AREAS, Measure, find_measure
 from pueval.metrics.predictions import predicted_positive
 from pueval.mixture import Mixture, Target
@@ -155,6 +156,4 @@ def _area(name: str, counts: Counts, mixture: Mixture, target: Target) -> float:
     corners = counts.corners()
     if name == "roc_auc":
         return direct_auc(counts, naive_auc(counts, corners), mixture)
-    return average_precision(
-        counts, corners, rates(counts, corners, mixture, target), mixture, target
-    )
+    return float(average_precision(rates(counts, corners, mixture, target)))

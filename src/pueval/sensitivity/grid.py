@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pueval.counts import Counts
-from pueval.curves import average_precision, direct_auc, naive_auc
+from pueval.curves import direct_auc, naive_auc
 from pueval.errors import InputError, require
+from pueval.legal import average_precision
 from pueval.measures import AREAS, MEASURES, find_measure, unknown_measure
 from pueval.mixture import Mixture, Mixtures, Target
 from pueval.rates import rates
@@ -121,11 +122,9 @@ def _function(
         few = counts.thinned(SCORES)
         corners = few.corners()
 
-        def area(mixture: Mixture) -> float:
-            these = rates(few, corners, mixture, target)
-            return average_precision(few, corners, these, mixture, target)
-
-        return lambda m: np.array([area(m[k]) for k in range(len(m))])
+        return lambda m: np.array(
+            [average_precision(rates(few, corners, m[k], target)) for k in range(len(m))]
+        )
     try:
         measure = find_measure(name)
     except InputError:

@@ -15,6 +15,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from pueval.counts import Counts, Steps
+from pueval.legal import average_precision, lowest_rates
 from pueval.measures import MEASURES, ZERO, Measure
 from pueval.mixture import Mixture, Mixtures, Target
 from pueval.rates import Rates, Shares, background, correct_area, rates, rates_of_shares
@@ -25,6 +26,9 @@ from pueval.uncertainty.region import Region, extremes
 
 # How much of the excess of a best value is in doubt; by simulation (tests/coverage).
 DOUBT = 1.5
+# Share of the variance of the average precision that is taken from rates that may be illegal. By
+# chance rates can look perfect, and then legal ones hardly vary; by simulation, as well.
+FREE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,13 +178,23 @@ class Resamples:
         if known is not None:
             return self.how.interval(value(self.mixture), known)
 
+        def expected(mixture: Mixture | Mixtures) -> Rates:
+            return self.rates_for(self.cells.expected, mixture)
+
         def drawn(mixture: Mixture | Mixtures) -> Array:
-            return _average_precision(self.rates_for(self.cells.drawn, mixture))
+            # Around legal rates: around others, those that look too good would hardly vary.
+            rates, around = self.rates_for(self.cells.drawn, mixture), expected(mixture)
+            tpr, fpr = lowest_rates(around)
+            tpr, fpr = rates.tpr + (tpr - around.tpr), rates.fpr + (fpr - around.fpr)
+            return average_precision(replace(rates, tpr=tpr, fpr=fpr))
 
-        def expected(mixture: Mixture | Mixtures) -> Array:
-            return _average_precision(self.rates_for(self.cells.expected, mixture))
+        def error(mixture: Mixture | Mixtures) -> float:
+            free = _free_average_precision(self.rates_for(self.cells.drawn, mixture))
+            within, beyond = spread(drawn(mixture)) ** 2, spread(free) ** 2
+            return math.sqrt((1 - FREE) * within + FREE * beyond)
 
-        return self._interval(value, drawn, self._scenarios(expected))
+        scenarios = self._scenarios(lambda mixture: average_precision(expected(mixture)))
+        return self._interval(value, drawn, scenarios, error=error)
 
     def auc(self, naive: float, value: Callable[[Mixture], float]) -> Interval:
         """Interval of the AUC; ``value`` gives it for a mixture.
@@ -253,15 +267,23 @@ class Resamples:
         scenarios: list[Mixture],
         low: float = 0.0,
         high: float = 1.0,
+        *,
+        error: Callable[[Mixture | Mixtures], float] | None = None,
     ) -> Interval:
+        """Take the error from the spread of the draws, if it is not given."""
+        if error is None:
+
+            def error(mixture: Mixture | Mixtures) -> float:
+                return spread(drawn(mixture))
+
         if self.estimated is not None and self.uncertain is not None:
-            error = spread(drawn(self.mixture))
-            return self._carried(value, drawn(self.uncertain), error, scenarios, low, high)
+            known = error(self.mixture)
+            return self._carried(value, drawn(self.uncertain), known, scenarios, low, high)
         first = self.how.interval(
-            value(self.mixture), spread(drawn(self.uncertain or self.mixture)), low, high
+            value(self.mixture), error(self.uncertain or self.mixture), low, high
         )
         others = (
-            self.how.interval(value(mixture), spread(drawn(mixture)), low, high)
+            self.how.interval(value(mixture), error(mixture), low, high)
             for mixture in scenarios[1:]
         )
         return Interval.union([first, *others])
@@ -334,8 +356,8 @@ def precision_where(rates: Rates, *, otherwise: float) -> Array:
     return np.where(rates.predicted > ZERO, MEASURES["precision"](rates), otherwise)
 
 
-def _average_precision(rates: Rates) -> Array:
-    """Sum of precision at the end of each cell times the gain of recall in it."""
+def _free_average_precision(rates: Rates) -> Array:
+    """Average precision along the rates as they are, legal or not."""
     precision = precision_where(rates, otherwise=0.0)
     area: Array = np.sum(np.diff(rates.tpr, axis=-1) * precision[..., 1:], axis=-1)
     return area

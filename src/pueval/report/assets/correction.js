@@ -216,24 +216,31 @@ const correction = (() => {
   // Insert, before some of the steps, the counts just above their scores.
   const unfold = (steps, wanted) => steps.flatMap((k) => (wanted(k) ? [k - 1, k] : [k]));
 
+  // Rates in the order of recall, within [0, 1], each with the lowest false positive rate of its
+  // own threshold and of all that reach more; and the precision there.
+  function legalRates(table, mixture, target) {
+    const rate = rates(table, mixture, target);
+    const line = corners(table)
+      .map(rate)
+      .map((there) => ({ ...there, tpr: clip(there.tpr, 0, 1), fpr: clip(there.fpr, 0, 1) }))
+      .sort((a, b) => a.tpr - b.tpr);
+    let lowest = 1;
+    for (let i = line.length - 1; i >= 0; i--) {
+      const there = line[i];
+      lowest = Math.min(lowest, there.fpr);
+      const predicted = there.prevalence * there.tpr + (1 - there.prevalence) * lowest;
+      Object.assign(there, { fpr: lowest, predicted });
+      there.precision = precision(shares(there));
+    }
+    return line;
+  }
+
   function averagePrecision(table, mixture, target) {
-    let steps = corners(table);
-    if (mixture.purity < 1) steps = unfold(steps, (k) => addsLabeled(table, k));
-    const line = steps.map(rates(table, mixture, target));
+    const line = legalRates(table, mixture, target);
     let area = 0;
-    for (let i = 1; i < line.length; i++) {
-      const [start, end] = [line[i - 1], line[i]];
-      const gain = end.tpr - start.tpr;
-      if (table.labeled[steps[i]] > table.labeled[steps[i - 1]]) {
-        const height = precision(shares(end));
-        if (!Number.isNaN(height)) area += gain * height;
-      } else if (gain !== 0) {
-        // Between labeled scores both rates are linear, and the integral has a closed form.
-        const slope = gain / (end.predicted - start.predicted);
-        const offset = start.tpr - slope * start.predicted;
-        const growth = start.predicted > 0 ? end.predicted / start.predicted : 1;
-        area += end.prevalence * slope * (gain + offset * Math.log(growth));
-      }
+    for (let i = 0; i < line.length; i++) {
+      const gain = line[i].tpr - (i ? line[i - 1].tpr : 0);
+      if (!Number.isNaN(line[i].precision)) area += gain * line[i].precision;
     }
     return area;
   }
@@ -332,16 +339,9 @@ const correction = (() => {
   }
 
   function precisionRecallCurve(table, mixture, target) {
-    const rate = rates(table, mixture, target);
-    const points = corners(table)
-      .map((k, i) => {
-        const there = rate(k);
-        const height = i ? precision(shares(there)) : 1;
-        return { x: there.tpr, y: height, threshold: there.threshold };
-      })
-      .filter(({ x, y }) => inUnit(x) && inUnit(y))
-      .map(({ x, y, threshold }) => ({ x: clip(x, 0, 1), y: clip(y, 0, 1), threshold }));
-    return points.sort((a, b) => a.x - b.x);
+    return legalRates(table, mixture, target)
+      .map(({ tpr, precision, threshold }, i) => ({ x: tpr, y: i ? precision : 1, threshold }))
+      .filter(({ y }) => !Number.isNaN(y));
   }
 
   // ------------------------------------------------------------------ labeling bias

@@ -1,0 +1,133 @@
+"""Legal rates: within [0, 1], and rising together.
+
+Corrected rates are noisy. Where few rows are left, the false positive rate can be negative, or
+fall where it should rise; with noisy labels recall can fall, too. What a ROC curve can have are
+rates in [0, 1] whose false positive rate at some recall is the lowest of all thresholds that reach
+this recall. This is algorithm 1 of Jain et al. (2017), which lifts recall to its maximum at or left
+of a false positive rate, read along the other axis.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pueval.measures import MEASURES, ZERO
+from pueval.rates import Rates
+from pueval.samples import Array
+
+
+def legal_rates(rates: Rates) -> Rates:
+    """Put thresholds in the order of recall, with the lowest rate of each and all that follow.
+
+    Rates may have lines, one per resample; each is made legal for itself.
+    """
+    tpr, fpr, order = _legal(rates)
+    threshold = rates.threshold
+    if order is not None:
+        threshold = np.take_along_axis(np.broadcast_to(threshold, tpr.shape), order, axis=-1)
+    predicted = rates.prevalence * tpr + (1 - rates.prevalence) * fpr
+    return Rates(threshold, tpr, fpr, predicted, rates.prevalence, rates.size)
+
+
+def lowest_rates(rates: Rates) -> tuple[Array, Array]:
+    """Return legal recall and false positive rate, thresholds in the order they had."""
+    tpr, fpr, order = _legal(rates)
+    if order is None:
+        return tpr, fpr
+    back = np.argsort(order, axis=-1)
+    return np.take_along_axis(tpr, back, axis=-1), np.take_along_axis(fpr, back, axis=-1)
+
+
+def _legal(rates: Rates) -> tuple[Array, Array, Array | None]:
+    """Return legal rates in the order of recall, and this order if it is another."""
+    tpr, fpr, order = np.clip(rates.tpr, 0, 1), np.clip(rates.fpr, 0, 1), None
+    if np.any(tpr[..., 1:] < tpr[..., :-1]):
+        order = np.argsort(tpr, axis=-1, kind="stable")
+        tpr, fpr = (np.take_along_axis(column, order, axis=-1) for column in (tpr, fpr))
+    fpr = np.minimum.accumulate(fpr[..., ::-1], axis=-1)[..., ::-1]
+    return tpr, fpr, order
+
+
+def average_precision(rates: Rates) -> Array:
+    """Sum of precision times gain of recall along legal rates; one number per line.
+
+    A step counts with the precision at its end, as in scikit-learn, whose value it is where
+    nothing is corrected.
+    """
+    legal = legal_rates(rates)
+    gain = np.diff(legal.tpr, axis=-1, prepend=0)
+    area: Array = np.nansum(gain * MEASURES["precision"](legal), axis=-1)
+    return area
+
+
+@dataclass(frozen=True, eq=False)
+class LegalSteps:
+    """How the average precision of many groups at once is made of single thresholds.
+
+    Attributes
+    ----------
+    order : ndarray
+        The thresholds of each group in the order of recall.
+    lowest : ndarray
+        In this order: which threshold has the lowest false positive rate of each and all that
+        follow.
+    gain : ndarray
+        In this order: gain of recall.
+    precision : ndarray
+        In this order.
+    """
+
+    order: Array
+    lowest: Array
+    gain: Array
+    precision: Array
+
+    @classmethod
+    def of(cls, rates: Rates, group: Array) -> LegalSteps:
+        """Make rates legal in every group; thresholds of a group are next to each other."""
+        tpr, fpr = np.clip(rates.tpr, 0, 1), np.clip(rates.fpr, 0, 1)
+        order = np.lexsort((tpr, group))
+        by_fpr = np.lexsort((fpr[order], group))
+        rank = np.empty(order.size, dtype=np.intp)
+        rank[by_fpr] = np.arange(order.size)
+        # Later groups have higher ranks, so that the lowest rank stays within the group.
+        lowest = order[by_fpr[np.minimum.accumulate(rank[::-1])[::-1]]]
+        opens = np.diff(group, prepend=-1) != 0
+        gain = tpr[order] - np.where(opens, 0.0, np.roll(tpr[order], 1))
+        return cls(order, lowest, gain, _precision(rates, order, lowest))
+
+    def precision_of(self, rates: Rates) -> Array:
+        """Return the precision of other rates at the same thresholds, in the order of recall."""
+        return _precision(rates, self.order, self.lowest)
+
+    def slopes(self, rates: Rates, group: Array) -> tuple[Array, Array]:
+        """Return how the area changes with recall and with the false positive rate of each.
+
+        Recall of a threshold ends one step, begins the next, and is part of the precision of its
+        own, as is the false positive rate. Rates are free to become illegal: a rate at the edge
+        of [0, 1] is there by chance, and to hold it there would make light of chance.
+        """
+        tpr, fpr = np.clip(rates.tpr, 0, 1)[self.order], np.clip(rates.fpr, 0, 1)[self.lowest]
+        prevalence = np.broadcast_to(rates.prevalence, rates.tpr.shape)[self.order]
+        predicted = prevalence * tpr + (1 - prevalence) * fpr
+        bend = np.zeros(predicted.size)
+        np.divide(prevalence * (1 - prevalence), predicted**2, out=bend, where=predicted > ZERO)
+        closes = np.diff(group, append=-1) != 0
+        # After the last of a group comes the end of the curve, whose precision is the prevalence.
+        following = np.where(closes, prevalence, np.roll(self.precision, -1))
+        by_tpr, by_fpr = np.empty(tpr.size), np.empty(tpr.size)
+        by_tpr[self.order] = self.precision - following + self.gain * bend * fpr
+        by_fpr[self.order] = -self.gain * bend * tpr
+        return by_tpr, by_fpr
+
+
+def _precision(rates: Rates, order: Array, lowest: Array) -> Array:
+    """Precision of the recall of some thresholds with the false positive rates of others."""
+    prevalence = np.broadcast_to(rates.prevalence, rates.tpr.shape)[order]
+    hits = prevalence * np.clip(rates.tpr, 0, 1)[order]
+    predicted = hits + (1 - prevalence) * np.clip(rates.fpr, 0, 1)[lowest]
+    precision = np.zeros(hits.size)
+    np.divide(hits, predicted, out=precision, where=predicted > ZERO)
+    return precision
