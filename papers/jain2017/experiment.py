@@ -67,12 +67,9 @@ def estimates(made: Scored) -> dict[str, Any]:
 
 
 def _areas(suffix: str, ev: Evaluation) -> dict[str, float]:
-    curve = ev.roc()
     return {
         f"D{suffix}": ev["roc_auc"].value,
-        f"I{suffix}": curve.area,
-        f"C{suffix}": curve.average_precision(max(ev.prevalence, 1e-9)),
-        f"P{suffix}": ev.pr().area,
+        f"I{suffix}": ev.roc().area,
         f"A{suffix}": ev["average_precision"].value,
     }
 

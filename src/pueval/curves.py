@@ -44,9 +44,8 @@ class RocCurve:
         """Area under the precision-recall curve that belongs to this ROC curve.
 
         At a point (f, t) of the ROC curve recall is t and precision π·t/(π·t + (1 − π)·f); the
-        integral over recall has a closed form on each straight piece. A recovered ROC curve is
-        legal, and so is the precision everywhere on it: noise cannot put it above 1, as it can
-        where precision is corrected threshold by threshold.
+        integral over recall has a closed form on each straight piece. So a curve tells what the
+        average precision would be at any other prevalence.
 
         Parameters
         ----------
@@ -96,7 +95,7 @@ class PrecisionRecallCurve:
 
     @property
     def area(self) -> float:
-        """Sum of precision times step of recall; Jain's indirect estimate if recovered."""
+        """Sum of precision times step of recall: the average precision."""
         return float(np.sum(np.diff(self.recall) * self.precision[1:]))
 
 

@@ -333,7 +333,7 @@ class Evaluation:
         Returns
         -------
         PrecisionRecallCurve
-            With ``area``, which for the corrected curve is Jain's indirect estimate.
+            With ``area``, which is the average precision.
         """
         return recover_precision_recall(self._rates[naive])
 
