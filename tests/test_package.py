@@ -17,13 +17,26 @@ def test_import_is_light():
     code = (
         "import sys, pueval;"
         "heavy = {'pandas', 'matplotlib', 'sklearn', 'scipy.stats', 'scipy.optimize',"
-        "'duckdb', 'narwhals', 'rich'};"
+        "'duckdb', 'narwhals', 'rich', 'pueval.groups', 'pueval.comparing'};"
         "print(sorted(heavy & set(sys.modules)))"
     )
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert result.stdout.strip() == "[]"
+
+
+def test_names_that_are_imported_when_asked_for():
+    code = (
+        "import pueval, sys;"
+        "assert pueval.compare.__module__ == 'pueval.comparing.comparator';"
+        "assert set(pueval.__all__) <= set(dir(pueval));"
+        "pueval.no_such_name"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 1
+    message = "AttributeError: module 'pueval' has no attribute 'no_such_name'"
+    assert result.stderr.strip().endswith(message)
 
 
 @pytest.mark.parametrize("module", [pueval, metrics, pueval.conversions, simulate])

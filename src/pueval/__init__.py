@@ -1,16 +1,9 @@
 """Honest evaluation of binary classifiers when nobody ever labeled a negative."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from pueval import conversions, metrics
-from pueval.comparing import (
-    Comparison,
-    Difference,
-    Disagreement,
-    Flip,
-    PriorOrder,
-    Rankings,
-    Reign,
-    compare,
-)
 from pueval.counts import Counts
 from pueval.errors import (
     AssumptionWarning,
@@ -21,13 +14,6 @@ from pueval.errors import (
 )
 from pueval.evaluation import Evaluation
 from pueval.evaluator import evaluate
-from pueval.groups import (
-    GroupDifferences,
-    GroupEstimates,
-    GroupEvaluation,
-    MacroAverage,
-    evaluate_by,
-)
 from pueval.label_frequency import Moments, labeling_moments, labeling_variance
 from pueval.mixture import Mixture
 from pueval.resolution import Resolution, resolution
@@ -45,6 +31,25 @@ from pueval.sensitivity import (
 from pueval.tally import tally
 from pueval.thresholds import Choice
 from pueval.uncertainty import CurveBand, Region, poisson_resamples
+
+if TYPE_CHECKING:
+    from pueval.comparing import (
+        Comparison,
+        Difference,
+        Disagreement,
+        Flip,
+        PriorOrder,
+        Rankings,
+        Reign,
+        compare,
+    )
+    from pueval.groups import (
+        GroupDifferences,
+        GroupEstimates,
+        GroupEvaluation,
+        MacroAverage,
+        evaluate_by,
+    )
 
 __version__ = "0.1.0"
 
@@ -96,3 +101,36 @@ __all__ = [
     "resolution",
     "tally",
 ]
+
+# Imported when they are first asked for: not everybody compares models, or groups.
+_LATER = {
+    "pueval.comparing": (
+        "Comparison",
+        "Difference",
+        "Disagreement",
+        "Flip",
+        "PriorOrder",
+        "Rankings",
+        "Reign",
+        "compare",
+    ),
+    "pueval.groups": (
+        "GroupDifferences",
+        "GroupEstimates",
+        "GroupEvaluation",
+        "MacroAverage",
+        "evaluate_by",
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _LATER.items():
+        if name in names:
+            found = globals()[name] = getattr(import_module(module), name)
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
