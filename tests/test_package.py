@@ -33,7 +33,9 @@ def test_names_that_are_imported_when_asked_for():
         "assert set(pueval.__all__) <= set(dir(pueval));"
         "pueval.no_such_name"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
     assert result.returncode == 1
     message = "AttributeError: module 'pueval' has no attribute 'no_such_name'"
     assert result.stderr.strip().endswith(message)

@@ -81,61 +81,66 @@ class LegalSteps:
     lowest : ndarray
         In this order: which threshold has the lowest false positive rate of each and all that
         follow.
-    gain : ndarray
-        In this order: gain of recall.
-    precision : ndarray
-        In this order.
+    rates : Rates
+        In this order: the legal rates.
+    gain, precision : ndarray
+        In this order: gain of recall and precision; the area is the sum of their products.
     """
 
     order: Array
     lowest: Array
+    rates: Rates
     gain: Array
     precision: Array
 
     @classmethod
     def of(cls, rates: Rates, group: Array) -> LegalSteps:
         """Make rates legal in every group; thresholds of a group are next to each other."""
-        tpr, fpr = np.clip(rates.tpr, 0, 1), np.clip(rates.fpr, 0, 1)
-        order = np.lexsort((tpr, group))
-        by_fpr = np.lexsort((fpr[order], group))
+        order = np.lexsort((np.clip(rates.tpr, 0, 1), group))
+        by_fpr = np.lexsort((np.clip(rates.fpr, 0, 1)[order], group))
         rank = np.empty(order.size, dtype=np.intp)
         rank[by_fpr] = np.arange(order.size)
         # Later groups have higher ranks, so that the lowest rank stays within the group.
         lowest = order[by_fpr[np.minimum.accumulate(rank[::-1])[::-1]]]
+        legal = _taken(rates, order, lowest)
         opens = np.diff(group, prepend=-1) != 0
-        gain = tpr[order] - np.where(opens, 0.0, np.roll(tpr[order], 1))
-        return cls(order, lowest, gain, _precision(rates, order, lowest))
+        gain = legal.tpr - np.where(opens, 0.0, np.roll(legal.tpr, 1))
+        return cls(order, lowest, legal, gain, _precision(legal))
 
     def precision_of(self, rates: Rates) -> Array:
         """Return the precision of other rates at the same thresholds, in the order of recall."""
-        return _precision(rates, self.order, self.lowest)
+        return _precision(_taken(rates, self.order, self.lowest))
 
-    def slopes(self, rates: Rates, group: Array) -> tuple[Array, Array]:
+    def slopes(self, group: Array) -> tuple[Array, Array]:
         """Return how the area changes with recall and with the false positive rate of each.
 
         Recall of a threshold ends one step, begins the next, and is part of the precision of its
         own, as is the false positive rate. Rates are free to become illegal: a rate at the edge
         of [0, 1] is there by chance, and to hold it there would make light of chance.
         """
-        tpr, fpr = np.clip(rates.tpr, 0, 1)[self.order], np.clip(rates.fpr, 0, 1)[self.lowest]
-        prevalence = np.broadcast_to(rates.prevalence, rates.tpr.shape)[self.order]
-        predicted = prevalence * tpr + (1 - prevalence) * fpr
-        bend = np.zeros(predicted.size)
-        np.divide(prevalence * (1 - prevalence), predicted**2, out=bend, where=predicted > ZERO)
+        legal = self.rates
+        bend = np.zeros(legal.tpr.size)
+        spread = np.asarray(legal.prevalence * (1 - legal.prevalence))
+        np.divide(spread, legal.predicted**2, out=bend, where=legal.predicted > ZERO)
         closes = np.diff(group, append=-1) != 0
         # After the last of a group comes the end of the curve, whose precision is the prevalence.
-        following = np.where(closes, prevalence, np.roll(self.precision, -1))
-        by_tpr, by_fpr = np.empty(tpr.size), np.empty(tpr.size)
-        by_tpr[self.order] = self.precision - following + self.gain * bend * fpr
-        by_fpr[self.order] = -self.gain * bend * tpr
+        following = np.where(closes, legal.prevalence, np.roll(self.precision, -1))
+        by_tpr, by_fpr = np.empty(bend.size), np.empty(bend.size)
+        by_tpr[self.order] = self.precision - following + self.gain * bend * legal.fpr
+        by_fpr[self.order] = -self.gain * bend * legal.tpr
         return by_tpr, by_fpr
 
 
-def _precision(rates: Rates, order: Array, lowest: Array) -> Array:
-    """Precision of the recall of some thresholds with the false positive rates of others."""
+def _taken(rates: Rates, order: Array, lowest: Array) -> Rates:
+    """Put the recall of some thresholds together with the false positive rates of others.
+
+    What is left belongs to two thresholds, and none is told.
+    """
+    tpr, fpr = np.clip(rates.tpr, 0, 1)[order], np.clip(rates.fpr, 0, 1)[lowest]
     prevalence = np.broadcast_to(rates.prevalence, rates.tpr.shape)[order]
-    hits = prevalence * np.clip(rates.tpr, 0, 1)[order]
-    predicted = hits + (1 - prevalence) * np.clip(rates.fpr, 0, 1)[lowest]
-    precision = np.zeros(hits.size)
-    np.divide(hits, predicted, out=precision, where=predicted > ZERO)
-    return precision
+    predicted = prevalence * tpr + (1 - prevalence) * fpr
+    return Rates(np.empty(0), tpr, fpr, predicted, prevalence, rates.size)
+
+
+def _precision(rates: Rates) -> Array:
+    return np.nan_to_num(MEASURES["precision"](rates))
