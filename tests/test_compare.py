@@ -18,7 +18,7 @@ from pueval.comparing.influence import influence_functions, measure_slopes, shar
 from pueval.comparing.joint import Joint
 from pueval.curves import naive_auc
 from pueval.errors import UndefinedMeasureWarning
-from pueval.legal import legal_rates
+from pueval.legal import average_precision, legal_rates
 from pueval.measures import MEASURES
 from pueval.mixture import Mixture
 from pueval.rates import rates
@@ -77,7 +77,8 @@ def test_auc_against_all_pairs(rng, decimals, negatives):
 def test_influence_is_what_a_heavier_row_does(rng, target, prior, purity, decimals):
     """The influence of a row is the slope of the estimate in the weight of the row.
 
-    That on the average precision is the slope at legal rates, which are free to become illegal.
+    That on the average precision is half the slope of the area itself, half that of legal rates
+    that are free to become illegal.
     """
     y, scores, positive = models(rng, 400, decimals=decimals)
     y = with_negatives(y, positive, rng)
@@ -99,7 +100,8 @@ def test_influence_is_what_a_heavier_row_does(rng, target, prior, purity, decima
         predicted = legal.prevalence * tpr + (1 - legal.prevalence) * fpr
         with np.errstate(invalid="ignore"):
             precision = np.where(legal.predicted > 1e-12, legal.prevalence * tpr / predicted, 0)
-        area = np.sum(np.diff(tpr, prepend=0) * precision)
+        free = np.sum(np.diff(tpr, prepend=0) * precision)
+        area = (free + average_precision(moved)) / 2
         return np.array([naive_auc(counts, counts.corners()), area])
 
     functions = influence_functions(Counts.from_arrays(y, score, negative_label=2), mixture, target)

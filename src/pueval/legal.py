@@ -17,6 +17,10 @@ from pueval.measures import MEASURES, ZERO
 from pueval.rates import Rates
 from pueval.samples import Array
 
+# How much of a slope is that of rates which may be illegal; by simulation of coverage
+# (benchmarks/comparison.py and benchmarks/groups_coverage.py).
+FREE = 0.5
+
 
 def legal_rates(rates: Rates) -> Rates:
     """Put thresholds in the order of recall, with the lowest rate of each and all that follow.
@@ -111,12 +115,14 @@ class LegalSteps:
         """Return the precision of other rates at the same thresholds, in the order of recall."""
         return _precision(_taken(rates, self.order, self.lowest))
 
-    def slopes(self, group: Array) -> tuple[Array, Array]:
+    def slopes(self, rates: Rates, group: Array) -> tuple[Array, Array]:
         """Return how the area changes with recall and with the false positive rate of each.
 
         Recall of a threshold ends one step, begins the next, and is part of the precision of its
-        own, as is the false positive rate. Rates are free to become illegal: a rate at the edge
-        of [0, 1] is there by chance, and to hold it there would make light of chance.
+        own; a false positive rate is part of the precision wherever it is the lowest, if it is
+        not outside [0, 1]. But rates that are, or are not the lowest, are so by chance, and to
+        hold them there makes light of chance; so a share, `FREE`, is taken from slopes for which
+        every rate counts where it is.
         """
         legal = self.rates
         bend = np.zeros(legal.tpr.size)
@@ -125,10 +131,18 @@ class LegalSteps:
         closes = np.diff(group, append=-1) != 0
         # After the last of a group comes the end of the curve, whose precision is the prevalence.
         following = np.where(closes, legal.prevalence, np.roll(self.precision, -1))
-        by_tpr, by_fpr = np.empty(bend.size), np.empty(bend.size)
-        by_tpr[self.order] = self.precision - following + self.gain * bend * legal.fpr
-        by_fpr[self.order] = -self.gain * bend * legal.tpr
-        return by_tpr, by_fpr
+        by_tpr = self.precision - following + self.gain * bend * legal.fpr
+        by_fpr = -self.gain * bend * legal.tpr
+        size = by_tpr.size
+        return (
+            np.bincount(self.order, by_tpr, size) * np.where(_inside(rates.tpr), 1, FREE),
+            FREE * np.bincount(self.order, by_fpr, size)
+            + (1 - FREE) * np.bincount(self.lowest, by_fpr, size) * _inside(rates.fpr),
+        )
+
+
+def _inside(rate: Array) -> Array:
+    return (rate >= 0) & (rate <= 1)
 
 
 def _taken(rates: Rates, order: Array, lowest: Array) -> Rates:
