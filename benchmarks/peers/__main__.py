@@ -37,7 +37,6 @@ LIBRARIES = {
 # Line of the table, adapter, library, what it is compared with for speed.
 LINES = (
     ("pueval", "pueval", "pueval", None),
-    ("pueval, recovered curve", "pueval_curve", "pueval", None),
     ("pueval, Claesen's bounds", "pueval_bounds", "pueval", None),
     ("pulearn, `pi` = prior", "pulearn", "pulearn", "pueval_values"),
     ("pulearn, `pi` = prevalence", "pulearn_prevalence", "pulearn", None),

@@ -32,18 +32,6 @@ def pueval_values(rows):
     return pueval(rows, level=None)
 
 
-def pueval_curve(rows):
-    """The areas of the recovered ROC curve."""
-    from pueval import evaluate
-
-    known = {"prior": rows.prior} if rows.propensity is None else {"propensity": rows.propensity}
-    ev = evaluate(
-        rows.label, rows.score, purity=rows.purity, target=rows.target, level=None, **known
-    )
-    curve = ev.roc()
-    return {"roc_auc": curve.area, "average_precision": curve.average_precision(ev.prevalence)}
-
-
 def pulearn(rows, pi=None):
     from pulearn import metrics
 
