@@ -19,7 +19,7 @@ from pueval.samples import Array
 
 # How much of a slope is that of rates which may be illegal; by simulation of coverage
 # (benchmarks/comparison.py and benchmarks/groups_coverage.py).
-FREE = 0.5
+FREE_SLOPES = 0.5
 
 
 def legal_rates(rates: Rates) -> Rates:
@@ -121,7 +121,7 @@ class LegalSteps:
         Recall of a threshold ends one step, begins the next, and is part of the precision of its
         own; a false positive rate is part of the precision wherever it is the lowest, if it is
         not outside [0, 1]. But rates that are, or are not the lowest, are so by chance, and to
-        hold them there makes light of chance; so a share, `FREE`, is taken from slopes for which
+        hold them there makes light of chance; so a share, `FREE_SLOPES`, is taken from slopes for which
         every rate counts where it is.
         """
         legal = self.rates
@@ -135,9 +135,9 @@ class LegalSteps:
         by_fpr = -self.gain * bend * legal.tpr
         size = by_tpr.size
         return (
-            np.bincount(self.order, by_tpr, size) * np.where(_inside(rates.tpr), 1, FREE),
-            FREE * np.bincount(self.order, by_fpr, size)
-            + (1 - FREE) * np.bincount(self.lowest, by_fpr, size) * _inside(rates.fpr),
+            np.bincount(self.order, by_tpr, size) * np.where(_inside(rates.tpr), 1, FREE_SLOPES),
+            FREE_SLOPES * np.bincount(self.order, by_fpr, size)
+            + (1 - FREE_SLOPES) * np.bincount(self.lowest, by_fpr, size) * _inside(rates.fpr),
         )
 
 

@@ -28,7 +28,7 @@ from pueval.uncertainty.region import Region, extremes
 DOUBT = 1.5
 # Share of the variance of the average precision that is taken from rates that may be illegal. By
 # chance rates can look perfect, and then legal ones hardly vary; by simulation, as well.
-FREE = 0.2
+FREE_VARIANCE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +191,7 @@ class Resamples:
         def error(mixture: Mixture | Mixtures) -> float:
             free = _free_average_precision(self.rates_for(self.cells.drawn, mixture))
             within, beyond = spread(drawn(mixture)) ** 2, spread(free) ** 2
-            return math.sqrt((1 - FREE) * within + FREE * beyond)
+            return math.sqrt((1 - FREE_VARIANCE) * within + FREE_VARIANCE * beyond)
 
         scenarios = self._scenarios(lambda mixture: average_precision(expected(mixture)))
         return self._interval(value, drawn, scenarios, error=error)
