@@ -121,8 +121,8 @@ class LegalSteps:
         Recall of a threshold ends one step, begins the next, and is part of the precision of its
         own; a false positive rate is part of the precision wherever it is the lowest, if it is
         not outside [0, 1]. But rates that are, or are not the lowest, are so by chance, and to
-        hold them there makes light of chance; so a share, `FREE_SLOPES`, is taken from slopes for which
-        every rate counts where it is.
+        hold them there makes light of chance; so a share, `FREE_SLOPES`, is taken from slopes for
+        which every rate counts where it is.
         """
         legal = self.rates
         bend = np.zeros(legal.tpr.size)
