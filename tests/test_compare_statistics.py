@@ -34,8 +34,9 @@ def test_influence_and_bootstrap_agree(rng, setting):
         assert one.value == pytest.approx(other.value, abs=1e-12)
         if setting == "unlabeled" and name in {"average_precision", *BEST}:
             continue  # few rows reach the top of the target: far from normal, and not compared
-        # The best of many varies a little less than the one that happens to be the best.
-        most = 1.3 if name in BEST else 1.13
+        # The best of many varies a little less than the one that happens to be the best, and legal
+        # rates less than those that influence lets become illegal.
+        most = 1.3 if name in {"average_precision", *BEST} else 1.13
         least = 0.8 if "likelihood" in name else 0.88
         assert least < one.standard_error / other.standard_error < most, name
 
