@@ -284,6 +284,12 @@ class TestFiles:
         ragged = "label,score\n1,0.5\n0,0.4,9,9\n" + "0,0.1\n" * 5
         self.refused("could not be read as a table", self.write(tmp_path, ragged))
 
+    @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+    def test_utf_16(self, tmp_path, encoding):
+        path = tmp_path / "scores.csv"
+        path.write_bytes("\ufefflabel,score\n1,0.5\n0,0.4\n".encode(encoding))
+        self.refused("scores.csv is encoded as UTF-16. Save it as UTF-8", path)
+
     def test_columns(self, tmp_path):
         path = self.write(tmp_path, "label,model\n1,0.5\n0,0.4\n")
         self.refused("no score column 'score'.* The columns are 'label', 'model'", path)

@@ -102,10 +102,16 @@ def csv_header(file: str, label: str) -> tuple[str, tuple[str, ...]]:
     """
     opener: Any = gzip.open if file.lower().endswith(".gz") else open
     try:
+        with opener(file, "rb") as stream:
+            start = stream.read(2)
         with opener(file, "rt", encoding="utf-8-sig", errors="replace", newline="") as stream:
             header = stream.readline().rstrip("\r\n")
     except (OSError, EOFError, zlib.error) as error:
         raise unreadable(file, error) from None
+    if start in {b"\xff\xfe", b"\xfe\xff"}:
+        raise InputError(
+            f"{file} is encoded as UTF-16. Save it as UTF-8 (spreadsheets call it CSV UTF-8)."
+        )
     columns = {mark: next(csv.reader([header], delimiter=mark), []) for mark in ",\t;|"}
     mark = max(columns, key=lambda mark: (label in columns[mark], len(columns[mark])))
     return mark, tuple(columns[mark])
