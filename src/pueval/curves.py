@@ -137,10 +137,15 @@ def direct_auc(counts: Counts, naive: float, mixture: Mixture) -> float:
 
 
 def roc(
-    counts: Counts, corners: Steps, mixture: Mixture, target: Target = "population"
+    counts: Counts,
+    corners: Steps,
+    mixture: Mixture,
+    target: Target = "population",
+    *,
+    known: Rates | None = None,
 ) -> RocCurve:
-    """Recover the ROC curve from the corners of the data."""
-    rates = correct(counts, corners, mixture, target)
+    """Recover the ROC curve from the corners of the data, whose rates may be ``known``."""
+    rates = correct(counts, corners, mixture, target) if known is None else known
     split = ~(_in_unit(rates.fpr) & _in_unit(rates.tpr))
     split[1:] |= split[:-1]
     split[1:] &= corners.labeled[1:] > corners.labeled[:-1]

@@ -320,7 +320,8 @@ class Evaluation:
         """
         if naive:
             return roc(self.counts, self._corners, NAIVE)
-        return roc(self.counts, self._corners, self.mixture, self.target)
+        known = self._rates[0]
+        return roc(self.counts, self._corners, self.mixture, self.target, known=known)
 
     def pr(self, *, naive: bool = False) -> PrecisionRecallCurve:
         """Return the precision-recall curve.
