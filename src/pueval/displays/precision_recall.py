@@ -71,7 +71,7 @@ class PrecisionRecallDisplay(FromData):
     ['band', 'corrected', 'naive']
     >>> display = PrecisionRecallDisplay.from_evaluation(ev, name="normal")
     >>> display.line_.get_label()
-    'normal: corrected, AP 0.860 (0.789–0.932)'
+    'normal: corrected, AP 0.868 (0.814–0.921)'
     """
 
     corrected: Line
