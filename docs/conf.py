@@ -1,5 +1,10 @@
 """How the documentation is built: `make docs`."""
 
+from typing import Any, Never
+
+from docutils import nodes
+from latex2mathml.converter import convert
+
 import pueval
 
 project = "pueval"
@@ -48,3 +53,22 @@ html_theme_options = {
     "footer_end": [],
 }
 html_sidebars = {"index": [], "compare": [], "changelog": []}
+html_math_renderer = "mathml"
+
+
+def inline_formula(translator: Any, node: nodes.math) -> Never:
+    """Write a formula in a line of text."""
+    translator.body.append(convert(node.astext()))
+    raise nodes.SkipNode
+
+
+def displayed_formula(translator: Any, node: nodes.math_block) -> Never:
+    """Write a formula on a line of its own."""
+    formula = convert(node.astext(), display="block")
+    translator.body.append(f'<div class="formula">{formula}</div>')
+    raise nodes.SkipNode
+
+
+def setup(app: Any) -> None:
+    """Write formulas as MathML, which browsers show without a script from the network."""
+    app.add_html_math_renderer("mathml", (inline_formula, None), (displayed_formula, None))
