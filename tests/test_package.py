@@ -13,6 +13,10 @@ from pueval import AssumptionWarning, Counts, MissingPackageError, evaluate, met
 from tests.conftest import draw
 
 
+def in_a_new_interpreter(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+
 def test_import_is_light():
     code = (
         "import sys, pueval;"
@@ -20,10 +24,7 @@ def test_import_is_light():
         "'duckdb', 'narwhals', 'rich', 'pueval.groups', 'pueval.comparing'};"
         "print(sorted(heavy & set(sys.modules)))"
     )
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert result.stdout.strip() == "[]"
+    assert in_a_new_interpreter(code).stdout.strip() == "[]"
 
 
 def test_names_that_are_imported_when_asked_for():
@@ -33,9 +34,7 @@ def test_names_that_are_imported_when_asked_for():
         "assert set(pueval.__all__) <= set(dir(pueval));"
         "pueval.no_such_name"
     )
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
+    result = in_a_new_interpreter(code)
     assert result.returncode == 1
     message = "AttributeError: module 'pueval' has no attribute 'no_such_name'"
     assert result.stderr.strip().endswith(message)

@@ -102,32 +102,15 @@ __all__ = [
     "tally",
 ]
 
-# Imported when they are first asked for: not everybody compares models, or groups.
-_LATER = {
-    "pueval.comparing": (
-        "Comparison",
-        "Difference",
-        "Disagreement",
-        "Flip",
-        "PriorOrder",
-        "Rankings",
-        "Reign",
-        "compare",
-    ),
-    "pueval.groups": (
-        "GroupDifferences",
-        "GroupEstimates",
-        "GroupEvaluation",
-        "MacroAverage",
-        "evaluate_by",
-    ),
-}
+# Loaded when a name of theirs is first asked for: not everybody compares groups, or models.
+_LATER = ("pueval.groups", "pueval.comparing")
 
 
 def __getattr__(name: str) -> Any:
-    for module, names in _LATER.items():
-        if name in names:
-            found = globals()[name] = getattr(import_module(module), name)
+    for room in _LATER if name in __all__ else ():
+        loaded = import_module(room)
+        if name in loaded.__all__:
+            found = globals()[name] = getattr(loaded, name)
             return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

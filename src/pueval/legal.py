@@ -10,6 +10,7 @@ of a false positive rate, read along the other axis.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -80,42 +81,54 @@ class LegalSteps:
 
     Attributes
     ----------
+    free : Rates
+        As they are, legal or not; thresholds of a group are next to each other.
+    group : ndarray
+        Of each threshold, ascending.
     order : ndarray
         The thresholds of each group in the order of recall.
     lowest : ndarray
         In this order: which threshold has the lowest false positive rate of each and all that
         follow.
-    rates : Rates
-        In this order: the legal rates.
-    gain, precision : ndarray
-        In this order: gain of recall and precision; the area is the sum of their products.
     """
 
+    free: Rates
+    group: Array
     order: Array
     lowest: Array
-    rates: Rates
-    gain: Array
-    precision: Array
 
     @classmethod
     def of(cls, rates: Rates, group: Array) -> LegalSteps:
-        """Make rates legal in every group; thresholds of a group are next to each other."""
+        """Make rates legal in every group."""
         order = np.lexsort((np.clip(rates.tpr, 0, 1), group))
         by_fpr = np.lexsort((np.clip(rates.fpr, 0, 1)[order], group))
         rank = np.empty(order.size, dtype=np.intp)
         rank[by_fpr] = np.arange(order.size)
         # Later groups have higher ranks, so that the lowest rank stays within the group.
         lowest = order[by_fpr[np.minimum.accumulate(rank[::-1])[::-1]]]
-        legal = _taken(rates, order, lowest)
-        opens = np.diff(group, prepend=-1) != 0
-        gain = legal.tpr - np.where(opens, 0.0, np.roll(legal.tpr, 1))
-        return cls(order, lowest, legal, gain, _precision(legal))
+        return cls(rates, group, order, lowest)
+
+    @cached_property
+    def legal(self) -> Rates:
+        """The legal rates, in the order of recall."""
+        return self._taken(self.free)
+
+    @cached_property
+    def gain(self) -> Array:
+        """Gain of recall, in the order of recall; the area is the sum of gains × precisions."""
+        opens = np.diff(self.group, prepend=-1) != 0
+        return self.legal.tpr - np.where(opens, 0.0, np.roll(self.legal.tpr, 1))
+
+    @cached_property
+    def precision(self) -> Array:
+        """Precision, in the order of recall."""
+        return self.precision_of(self.free)
 
     def precision_of(self, rates: Rates) -> Array:
         """Return the precision of other rates at the same thresholds, in the order of recall."""
-        return _precision(_taken(rates, self.order, self.lowest))
+        return np.nan_to_num(MEASURES["precision"](self._taken(rates)))
 
-    def slopes(self, rates: Rates, group: Array) -> tuple[Array, Array]:
+    def slopes(self) -> tuple[Array, Array]:
         """Return how the area changes with recall and with the false positive rate of each.
 
         Recall of a threshold ends one step, begins the next, and is part of the precision of its
@@ -124,37 +137,30 @@ class LegalSteps:
         hold them there makes light of chance; so a share, `FREE_SLOPES`, is taken from slopes for
         which every rate counts where it is.
         """
-        legal = self.rates
+        legal = self.legal
         bend = np.zeros(legal.tpr.size)
         spread = np.asarray(legal.prevalence * (1 - legal.prevalence))
         np.divide(spread, legal.predicted**2, out=bend, where=legal.predicted > ZERO)
-        closes = np.diff(group, append=-1) != 0
+        closes = np.diff(self.group, append=-1) != 0
         # After the last of a group comes the end of the curve, whose precision is the prevalence.
         following = np.where(closes, legal.prevalence, np.roll(self.precision, -1))
         by_tpr = self.precision - following + self.gain * bend * legal.fpr
         by_fpr = -self.gain * bend * legal.tpr
         size = by_tpr.size
         return (
-            np.bincount(self.order, by_tpr, size) * np.where(_inside(rates.tpr), 1, FREE_SLOPES),
+            np.bincount(self.order, by_tpr, size)
+            * np.where(_inside(self.free.tpr), 1, FREE_SLOPES),
             FREE_SLOPES * np.bincount(self.order, by_fpr, size)
-            + (1 - FREE_SLOPES) * np.bincount(self.lowest, by_fpr, size) * _inside(rates.fpr),
+            + (1 - FREE_SLOPES) * np.bincount(self.lowest, by_fpr, size) * _inside(self.free.fpr),
         )
+
+    def _taken(self, rates: Rates) -> Rates:
+        """Put recall together with the lowest false positive rate, which is of some threshold."""
+        tpr, fpr = np.clip(rates.tpr, 0, 1)[self.order], np.clip(rates.fpr, 0, 1)[self.lowest]
+        prevalence = np.broadcast_to(rates.prevalence, rates.tpr.shape)[self.order]
+        predicted = prevalence * tpr + (1 - prevalence) * fpr
+        return Rates(np.empty(0), tpr, fpr, predicted, prevalence, rates.size)
 
 
 def _inside(rate: Array) -> Array:
     return (rate >= 0) & (rate <= 1)
-
-
-def _taken(rates: Rates, order: Array, lowest: Array) -> Rates:
-    """Put the recall of some thresholds together with the false positive rates of others.
-
-    What is left belongs to two thresholds, and none is told.
-    """
-    tpr, fpr = np.clip(rates.tpr, 0, 1)[order], np.clip(rates.fpr, 0, 1)[lowest]
-    prevalence = np.broadcast_to(rates.prevalence, rates.tpr.shape)[order]
-    predicted = prevalence * tpr + (1 - prevalence) * fpr
-    return Rates(np.empty(0), tpr, fpr, predicted, prevalence, rates.size)
-
-
-def _precision(rates: Rates) -> Array:
-    return np.nan_to_num(MEASURES["precision"](rates))

@@ -141,7 +141,7 @@ def _average_precision_influence(
     rates = rates_of_shares(counts, there.labeled, there, mixture, target)
     group = np.zeros(where.size, dtype=np.intp)
     by_tpr, by_fpr = np.zeros((2, inside.labeled.size))
-    by_tpr[where], by_fpr[where] = LegalSteps.of(rates, group).slopes(rates, group)
+    by_tpr[where], by_fpr[where] = LegalSteps.of(rates, group).slopes()
     by_tpr, by_fpr = _from_end(by_tpr), _from_end(by_fpr)
     slopes = share_slopes(counts, mixture, target)
     return np.stack(

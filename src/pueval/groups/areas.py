@@ -179,7 +179,7 @@ def average_precision(
     mine, own = totals.take(table.group), _take(mixtures, table.group)
     here = mine.corrected(table.beyond, own, target)
     steps = LegalSteps.of(here, table.group)
-    by_tpr, by_fpr = steps.slopes(here, table.group)
+    by_tpr, by_fpr = steps.slopes()
     influence = [
         _from_end(slope.tpr[table.group] * by_tpr + slope.fpr[table.group] * by_fpr, table)
         for slope in _slopes(totals, mixtures, target)

@@ -25,11 +25,6 @@ from pueval.sensitivity.feasibility import contradiction
 Method = Literal["direct", "indirect"]
 
 
-def _check_method(method: str) -> None:
-    if method not in {"direct", "indirect"}:
-        raise InputError(f"method must be 'direct' or 'indirect'; got {method!r}.")
-
-
 def _check_prior(counts: Counts, mixture: Mixture) -> None:
     note = contradiction(counts, mixture)
     if note:
@@ -74,7 +69,8 @@ def roc_auc_score(
     >>> roc_auc_score(y_true, y_score, prior=0.2)
     0.96875
     """
-    _check_method(method)
+    if method not in {"direct", "indirect"}:
+        raise InputError(f"method must be 'direct' or 'indirect'; got {method!r}.")
     counts, mixture, target = read(y_true, y_score, prior, **how)
     _check_prior(counts, mixture)
     corners = counts.corners()
