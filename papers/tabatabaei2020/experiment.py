@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_val_predict
+from sklearn.preprocessing import minmax_scale
 
 from papers.data import load
 from pueval.measures import fbeta
 from pueval.rates import Rates
-from pueval.simulate import Labeling, label_at_random
+from pueval.simulate import label_at_random, label_by_propensity
 
 F1 = fbeta(1)
 NAMES = {"generated": "generated", "iris": "iris", "heart": "heart disease"}
@@ -54,58 +54,87 @@ def generated(rng: np.random.Generator, n: int = 200) -> tuple[np.ndarray, np.nd
 
 
 def rows(data: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs and classes."""
+    """Inputs, scaled to [0, 1], and classes."""
     if data == "generated":
         return generated(rng)
     found = load(data)
-    scale = found.X.std(axis=0)
-    return (found.X - found.X.mean(axis=0)) / np.where(scale > 0, scale, 1), found.y
+    return minmax_scale(found.X), found.y
 
 
 def classifiers(
-    data: str, X: np.ndarray, target: np.ndarray, rng: np.random.Generator, n: int
+    data: str,
+    X: np.ndarray,
+    labeled: np.ndarray,
+    rng: np.random.Generator,
+    n: int,
+    target: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Predictions of n random classifiers that predict some rows, but not all, positive.
+    """Predictions of n random classifiers, drawn as in the notebooks of the authors.
 
-    Lines in the square, hyperplanes through iris; forests are trained on ``target``.
+    Lines through a random point of the square at a random angle, positive where most of the
+    labeled points are; hyperplanes with all weights uniform in (−3, 3) that leave rows on both
+    sides; forests, of which there is no notebook, predict out of fold after training on ``target``
+    (the labels, if not given).
     """
+    if data == "generated":
+        predicted = _lines(X, rng, n)
+        return predicted ^ (predicted[:, labeled].mean(axis=1) < 0.5)[:, None]
     found: list[np.ndarray] = []
     while len(found) < n:
-        if data == "generated":
-            slope, intercept = rng.uniform(-3, 3), rng.uniform(-2, 2)
-            predicted = X[:, 1] > slope * X[:, 0] + intercept
-        elif data == "iris":
-            predicted = X @ rng.uniform(-1, 1, X.shape[1]) + rng.uniform(-3, 3) > 0
+        if data == "iris":
+            *weights, intercept = rng.uniform(-3, 3, X.shape[1] + 1)
+            predicted = X @ weights + intercept > 0
         else:
-            forest = RandomForestClassifier(
-                int(rng.integers(1, 100)), max_depth=int(rng.integers(1, 10)),
-                class_weight="balanced", random_state=int(rng.integers(2**31)),
-            )  # fmt: skip
-            predicted = cross_val_predict(forest, X, target, cv=3).astype(bool)
+            predicted = _forest(X, labeled if target is None else target, rng)
         if 0 < predicted.sum() < predicted.size:
             found.append(predicted)
     return np.stack(found)
 
 
-def see(truth: np.ndarray, label_frequency: float, predicted: np.ndarray, rng: Any) -> Tables:
-    """Label positives at random."""
-    made: Labeling = label_at_random(truth, label_frequency=label_frequency, seed=rng)
-    return Tables(truth, made.label.astype(bool), predicted)
+def _lines(X: np.ndarray, rng: np.random.Generator, n: int) -> np.ndarray:
+    across, up = rng.random((2, n, 1))
+    slope = np.tan(rng.uniform(0, 2 * np.pi, (n, 1)))
+    return X[:, 1] < up + slope * (X[:, 0] - across)
 
 
-def squared_errors(
-    rng: np.random.Generator, data: str, train: str, number: int
-) -> dict[str, float]:
-    """Mean squared errors of both scores over random classifiers, at label frequency 0.3."""
+def _forest(X: np.ndarray, target: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    forest = RandomForestClassifier(
+        int(rng.integers(1, 100)), max_depth=int(rng.integers(1, 10)),
+        class_weight="balanced", random_state=int(rng.integers(2**31)),
+    )  # fmt: skip
+    return cross_val_predict(forest, X, target, cv=3).astype(bool)
+
+
+def see(truth: np.ndarray, label_frequency: float, rng: np.random.Generator) -> np.ndarray:
+    """Label a share of the positives at random."""
+    return label_at_random(truth, label_frequency=label_frequency, seed=rng).label.astype(bool)
+
+
+def see_each(truth: np.ndarray, label_frequency: float, rng: np.random.Generator) -> np.ndarray:
+    """Label each positive with the same probability: the share of labeled ones varies."""
+    chance = np.full(truth.size, label_frequency)
+    return label_by_propensity(truth, chance, seed=rng).label.astype(bool)
+
+
+def errors(rng: np.random.Generator, data: str, train: str, number: int) -> dict[str, float]:
+    """Root mean squared errors of both scores over random classifiers, at label frequency 0.3.
+
+    On generated data F1 is given the label frequency 0.3, elsewhere the share that was labeled.
+    ``by_number`` is the score of Lee and Liu with the number of rows predicted positive in place of
+    their share.
+    """
     X, truth = rows(data, rng)
-    made = label_at_random(truth, label_frequency=0.3, seed=rng)
-    labeled = made.label.astype(bool)
-    target = labeled if train == "labels" else truth
-    seen = Tables(truth, labeled, classifiers(data, X, target, rng, number))
-    true = seen.true_f1
+    labeled = (see if data == "heart" else see_each)(truth, 0.3, rng)
+    target = truth if train == "classes" else None
+    seen = Tables(truth, labeled, classifiers(data, X, labeled, rng, number, target))
+    known = 0.3 if data == "generated" else float(labeled.sum() / truth.sum())
+    scores = {
+        "f1": seen.f1(known),
+        "lee_liu": seen.lee_liu(),
+        "by_number": seen.lee_liu() / truth.size,
+    }
     return {
-        "f1": float(np.mean((seen.f1(made.label_frequency) - true) ** 2)),
-        "lee_liu": float(np.mean((seen.lee_liu() - true) ** 2)),
+        name: float(np.sqrt(np.mean((score - seen.true_f1) ** 2))) for name, score in scores.items()
     }
 
 
@@ -121,10 +150,12 @@ def orders(
 ) -> list[dict[str, float]]:
     """Inversions by F1, with the label frequency wrong by some factors, and by Lee–Liu."""
     X, truth = rows(data, rng)
-    predicted = (
-        _fixed_forests(number) if data == "heart" else classifiers(data, X, truth, rng, number)
+    labeled = see(truth, label_frequency, rng)
+    seen = Tables(
+        truth,
+        labeled,
+        _fixed_forests(number) if data == "heart" else classifiers(data, X, labeled, rng, number),
     )
-    seen = see(truth, label_frequency, predicted, rng)
     true, rho = seen.true_f1, seen.labeled.sum() / truth.sum()
     found = [{"factor": c, "inversions": inversions(true, seen.f1(rho * c))} for c in factors]
     return [*found, {"factor": 0.0, "inversions": inversions(true, seen.lee_liu())}]

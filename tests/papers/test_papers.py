@@ -18,7 +18,15 @@ from papers.jain2017.experiment import LABELED, auc_pr
 from papers.jain2017.figures import recovered
 from papers.jain2017.published import TABLE_1, TABLE_2
 from papers.report import Page, Run, against_paper, number, signed
-from papers.tabatabaei2020.experiment import Tables, inversions
+from papers.tabatabaei2020 import experiment
+from papers.tabatabaei2020.experiment import (
+    Tables,
+    classifiers,
+    errors,
+    generated,
+    inversions,
+    see_each,
+)
 from pueval import Counts, labeling_moments
 from pueval.ranking import lee_liu
 
@@ -166,6 +174,29 @@ def test_f1_and_lee_liu_are_those_of_pueval():
         assert seen.f1(rho)[k] == pytest.approx(found)
         assert seen.lee_liu()[k] == pytest.approx(lee_liu(counts, threshold=1.0))
         assert seen.true_f1[k] == pytest.approx(f1_score(truth, predicted[k]))
+
+
+def test_lines_point_to_the_labels():
+    rng = np.random.default_rng(4)
+    X, truth = generated(rng)
+    labeled = see_each(truth, 0.3, rng)
+    assert not (labeled & ~truth).any()
+    predicted = classifiers("generated", X, labeled, rng, 300)
+    assert predicted[:, labeled].mean(axis=1).min() >= 0.5
+    # Positive is the side below some of the lines, and the side above others.
+    below = predicted[:, np.argmin(X[:, 1])]
+    assert 0 < below.mean() < 1
+
+
+def test_the_published_error_of_lee_liu_on_iris(monkeypatch):
+    """0.420, if recall² is divided by the number of rows as in the authors' notebook."""
+    X, kind = sklearn.datasets.load_iris(return_X_y=True)
+    monkeypatch.setattr(experiment, "load", lambda _: SimpleNamespace(X=X, y=kind == 2))
+    rng = np.random.default_rng(5)
+    found = pd.DataFrame([errors(rng, "iris", "none", 200) for _ in range(60)]).mean()
+    assert found["by_number"] == pytest.approx(0.420, abs=0.02)
+    assert found["f1"] == pytest.approx(0.060, abs=0.02)
+    assert found["lee_liu"] > 0.5
 
 
 def test_inversions():
