@@ -236,13 +236,13 @@ def test_best_probability_of_two(rng):
 def test_best_probability_of_three():
     covariance = np.array([[1.0, 0.6, 0.2], [0.6, 1.5, 0.1], [0.2, 0.1, 0.8]])
     joint = Joint(np.array([0.3, 0.0, 0.5]), covariance)
-    chance = best_probability("abc", joint, 0)
+    chance = best_probability("abc", joint, 0.95, 0)
     for k, name in enumerate("abc"):
         # The best is better than both others: two normal numbers above zero.
         gaps = np.array([np.eye(3)[k] - np.eye(3)[j] for j in range(3) if j != k])
         both = multivariate_normal(-gaps @ joint.value, gaps @ covariance @ gaps.T)
         assert chance[name] == pytest.approx(both.cdf(np.zeros(2)), abs=0.01)
-    assert best_probability("abc", joint, 0) == chance
+    assert best_probability("abc", joint, 0.95, 0) == chance
 
 
 def test_equal_models(rng):

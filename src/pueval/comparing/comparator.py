@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from pueval.assumptions import Assumptions, settle
+from pueval.comparing.carried import PLACES
 from pueval.comparing.comparison import BEST, Comparison
 from pueval.comparing.influence import StepFunctions, influence_functions
 from pueval.comparing.joint import Joint, Joints, PairedShares, area_covariances, shares_at
@@ -27,6 +28,7 @@ from pueval.results import best_value
 from pueval.samples import Array, in_threads
 from pueval.sources.labels import LabelValues
 from pueval.uncertainty.intervals import Resampling
+from pueval.uncertainty.region import Limits
 from pueval.uncertainty.resampling import resample
 
 if TYPE_CHECKING:
@@ -149,6 +151,7 @@ def compare(
     work = _Work(rows, assumptions, target, how)
     ready = in_threads(lambda k: work.prepare(k, thresholds[k]), range(len(rows.names)))
     joints = work.by_rows(ready) if method == "bootstrap" and how else work.by_influence(ready)
+    joints = replace(joints, ways=work.ways(ready))
     found = in_threads(lambda k: work.finish(k, ready[k], joints), range(len(rows.names)))
     evaluations = dict(zip(rows.names, found, strict=True))
     estimate = assumptions.estimate
@@ -328,6 +331,29 @@ class _Work:
         }
         return Joints(fixed, drawn, plain.share)
 
+    def ways(self, models: list[_Model]) -> tuple[tuple[Joints, ...], ...]:
+        """Return the same for other priors and purities, where these were estimated.
+
+        Covariances are found at the limits only.
+        """
+        if self.how is None or self.assumptions.estimate is None:
+            return ()
+        from pueval.priors.uncertainty import limits
+
+        region, now = limits(self.assumptions.estimate, self.how.level), self.mixture
+        own = [model.prepared.threshold for model in models]
+
+        def at(mixture: Mixture, how: Resampling | None) -> Joints:
+            there = replace(self, assumptions=Assumptions(mixture), how=how)
+            return there.by_influence(
+                in_threads(lambda k: there.prepare(k, own[k]), range(len(own)))
+            )
+
+        priors = [Mixture(prior, now.purity) for prior in _on_the_way(now.prior, region.prior)]
+        purities = [Mixture(now.prior, one) for one in _on_the_way(now.purity, region.purity)]
+        spread = [self.how if abs(place) == 1 else None for place in PLACES]
+        return tuple(tuple(map(at, way, spread)) for way in (priors, purities) if way)
+
     def finish(self, k: int, model: _Model, joints: Joints) -> Evaluation:
         """Evaluate one model, with intervals from the same covariances."""
         ready = model.prepared
@@ -353,3 +379,10 @@ class _Work:
             errors={name: joints.error(name, k) for name in (*AREAS, *MEASURES)},
         )
         return finish(ready, self.how, drawn)
+
+
+def _on_the_way(now: float, limits: Limits) -> list[float]:
+    """Return what lies between limits at `PLACES`; nothing if there is nothing in between."""
+    if limits[0] == limits[1]:
+        return []
+    return [now + abs(place) * (limits[int(place > 0)] - now) for place in PLACES]

@@ -161,7 +161,8 @@ class Comparison:
         purity minus prior; for a measure at a threshold, from how many rows reach one
         threshold, the other and both; for a best value, from the rows that reach the best
         thresholds; for the average precision, from the rows' effect on precision and recall.
-        Prior and purity are taken as exact, and so are the thresholds of measures at one.
+        Where prior and purity were estimated, limits and p-values carry their uncertainty, which
+        all models share; the AUC's p-value does not depend on it. Thresholds are taken as exact.
 
         Parameters
         ----------
@@ -202,8 +203,8 @@ class Comparison:
         dict of str to float
             They add up to 1; NaN for models whose measure is undefined.
         """
-        joint = self._joint(measure)
-        return best_probability(self.names, joint, self.resampling.seed if self.resampling else 0)
+        seed = self.resampling.seed if self.resampling else 0
+        return best_probability(self.names, self._joint(measure), self.level, seed)
 
     # ------------------------------------------------------------------ orders
 

@@ -10,6 +10,14 @@ from itertools import combinations
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from pueval.comparing.carried import (
+    Gap,
+    Ways,
+    carried_error,
+    carried_limits,
+    carried_score,
+    complete,
+)
 from pueval.comparing.joint import Joint
 from pueval.errors import InputError
 from pueval.samples import Array
@@ -61,23 +69,39 @@ def paired_differences(
     """Compare all pairs of models by one measure."""
     pairs = [*combinations(range(len(names)), 2)]
     first, second = np.array(pairs).T
-    value = joint.value[first] - joint.value[second]
-    error = _error(joint.covariance, first, second)
-    nothing = np.full((2, value.size), np.nan)
-    reach = 0.0 if level is None else float(ndtri(0.5 + level / 2))
+    reach = 0.0 if level is None else _reach(level)
+    now, ways = _gaps(joint, first, second)
+    value = now.value
+    error = carried_error(now, ways, reach)
     if math.isinf(joint.reach):
         pvalue, limits = _ratio_differences(joint, first, second, reach)
     else:
-        pvalue = _pvalues(value, error)
-        limits = np.clip(value + np.outer([-reach, reach], error), -joint.reach, joint.reach)
+        pvalue = _pvalues(now, ways, reach)
+        limits = np.clip(carried_limits(now, ways, reach), -joint.reach, joint.reach)
     # A difference without any error is no certainty: there is nothing to judge it by.
-    known = (error > ROUNDING) | (np.abs(value) <= ROUNDING)
+    known = (now.error > ROUNDING) | (np.abs(value) <= ROUNDING)
+    nothing = np.full((2, value.size), np.nan)
     low, high = nothing if level is None else np.where(known, limits, np.nan)
     columns = (value, low, high, error, pvalue, holm(pvalue))
     return [
         Difference(names[a], names[b], measure, *(float(column[k]) for column in columns))
         for k, (a, b) in enumerate(pairs)
     ]
+
+
+def _reach(level: float) -> float:
+    """Return how many standard errors limits are away."""
+    return float(ndtri(0.5 + level / 2))
+
+
+def _gaps(joint: Joint, first: Array, second: Array) -> tuple[Gap, Ways]:
+    """Return differences as estimated, and on the way to the limits of prior and purity."""
+
+    def gap(one: Joint) -> Gap:
+        return Gap(one.value[first] - one.value[second], _error(one.covariance, first, second))
+
+    now = gap(joint)
+    return now, complete(now, [[gap(there) for there in way] for way in joint.ways])
 
 
 def _ratio_differences(
@@ -90,18 +114,28 @@ def _ratio_differences(
     from those of r and of log m, taken as independent.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(joint.value > 0, joint.value, np.nan)
-        covariance = joint.covariance / np.outer(ratio, ratio)
-        quotient = np.log(ratio[first] / ratio[second])
-        error = _error(covariance, first, second)
-        mean = np.sqrt(ratio[first] * ratio[second])
+        now, mean, covariance = _quotient(joint, first, second)
+        others = [[_quotient(there, first, second) for there in way] for way in joint.ways]
+        ways = complete(now, [[quotient for quotient, *_ in way] for way in others])
         variance = np.diag(covariance)
         together = variance[first] + variance[second] + 2 * covariance[first, second]
-        value = ratio[first] - ratio[second]
-        by_mean = reach * np.sqrt(np.maximum(together, 0)) / 2 * value
-        ends = 2 * mean * np.sinh((quotient + np.outer([-reach, reach], error)) / 2)
-        away = np.hypot(ends - value, by_mean)
-    return _pvalues(quotient, error), value + np.array([[-1], [1]]) * away
+        spread = reach * np.sqrt(np.maximum(together, 0)) / 2
+        for way in others:
+            # The mean rises or falls with prior and purity, too.
+            swing = np.fmax.reduce([np.abs(np.log(there / mean)) for _, there, _ in way])
+            spread = np.hypot(spread, np.where(np.isnan(swing), 0.0, swing))
+        value = joint.value[first] - joint.value[second]
+        limits = 2 * mean * np.sinh(carried_limits(now, ways, reach) / 2)
+        away = np.hypot(limits - value, spread * value)
+    return _pvalues(now, ways, reach), value + np.array([[-1], [1]]) * away
+
+
+def _quotient(joint: Joint, first: Array, second: Array) -> tuple[Gap, Array, Array]:
+    """Return the logarithm of quotients of ratios, their geometric mean, and the covariance."""
+    ratio = np.where(joint.value > 0, joint.value, np.nan)
+    covariance = joint.covariance / np.outer(ratio, ratio)
+    quotient = Gap(np.log(ratio[first] / ratio[second]), _error(covariance, first, second))
+    return quotient, np.sqrt(ratio[first] * ratio[second]), covariance
 
 
 def _error(covariance: Array, first: Array, second: Array) -> Array:
@@ -113,43 +147,56 @@ def _error(covariance: Array, first: Array, second: Array) -> Array:
     return np.where(error <= 1e-7 * scale, 0.0, error)
 
 
-def _pvalues(value: Array, error: Array) -> Array:
+def _pvalues(now: Gap, ways: Ways, reach: float) -> Array:
     """Two-sided p-values; 1 for equal models, NaN where a difference has no error to judge it."""
-    nothing = error <= ROUNDING
-    found: Array = 2 * ndtr(-np.abs(value) / np.where(nothing, 1.0, error))
-    return np.where(nothing, np.where(np.abs(value) <= ROUNDING, 1.0, np.nan), found)
+    nothing = now.error <= ROUNDING
+    with np.errstate(divide="ignore", invalid="ignore"):
+        score = carried_score(now, ways, reach)
+    found: Array = 2 * ndtr(-np.abs(score))
+    return np.where(nothing, np.where(np.abs(now.value) <= ROUNDING, 1.0, np.nan), found)
 
 
-def best_probability(names: Sequence[str], joint: Joint, seed: int) -> dict[str, float]:
+def best_probability(
+    names: Sequence[str], joint: Joint, level: float | None, seed: int
+) -> dict[str, float]:
     """Return how probable it is that each model is the best by a measure.
 
     True values are taken as jointly normal around the estimates. Two models are compared by the
     exact probability, more by drawing; models that are equal in a draw share it. NaN for models
     whose measure is undefined.
     """
-    if np.isnan(joint.covariance).all():
+    if level is None or np.isnan(joint.covariance).all():
         raise InputError(
             "the probability of being the best needs intervals. Compare with a level, such as "
             "level=0.95, and at least two labeled rows."
         )
     known = np.flatnonzero(np.isfinite(joint.value) & np.isfinite(np.diag(joint.covariance)))
     probability = np.full(len(names), math.nan)
+    chances = _chances_of_two if known.size == 2 else _chances_by_drawing
     if known.size:
-        sign = 1.0 if joint.greater_is_better else -1.0
-        mean = sign * joint.value[known]
-        probability[known] = _chances(mean, joint.covariance[np.ix_(known, known)], seed)
+        probability[known] = chances(joint, known, _reach(level), seed)
     return dict(zip(names, probability.tolist(), strict=True))
 
 
-def _chances(mean: Array, covariance: Array, seed: int) -> Array:
-    if mean.size == 2:
-        gap = mean[0] - mean[1]
-        error = float(_error(covariance, np.array([0]), np.array([1]))[0])
-        if error > ROUNDING:
-            first = float(ndtr(gap / error))
-        else:
-            first = 0.5 if abs(gap) <= ROUNDING else float(gap > 0)
-        return np.array([first, 1 - first])
+def _chances_of_two(joint: Joint, known: Array, reach: float, _: int) -> Array:
+    gap, ways = _gaps(joint, known[:1], known[1:])
+    sign = 1.0 if joint.greater_is_better else -1.0
+    value, error = sign * float(gap.value[0]), float(gap.error[0])
+    if error > ROUNDING:
+        first = float(ndtr(sign * carried_score(gap, ways, reach)[0]))
+    else:
+        first = 0.5 if abs(value) <= ROUNDING else float(value > 0)
+    return np.array([first, 1 - first])
+
+
+def _chances_by_drawing(joint: Joint, known: Array, reach: float, seed: int) -> Array:
+    sign = 1.0 if joint.greater_is_better else -1.0
+    mean, covariance = sign * joint.value[known], joint.covariance[np.ix_(known, known)]
+    for way in joint.ways:
+        # What an uncertain prior does to all models at once.
+        shift = (way[-1].value - way[0].value)[known] / (2 * reach)
+        shift = np.where(np.isnan(shift), 0.0, shift)
+        covariance = covariance + np.outer(shift, shift)
     size, direction = np.linalg.eigh(covariance)
     root = direction * np.sqrt(np.maximum(size, 0))
     drawn = np.random.default_rng(seed).standard_normal((DRAWS, mean.size)) @ root.T + mean

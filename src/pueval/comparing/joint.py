@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -35,12 +35,16 @@ class Joint:
         The largest possible difference of two true values.
     greater_is_better : bool
         Whether a good model has a high value.
+    ways : tuple of tuple of Joint
+        The same on the way from the lower to the upper confidence limit of the prior, and of the
+        purity, where these were estimated (at `pueval.comparing.carried.PLACES`).
     """
 
     value: Array
     covariance: Array
     reach: float = 1.0
     greater_is_better: bool = True
+    ways: tuple[tuple[Joint, ...], ...] = ()
 
 
 class PointEstimates(Protocol):
@@ -62,16 +66,20 @@ class Joints:
         Gives measures at the models' thresholds.
     share : ndarray
         Shares of labeled, unlabeled and negative rows at or above these, a column per model.
+    ways : tuple of tuple of Joints
+        The same on the way to the limits of prior and purity, where these were estimated.
     """
 
     fixed: dict[str, Joint]
     point: PointEstimates
     share: Array
+    ways: tuple[tuple[Joints, ...], ...] = ()
 
     def __getitem__(self, name: str) -> Joint:
-        if name in self.fixed:
-            return self.fixed[name]
-        return self.point.joint(find_measure(name))
+        found = self.fixed[name] if name in self.fixed else self.point.joint(find_measure(name))
+        if not self.ways:
+            return found
+        return replace(found, ways=tuple(tuple(there[name] for there in way) for way in self.ways))
 
     @cached_property
     def _errors(self) -> dict[str, Array]:

@@ -149,8 +149,8 @@ def about_limits(comparison: Comparison) -> list[str]:
     said = "Limits are for another sample of rows; they take prior, purity and thresholds as exact."
     if comparison.prior_estimate is not None:
         said = (
-            "Limits are for another sample of rows. Those of models carry the uncertainty of the "
-            "estimated prior, which all models share; those of differences take it as exact."
+            "Limits are for another sample of rows, and carry the uncertainty of the estimated "
+            "prior, which all models share; thresholds are taken as exact."
         )
     return [f"{said} Adjusted: Holm's p-values over all pairs."]
 

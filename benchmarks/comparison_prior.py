@@ -1,0 +1,99 @@
+"""How often paired limits hold the true difference where the prior had to be estimated.
+
+    python benchmarks/comparison_prior.py [replications]
+
+Writes benchmarks/COMPARISON_PRIOR.md. Rows are those of benchmarks/comparison.py. Estimates are
+drawn around the true prior (standard deviation 0.05) and purity (0.03), with limits to match; or
+made from the scores of the first model by the default estimator. Beside the limits of `compare` are
+those that take the same estimates as exact.
+"""
+
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+from comparison import NAMES, draw, truth
+from joblib import Parallel, delayed
+from scipy.special import ndtri
+
+from pueval import AssumptionWarning, compare
+from pueval.priors import PriorEstimate, estimate
+
+# Prior, purity, labeled rows, correlation.
+SETTINGS = [(0.2, 1.0, 500, 0.0), (0.4, 1.0, 500, 0.8), (0.4, 1.0, 2000, 0.8), (0.4, 0.9, 500, 0.8)]
+SEPARATIONS = [(1.5, 1.5), (1.7, 1.3), (2.2, 1.2)]
+SPREAD = {"prior": 0.05, "purity": 0.03}
+REACH = float(ndtri(0.975))
+
+
+def drawn_estimate(rng, prior, purity):
+    """An estimate with limits that hold the truth in 95 of 100 cases."""
+    prior += SPREAD["prior"] * rng.standard_normal()
+    limits = tuple(np.clip(prior + REACH * SPREAD["prior"] * np.array([-1, 1]), 0, 1))
+    pure = None
+    if purity < 1:
+        purity = min(purity + SPREAD["purity"] * rng.standard_normal(), 1.0)
+        away = REACH * SPREAD["purity"]
+        pure = (purity - away, min(purity + away, 1.0))
+    return PriorEstimate("drawn", prior, purity, limits, pure, 0.9, None, {}, (), 0.95)
+
+
+def replicate(seed, where, separations, how):
+    """Whether limits of each measure hold the true difference: carried, and taken as exact."""
+    prior, purity, n_labeled, correlation = where
+    rng = np.random.default_rng([seed, *(int(1000 * x) for x in (*where, *separations))])
+    thresholds = {name: s / 2 + 0.3 for name, s in zip("ab", separations, strict=True)}
+    first, second = (
+        truth(prior, purity, n_labeled, 5 * n_labeled, s, t)
+        for s, t in zip(separations, thresholds.values(), strict=True)
+    )
+    y, scores = draw(rng, prior, purity, n_labeled, separations, correlation)
+    held = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        if how == "drawn":
+            found = drawn_estimate(rng, prior, purity)
+        else:
+            found = estimate(y, scores["a"], purity=1.0 if purity == 1 else "estimate")
+        for options in ({"prior": found}, {"prior": found.prior, "purity": found.purity}):
+            # Differences need no resamples; the limits of single models, which do, are not used.
+            compared = compare(y, scores, threshold=thresholds, n_resamples=20, **options)
+            pairs = [compared.differences(name)[0] for name in NAMES]
+            held.append(
+                [
+                    pair.low <= first[pair.measure] - second[pair.measure] <= pair.high
+                    for pair in pairs
+                ]
+            )
+    return held
+
+
+def main():
+    replications = int(sys.argv[1]) if len(sys.argv) > 1 else 400
+    columns = ("estimate", "prior", "purity", "labeled", "correlation", "separations", "limits")
+    lines = [f"| {' | '.join((*columns, *NAMES))} |", "|---" * (len(columns) + len(NAMES)) + "|"]
+    work = [(w, s, "drawn") for w in SETTINGS for s in SEPARATIONS]
+    work += [(SETTINGS[1], s, "default") for s in SEPARATIONS]
+    for where, separations, how in work:
+        held = np.mean(
+            Parallel(-1)(
+                delayed(replicate)(seed, where, separations, how) for seed in range(replications)
+            ),
+            axis=0,
+        )
+        shown = " | ".join([how, *(f"{x:g}" for x in where), "{:g} and {:g}".format(*separations)])
+        for kind, shares in zip(("carried", "exact"), held, strict=True):
+            lines.append(f"| {shown} | {kind} | " + " | ".join(f"{x:.3f}" for x in shares) + " |")
+            print(lines[-1], flush=True)
+    text = (
+        "# Paired limits where the prior was estimated\n\n"
+        f"By `benchmarks/comparison_prior.py`, {replications} replications a line: how often 95 % "
+        "limits of a difference hold the true one. *Carried* are the limits of `compare`, *exact* "
+        "those that take the same estimates as exact.\n\n" + "\n".join(lines) + "\n"
+    )
+    Path(__file__).with_name("COMPARISON_PRIOR.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
