@@ -57,9 +57,6 @@ for samples that look perfect by chance (see [what the intervals mean](intervals
 BAND_REASONS = """
 Where coverage is not near 95 %:
 
-- **Pointwise ROC bands with 100 labeled rows and separation 1** miss at false positive rates
-  below .1, where the truth is above the band: few labeled rows score so high, and if none did,
-  no resample has one. From .3 on they hold.
 - **Simultaneous bands of precision-recall curves** hold too much: they are as wide as the worst
   place asks for, which is the start of the curve."""
 OTHER_REASONS = """

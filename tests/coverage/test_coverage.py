@@ -3,9 +3,13 @@
 docs/understand/coverage.md has the tables of all settings: `python -m tests.coverage.tables`.
 """
 
+import warnings
+
+import numpy as np
 import pytest
 from scipy.stats import binom
 
+from pueval import AssumptionWarning, evaluate
 from tests.coverage.simulation import BANDS, NAMES, Setting, coverage
 from tests.coverage.tables import GRID
 
@@ -43,6 +47,24 @@ def test_bands():
     found = coverage(Setting(0.25, 0.9, 300, 1.8), 50, n_resamples=200, names=(), bands=True)
     check(found, 50, dict.fromkeys(BANDS, 0.92))
     assert found["roc pointwise"] < 0.99
+
+
+def test_the_start_of_a_curve_that_few_labeled_rows_reach():
+    """Normal limits of such small rates would be too low: they hold 0.88 of these places."""
+    setting = Setting(0.25, 1.0, 100, 1.0)
+    share = setting.labeled / (setting.labeled + setting.unlabeled)
+    _, curves = setting.truth(share + (1 - share) * setting.prior)
+    rng = np.random.default_rng(0)
+    held = []
+    for seed in range(100):
+        y, score, told = setting.draw(rng)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)
+            band = evaluate(y, score, n_resamples=200, seed=seed, **told).roc_band()
+        there = (band.x > 0) & (band.x <= 0.1)
+        true = curves["roc"](band.x)[there]
+        held.append(np.mean((band.low[there] <= true) & (true <= band.high[there])))
+    assert 0.93 < np.mean(held) < 0.99
 
 
 @pytest.mark.slow

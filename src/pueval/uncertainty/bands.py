@@ -73,7 +73,7 @@ def roc_band(curve: RocCurve, drawn: Resamples, kind: BandKind) -> CurveBand:
     if kind == "simultaneous":
         low, high = _covered(_roc, PLACES, drawn)
     else:
-        low, high = _limits(_roc, PLACES, drawn)
+        low, high = _limits(_roc, PLACES, drawn, share=True)
         low = np.maximum.accumulate(low)
         high = np.minimum.accumulate(high[::-1])[::-1]
     # The ends of a curve are known: nothing is sure at the left, everything at the right.
@@ -124,8 +124,10 @@ def _rising(values: Array) -> Array:
     return rising
 
 
-def _limits(follow: Follow, places: Array, drawn: Resamples) -> tuple[Array, Array]:
-    """Limits at each place, for itself."""
+def _limits(
+    follow: Follow, places: Array, drawn: Resamples, *, share: bool = False
+) -> tuple[Array, Array]:
+    """Limits at each place, for itself; heights that are a share of rows have limits of shares."""
 
     def heights(rates: Rates) -> Array:
         x, y = np.broadcast_arrays(*follow(rates))
@@ -133,7 +135,7 @@ def _limits(follow: Follow, places: Array, drawn: Resamples) -> tuple[Array, Arr
         return np.array([np.interp(places, one, other) for one, other in lines])
 
     low, high = _union(
-        _around(heights(value), heights(middle), heights(again), drawn, together=False)
+        _around(heights(value), heights(middle), heights(again), drawn, share=share)
         for value, middle, again in _scenarios(drawn)
     )
     return low[0], high[0]
@@ -187,25 +189,53 @@ def _scenarios(drawn: Resamples) -> Iterator[tuple[Rates, Rates, Rates]]:
 
 
 def _around(
-    value: Array, middle: Array, again: Array, drawn: Resamples, *, together: bool
+    value: Array,
+    middle: Array,
+    again: Array,
+    drawn: Resamples,
+    *,
+    together: bool = False,
+    share: bool = False,
 ) -> tuple[Array, Array]:
     """Limits around values, from how far the draws are from their middle."""
     away = again - middle
     level, tail = drawn.how.level, (1 - drawn.how.level) / 2
+    rows = max(drawn.counts.effective[0], 1.0)
     # No rate is known better than by half a labeled row.
-    error = np.maximum(away.std(axis=0, ddof=1), 0.5 / max(drawn.counts.effective[0], 1.0))
+    error = np.maximum(away.std(axis=0, ddof=1), 0.5 / rows)
     usual = reach = drawn.how.reach
     if together:
         reach = float(np.quantile(np.max(np.abs(away) / error, axis=1), level))
-    if drawn.uncertain is None:
-        return value - reach * error, value + reach * error
-    # With an uncertain prior the curves lie unevenly; both sides are measured apart.
-    below, above = np.quantile(away, [tail, 1 - tail], axis=0)
-    wider = reach / usual
-    return (
-        value + wider * np.minimum(below, -error / 10),
-        value + wider * np.maximum(above, error / 10),
-    )
+    low, high = value - reach * error, value + reach * error
+    if drawn.uncertain is not None:
+        # With an uncertain prior the curves lie unevenly; both sides are measured apart.
+        below, above = np.quantile(away, [tail, 1 - tail], axis=0)
+        wider = reach / usual
+        low = value + wider * np.minimum(below, -error / 10)
+        high = value + wider * np.maximum(above, error / 10)
+    if share:
+        # At the steep start of a curve both rates vary: as few rows would make a share vary so.
+        few = np.clip(middle * (1 - middle) / error**2, 1.0, rows)
+        low = np.minimum(low, _wilson(value, rows * _told(drawn), -reach))
+        high = np.maximum(high, _wilson(value, few, reach))
+    return low, high
+
+
+def _wilson(share: Array, rows: float | Array, reach: float) -> Array:
+    """Limit of a share of some rows by Wilson (1927); the lower one if ``reach`` is negative.
+
+    If few rows tell about a share near 0 or 1, it is more often seen at the end than it is there.
+    """
+    square = reach**2 / rows
+    away = np.sqrt(square * share * (1 - share) + square**2 / 4)
+    limit: Array = (share + square / 2 + np.copysign(away, reach)) / (1 + square)
+    return limit
+
+
+def _told(drawn: Resamples) -> float:
+    """How much a labeled row tells about the positives: the slope of their rate, inverted."""
+    behind = float(drawn.mixture.background_prior(drawn.counts))
+    return (drawn.mixture.purity - behind) / (1 - behind)
 
 
 def _union(ends: Iterable[tuple[Array, Array]]) -> tuple[Array, Array]:
