@@ -7,6 +7,7 @@ would the same rows differ, had chance labeled other positives ("labeling")?
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from pueval.errors import InputError
 from pueval.mixture import Mixture
 from pueval.progress import progress_bar
 from pueval.rates import Shares, correct_pair
-from pueval.samples import Array
+from pueval.samples import Array, in_threads
 from pueval.uncertainty.intervals import Resampling
 
 # Thresholds between which rows are drawn again. With fewer labeled scores than half of them
@@ -99,18 +100,23 @@ def _draw_rows(
         others = every - labeled
         negative = rng.binomial(others, sizes[2] / (every - sizes[0]))
         times = [labeled, others - negative, negative]
-    expected, drawn, found = [], [], []
-    for column, kind, size, number in zip(columns, counts.samples(), sizes, times, strict=True):
-        if not size:
-            expected.append(np.zeros(thresholds.size))
-            drawn.append(np.zeros((1, thresholds.size)))
-            continue
-        cells = size * np.diff(column, prepend=0) / kind.total + pooled
+    generators = rng.spawn(len(sizes))
+
+    def redraw(kind: int) -> tuple[Array, Array]:
+        """Return the share of each cell, and how many rows are drawn in it."""
+        if not sizes[kind]:
+            return np.zeros(thresholds.size), np.zeros((1, thresholds.size))
+        share = np.diff(columns[kind], prepend=0) / counts.samples()[kind].total
+        cells = sizes[kind] * share + pooled
         cells /= cells.sum()
-        expected.append(np.cumsum(cells))
-        again = _multinomial(number, cells, rng)
-        drawn.append(np.cumsum(again, axis=1) / size)
-        found.append(again)
+        return cells, _multinomial(times[kind], cells, generators[kind], advance)
+
+    with progress_bar("resamples", _blocks(how) * sum(map(bool, sizes))) as advance:
+        cells, found = zip(*in_threads(redraw, range(len(sizes))), strict=True)
+    expected = [np.cumsum(each) for each in cells]
+    drawn = [
+        np.cumsum(each, axis=1) / max(size, 1) for each, size in zip(found, sizes, strict=True)
+    ]
     around, center = Shares(*drawn), Shares(*expected)
     positives = None
     if counts.has_propensity:
@@ -125,14 +131,18 @@ def _draw_rows(
     return Cells(thresholds, center, around, positives, rng.normal(size=how.n_resamples))
 
 
-def _multinomial(sizes: Array, cells: Array, rng: np.random.Generator) -> Array:
-    """Draw in blocks, with a progress bar if it takes long; blocks do not change the draws."""
-    blocks = np.split(sizes, range(BLOCK, sizes.size, BLOCK))
+def _blocks(how: Resampling) -> int:
+    return -(-how.n_resamples // BLOCK)
+
+
+def _multinomial(
+    sizes: Array, cells: Array, rng: np.random.Generator, advance: Callable[[], None]
+) -> Array:
+    """Draw in blocks, so that progress can be seen; they do not change the draws."""
     drawn = []
-    with progress_bar("resamples", len(blocks)) as advance:
-        for block in blocks:
-            drawn.append(rng.multinomial(block, cells))
-            advance()
+    for block in np.split(sizes, range(BLOCK, sizes.size, BLOCK)):
+        drawn.append(rng.multinomial(block, cells))
+        advance()
     return np.concatenate(drawn)
 
 
@@ -200,15 +210,16 @@ def _draw_labels(
     labeled = np.zeros((how.n_resamples, thresholds.size))
     if not counts.n_unlabeled:
         labeled += steps.labeled  # no other row could have been labeled
-    for (number, among), rate in zip(kinds, known, strict=True):
-        if number <= 0 or not counts.n_unlabeled:
-            continue
-        cells = np.maximum(np.diff(rate, prepend=0), 0)
-        cells /= cells.sum()
-        size = max(round(number), 1)
-        left = max((among - number) / max(among - 1, 1), 0)
-        again = _multinomial(np.full(how.n_resamples, size), cells, rng) / size
-        labeled += number * np.cumsum(cells + np.sqrt(left) * (again - cells), axis=1)
+    with progress_bar("resamples", _blocks(how) * len(kinds)) as advance:
+        for (number, among), rate in zip(kinds, known, strict=True):
+            if number <= 0 or not counts.n_unlabeled:
+                continue
+            cells = np.maximum(np.diff(rate, prepend=0), 0)
+            cells /= cells.sum()
+            size = max(round(number), 1)
+            left = max((among - number) / max(among - 1, 1), 0)
+            again = _multinomial(np.full(how.n_resamples, size), cells, rng, advance) / size
+            labeled += number * np.cumsum(cells + np.sqrt(left) * (again - cells), axis=1)
     expected = labeled.mean(axis=0)
 
     def shares(column: Array) -> Shares:
