@@ -1,5 +1,9 @@
 """Samples: adding many batches with and without weights."""
 
+import platform
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -90,3 +94,31 @@ def test_values_by_rank_of_single_rows(rng, n_chunks, digits):
         many = sum((sample(part.copy()) for part in parts), EMPTY)
         every = many.ranked(np.arange(rows.size) + rng.random(rows.size) * 0.9)
         np.testing.assert_array_equal(every, rows)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="is about memory of glibc")
+def test_memory_of_temporary_arrays_is_kept():
+    """Page faults of a process that makes and frees arrays, after Counts of few and many rows."""
+    code = """if True:
+        import resource
+        import sys
+        import numpy as np
+        from pueval import Counts
+
+        def faults():
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+            for _ in range(20):
+                [np.ones(200_000) for _ in range(5)]
+            return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+        n = int(sys.argv[1])
+        Counts.from_arrays(np.arange(n) % 50 == 0, np.random.default_rng(0).random(n))
+        faults()
+        print(faults())
+    """
+    few, many = (
+        int(subprocess.check_output([sys.executable, "-c", code, str(n)]))
+        for n in (10_000, 4_300_000)
+    )
+    assert few > 10_000
+    assert many < 1_000
