@@ -14,8 +14,8 @@ from pueval.sources.labels import LabelValues, infinite, missing
 
 # Arrays shorter than this are sorted on one core: starting a thread costs more than it saves.
 THREADED_ROWS = 500_000
-# Rows that are looked at together: few enough for the cache of a processor.
-BLOCK = 65_536
+# Rows that are looked at together: few enough for the cache, so many that threads seldom wait.
+BLOCK = 524_288
 # Scores of at least this many bytes make temporary arrays that are worth keeping the memory of.
 LARGE = 32 * 2**20
 # Whole numbers beyond this are not all floats, so different scores would become equal.
