@@ -8,7 +8,7 @@ import pytest
 from scipy.special import ndtri
 from scipy.stats import norm
 
-from pueval import AssumptionWarning, compare
+from pueval import AssumptionWarning, compare, evaluate
 from pueval.comparing.carried import PLACES, Gap, carried_limits, carried_score, complete
 from pueval.priors import PriorEstimate
 
@@ -157,6 +157,67 @@ def test_a_difference_that_the_prior_can_turn_around():
     assert pair.pvalue > 0.5
     [exact] = compared(y, scores, prior=turn + 0.02, threshold=thresholds).differences("accuracy")
     assert exact.pvalue < 0.001
+
+
+class TestGivenIntervals:
+    """Limits hold for every prior within, p-values are the largest."""
+
+    @pytest.fixture
+    def data(self):
+        return rows(7, separations=(1.7, 1.3))
+
+    def test_limits_hold_for_all_priors(self, data):
+        found = compared(*data, prior=(0.3, 0.5))
+        thresholds = {name: ev.threshold for name, ev in found.evaluations.items()}
+        single = [
+            compared(*data, prior=prior, threshold=thresholds) for prior in np.linspace(0.3, 0.5, 9)
+        ]
+        assert found.mixture.prior == 0.4
+        for pair in found.differences():
+            others = [one.differences(pair.measure)[0] for one in single]
+            middle = others[4]
+            assert pair.value == pytest.approx(middle.value, abs=1e-9, nan_ok=True)
+            assert pair.standard_error == pytest.approx(middle.standard_error, nan_ok=True)
+            if np.isnan(pair.low):
+                continue
+            low, high = min(o.low for o in others), max(o.high for o in others)
+            largest = max(o.pvalue for o in others)
+            assert (pair.low, pair.high) == pytest.approx((low, high), abs=0.002, rel=0.01)
+            assert np.log(pair.pvalue) == pytest.approx(np.log(largest), abs=0.15, rel=0.03)
+
+    def test_a_difference_that_turns_around(self):
+        y, scores = rows(4, n_labeled=60_000, separations=(1.5, 1.5))
+        thresholds = {"a": 0.4, "b": 1.1}
+        order = compared(y, scores, prior=0.4, threshold=thresholds).order_by_prior("accuracy")
+        turn = order.flips[0].prior
+        around = compared(y, scores, prior=(turn - 0.05, turn + 0.1), threshold=thresholds)
+        [pair] = around.differences("accuracy")
+        assert pair.low < 0 < pair.high
+        assert pair.pvalue == 1
+        beyond = compared(y, scores, prior=(turn + 0.05, turn + 0.1), threshold=thresholds)
+        [pair] = beyond.differences("accuracy")
+        assert pair.low > 0
+        assert pair.pvalue < 0.001
+
+    def test_purity_too(self):
+        y, scores = rows(8, purity=0.9, separations=(1.7, 1.3))
+        wide = compared(y, scores, prior=(0.3, 0.5), purity=(0.8, 1.0))
+        narrow = compared(y, scores, prior=(0.3, 0.5), purity=0.9)
+        for name in ("roc_auc", "f1", "accuracy"):
+            [one], [other] = wide.differences(name), narrow.differences(name)
+            assert one.high - one.low > other.high - other.low
+
+    def test_what_is_said(self, data):
+        found = compared(*data, prevalence=(0.4, 0.5))
+        assert "hold for every prior and purity within the given limits" in repr(found)
+        assert found.to_dict()["assumptions"]["region"]["prior"][0] == pytest.approx(0.28)
+        ev = found["a"]
+        assert ev.region is not None
+        alone = evaluate(data[0], data[1]["a"], prevalence=(0.4, 0.5), n_resamples=20)
+        assert (ev["f1"].low, ev["f1"].high) == (alone["f1"].low, alone["f1"].high)
+        chance = found.best_probability("f1")
+        [pair] = compared(*data, prior=found.mixture.prior).differences("f1")
+        assert min(chance.values()) == pytest.approx(pair.pvalue / 2, rel=1e-6)
 
 
 def test_several_models_and_rows_drawn_again():

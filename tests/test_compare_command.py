@@ -36,6 +36,18 @@ def test_tables(scored, capsys):
         assert part in out
 
 
+def test_a_prior_as_an_interval(scored, tmp_path, capsys):
+    path, y, scores = scored
+    target = tmp_path / "out.json"
+    assert command(path, "--prior", "0.1,0.3", "--json", str(target)) == 0
+    assert "hold for every prior and purity" in capsys.readouterr().out
+    content = json.loads(target.read_text())
+    found = compare(y, scores, prior=(0.1, 0.3))
+    assert content["assumptions"]["region"]["prior"] == [0.1, 0.3]
+    lows = [one["low"] for one in content["differences"] if one["measure"] == "f1"]
+    assert lows == pytest.approx([one.low for one in found.differences("f1")])
+
+
 def test_chosen_measures_and_ranking(scored, capsys):
     path, _, _ = scored
     more = ("--measure", "f2", "--measure", "recall", "--threshold", "0.8", "--ranking")

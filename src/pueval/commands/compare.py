@@ -14,11 +14,16 @@ from pueval.commands.options import (
     LABEL,
     OUTPUT,
     HtmlPath,
+    LabelFrequency,
     Negative,
     Positive,
+    Prevalence,
+    Prior,
+    Purity,
     Quiet,
     Unlabeled,
     Weight,
+    shares,
 )
 from pueval.commands.terminal import say, show_table, typed
 from pueval.comparing.comparator import compare
@@ -46,10 +51,10 @@ def compare_command(
     label: Annotated[str, LABEL],
     score: Annotated[list[str], Parameter(group=COLUMNS, negative=())],
     weight: Weight = None,
-    prior: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
-    prevalence: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
-    label_frequency: Annotated[float | None, Parameter(group=ASSUMPTIONS)] = None,
-    purity: Annotated[float | Literal["estimate"], Parameter(group=ASSUMPTIONS)] = 1.0,
+    prior: Prior = None,
+    prevalence: Prevalence = None,
+    label_frequency: LabelFrequency = None,
+    purity: Purity = "1",
     target: Annotated[Target, Parameter(group=ASSUMPTIONS)] = "population",
     threshold: Annotated[float | None, Parameter(group=OUTPUT)] = None,
     measure: Annotated[list[str] | None, Parameter(group=OUTPUT, negative=())] = None,
@@ -78,15 +83,6 @@ def compare_command(
         A CSV or Parquet file, or a quoted pattern such as 'scores/*.parquet'.
     score
         Column with a model's scores; repeat the option for every model.
-    prior
-        Share of positives among the unlabeled rows.
-    prevalence
-        Share of positives in the target.
-    label_frequency
-        Share of all positives that are labeled.
-    purity
-        Share of true positives among the labeled rows; 1 means clean labels. "estimate" estimates
-        it together with the prior.
     target
         Whose performance: of the whole population in the file, or of its unlabeled rows
         (when the labeled ones were collected apart).
@@ -109,16 +105,14 @@ def compare_command(
         Write everything to this file.
     """
     check_names(score)
+    assumed = shares(prior, prevalence, label_frequency, purity)
     labels = LabelValues(positive, unlabeled, negative)
     rows = read_rows(file, Columns(label, tuple(score), weight), labels=labels)
     known_positive, not_labeled, known_negative = KINDS.kinds
     comparison = compare(
         rows.kind,
         zip(score, rows.scores, strict=True),
-        prior=prior,
-        prevalence=prevalence,
-        label_frequency=label_frequency,
-        purity=purity,
+        **assumed,
         target=target,
         threshold=threshold,
         level=level,

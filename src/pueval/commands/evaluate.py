@@ -25,11 +25,16 @@ from pueval.commands.options import (
     Bins,
     EngineName,
     HtmlPath,
+    LabelFrequency,
     Negative,
     Positive,
+    Prevalence,
+    Prior,
+    Purity,
     Quiet,
     Unlabeled,
     Weight,
+    shares,
 )
 from pueval.commands.terminal import say, show_table, typed
 from pueval.commands.thresholds import choice_table, choose_all
@@ -50,10 +55,10 @@ def evaluate_command(
     label: Annotated[str | None, LABEL] = None,
     score: Annotated[list[str] | None, Parameter(group=COLUMNS, negative=())] = None,
     weight: Weight = None,
-    prior: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None,
-    prevalence: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None,
-    label_frequency: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None,
-    purity: Annotated[str, Parameter(group=ASSUMPTIONS)] = "1",
+    prior: Prior = None,
+    prevalence: Prevalence = None,
+    label_frequency: LabelFrequency = None,
+    purity: Purity = "1",
     target: Annotated[Target, Parameter(group=ASSUMPTIONS)] = "population",
     by: Annotated[str | None, Parameter(group=COLUMNS)] = None,
     group_prior: Annotated[
@@ -90,15 +95,6 @@ def evaluate_command(
         of a database as duckdb:///file.db?table=name, or Counts saved by "pueval count".
     score
         Column with a model's scores; repeat the option to see models side by side.
-    prior
-        Share of positives among the unlabeled rows: a number, or an interval such as 0.1,0.3.
-    prevalence
-        Share of positives in the target; a number or an interval.
-    label_frequency
-        Share of all positives that are labeled; a number or an interval.
-    purity
-        Share of true positives among the labeled rows, a number or an interval; 1 means clean
-        labels. "estimate" estimates it together with the prior.
     target
         Whose performance: of the whole population in the file, or of its unlabeled rows
         (when the labeled ones were collected apart).
@@ -137,12 +133,7 @@ def evaluate_command(
         "n_resamples": n_resamples,
         "seed": seed,
     }
-    assumed: dict[str, Any] = {
-        "prior": _share("prior", prior),
-        "prevalence": _share("prevalence", prevalence),
-        "label_frequency": _share("label-frequency", label_frequency),
-        "purity": purity if purity == "estimate" else _share("purity", purity),
-    }
+    assumed = shares(prior, prevalence, label_frequency, purity)
     if by is not None:
         refuse_with_groups(at=at, ranking=ranking, variance=variance != "sampling", html=html_path)
         if engine != "duckdb" or bins != "auto" or address is not None:
@@ -190,20 +181,6 @@ def evaluate_command(
         show_table(*choice_table(choices))
         if intervals:
             say("Limits at chosen thresholds allow for their having been chosen on these rows.")
-
-
-def _share(name: str, text: str | None) -> float | tuple[float, ...] | None:
-    """Return a number, or an interval given as two numbers with a comma."""
-    if text is None:
-        return None
-    try:
-        numbers = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise InputError(
-            f"--{name} must be a number, or two with a comma between them, such as 0.1,0.3; "
-            f"got {text!r}."
-        ) from None
-    return numbers[0] if len(numbers) == 1 else numbers
 
 
 def _evaluate_all(

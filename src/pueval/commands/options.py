@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
+from pueval.errors import InputError
 from pueval.sources.limits import Engine
 
 COLUMNS = Group("Columns", sort_key=1)
@@ -19,6 +20,33 @@ ENGINE = Group("Large data", sort_key=3)
 OUTPUT = Group("Output", sort_key=4)
 
 LABEL = Parameter(group=COLUMNS, help="Column that says which rows are labeled positives.")
+Prior = Annotated[
+    str | None,
+    Parameter(
+        group=ASSUMPTIONS,
+        help="Share of positives among the unlabeled rows: a number, or an interval such as "
+        "0.1,0.3.",
+    ),
+]
+Prevalence = Annotated[
+    str | None,
+    Parameter(group=ASSUMPTIONS, help="Share of positives in the target; a number or an interval."),
+]
+LabelFrequency = Annotated[
+    str | None,
+    Parameter(
+        group=ASSUMPTIONS,
+        help="Share of all positives that are labeled; a number or an interval.",
+    ),
+]
+Purity = Annotated[
+    str,
+    Parameter(
+        group=ASSUMPTIONS,
+        help="Share of true positives among the labeled rows, a number or an interval; 1 means "
+        'clean labels. "estimate" estimates it together with the prior.',
+    ),
+]
 Weight = Annotated[str | None, Parameter(group=COLUMNS, help="Column with weights of the rows.")]
 Positive = Annotated[
     str,
@@ -63,3 +91,29 @@ HtmlPath = Annotated[
         help="Write a page with sliders for every assumption to this file; it needs no network.",
     ),
 ]
+
+
+def shares(
+    prior: str | None, prevalence: str | None, label_frequency: str | None, purity: str
+) -> dict[str, Any]:
+    """Return what was assumed as numbers and intervals."""
+    return {
+        "prior": _share("prior", prior),
+        "prevalence": _share("prevalence", prevalence),
+        "label_frequency": _share("label-frequency", label_frequency),
+        "purity": purity if purity == "estimate" else _share("purity", purity),
+    }
+
+
+def _share(name: str, text: str | None) -> float | tuple[float, ...] | None:
+    """Return a number, or an interval given as two numbers with a comma."""
+    if text is None:
+        return None
+    try:
+        numbers = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise InputError(
+            f"--{name} must be a number, or two with a comma between them, such as 0.1,0.3; "
+            f"got {text!r}."
+        ) from None
+    return numbers[0] if len(numbers) == 1 else numbers

@@ -41,10 +41,10 @@ def compare(
     y: Any,
     scores: Any,
     *,
-    prior: float | PriorEstimate | None = None,
-    prevalence: float | None = None,
-    label_frequency: float | None = None,
-    purity: float | Literal["estimate"] = 1.0,
+    prior: float | Limits | PriorEstimate | None = None,
+    prevalence: float | Limits | None = None,
+    label_frequency: float | Limits | None = None,
+    purity: float | Limits | Literal["estimate"] = 1.0,
     target: Target = "population",
     threshold: float | Mapping[str, float] | None = None,
     level: float | None = 0.95,
@@ -70,12 +70,14 @@ def compare(
         The models' names and scores, for example ``{"a": score_a, "b": score_b}``, a data frame
         with a column per model, or pairs of name and score. Higher means more likely positive;
         the scales need not be the same.
-    prior, prevalence, label_frequency : float, optional
+    prior, prevalence, label_frequency : float or (low, high), optional
         At most one of them, as for `pueval.evaluate`; the prior may be an estimate made before.
+        Where it is only known to lie in an interval, values are for the middle, limits hold for
+        all of it, and p-values are the largest within it.
         Without any the prior is estimated once, from the scores of the model with the best naive
         AUC: the better a model separates labeled from unlabeled rows, the better its scores tell
         the prior, and the order of naive AUCs does not depend on the prior.
-    purity : float or "estimate", default 1.0
+    purity : float, (low, high) or "estimate", default 1.0
         Share of true positives among the labeled rows.
     target : {"population", "unlabeled"}
         Whose performance is wanted.
@@ -135,13 +137,6 @@ def compare(
         raise InputError(f"method must be 'influence' or 'bootstrap'; got {method!r}.")
     how = None if level is None else Resampling(level, n_resamples, seed)
     known = (prior, prevalence, label_frequency)
-    names = ("prior", "prevalence", "label_frequency", "purity")
-    for name, value in zip(names, (*known, purity), strict=True):
-        if isinstance(value, tuple | list):
-            raise InputError(
-                f"compare takes one {name} for all models; got {value!r}. To see what a range of "
-                "priors does to the order of the models, use Comparison.order_by_prior."
-            )
     labels = LabelValues(pos_label, unlabeled_label, negative_label)
     rows = read_paired(y, scores, weight=weight, labels=labels)
     thresholds = _thresholds(rows.names, threshold)
@@ -151,7 +146,7 @@ def compare(
     work = _Work(rows, assumptions, target, how)
     ready = in_threads(lambda k: work.prepare(k, thresholds[k]), range(len(rows.names)))
     joints = work.by_rows(ready) if method == "bootstrap" and how else work.by_influence(ready)
-    joints = replace(joints, ways=work.ways(ready))
+    joints = replace(joints, ways=work.ways(ready), given=assumptions.region is not None)
     found = in_threads(lambda k: work.finish(k, ready[k], joints), range(len(rows.names)))
     evaluations = dict(zip(rows.names, found, strict=True))
     estimate = assumptions.estimate
@@ -332,15 +327,17 @@ class _Work:
         return Joints(fixed, drawn, plain.share)
 
     def ways(self, models: list[_Model]) -> tuple[tuple[Joints, ...], ...]:
-        """Return the same for other priors and purities, where these were estimated.
+        """Return the same for other priors and purities, where these are uncertain.
 
-        Covariances are found at the limits only.
+        Covariances are found everywhere if they were given, at the limits only if estimated.
         """
-        if self.how is None or self.assumptions.estimate is None:
-            return ()
-        from pueval.priors.uncertainty import limits
+        region, now = self.assumptions.region, self.mixture
+        if self.how is not None and self.assumptions.estimate is not None:
+            from pueval.priors.uncertainty import limits
 
-        region, now = limits(self.assumptions.estimate, self.how.level), self.mixture
+            region = limits(self.assumptions.estimate, self.how.level)
+        if self.how is None or region is None:
+            return ()
         own = [model.prepared.threshold for model in models]
 
         def at(mixture: Mixture, how: Resampling | None) -> Joints:
@@ -351,7 +348,8 @@ class _Work:
 
         priors = [Mixture(prior, now.purity) for prior in _on_the_way(now.prior, region.prior)]
         purities = [Mixture(now.prior, one) for one in _on_the_way(now.purity, region.purity)]
-        spread = [self.how if abs(place) == 1 else None for place in PLACES]
+        given = self.assumptions.region is not None
+        spread = [self.how if given or abs(place) == 1 else None for place in PLACES]
         return tuple(tuple(map(at, way, spread)) for way in (priors, purities) if way)
 
     def finish(self, k: int, model: _Model, joints: Joints) -> Evaluation:
@@ -359,7 +357,7 @@ class _Work:
         ready = model.prepared
         if self.how is None:
             return finish(ready, None, None)
-        if self.assumptions.estimate is not None:
+        if self.assumptions.estimate is not None or self.assumptions.region is not None:
             drawn = draw_again(
                 ready.counts,
                 ready.corners,

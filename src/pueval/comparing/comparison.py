@@ -162,7 +162,9 @@ class Comparison:
         threshold, the other and both; for a best value, from the rows that reach the best
         thresholds; for the average precision, from the rows' effect on precision and recall.
         Where prior and purity were estimated, limits and p-values carry their uncertainty, which
-        all models share; the AUC's p-value does not depend on it. Thresholds are taken as exact.
+        all models share; the AUC's p-value does not depend on it. Where they were given as
+        intervals, limits hold for all of these, and p-values are the largest. Thresholds are taken
+        as exact.
 
         Parameters
         ----------

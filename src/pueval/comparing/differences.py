@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -72,12 +72,16 @@ def paired_differences(
     reach = 0.0 if level is None else _reach(level)
     now, ways = _gaps(joint, first, second)
     value = now.value
-    error = carried_error(now, ways, reach)
+    error = now.error if joint.given else carried_error(now, ways, reach)
     if math.isinf(joint.reach):
         pvalue, limits = _ratio_differences(joint, first, second, reach)
+        for there in (each for way in joint.ways if joint.given for each in way):
+            lower, upper = _ratio_differences(there, first, second, reach)[1]
+            limits = np.stack([np.fmin(limits[0], lower), np.fmax(limits[1], upper)])
     else:
-        pvalue = _pvalues(now, ways, reach)
-        limits = np.clip(carried_limits(now, ways, reach), -joint.reach, joint.reach)
+        pvalue = _pvalues(now, ways, reach, given=joint.given)
+        limits = carried_limits(now, ways, reach, given=joint.given)
+        limits = np.clip(limits, -joint.reach, joint.reach)
     # A difference without any error is no certainty: there is nothing to judge it by.
     known = (now.error > ROUNDING) | (np.abs(value) <= ROUNDING)
     nothing = np.full((2, value.size), np.nan)
@@ -125,9 +129,11 @@ def _ratio_differences(
             swing = np.fmax.reduce([np.abs(np.log(there / mean)) for _, there, _ in way])
             spread = np.hypot(spread, np.where(np.isnan(swing), 0.0, swing))
         value = joint.value[first] - joint.value[second]
-        limits = 2 * mean * np.sinh(carried_limits(now, ways, reach) / 2)
+        quotients = carried_limits(now, ways, reach, given=joint.given)
+        limits = 2 * mean * np.sinh(quotients / 2)
         away = np.hypot(limits - value, spread * value)
-    return _pvalues(now, ways, reach), value + np.array([[-1], [1]]) * away
+    pvalue = _pvalues(now, ways, reach, given=joint.given)
+    return pvalue, value + np.array([[-1], [1]]) * away
 
 
 def _quotient(joint: Joint, first: Array, second: Array) -> tuple[Gap, Array, Array]:
@@ -147,11 +153,11 @@ def _error(covariance: Array, first: Array, second: Array) -> Array:
     return np.where(error <= 1e-7 * scale, 0.0, error)
 
 
-def _pvalues(now: Gap, ways: Ways, reach: float) -> Array:
+def _pvalues(now: Gap, ways: Ways, reach: float, *, given: bool) -> Array:
     """Two-sided p-values; 1 for equal models, NaN where a difference has no error to judge it."""
     nothing = now.error <= ROUNDING
     with np.errstate(divide="ignore", invalid="ignore"):
-        score = carried_score(now, ways, reach)
+        score = carried_score(now, ways, reach, given=given)
     found: Array = 2 * ndtr(-np.abs(score))
     return np.where(nothing, np.where(np.abs(now.value) <= ROUNDING, 1.0, np.nan), found)
 
@@ -163,8 +169,10 @@ def best_probability(
 
     True values are taken as jointly normal around the estimates. Two models are compared by the
     exact probability, more by drawing; models that are equal in a draw share it. NaN for models
-    whose measure is undefined.
+    whose measure is undefined. Of intervals that were given for prior and purity it is the middle.
     """
+    if joint.given:
+        joint = replace(joint, ways=(), given=False)
     if level is None or np.isnan(joint.covariance).all():
         raise InputError(
             "the probability of being the best needs intervals. Compare with a level, such as "

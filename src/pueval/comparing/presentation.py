@@ -147,7 +147,13 @@ def about_limits(comparison: Comparison) -> list[str]:
     if comparison.level is None:
         return []
     said = "Limits are for another sample of rows; they take prior, purity and thresholds as exact."
-    if comparison.prior_estimate is not None:
+    if comparison.assumptions.region is not None:
+        said = (
+            "Limits are for another sample of rows, and hold for every prior and purity within the "
+            "given limits; p-values are the largest for any of them, values and probabilities are "
+            "for the middle. Thresholds are taken as exact."
+        )
+    elif comparison.prior_estimate is not None:
         said = (
             "Limits are for another sample of rows, and carry the uncertainty of the estimated "
             "prior, which all models share; thresholds are taken as exact."
@@ -168,7 +174,7 @@ def as_html(comparison: Comparison) -> str:
 
 def as_data(comparison: Comparison) -> dict[str, Any]:
     """Return everything as plain numbers, lists and text; numbers that JSON lacks are None."""
-    estimate = comparison.prior_estimate
+    estimate, region = comparison.prior_estimate, comparison.assumptions.region
     first = next(iter(comparison.evaluations.values()))
     orders = {}
     if first.counts.n_unlabeled:
@@ -185,6 +191,7 @@ def as_data(comparison: Comparison) -> dict[str, Any]:
             "assumptions": {
                 "prior": comparison.mixture.prior,
                 "purity": comparison.mixture.purity,
+                "region": None if region is None else vars(region),
                 "target": comparison.target,
                 "prevalence": first.prevalence,
                 "estimated": None if estimate is None else estimate.to_dict(),
