@@ -203,9 +203,20 @@ class TestGivenIntervals:
         y, scores = rows(8, purity=0.9, separations=(1.7, 1.3))
         wide = compared(y, scores, prior=(0.3, 0.5), purity=(0.8, 1.0))
         narrow = compared(y, scores, prior=(0.3, 0.5), purity=0.9)
+        thresholds = {name: ev.threshold for name, ev in wide.evaluations.items()}
+        corners = [
+            compared(y, scores, prior=prior, purity=purity, threshold=thresholds)
+            for prior in (0.3, 0.5)
+            for purity in (0.8, 1.0)
+        ]
         for name in ("roc_auc", "f1", "accuracy"):
             [one], [other] = wide.differences(name), narrow.differences(name)
             assert one.high - one.low > other.high - other.low
+            for corner in corners:
+                [there] = corner.differences(name)
+                assert one.low <= there.low + 1e-12
+                assert one.high >= there.high - 1e-12
+                assert one.pvalue >= there.pvalue
 
     def test_what_is_said(self, data):
         found = compared(*data, prevalence=(0.4, 0.5))

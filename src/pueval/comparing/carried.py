@@ -1,12 +1,11 @@
-"""What an uncertain prior, which all models share, adds to the doubt about their differences.
+"""What an estimated prior, which all models share, adds to the doubt about their differences.
 
 A difference is known for the estimates of prior and purity, and at some places on the way to the
 confidence limits of each; its standard error for the estimates and at the limits. In between it
 is filled in, and the effects of prior and purity are taken as additive. With q the distance of a
 prior from its estimate, as a share of the distance of its limit, a difference δ is within limits
 that reach r standard errors if ((difference(q) − δ) / error(q))² + (r·q)² ≤ r² for some q: rows
-and estimate are taken as independent, and the prior is the one that fits δ best. Where limits of
-the prior are not estimated but given, all priors within are possible: limits hold for each of them.
+and estimate are taken as independent, and the prior is the one that fits δ best.
 """
 
 from __future__ import annotations
@@ -61,35 +60,20 @@ def complete(now: Gap, ways: Ways) -> list[list[Gap]]:
     ]
 
 
-def carried_limits(now: Gap, ways: Ways, reach: float, *, given: bool = False) -> Array:
-    """Return lower and upper limits, a line each, that reach as many standard errors.
-
-    With ``given``, they hold for all priors and purities within the limits of these.
-    """
-    there, square = _everywhere(now, ways, given=given)
-    away = reach * there.error * np.sqrt(1 - square)
-    return np.stack([(there.value - away).min(axis=0), (there.value + away).max(axis=0)])
-
-
-def _everywhere(now: Gap, ways: Ways, *, given: bool) -> tuple[Gap, Array]:
-    """Return gaps on a grid, a line per point, and how far from the estimates these are, squared.
-
-    Of estimates the grid has what is within their limits together; given limits count as no
-    distance.
-    """
+def carried_limits(now: Gap, ways: Ways, reach: float) -> Array:
+    """Return lower and upper limits, a line each, that reach as many standard errors."""
     line = np.linspace(-1, 1, POINTS)
     place = np.stack(np.meshgrid(*[line] * len(ways), indexing="ij")) if ways else np.zeros((1, 1))
     place = place.reshape(len(place), -1)
     square = np.sum(place**2, axis=0)
-    if given:
-        square = np.zeros_like(square)
     place, square = place[:, square <= 1], square[square <= 1]
     value, error = now.value[None], now.error[None]
     for at, way in zip(place, ways, strict=False):
         index = np.searchsorted(line, at)
         value = value + _between(line, now.value, [there.value for there in way])[index]
         error = error + _between(line, now.error, [there.error for there in way])[index]
-    return Gap(value, np.maximum(error, 0)), square[:, None]
+    away = reach * np.maximum(error, 0) * np.sqrt(1 - square[:, None])
+    return np.stack([(value - away).min(axis=0), (value + away).max(axis=0)])
 
 
 def _between(line: Array, now: Array, there: list[Array]) -> Array:
@@ -110,24 +94,19 @@ def carried_error(now: Gap, ways: Ways, reach: float) -> Array:
     return error
 
 
-def carried_score(now: Gap, ways: Ways, reach: float, *, given: bool = False) -> Array:
+def carried_score(now: Gap, ways: Ways, reach: float) -> Array:
     """Return differences in standard errors, at the priors that fit a difference of zero best.
 
     It is the least of z(q)² + (r·q)², with z the ratio of difference and error. Where the prior
-    scales both alike, as for the AUC, it is the ratio itself. With ``given`` it is the least z, and
-    zero if there are priors on both sides.
+    scales both alike, as for the AUC, it is the ratio itself. NaN or infinite without an error.
     """
-    score = now.value / now.error
-    if given:
-        there, _ = _everywhere(now, ways, given=True)
-        ratio = np.sign(score) * there.value / there.error
-        least: Array = np.sign(score) * np.maximum(ratio.min(axis=0), 0)
-        return least
-    doubt = np.zeros_like(score)
-    for way in ways:
-        nearest = _nearest(score, [there.value / there.error for there in way], reach)
-        doubt += np.divide(score**2, nearest, out=np.ones_like(score), where=nearest > 0) - 1
-    found: Array = score / np.sqrt(1 + doubt)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        score = now.value / now.error
+        doubt = np.zeros_like(score)
+        for way in ways:
+            nearest = _nearest(score, [there.value / there.error for there in way], reach)
+            doubt += np.divide(score**2, nearest, out=np.ones_like(score), where=nearest > 0) - 1
+        found: Array = score / np.sqrt(1 + doubt)
     return found
 
 

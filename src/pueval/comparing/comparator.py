@@ -28,13 +28,15 @@ from pueval.results import best_value
 from pueval.samples import Array, in_threads
 from pueval.sources.labels import LabelValues
 from pueval.uncertainty.intervals import Resampling
-from pueval.uncertainty.region import Limits
+from pueval.uncertainty.region import NODES, Limits
 from pueval.uncertainty.resampling import resample
 
 if TYPE_CHECKING:
     from pueval.priors import PriorEstimate
 
 Method = Literal["influence", "bootstrap"]
+# Priors and purities within given intervals for which models are compared.
+NODES_OF_LINE = 9
 
 
 def compare(
@@ -146,7 +148,7 @@ def compare(
     work = _Work(rows, assumptions, target, how)
     ready = in_threads(lambda k: work.prepare(k, thresholds[k]), range(len(rows.names)))
     joints = work.by_rows(ready) if method == "bootstrap" and how else work.by_influence(ready)
-    joints = replace(joints, ways=work.ways(ready), given=assumptions.region is not None)
+    joints = replace(joints, ways=work.ways(ready), within=work.within(ready))
     found = in_threads(lambda k: work.finish(k, ready[k], joints), range(len(rows.names)))
     evaluations = dict(zip(rows.names, found, strict=True))
     estimate = assumptions.estimate
@@ -327,30 +329,38 @@ class _Work:
         return Joints(fixed, drawn, plain.share)
 
     def ways(self, models: list[_Model]) -> tuple[tuple[Joints, ...], ...]:
-        """Return the same for other priors and purities, where these are uncertain.
+        """Return the same on the way to the limits of estimated shares.
 
-        Covariances are found everywhere if they were given, at the limits only if estimated.
+        Covariances are found at the limits only.
         """
-        region, now = self.assumptions.region, self.mixture
-        if self.how is not None and self.assumptions.estimate is not None:
-            from pueval.priors.uncertainty import limits
-
-            region = limits(self.assumptions.estimate, self.how.level)
-        if self.how is None or region is None:
+        if self.how is None or self.assumptions.estimate is None:
             return ()
-        own = [model.prepared.threshold for model in models]
+        from pueval.priors.uncertainty import limits
 
-        def at(mixture: Mixture, how: Resampling | None) -> Joints:
-            there = replace(self, assumptions=Assumptions(mixture), how=how)
-            return there.by_influence(
-                in_threads(lambda k: there.prepare(k, own[k]), range(len(own)))
-            )
-
+        region, now = limits(self.assumptions.estimate, self.how.level), self.mixture
         priors = [Mixture(prior, now.purity) for prior in _on_the_way(now.prior, region.prior)]
         purities = [Mixture(now.prior, one) for one in _on_the_way(now.purity, region.purity)]
-        given = self.assumptions.region is not None
-        spread = [self.how if given or abs(place) == 1 else None for place in PLACES]
-        return tuple(tuple(map(at, way, spread)) for way in (priors, purities) if way)
+        spread = [self.how if abs(place) == 1 else None for place in PLACES]
+        return tuple(
+            tuple(self._moved(models, *each) for each in zip(way, spread, strict=True))
+            for way in (priors, purities)
+            if way
+        )
+
+    def within(self, models: list[_Model]) -> tuple[Joints, ...]:
+        """Return the same all over the intervals that were given."""
+        region = self.assumptions.region
+        if self.how is None or region is None:
+            return ()
+        line = region.prior[0] == region.prior[1] or region.purity[0] == region.purity[1]
+        grid = region.grid(NODES_OF_LINE if line else NODES)
+        return tuple(self._moved(models, grid[k], self.how) for k in range(len(grid)))
+
+    def _moved(self, models: list[_Model], mixture: Mixture, how: Resampling | None) -> Joints:
+        """Return the same for another prior and purity; thresholds stay."""
+        there = replace(self, assumptions=Assumptions(mixture), how=how)
+        own = [model.prepared.threshold for model in models]
+        return there.by_influence(in_threads(lambda k: there.prepare(k, own[k]), range(len(own))))
 
     def finish(self, k: int, model: _Model, joints: Joints) -> Evaluation:
         """Evaluate one model, with intervals from the same covariances."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -71,26 +71,31 @@ def paired_differences(
     first, second = np.array(pairs).T
     reach = 0.0 if level is None else _reach(level)
     now, ways = _gaps(joint, first, second)
-    value = now.value
-    error = now.error if joint.given else carried_error(now, ways, reach)
-    if math.isinf(joint.reach):
-        pvalue, limits = _ratio_differences(joint, first, second, reach)
-        for there in (each for way in joint.ways if joint.given for each in way):
-            lower, upper = _ratio_differences(there, first, second, reach)[1]
-            limits = np.stack([np.fmin(limits[0], lower), np.fmax(limits[1], upper)])
-    else:
-        pvalue = _pvalues(now, ways, reach, given=joint.given)
-        limits = carried_limits(now, ways, reach, given=joint.given)
-        limits = np.clip(limits, -joint.reach, joint.reach)
+    pvalue, limits = _judge(joint, first, second, reach)
+    for there in joint.within:
+        largest, others = _judge(there, first, second, reach)
+        turned = now.value * (there.value[first] - there.value[second]) < 0
+        pvalue = np.where(turned, 1.0, np.fmax(pvalue, largest))
+        limits = np.stack([np.fmin(limits[0], others[0]), np.fmax(limits[1], others[1])])
     # A difference without any error is no certainty: there is nothing to judge it by.
-    known = (now.error > ROUNDING) | (np.abs(value) <= ROUNDING)
-    nothing = np.full((2, value.size), np.nan)
+    known = (now.error > ROUNDING) | (np.abs(now.value) <= ROUNDING)
+    nothing = np.full(limits.shape, np.nan)
     low, high = nothing if level is None else np.where(known, limits, np.nan)
-    columns = (value, low, high, error, pvalue, holm(pvalue))
+    error = carried_error(now, ways, reach)
+    columns = (now.value, low, high, error, pvalue, holm(pvalue))
     return [
         Difference(names[a], names[b], measure, *(float(column[k]) for column in columns))
         for k, (a, b) in enumerate(pairs)
     ]
+
+
+def _judge(joint: Joint, first: Array, second: Array, reach: float) -> tuple[Array, Array]:
+    """Return p-values and limits of differences."""
+    if math.isinf(joint.reach):
+        return _judge_ratios(joint, first, second, reach)
+    now, ways = _gaps(joint, first, second)
+    limits = np.clip(carried_limits(now, ways, reach), -joint.reach, joint.reach)
+    return _pvalues(now, ways, reach), limits
 
 
 def _reach(level: float) -> float:
@@ -108,9 +113,7 @@ def _gaps(joint: Joint, first: Array, second: Array) -> tuple[Gap, Ways]:
     return now, complete(now, [[gap(there) for there in way] for way in joint.ways])
 
 
-def _ratio_differences(
-    joint: Joint, first: Array, second: Array, reach: float
-) -> tuple[Array, Array]:
+def _judge_ratios(joint: Joint, first: Array, second: Array, reach: float) -> tuple[Array, Array]:
     """Return p-values and limits of differences of ratios, which are skewed.
 
     Their logarithms are nearly normal. With m the geometric mean of two ratios and r the logarithm
@@ -129,11 +132,9 @@ def _ratio_differences(
             swing = np.fmax.reduce([np.abs(np.log(there / mean)) for _, there, _ in way])
             spread = np.hypot(spread, np.where(np.isnan(swing), 0.0, swing))
         value = joint.value[first] - joint.value[second]
-        quotients = carried_limits(now, ways, reach, given=joint.given)
-        limits = 2 * mean * np.sinh(quotients / 2)
+        limits = 2 * mean * np.sinh(carried_limits(now, ways, reach) / 2)
         away = np.hypot(limits - value, spread * value)
-    pvalue = _pvalues(now, ways, reach, given=joint.given)
-    return pvalue, value + np.array([[-1], [1]]) * away
+    return _pvalues(now, ways, reach), value + np.array([[-1], [1]]) * away
 
 
 def _quotient(joint: Joint, first: Array, second: Array) -> tuple[Gap, Array, Array]:
@@ -153,12 +154,10 @@ def _error(covariance: Array, first: Array, second: Array) -> Array:
     return np.where(error <= 1e-7 * scale, 0.0, error)
 
 
-def _pvalues(now: Gap, ways: Ways, reach: float, *, given: bool) -> Array:
+def _pvalues(now: Gap, ways: Ways, reach: float) -> Array:
     """Two-sided p-values; 1 for equal models, NaN where a difference has no error to judge it."""
     nothing = now.error <= ROUNDING
-    with np.errstate(divide="ignore", invalid="ignore"):
-        score = carried_score(now, ways, reach, given=given)
-    found: Array = 2 * ndtr(-np.abs(score))
+    found: Array = 2 * ndtr(-np.abs(carried_score(now, ways, reach)))
     return np.where(nothing, np.where(np.abs(now.value) <= ROUNDING, 1.0, np.nan), found)
 
 
@@ -171,8 +170,6 @@ def best_probability(
     exact probability, more by drawing; models that are equal in a draw share it. NaN for models
     whose measure is undefined. Of intervals that were given for prior and purity it is the middle.
     """
-    if joint.given:
-        joint = replace(joint, ways=(), given=False)
     if level is None or np.isnan(joint.covariance).all():
         raise InputError(
             "the probability of being the best needs intervals. Compare with a level, such as "

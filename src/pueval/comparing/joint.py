@@ -36,10 +36,10 @@ class Joint:
     greater_is_better : bool
         Whether a good model has a high value.
     ways : tuple of tuple of Joint
-        The same on the way from the lower to the upper limit of the prior, and of the purity, where
-        these are uncertain (at `pueval.comparing.carried.PLACES`).
-    given : bool
-        Whether these limits were given, so that everything within is possible; or estimated.
+        The same on the way from the lower to the upper confidence limit of the prior, and of the
+        purity, where these were estimated (at `pueval.comparing.carried.PLACES`).
+    within : tuple of Joint
+        The same for other priors and purities that are possible, where these are intervals.
     """
 
     value: Array
@@ -47,7 +47,7 @@ class Joint:
     reach: float = 1.0
     greater_is_better: bool = True
     ways: tuple[tuple[Joint, ...], ...] = ()
-    given: bool = False
+    within: tuple[Joint, ...] = ()
 
 
 class PointEstimates(Protocol):
@@ -70,23 +70,23 @@ class Joints:
     share : ndarray
         Shares of labeled, unlabeled and negative rows at or above these, a column per model.
     ways : tuple of tuple of Joints
-        The same on the way to the limits of prior and purity, where these are uncertain.
-    given : bool
-        Whether these limits were given.
+        The same on the way to the limits of prior and purity, where these were estimated.
+    within : tuple of Joints
+        The same all over the intervals of prior and purity, where these were given.
     """
 
     fixed: dict[str, Joint]
     point: PointEstimates
     share: Array
     ways: tuple[tuple[Joints, ...], ...] = ()
-    given: bool = False
+    within: tuple[Joints, ...] = ()
 
     def __getitem__(self, name: str) -> Joint:
         found = self.fixed[name] if name in self.fixed else self.point.joint(find_measure(name))
-        if not self.ways:
+        if not (self.ways or self.within):
             return found
         ways = tuple(tuple(there[name] for there in way) for way in self.ways)
-        return replace(found, ways=ways, given=self.given)
+        return replace(found, ways=ways, within=tuple(there[name] for there in self.within))
 
     @cached_property
     def _errors(self) -> dict[str, Array]:
