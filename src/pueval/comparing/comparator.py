@@ -4,39 +4,28 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from pueval.assumptions import Assumptions, settle
-from pueval.comparing.carried import PLACES
-from pueval.comparing.comparison import BEST, Comparison
-from pueval.comparing.influence import StepFunctions, influence_functions
-from pueval.comparing.joint import Joint, Joints, PairedShares, area_covariances, shares_at
+from pueval.assumptions import settle
+from pueval.comparing.comparison import Comparison
 from pueval.comparing.paired import PairedRows, known_model, read_paired
-from pueval.comparing.row_bootstrap import draw_rows, drawn_covariance
-from pueval.curves import direct_auc, naive_auc
+from pueval.comparing.work import Work
+from pueval.curves import naive_auc
 from pueval.errors import AssumptionWarning, InputError, UndefinedMeasureWarning
-from pueval.evaluation import Evaluation, check_threshold, draw_again
-from pueval.evaluator import Prepared, finish, prepare
-from pueval.legal import average_precision
-from pueval.measures import AREAS, MEASURES
-from pueval.mixture import Mixture, Target, check_target
-from pueval.presentation import MAXIMA
-from pueval.results import best_value
-from pueval.samples import Array, in_threads
+from pueval.evaluation import Evaluation, check_threshold
+from pueval.mixture import Target, check_target
+from pueval.samples import in_threads
 from pueval.sources.labels import LabelValues
 from pueval.uncertainty.intervals import Resampling
-from pueval.uncertainty.region import NODES, Limits
-from pueval.uncertainty.resampling import resample
+from pueval.uncertainty.region import Limits
 
 if TYPE_CHECKING:
     from pueval.priors import PriorEstimate
 
 Method = Literal["influence", "bootstrap"]
-# Priors and purities within given intervals for which models are compared.
-NODES_OF_LINE = 9
 
 
 def compare(
@@ -145,7 +134,7 @@ def compare(
     given = any(one is not None for one in known)
     source = 0 if given else _best_separating(rows)
     assumptions = settle(rows.counts[source], target, purity, *known)
-    work = _Work(rows, assumptions, target, how)
+    work = Work(rows, assumptions, target, how)
     ready = in_threads(lambda k: work.prepare(k, thresholds[k]), range(len(rows.names)))
     joints = work.by_rows(ready) if method == "bootstrap" and how else work.by_influence(ready)
     joints = replace(joints, ways=work.ways(ready), within=work.within(ready))
@@ -217,180 +206,3 @@ def _constant(rows: PairedRows) -> list[str]:
         for k, name in enumerate(rows.names)
         if rows.constant(k)
     ]
-
-
-@dataclass(frozen=True, eq=False)
-class _Model:
-    """One model, ready to be measured.
-
-    Attributes
-    ----------
-    prepared : Prepared
-        Rates and threshold.
-    best : ndarray
-        Thresholds at which the measures of `MAXIMA` are best; NaN where one is undefined.
-    influence : StepFunctions or None
-        Influence of rows on the naive AUC and on the average precision.
-    """
-
-    prepared: Prepared
-    best: Array
-    influence: StepFunctions | None
-
-
-@dataclass(frozen=True, eq=False)
-class _Work:
-    """The way from rows to evaluations and the covariance of all estimates."""
-
-    rows: PairedRows
-    assumptions: Assumptions
-    target: Target
-    how: Resampling | None
-
-    @property
-    def mixture(self) -> Mixture:
-        return self.assumptions.mixture
-
-    def prepare(self, k: int, threshold: float | None) -> _Model:
-        """Compute rates, thresholds and influences of one model."""
-        ready = prepare(self.rows.counts[k], self.assumptions, self.target, threshold)
-        best = np.array([best_value(MEASURES[name], ready.rates[0])[0] for name in MAXIMA])
-        influence = None
-        if self.how is not None:
-            influence = influence_functions(ready.counts, self.mixture, self.target)
-        return _Model(ready, best, influence)
-
-    def areas(self, models: list[_Model]) -> dict[str, Array]:
-        """Return the corrected areas, not clipped."""
-        found: dict[str, list[float]] = {name: [] for name in AREAS}
-        for model in models:
-            ready = model.prepared
-            naive = naive_auc(ready.counts, ready.corners)
-            found["roc_auc"].append(direct_auc(ready.counts, naive, self.mixture))
-            found["average_precision"].append(float(average_precision(ready.rates[0])))
-        return {name: np.array(values) for name, values in found.items()}
-
-    def by_influence(self, models: list[_Model]) -> Joints:
-        """Take covariances from the influence of each row."""
-        wanted = [np.append(model.prepared.threshold, model.best) for model in models]
-        # Many best thresholds are the same: a column each for different ones.
-        thresholds = [np.unique(each[~np.isnan(each)])[::-1] for each in wanted]
-        shares = shares_at(
-            self.rows, thresholds, self.mixture, self.target, covariance=self.how is not None
-        )
-        starts = np.cumsum([0, *(each.size for each in thresholds[:-1])])
-
-        def taken(which: int) -> PairedShares:
-            columns = [
-                # Where nothing is best, the measure is undefined at every threshold.
-                start + int(np.argmax(each == mine[which]))
-                for start, each, mine in zip(starts, thresholds, wanted, strict=True)
-            ]
-            return shares.take(np.array(columns))
-
-        fixed = {
-            best: taken(k + 1).joint(MEASURES[name])
-            for k, (name, best) in enumerate(zip(MAXIMA, BEST, strict=True))
-        }
-        covariance = self._area_covariance(models)
-        for name, value in self.areas(models).items():
-            fixed[name] = Joint(value, covariance[name])
-        return Joints(fixed, taken(0), taken(0).share)
-
-    def _area_covariance(self, models: list[_Model]) -> dict[str, Array]:
-        size = len(models)
-        if self.how is None:
-            return dict.fromkeys(AREAS, np.full((size, size), np.nan))
-        influences = [model.influence for model in models if model.influence is not None]
-        auc, precision = area_covariances(self.rows, influences)
-        contrast = self.mixture.purity - self.mixture.background_prior(self.rows.counts[0])
-        return {"roc_auc": auc / contrast**2, "average_precision": precision}
-
-    def by_rows(self, models: list[_Model]) -> Joints:
-        """Take covariances from rows drawn again."""
-        assert self.how is not None  # noqa: S101 - checked by the caller
-        own = [np.array([model.prepared.threshold]) for model in models]
-        drawn = draw_rows(
-            self.rows,
-            np.concatenate(own),
-            self.mixture,
-            self.target,
-            best=MAXIMA,
-            n_resamples=self.how.n_resamples,
-            seed=self.how.seed,
-        )
-        # The values are the same; only the covariances are others.
-        plain = replace(self, how=None).by_influence(models)
-        spread = dict(zip(BEST, (drawn.best[name] for name in MAXIMA), strict=True)) | drawn.areas
-        fixed = {
-            name: replace(joint, covariance=drawn_covariance(spread[name]))
-            for name, joint in plain.fixed.items()
-        }
-        return Joints(fixed, drawn, plain.share)
-
-    def ways(self, models: list[_Model]) -> tuple[tuple[Joints, ...], ...]:
-        """Return the same on the way to the limits of estimated shares.
-
-        Covariances are found at the limits only.
-        """
-        if self.how is None or self.assumptions.estimate is None:
-            return ()
-        from pueval.priors.uncertainty import limits
-
-        region, now = limits(self.assumptions.estimate, self.how.level), self.mixture
-        priors = [Mixture(prior, now.purity) for prior in _on_the_way(now.prior, region.prior)]
-        purities = [Mixture(now.prior, one) for one in _on_the_way(now.purity, region.purity)]
-        spread = [self.how if abs(place) == 1 else None for place in PLACES]
-        return tuple(
-            tuple(self._moved(models, *each) for each in zip(way, spread, strict=True))
-            for way in (priors, purities)
-            if way
-        )
-
-    def within(self, models: list[_Model]) -> tuple[Joints, ...]:
-        """Return the same all over the intervals that were given."""
-        region = self.assumptions.region
-        if self.how is None or region is None:
-            return ()
-        line = region.prior[0] == region.prior[1] or region.purity[0] == region.purity[1]
-        grid = region.grid(NODES_OF_LINE if line else NODES)
-        return tuple(self._moved(models, grid[k], self.how) for k in range(len(grid)))
-
-    def _moved(self, models: list[_Model], mixture: Mixture, how: Resampling | None) -> Joints:
-        """Return the same for another prior and purity; thresholds stay."""
-        there = replace(self, assumptions=Assumptions(mixture), how=how)
-        own = [model.prepared.threshold for model in models]
-        return there.by_influence(in_threads(lambda k: there.prepare(k, own[k]), range(len(own))))
-
-    def finish(self, k: int, model: _Model, joints: Joints) -> Evaluation:
-        """Evaluate one model, with intervals from the same covariances."""
-        ready = model.prepared
-        if self.how is None:
-            return finish(ready, None, None)
-        if self.assumptions.estimate is not None or self.assumptions.region is not None:
-            drawn = draw_again(
-                ready.counts,
-                ready.corners,
-                self.assumptions,
-                self.target,
-                ready.threshold,
-                self.how,
-            )
-            return finish(ready, self.how, drawn)
-        drawn = resample(
-            ready.counts,
-            ready.corners,
-            self.mixture,
-            self.target,
-            threshold=ready.threshold,
-            how=self.how,
-            errors={name: joints.error(name, k) for name in (*AREAS, *MEASURES)},
-        )
-        return finish(ready, self.how, drawn)
-
-
-def _on_the_way(now: float, limits: Limits) -> list[float]:
-    """Return what lies between limits at `PLACES`; nothing if there is nothing in between."""
-    if limits[0] == limits[1]:
-        return []
-    return [now + abs(place) * (limits[int(place > 0)] - now) for place in PLACES]

@@ -177,13 +177,14 @@ def best_probability(
         )
     known = np.flatnonzero(np.isfinite(joint.value) & np.isfinite(np.diag(joint.covariance)))
     probability = np.full(len(names), math.nan)
-    chances = _chances_of_two if known.size == 2 else _chances_by_drawing
-    if known.size:
-        probability[known] = chances(joint, known, _reach(level), seed)
+    if known.size == 2:
+        probability[known] = _chances_of_two(joint, known, _reach(level))
+    elif known.size:
+        probability[known] = _chances_by_drawing(joint, known, _reach(level), seed)
     return dict(zip(names, probability.tolist(), strict=True))
 
 
-def _chances_of_two(joint: Joint, known: Array, reach: float, _: int) -> Array:
+def _chances_of_two(joint: Joint, known: Array, reach: float) -> Array:
     gap, ways = _gaps(joint, known[:1], known[1:])
     sign = 1.0 if joint.greater_is_better else -1.0
     value, error = sign * float(gap.value[0]), float(gap.error[0])
