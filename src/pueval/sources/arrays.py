@@ -103,9 +103,9 @@ def _read(
 def _keep_memory() -> None:
     """Let the C library keep memory that is freed, for the many temporary arrays that follow.
 
-    By default glibc gives large arrays back to the system, which hands them out anew page by page:
-    a fifth of the time of an evaluation. It keeps as much as twice the largest array that was
-    freed, up to a limit just above this one's size. Other C libraries are not affected.
+    By default glibc gives large arrays back to the system, which hands them out anew page by page,
+    and slowly. It keeps as much as twice the largest array that was freed, up to a limit just above
+    this one's size. Other C libraries are not affected.
     """
     np.empty(LARGE - 2**20, dtype=np.uint8)
 
