@@ -1,6 +1,6 @@
 """Coverage of 95 % intervals, written to docs/understand/coverage.md.
 
-python -m tests.coverage.tables [replications]
+python -m tests.coverage.tables [replications] [seed]
 """
 
 import sys
@@ -72,11 +72,11 @@ Where coverage is not near 95 %:
 
 
 def held(job):
-    setting, replications, names, bands = job
-    return coverage(setting, replications, names=names, bands=bands)
+    setting, replications, names, bands, seed = job
+    return coverage(setting, replications, names=names, bands=bands, seed=seed)
 
 
-def table(title, text, settings, replications, names, *, bands=False):
+def table(title, text, settings, replications, names, *, bands=False, seed=0):
     lines = [f"\n## {title}\n", f"{text} {replications:,} replications a line.\n"]
     columns = (*names, *(BANDS if bands else ()))
     heads = " | ".join(map(short, columns))
@@ -84,7 +84,7 @@ def table(title, text, settings, replications, names, *, bands=False):
     lines.append("|---|" + "---:|" * (4 + len(columns)))
     rows = []
     with Pool() as pool:
-        jobs = [(setting, replications, names, bands) for setting in settings]
+        jobs = [(setting, replications, names, bands, seed) for setting in settings]
         for setting, found in zip(settings, pool.imap(held, jobs), strict=True):
             row = [found[name] for name in columns]
             rows.append(row)
@@ -119,6 +119,7 @@ def misses(settings, rows):
 
 def main():
     replications = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     lines = [INTRO]
     lines += table(
         "Prior and purity known",
@@ -127,6 +128,7 @@ def main():
         GRID,
         replications,
         NAMES,
+        seed=seed,
     )
     lines.append(REASONS)
     lines += table(
@@ -136,6 +138,7 @@ def main():
         max(replications // 4, 1),
         (),
         bands=True,
+        seed=seed,
     )
     lines.append(BAND_REASONS)
     lines += table(
@@ -144,6 +147,7 @@ def main():
         OTHERS,
         max(replications // 2, 1),
         NAMES,
+        seed=seed,
     )
     lines.append(OTHER_REASONS)
     PAGE.parent.mkdir(parents=True, exist_ok=True)

@@ -50,7 +50,7 @@ def test_bands():
 
 
 def test_the_start_of_a_curve_that_few_labeled_rows_reach():
-    """Normal limits of such small rates would be too low: they hold 0.88 of these places."""
+    """Normal limits of such small rates would be too low."""
     setting = Setting(0.25, 1.0, 100, 1.0)
     share = setting.labeled / (setting.labeled + setting.unlabeled)
     _, curves = setting.truth(share + (1 - share) * setting.prior)
