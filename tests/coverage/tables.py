@@ -57,9 +57,9 @@ for samples that look perfect by chance (see [what the intervals mean](intervals
 BAND_REASONS = """
 Where coverage is not near 95 %:
 
-- **Pointwise ROC bands** reach at least as far as Wilson's limits of a share. For how many rows these
-  are was chosen on eight of these settings, with the same random numbers; with others (seed 1) the
-  mean is .957 and the lowest .928.
+- **Pointwise ROC bands** reach at least as far as Wilson's limits of a share. For how many rows
+  these are was chosen on eight of these settings, with the same random numbers; with others
+  (seed 1) the mean is .957 and the lowest .928.
 - **Simultaneous bands of precision-recall curves** hold too much: they are as wide as the worst
   place asks for, which is the start of the curve."""
 OTHER_REASONS = """
