@@ -13,10 +13,8 @@ from pueval.measures import MEASURES
 from pueval.mixture import Mixture, Target
 from pueval.rates import Rates, correct_area
 from pueval.rates import rates as correct
+from pueval.roc_line import Line
 from pueval.samples import Array
-
-# Rounding may put a rate this far outside [0, 1]; anything more is noise or a wrong assumption.
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,46 +144,31 @@ def roc(
 ) -> RocCurve:
     """Recover the ROC curve from the corners of the data, whose rates may be ``known``."""
     rates = correct(counts, corners, mixture, target) if known is None else known
-    split = ~(_in_unit(rates.fpr) & _in_unit(rates.tpr))
+    line = Line.of(corners, rates)
+    split = ~line.inside
     split[1:] |= split[:-1]
     split[1:] &= corners.labeled[1:] > corners.labeled[:-1]
     where = np.flatnonzero(split | corners.joint)
     if where.size:
-        corners = counts.unfold(corners, where)
-        rates = correct(counts, corners, mixture, target)
-    return recover_roc(corners, rates)
+        part = slice(where[0] - 1, where[-1] + 2)
+        steps = counts.unfold(corners.part(part), where - part.start)
+        unfolded = Line.of(steps, correct(counts, steps, mixture, target))
+        line = line.replaced(part, unfolded.within_square())
+    return RocCurve(*line.legal())
 
 
 def recover_roc(steps: Steps, rates: Rates) -> RocCurve:
     """Turn corrected rates into a legal ROC curve (algorithm 1 of Jain et al., 2017).
 
-    Points outside the unit square are dropped, the others sorted by false positive rate and
-    lifted to the highest true positive rate on their left. The algorithm is applied to all
-    points of the line through the rates, not only to its corners: the line is cut at the edges
-    of the square, and corners are joined by a jump, as unlabeled rows are added before the
-    labeled row that makes the corner; but by a straight line if they have the same score (from
-    the corner next to the left, if the correction has made tied steps change places).
+    Points outside the unit square are dropped, and every true positive rate gets the lowest false
+    positive rate of all points that reach it: the curve one gets from lifting every point to the
+    highest true positive rate on its left. The algorithm is applied to all points of the line
+    through the rates, not only to its corners: the line is cut at the edges of the square, and
+    corners are joined by a jump, as unlabeled rows are added before the labeled row that makes
+    the corner; but by a straight line if they have the same score.
     Without a correction this is the ordinary ROC curve.
     """
-    x, y, threshold, ramp = _inside_square(steps, rates)
-    if np.any(x[1:] < x[:-1]):
-        order = np.argsort(x, kind="stable")
-        x, y, threshold, ramp = x[order], y[order], threshold[order], ramp[order]
-    y = np.maximum.accumulate(y)
-    jump = np.zeros(x.size, dtype=bool)
-    jump[1:] = ~ramp[1:] & (x[1:] > x[:-1]) & (y[1:] > y[:-1])
-    if jump.any():
-        # The foot of a jump has everything of its top but the height.
-        foot = np.flatnonzero(jump)
-        before = y[foot - 1]
-        times = 1 + jump.astype(np.intp)
-        x, y, threshold = (np.repeat(column, times) for column in (x, y, threshold))
-        y[foot + np.arange(foot.size)] = before
-    new = np.ones(x.size, dtype=bool)
-    new[1:] = (x[1:] != x[:-1]) | (y[1:] != y[:-1])
-    if not new.all():
-        x, y, threshold = x[new], y[new], threshold[new]
-    return RocCurve(x, y, threshold)
+    return RocCurve(*Line.of(steps, rates).within_square().legal())
 
 
 def recover_precision_recall(rates: Rates) -> PrecisionRecallCurve:
@@ -200,50 +183,3 @@ def recover_precision_recall(rates: Rates) -> PrecisionRecallCurve:
     precision[0] = 1.0
     defined = ~np.isnan(precision)
     return PrecisionRecallCurve(precision[defined], legal.tpr[defined], legal.threshold[defined])
-
-
-def _inside_square(steps: Steps, rates: Rates) -> tuple[Array, Array, Array, Array]:
-    """Keep the part of the line through the rates that lies in the unit square.
-
-    Returns its corners in the order of the line, their thresholds, and whether they are reached
-    on a straight line that rises to the right. Corners cut off at an edge have the threshold at
-    which the line has crossed it.
-    """
-    x, y, threshold = rates.fpr, rates.tpr, rates.threshold
-    ramp = np.zeros(x.size, dtype=bool)
-    ramp[1:] = steps.joint[1:] & (x[1:] > x[:-1]) & (y[1:] > y[:-1])
-    inside = _in_unit(x) & _in_unit(y)
-    if not inside.all():
-        cut = np.flatnonzero(~(inside[1:] & inside[:-1]))
-        enter, leave = _cut(x[cut], y[cut], x[cut + 1], y[cut + 1])
-        starts, ends = (enter < leave) & (enter > 0), (enter < leave) & (leave < 1)
-        corner = np.concatenate([cut[starts], cut[ends]])
-        part = np.concatenate([enter[starts], leave[ends]])
-        place = np.concatenate([np.flatnonzero(inside), corner + part])
-        order = np.argsort(place, kind="stable")
-        x, y, threshold, ramp = (
-            np.concatenate([array[inside], extra])[order]
-            for array, extra in (
-                (x, x[corner] + part * (x[corner + 1] - x[corner])),
-                (y, y[corner] + part * (y[corner + 1] - y[corner])),
-                (threshold, threshold[corner + 1]),
-                (ramp, np.concatenate([np.zeros(starts.sum(), bool), ramp[cut + 1][ends]])),
-            )
-        )
-    return np.clip(x, 0, 1), np.clip(y, 0, 1), threshold, ramp
-
-
-def _in_unit(values: Array) -> Array:
-    return (values > -ROUNDING) & (values < 1 + ROUNDING)
-
-
-def _cut(x0: Array, y0: Array, x1: Array, y1: Array) -> tuple[Array, Array]:
-    """Where segments enter and leave the unit square, as shares of their length."""
-    enter, leave = np.zeros(x0.size), np.ones(x0.size)
-    for start, end in ((x0, x1), (1 - x0, 1 - x1), (y0, y1), (1 - y0, 1 - y1)):
-        # The square is where all four of these distances are at least zero.
-        at_zero = np.divide(start, start - end, out=np.zeros(x0.size), where=start != end)
-        enter = np.where(end > start, np.maximum(enter, at_zero), enter)
-        leave = np.where(end < start, np.minimum(leave, at_zero), leave)
-        leave = np.where((start == end) & (start < 0), -1.0, leave)
-    return enter, leave

@@ -47,20 +47,31 @@ def lowest_rates(rates: Rates) -> tuple[Array, Array]:
 
 def _legal(rates: Rates) -> tuple[Array, Array, Array | None]:
     """Return legal rates in the order of recall, and this order if it is another."""
-    if _is_legal(rates.tpr) and _is_legal(rates.fpr):
+    if all(_rises(rate) and _within_unit(rate) for rate in (rates.tpr, rates.fpr)):
         return rates.tpr, rates.fpr, None
-    tpr, fpr, order = np.clip(rates.tpr, 0, 1), np.clip(rates.fpr, 0, 1), None
-    if np.any(tpr[..., 1:] < tpr[..., :-1]):
+    return rising_together(np.clip(rates.tpr, 0, 1), np.clip(rates.fpr, 0, 1))
+
+
+def rising_together(tpr: Array, fpr: Array) -> tuple[Array, Array, Array | None]:
+    """Give each recall the lowest false positive rate of all points that reach it.
+
+    Returns both in the order of recall, and this order if it is another.
+    """
+    order = None
+    if not _rises(tpr):
         order = np.argsort(tpr, axis=-1, kind="stable")
         tpr, fpr = (np.take_along_axis(column, order, axis=-1) for column in (tpr, fpr))
-    fpr = np.minimum.accumulate(fpr[..., ::-1], axis=-1)[..., ::-1]
+    if not _rises(fpr):
+        fpr = np.minimum.accumulate(fpr[..., ::-1], axis=-1)[..., ::-1]
     return tpr, fpr, order
 
 
-def _is_legal(rate: Array) -> bool:
-    """Whether a rate rises from 0 or more to 1 or less."""
-    rises = not np.any(rate[..., 1:] < rate[..., :-1])
-    return rises and bool(np.all(rate[..., 0] >= 0) and np.all(rate[..., -1] <= 1))
+def _rises(rate: Array) -> bool:
+    return not np.any(rate[..., 1:] < rate[..., :-1])
+
+
+def _within_unit(rising: Array) -> bool:
+    return bool(np.all(rising[..., 0] >= 0) and np.all(rising[..., -1] <= 1))
 
 
 def average_precision(rates: Rates) -> Array:

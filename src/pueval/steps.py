@@ -35,6 +35,17 @@ class Steps:
     joint: Array
     represented: Array | None = None
 
+    def part(self, rows: slice) -> Steps:
+        """Return some of the thresholds."""
+        return Steps(
+            self.threshold[rows],
+            self.labeled[rows],
+            self.unlabeled[rows],
+            self.negative[rows],
+            self.joint[rows],
+            None if self.represented is None else self.represented[rows],
+        )
+
 
 def tabulate(kinds: Kinds) -> tuple[Array, Array, Array, Array]:
     """Return the distinct scores, descending, and the rows of each kind that have them."""

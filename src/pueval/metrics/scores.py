@@ -129,8 +129,8 @@ def roc_curve(
 ) -> tuple[Array, Array, Array]:
     """ROC curve, corrected for unlabeled positives.
 
-    Corrected rates, made a legal curve: the part outside the unit square is dropped, points are
-    sorted by false positive rate and lifted to the highest true positive rate on their left.
+    Corrected rates, made a legal curve: the part outside the unit square is dropped, and every
+    true positive rate gets the lowest false positive rate of all points that reach it.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def roc_curve(
     --------
     >>> fpr, tpr, thresholds = roc_curve([1, 1, 0, 0, 0], [5, 3, 4, 2, 1], prior=0.25)
     >>> fpr.round(3), tpr
-    (array([0.   , 0.   , 0.111, 0.111, 0.278, 1.   ]), array([0. , 0.5, 0.5, 1. , 1. , 1. ]))
+    (array([0.   , 0.   , 0.111, 0.111, 1.   ]), array([0. , 0.5, 0.5, 1. , 1. ]))
     """
     counts, mixture, target = read(y_true, y_score, prior, **how)
     _check_prior(counts, mixture)

@@ -267,30 +267,35 @@ const correction = (() => {
     return [enter, leave];
   }
 
-  // The part of the line through the rates that lies in the unit square.
+  // The part of the line through the rates that lies in the unit square. Corners that share their
+  // score with rows of another kind are reached on a straight line, which goes right and up so far.
   function insideSquare(line, joint) {
     const inside = line.map(({ fpr, tpr }) => inUnit(fpr) && inUnit(tpr));
-    const ramp = line.map(
-      (rate, i) => i > 0 && joint[i] && rate.fpr > line[i - 1].fpr && rate.tpr > line[i - 1].tpr,
-    );
+    const reached = line.map((rate, i) => {
+      if (i === 0 || !joint[i]) return [0, 0];
+      const [right, up] = [rate.fpr - line[i - 1].fpr, rate.tpr - line[i - 1].tpr];
+      return right > 0 && up > 0 ? [right, up] : [0, 0];
+    });
     const points = [];
     line.forEach((rate, i) => {
       if (inside[i]) {
-        points.push({ x: rate.fpr, y: rate.tpr, threshold: rate.threshold, ramp: ramp[i] });
+        const [right, up] = reached[i];
+        points.push({ x: rate.fpr, y: rate.tpr, threshold: rate.threshold, right, up });
       }
       if (i + 1 === line.length || (inside[i] && inside[i + 1])) return;
       const next = line[i + 1];
       const [enter, leave] = cut(rate, next);
       if (enter >= leave) return;
-      const crossing = (part, rising) =>
+      const crossing = (part, [right, up]) =>
         points.push({
           x: rate.fpr + part * (next.fpr - rate.fpr),
           y: rate.tpr + part * (next.tpr - rate.tpr),
           threshold: next.threshold,
-          ramp: rising,
+          right: part * right,
+          up: part * up,
         });
-      if (enter > 0) crossing(enter, false);
-      if (leave < 1) crossing(leave, ramp[i + 1]);
+      if (enter > 0) crossing(enter, [0, 0]);
+      if (leave < 1) crossing(leave, reached[i + 1]);
     });
     for (const point of points) {
       point.x = clip(point.x, 0, 1);
@@ -299,7 +304,7 @@ const correction = (() => {
     return points;
   }
 
-  // A legal ROC curve: points in the unit square, by false positive rate, never falling.
+  // A legal ROC curve: every true positive rate with the lowest false positive rate that reaches it.
   function rocCurve(table, mixture, target) {
     const rate = rates(table, mixture, target);
     let steps = corners(table);
@@ -319,22 +324,35 @@ const correction = (() => {
     );
     steps = unfolded;
     const points = insideSquare(steps.map(rate), joint);
-    points.sort((a, b) => a.x - b.x);
-    let highest = 0;
+    Object.assign(points[points.length - 1], { x: 1, y: 1 });
+    points.sort((a, b) => a.y - b.y);
+    let lowest = 1;
+    for (let i = points.length - 1; i >= 0; i--) {
+      points[i].lowest = lowest = Math.min(lowest, points[i].x);
+    }
+    const lines = points.some(({ right }) => right > 0);
     const curve = [];
-    const add = (x, y, threshold) => {
-      const last = curve[curve.length - 1];
-      if (!last || last.x !== x || last.y !== y) curve.push({ x, y, threshold });
-    };
-    points.forEach((point, i) => {
-      const before = highest;
-      highest = Math.max(highest, point.y);
-      // Unlabeled rows are added before the labeled row that makes the corner: a jump.
-      if (i > 0 && !point.ramp && point.x > points[i - 1].x && highest > before) {
-        add(point.x, before, point.threshold);
+    let last = null;
+    for (const point of points) {
+      let [x, y, lean] = [point.lowest, point.y, 0];
+      if (lines) {
+        // Of corners that others undercut only lines are left, to where they are undercut.
+        const over = point.x - point.lowest;
+        if (over !== 0 && over >= point.right) continue;
+        lean = point.up > 0 ? point.right / point.up : 0;
+        if (lean > 0) y -= over / lean;
       }
-      add(point.x, highest, point.threshold);
-    });
+      if (last) {
+        y = Math.max(y, last.y);
+        // The foot of the corner is as high as the corner before: below it, or on its line.
+        const foot = Math.max(x - lean * (y - last.y), last.x);
+        if (y > last.y && foot > last.x + ROUNDING) {
+          curve.push({ x: foot, y: last.y, threshold: point.threshold });
+        }
+      }
+      if (!last || y > last.y || x > last.x) curve.push({ x, y, threshold: point.threshold });
+      last = { x, y };
+    }
     return curve;
   }
 
