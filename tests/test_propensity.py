@@ -245,3 +245,14 @@ def test_hardly_any_labeled_row(rng):
     ev = quiet(y, score, propensity=np.full(40, 0.4))
     assert 0 <= ev["recall"].low <= ev["recall"].value <= ev["recall"].high <= 1
     assert np.all(np.isfinite(ev.roc_band().high))
+
+
+def test_naive_numbers_know_nothing_of_propensities(rng):
+    y = rng.random(2000) < 0.2
+    score, propensity = rng.normal(size=2000) + y, rng.uniform(0.2, 1, 2000)
+    for prior in (0.0, 0.1):
+        plain = evaluate(y, score, prior=prior, threshold=0.5, level=None)
+        weighed = evaluate(y, score, prior=prior, threshold=0.5, level=None, propensity=propensity)
+        for name in ("recall", "f1", "roc_auc", "average_precision"):
+            assert weighed[name].naive == plain[name].naive
+            assert weighed[name].value != plain[name].value

@@ -617,10 +617,6 @@ class Counts:
         """Sorted scores of labeled rows, each weighing 1/propensity; or 1, if none are known."""
         return self._labeled if self._represented is None else self._represented
 
-    def labeled_scores(self) -> tuple[Array, Array]:
-        """Distinct scores of labeled rows, descending, and how many rows have them."""
-        return self._labeled.distinct()
-
     def other_beyond(self, thresholds: Array) -> tuple[Array, Array]:
         """Unlabeled and negative rows above, and at or above, given thresholds."""
         u_above, u_at = self._unlabeled.around(thresholds)

@@ -181,5 +181,10 @@ def recover_precision_recall(rates: Rates) -> PrecisionRecallCurve:
     legal = legal_rates(rates)
     precision = MEASURES["precision"](legal)
     precision[0] = 1.0
+    columns = [precision, legal.tpr, legal.threshold]
     defined = ~np.isnan(precision)
-    return PrecisionRecallCurve(precision[defined], legal.tpr[defined], legal.threshold[defined])
+    if not defined.all():
+        columns = [column[defined] for column in columns]
+    for column in columns:
+        column.flags.writeable = False
+    return PrecisionRecallCurve(*columns)

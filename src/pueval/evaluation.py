@@ -11,17 +11,12 @@ from typing import TYPE_CHECKING, Any
 from pueval import presentation
 from pueval.assumptions import Assumptions
 from pueval.counts import Counts, Steps
-from pueval.curves import (
-    PrecisionRecallCurve,
-    RocCurve,
-    recover_precision_recall,
-    roc,
-)
+from pueval.curves import PrecisionRecallCurve, RocCurve, roc
 from pueval.errors import InputError, require
 from pueval.measures import AREAS, Measure, find_measure, unknown_measure
 from pueval.mixture import NAIVE, Mixture, Target
 from pueval.ranking import ranking_measures
-from pueval.rates import Rates, naive_rates, rates
+from pueval.rates import Rates, both_rates, rates
 from pueval.resolution import Resolution, resolution
 from pueval.results import (
     Best,
@@ -94,6 +89,7 @@ class Evaluation:
     here: OperatingPoint
     _corners: Steps
     _rates: tuple[Rates, Rates]
+    _pr: tuple[PrecisionRecallCurve, ...]
     _resamples: Resamples | None
     _areas: dict[str, Estimate]
     splits: Splits | None = None
@@ -336,7 +332,7 @@ class Evaluation:
         PrecisionRecallCurve
             With ``area``, which is the average precision.
         """
-        return recover_precision_recall(self._rates[naive])
+        return self._pr[naive]
 
     def roc_band(self, kind: BandKind = "pointwise") -> CurveBand:
         """Return confidence limits of the ROC curve.
@@ -586,16 +582,6 @@ class Evaluation:
         from pueval.displays.notebook import as_html
 
         return as_html(self)
-
-
-def both_rates(
-    counts: Counts, steps: Steps, mixture: Mixture, target: Target
-) -> tuple[Rates, Rates]:
-    """Return corrected and naive rates."""
-    corrected = rates(counts, steps, mixture, target)
-    if mixture == NAIVE and target == "population":
-        return corrected, corrected
-    return corrected, naive_rates(counts, steps)
 
 
 def draw_again(

@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pueval.assumptions import Assumptions, settle
 from pueval.counts import Counts, Steps
-from pueval.curves import direct_auc, naive_auc, placement
+from pueval.curves import (
+    PrecisionRecallCurve,
+    direct_auc,
+    naive_auc,
+    placement,
+    recover_precision_recall,
+)
 from pueval.errors import AssumptionWarning, InputError
-from pueval.evaluation import Evaluation, both_rates, check_threshold, draw_again
+from pueval.evaluation import Evaluation, check_threshold, draw_again
 from pueval.legal import average_precision
 from pueval.measures import MEASURES
 from pueval.mixture import Mixture, Target, check_target
-from pueval.rates import Rates, rates
+from pueval.rates import Rates, both_rates, rates
 from pueval.reading import read_counts
 from pueval.results import Estimate, best_value, operating_point
 from pueval.sensitivity.feasibility import contradiction, contradiction_within
@@ -211,7 +217,8 @@ def finish(
     counts, threshold, mixture = ready.counts, ready.threshold, ready.assumptions.mixture
     there = both_rates(counts, counts.at(threshold), mixture, ready.target)
     point = operating_point(threshold, *there, drawn)
-    areas = _areas(counts, ready.corners, ready.rates, mixture, ready.target, drawn)
+    curves = tuple(recover_precision_recall(these) for these in ready.rates)
+    areas = _areas(ready, curves, drawn)
     outside = {k: value for k, (value, _) in areas.items() if not -1e-9 <= value <= 1 + 1e-9}
     found = [
         *said,
@@ -228,34 +235,32 @@ def finish(
         point,
         ready.corners,
         ready.rates,
+        curves,
         drawn,
         {name: area for name, (_, area) in areas.items()},
     )
 
 
 def _areas(
-    counts: Counts,
-    corners: Steps,
-    both: tuple[Rates, Rates],
-    mixture: Mixture,
-    target: Target,
-    drawn: Resamples | None,
+    ready: Prepared, curves: tuple[PrecisionRecallCurve, ...], drawn: Resamples | None
 ) -> dict[str, tuple[float, Estimate]]:
     """Return both areas, not clipped, and as estimates."""
+    counts, corners = ready.counts, ready.corners
     naive = naive_auc(counts, corners)
     compared = placement(counts) if counts.has_propensity else naive
+    mixture = ready.assumptions.mixture
 
     def auc(assumed: Mixture) -> float:
         return direct_auc(counts, naive, assumed)
 
     def precision_recall(assumed: Mixture) -> float:
-        these = both[0] if assumed == mixture else rates(counts, corners, assumed, target)
-        return float(average_precision(these))
+        if assumed == mixture:
+            return curves[0].area
+        return float(average_precision(rates(counts, corners, assumed, ready.target)))
 
-    naive_area = float(average_precision(both[1]))
     values = {
         "roc_auc": (auc(mixture), naive),
-        "average_precision": (precision_recall(mixture), naive_area),
+        "average_precision": (curves[0].area, curves[1].area),
     }
     intervals = dict.fromkeys(values, Interval())
     if drawn is not None:

@@ -81,8 +81,9 @@ def average_precision(rates: Rates) -> Array:
     nothing is corrected.
     """
     legal = legal_rates(rates)
-    gain = np.diff(legal.tpr, axis=-1, prepend=0)
-    area: Array = np.nansum(gain * MEASURES["precision"](legal), axis=-1)
+    pieces = np.diff(legal.tpr, axis=-1, prepend=0) * MEASURES["precision"](legal)
+    np.copyto(pieces, 0, where=np.isnan(pieces))
+    area: Array = pieces.sum(axis=-1)
     return area
 
 

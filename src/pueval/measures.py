@@ -101,11 +101,9 @@ class Measure:
 
 def _ratio(numerator: Array | float, denominator: Array | float) -> Array:
     """Divide; NaN where the denominator is zero, but for rounding."""
-    numerator, denominator = np.broadcast_arrays(
-        np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
-    )
-    result: Array = np.full(numerator.shape, np.nan)
-    np.divide(numerator, denominator, out=result, where=np.abs(denominator) > ZERO)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result: Array = np.asarray(np.divide(numerator, denominator))
+    np.copyto(result, np.nan, where=np.abs(denominator) <= ZERO)
     return result
 
 
@@ -139,7 +137,7 @@ def _balanced_accuracy(t: Table) -> Array:
 
 
 def _matthews_corrcoef(t: Table) -> Array:
-    scale = t.predicted * t.rejected * t.positive * t.negative
+    scale = t.predicted * t.rejected * (t.positive * t.negative)
     return _ratio(_covariance(t), np.sqrt(np.maximum(scale, 0)))
 
 

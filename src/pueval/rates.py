@@ -7,7 +7,7 @@ Claesen et al. (2015) do; with noisy labels it takes them as a random draw from 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,6 +55,20 @@ class Shares(NamedTuple):
     unlabeled: Array
     negative: Array
     positive: Array | None = None
+
+    @classmethod
+    def of(cls, counts: Counts, steps: Steps) -> Shares:
+        """Return the shares at or above the thresholds of ``steps``."""
+
+        def share(reached: Array, total: float) -> Array:
+            return reached / total if total else np.zeros(reached.shape)
+
+        return cls(
+            share(steps.labeled, counts.n_labeled),
+            share(steps.unlabeled, counts.n_unlabeled),
+            share(steps.negative, counts.n_negative),
+            None if steps.represented is None else steps.represented / counts.n_represented,
+        )
 
     def part(self, columns: list[int]) -> Shares:
         """Return the shares at some of the thresholds."""
@@ -123,17 +137,7 @@ def rates(
     -------
     Rates
     """
-    totals = (counts.n_labeled, counts.n_unlabeled, counts.n_negative)
-    columns = (steps.labeled, steps.unlabeled, steps.negative)
-    shares = Shares(
-        *(
-            column / total if total else np.zeros(column.shape)
-            for column, total in zip(columns, totals, strict=True)
-        )
-    )
-    if steps.represented is not None:
-        shares = shares._replace(positive=steps.represented / counts.n_represented)
-    return rates_of_shares(counts, steps.threshold, shares, mixture, target)
+    return rates_of_shares(counts, steps.threshold, Shares.of(counts, steps), mixture, target)
 
 
 def background(counts: Counts, shares: Shares) -> Array:
@@ -185,4 +189,19 @@ def rates_of_shares(
 
 def naive_rates(counts: Counts, steps: Steps) -> Rates:
     """Return the rates that come from counting unlabeled rows as negative."""
-    return rates(counts, replace(steps, represented=None), NAIVE)
+    return _naive_rates(counts, steps.threshold, Shares.of(counts, steps))
+
+
+def both_rates(
+    counts: Counts, steps: Steps, mixture: Mixture, target: Target
+) -> tuple[Rates, Rates]:
+    """Return corrected and naive rates."""
+    there = Shares.of(counts, steps)
+    corrected = rates_of_shares(counts, steps.threshold, there, mixture, target)
+    if mixture == NAIVE and target == "population" and there.positive is None:
+        return corrected, corrected
+    return corrected, _naive_rates(counts, steps.threshold, there)
+
+
+def _naive_rates(counts: Counts, threshold: Array, there: Shares) -> Rates:
+    return rates_of_shares(counts, threshold, there._replace(positive=None), NAIVE, "population")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, TypeVar
 
 import numpy as np
@@ -87,13 +87,13 @@ class Chunk:
         # Few thresholds are tied with a value; only those need a second search.
         inside = np.minimum(left, values.size - 1)
         tied = np.flatnonzero((values[inside] == wanted) & exact)
-        right = left
-        if tied.size:
-            right = left.copy()
-            right[tied] = np.searchsorted(values, wanted[tied], side="right")
-        if self.count is None:
-            return values.size - right, values.size - left
-        return self.from_top[right], self.from_top[left]
+        at_or_above = values.size - left if self.count is None else self.from_top[left]
+        if not tied.size:
+            return at_or_above, at_or_above
+        right = np.searchsorted(values, wanted[tied], side="right")
+        above = at_or_above.copy()
+        above[tied] = values.size - right if self.count is None else self.from_top[right]
+        return above, at_or_above
 
     def next_above(self, thresholds: Array) -> Array:
         """Lowest value above each threshold, or +inf."""
@@ -149,10 +149,10 @@ class Sample:
         if not parts:
             zero = np.zeros(thresholds.shape, dtype=np.int64)
             return zero, zero
-        above, at_or_above = parts[0]
-        for part in parts[1:]:
-            above, at_or_above = above + part[0], at_or_above + part[1]
-        return above, at_or_above
+        at_or_above = reduce(np.add, [part[1] for part in parts])
+        if all(part[0] is part[1] for part in parts):
+            return at_or_above, at_or_above
+        return reduce(np.add, [part[0] for part in parts]), at_or_above
 
     def next_above(self, thresholds: Array) -> Array:
         """Lowest value above each threshold, or +inf."""
@@ -199,7 +199,10 @@ class Sample:
             return np.empty(0), np.empty(0, dtype=np.int64)
         merged = self.merged().chunks[0]
         values = merged.values
-        first = np.flatnonzero(np.r_[True, values[1:] != values[:-1]])[::-1]
+        new = values[1:] != values[:-1]
+        if merged.count is None and new.all():
+            return values[::-1].copy(), np.arange(1, values.size + 1)
+        first = np.flatnonzero(np.r_[True, new])[::-1]
         reached = values.size - first if merged.count is None else merged.from_top[first]
         return values[first], reached
 

@@ -71,9 +71,9 @@ def corners(kinds: Kinds, represented: Sample | None = None) -> Steps:
     lowest = min(c.values[0] for kind in kinds for c in kind.chunks)
 
     def framed(column: Array, first: float, last: float) -> Array:
-        return np.concatenate([[first], column, [last] if rest else []]).astype(
-            column.dtype, copy=False
-        )
+        longer = np.empty(1 + column.size + rest, dtype=column.dtype)
+        longer[0], longer[1 : 1 + column.size], longer[1 + column.size :] = first, column, last
+        return longer
 
     threshold = framed(score, np.inf, lowest)
     return Steps(

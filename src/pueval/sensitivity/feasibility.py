@@ -139,8 +139,7 @@ def _sides(counts: Counts, level: float, *, upper: bool) -> list[_Side]:
     With ``upper``, upper limits for the other rows and lower ones for the labeled, for scores
     at or beyond the threshold; without, the reverse, for scores strictly beyond.
     """
-    score, count = counts.labeled_scores()
-    reached = np.cumsum(count)
+    score, reached = counts.samples()[0].descending()
     # Ranks 1, √2, 2, … of labeled rows, in units of the effective number of rows.
     total, (n_labeled, n_other) = counts.n_labeled, counts.effective
     grid = 2 ** np.arange(0, np.log2(max(n_labeled, 1)) + 1e-9, 0.5)
@@ -150,22 +149,21 @@ def _sides(counts: Counts, level: float, *, upper: bool) -> list[_Side]:
     sides = []
     for from_top in (True, False):
         # The k-th labeled row from this end: the first score at which k rows are reached.
-        rank = grid / n_labeled * total
+        rank = grid / n_labeled * total * (1 - 1e-12)
         if from_top:
-            index = np.searchsorted(reached, rank * (1 - 1e-12))
+            index = np.searchsorted(reached, rank)
         else:
-            from_bottom = np.cumsum(count[::-1])
-            index = score.size - 1 - np.searchsorted(from_bottom, rank * (1 - 1e-12))
+            index = np.searchsorted(reached[:-1], total * (1 + 1e-12) - rank, side="right")
         threshold = score[index]
+        labeled_above = np.where(index > 0, reached[index - 1], 0)
         above, at_or_above = counts.other_beyond(threshold)
         others = counts.n_unlabeled + counts.n_negative
         if from_top:
             inside = at_or_above if upper else above
-            labeled = reached[index] if upper else reached[index] - count[index]
+            labeled = reached[index] if upper else labeled_above
         else:
             inside = others - above if upper else others - at_or_above
-            labeled = total - reached[index]
-            labeled = labeled + count[index] if upper else labeled
+            labeled = total - (labeled_above if upper else reached[index])
         other = inside / others
         tail = 1 - error if not upper else error
         # The share beyond the k-th order statistic is Beta(k, n − k + 1), whatever the scores.

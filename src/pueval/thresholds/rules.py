@@ -187,10 +187,9 @@ def _first(goodness: Array) -> Array:
 
 def _highest(counts: Counts) -> float:
     """Return the highest threshold with enough labeled rows at or above it."""
-    score, count = counts.labeled_scores()
+    score, reached = counts.samples()[0].descending()
     share = min(LEAST_LABELED / counts.effective[0], 0.5)
-    reached = np.cumsum(count) / counts.n_labeled
-    return float(score[np.searchsorted(reached, share * (1 - ROUNDING))])
+    return float(score[np.searchsorted(reached, share * counts.n_labeled * (1 - ROUNDING))])
 
 
 def _check_share(name: str, value: float) -> None:
