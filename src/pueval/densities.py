@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import ndtri
 
 from pueval.counts import Counts
 from pueval.errors import InputError
+from pueval.levels import normal_reach
 from pueval.mixture import Mixture
 from pueval.rates import correct_pair, rates
 from pueval.samples import Array, Sample
@@ -71,7 +71,7 @@ class ScoreDensities:
         density: Array = getattr(self, which)
         reach = np.full(density.size, np.nan)
         if level is not None:
-            reach = float(ndtri(0.5 + level / 2)) * getattr(self, f"{which}_error")
+            reach = normal_reach(level) * getattr(self, f"{which}_error")
         return density - reach, density + reach
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from pueval.comparing.carried import (
     Gap,
@@ -20,6 +20,7 @@ from pueval.comparing.carried import (
 )
 from pueval.comparing.joint import Joint
 from pueval.errors import InputError
+from pueval.levels import normal_reach
 from pueval.samples import Array
 from pueval.uncertainty.holm import holm
 
@@ -69,7 +70,7 @@ def paired_differences(
     """Compare all pairs of models by one measure."""
     pairs = [*combinations(range(len(names)), 2)]
     first, second = np.array(pairs).T
-    reach = 0.0 if level is None else _reach(level)
+    reach = 0.0 if level is None else normal_reach(level)
     now, ways = _gaps(joint, first, second)
     pvalue, limits = _judge(joint, first, second, reach)
     for there in joint.within:
@@ -96,11 +97,6 @@ def _judge(joint: Joint, first: Array, second: Array, reach: float) -> tuple[Arr
     now, ways = _gaps(joint, first, second)
     limits = np.clip(carried_limits(now, ways, reach), -joint.reach, joint.reach)
     return _pvalues(now, ways, reach), limits
-
-
-def _reach(level: float) -> float:
-    """Return how many standard errors limits are away."""
-    return float(ndtri(0.5 + level / 2))
 
 
 def _gaps(joint: Joint, first: Array, second: Array) -> tuple[Gap, Ways]:
@@ -178,9 +174,9 @@ def best_probability(
     known = np.flatnonzero(np.isfinite(joint.value) & np.isfinite(np.diag(joint.covariance)))
     probability = np.full(len(names), math.nan)
     if known.size == 2:
-        probability[known] = _chances_of_two(joint, known, _reach(level))
+        probability[known] = _chances_of_two(joint, known, normal_reach(level))
     elif known.size:
-        probability[known] = _chances_by_drawing(joint, known, _reach(level), seed)
+        probability[known] = _chances_by_drawing(joint, known, normal_reach(level), seed)
     return dict(zip(names, probability.tolist(), strict=True))
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from pueval.errors import require
+from pueval.levels import normal_reach
 from pueval.samples import Array
 from pueval.uncertainty.holm import holm
 
@@ -140,7 +141,7 @@ class GroupDifferences:
         level: float,
     ) -> GroupDifferences:
         """Make limits and p-values from standard errors."""
-        reach = float(ndtri(0.5 + level / 2)) * error
+        reach = normal_reach(level) * error
         with np.errstate(divide="ignore", invalid="ignore"):
             p_value = 2 * ndtr(-np.abs(value) / error)
         p_value = np.where(error > 0, p_value, np.nan)

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy.special import ndtri
 
 from pueval.counts import Counts
 from pueval.errors import InputError, require
@@ -23,6 +22,7 @@ from pueval.groups.priors import Priors
 from pueval.groups.raw import NAMES, Raw
 from pueval.groups.rows import Block
 from pueval.groups.totals import Totals
+from pueval.levels import normal_reach
 from pueval.measures import AREAS, MEASURES, unknown_measure
 from pueval.results import Estimate
 from pueval.samples import Array
@@ -117,7 +117,7 @@ class GroupEvaluation:
 
     @property
     def _reach(self) -> float:
-        return math.nan if self.level is None else float(ndtri(0.5 + self.level / 2))
+        return math.nan if self.level is None else normal_reach(self.level)
 
     def of(self, group: Any) -> dict[str, Estimate]:
         """Return every measure of one group.

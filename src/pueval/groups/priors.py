@@ -9,12 +9,12 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy.special import ndtri
 
 from pueval.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation import Evaluation
 from pueval.groups.totals import Totals
+from pueval.levels import normal_reach
 from pueval.mixture import Mixture
 from pueval.samples import Array
 
@@ -141,4 +141,4 @@ def _error(estimate: PriorEstimate | None) -> float:
     if estimate is None or estimate.prior_interval is None:
         return 0.0
     low, high = estimate.prior_interval
-    return (high - low) / 2 / float(ndtri(0.5 + estimate.level / 2))
+    return (high - low) / 2 / normal_reach(estimate.level)

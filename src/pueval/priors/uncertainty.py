@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from pueval.counts import Counts
+from pueval.levels import normal_reach
 from pueval.mixture import Mixtures
 from pueval.priors.estimation import PriorEstimate
 from pueval.priors.tilt import STARTS
@@ -28,7 +29,7 @@ LEAST_CONTRAST = 1e-3
 def draw_mixtures(estimate: PriorEstimate, counts: Counts, cells: Cells) -> Mixtures:
     """Return a prior and a purity for every draw, as a column."""
     place = _places(estimate, counts, cells)
-    reach = float(ndtri(0.5 + estimate.level / 2))
+    reach = normal_reach(estimate.level)
     shares = []
     for name, places in zip(("prior", "purity"), place, strict=True):
         middle, limits = getattr(estimate, name), getattr(estimate, f"{name}_interval")
@@ -43,7 +44,7 @@ def draw_mixtures(estimate: PriorEstimate, counts: Counts, cells: Cells) -> Mixt
 
 def limits(estimate: PriorEstimate, level: float) -> Region:
     """Return the confidence limits of an estimate as a region of possible mixtures."""
-    wider = float(ndtri(0.5 + level / 2) / ndtri(0.5 + estimate.level / 2))
+    wider = normal_reach(level) / normal_reach(estimate.level)
 
     def stretched(name: str) -> Limits:
         middle = getattr(estimate, name)

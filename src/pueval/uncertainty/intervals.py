@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from pueval.counts import Counts, Steps
 from pueval.errors import InputError
+from pueval.levels import normal_reach
 from pueval.samples import Array
 
 VARIANCES = ("sampling", "labeling")
@@ -81,7 +81,7 @@ class Resampling:
     @property
     def reach(self) -> float:
         """How many standard errors the limits of a normal number are away."""
-        return float(ndtri(0.5 + self.level / 2))
+        return normal_reach(self.level)
 
     def interval(self, value: float, error: float, low: float = 0.0, high: float = 1.0) -> Interval:
         """Return normal limits around a value that is not clipped; the limits are."""
