@@ -191,3 +191,20 @@ def test_true_words_are_the_class_one(tmp_path, capsys):
     path.write_text("y,x\nTrue,4\n1,4\n1.0,5\nfalse,4\n0,4\n")
     out = made(capsys, tmp_path / "pu.csv", "--from", path, "--class", "y", "--count", 3)
     assert "3 labeled, 2 unlabeled" in out
+
+
+@pytest.mark.parametrize("header", ["y,x,x", "y,x,X"])
+def test_no_column_is_renamed(tmp_path, capsys, header):
+    path = tmp_path / "full.csv"
+    path.write_text(f"{header}\n1,4,5\n0,4,6\n")
+    out = tmp_path / "pu.csv"
+    assert run(["simulate", str(out), "--from", str(path), "--class", "y", "--count", "1"]) == 2
+    assert "more than one column 'x'" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_the_delimiter_of_the_file(tmp_path, capsys):
+    path = tmp_path / "full.csv"
+    path.write_text('y;note\n1;"a, b"\n0;"c; d"\n')
+    made(capsys, tmp_path / "pu.csv", "--from", path, "--class", "y", "--count", 1)
+    assert (tmp_path / "pu.csv").read_text() == 'note,label\n"a, b",1\nc; d,0\n'

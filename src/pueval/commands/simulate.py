@@ -36,8 +36,12 @@ def simulate_command(
     prevalence: Annotated[float | None, Parameter(group=MODEL)] = None,
     separation: Annotated[float | None, Parameter(group=MODEL)] = None,
     spread: Annotated[float | None, Parameter(group=MODEL)] = None,
-    positive_shape: Annotated[tuple[float, float] | None, Parameter(group=MODEL)] = None,
-    negative_shape: Annotated[tuple[float, float] | None, Parameter(group=MODEL)] = None,
+    positive_shape: Annotated[
+        tuple[float, float] | None, Parameter(group=MODEL, negative=())
+    ] = None,
+    negative_shape: Annotated[
+        tuple[float, float] | None, Parameter(group=MODEL, negative=())
+    ] = None,
     concentration: Annotated[float | None, Parameter(group=MODEL)] = None,
     lead: Annotated[float | None, Parameter(group=MODEL)] = None,
     source: Annotated[str | None, Parameter(name="--from", group=SOURCE)] = None,

@@ -15,6 +15,7 @@ from pueval.errors import InputError, require
 from pueval.samples import Array
 from pueval.simulate.labeled import Labeling
 from pueval.simulate.populations import Drawn
+from pueval.sources.opening import check_unique, csv_header
 from pueval.sources.paths import SUFFIXES
 
 PARQUET = {".parquet", ".pq"}
@@ -56,8 +57,12 @@ def label_file(
         if Path(source).suffix.lower() in PARQUET:
             table = f"read_parquet({name})"
         else:
+            mark, header = csv_header(source, class_column)
+            # DuckDB takes names that differ in case for the same, and renames one.
+            for column in header:
+                check_unique(column.lower(), [name.lower() for name in header], source)
             # As text, so that what is written again is what was read.
-            table = f"read_csv({name}, header = true, all_varchar = true)"
+            table = f"read_csv({name}, header = true, all_varchar = true, delim = {_text(mark)})"
         given = connection.sql(f"SELECT * FROM {table}").columns  # noqa: S608 - quoted
         for column in (class_column, *numbers):
             if column not in given:
