@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
 from pueval import Counts, InputError, Mixture, evaluate
@@ -27,22 +28,67 @@ def test_rates():
     np.testing.assert_allclose(high, [0, 0.5, 1])
 
 
+@pytest.mark.parametrize("prior", [0.0, 0.05, 0.1, 0.4])
 @pytest.mark.parametrize("bias", [1.0, 1.5, 4.0])
-def test_auc_against_all_weights(rng, bias):
-    """Every choice of weights 1 or Λ for six labeled rows; the extreme means are the bounds."""
+def test_auc_against_all_weights(rng, prior, bias):
+    """A linear program over all ways in which labeled rows can stand for the positives."""
     y = np.array([1] * 6 + [0] * 14)
     score = np.round(rng.normal(size=20) + y, 1)
     counts = Counts.from_arrays(y, score)
-    ev = evaluate(counts, prior=0.1, level=None) if bias == 1 else None
     placement = np.array([((score < s).sum() + (score == s).sum() / 2) / 20 for s in score[y == 1]])
-    weights = np.array(np.meshgrid(*[[1.0, bias]] * 6)).reshape(6, -1)
-    means = weights.T @ placement / weights.sum(axis=0)
-    prevalence = (6 + 0.1 * 14) / 20
-    ends = np.array([means.min(), means.max()])
-    expected = np.clip((ends - prevalence / 2) / (1 - prevalence), 0, 1)
-    assert auc_bounds(counts, Mixture(0.1), bias) == pytest.approx(tuple(expected))
-    if ev is not None:
-        assert expected[0] == pytest.approx(ev["roc_auc"].value)
+    # Weights, and the least of them: at least 1, at most Λ times the least, as many as positives.
+    positives = 6 + prior * 14
+    unequal = np.vstack([
+        np.c_[-np.eye(6), np.ones(6)],
+        np.c_[np.eye(6), np.full(6, -bias)],
+    ])  # fmt: skip
+    ends = []
+    for sign in (1, -1):
+        found = linprog(
+            np.r_[sign * placement / positives, 0], unequal, np.zeros(12),
+            [[1] * 6 + [0]], [positives], [(1, None)] * 6 + [(0, None)],
+        )  # fmt: skip
+        ends.append(sign * found.fun)
+    prevalence = positives / 20
+    expected = np.clip((np.array(ends) - prevalence / 2) / (1 - prevalence), 0, 1)
+    assert auc_bounds(counts, Mixture(prior), bias) == pytest.approx(tuple(expected))
+    if bias == 1 or prior == 0:
+        auc = evaluate(counts, prior=prior, level=None)["roc_auc"].value
+        assert expected == pytest.approx([auc, auc])
+
+
+@pytest.mark.parametrize("bias", [2.0, 50.0])
+def test_recall_against_all_ways_to_hide_positives(bias):
+    """Ten labeled rows, four others: count hidden positives on both sides in every way."""
+    score = np.array([2] * 6 + [1] * 4 + [2] * 3 + [1] * 5 + [2, 1, 1])
+    label = np.array([1] * 10 + [0] * 8 + [-1] * 3)
+    for hidden in (0, 1, 3, 6):
+        recalls = [
+            (6 + above) / (10 + hidden)
+            for above in range(4)
+            if 0 <= hidden - above <= 5
+            and 1 / bias <= (6 / (6 + above)) / (4 / (4 + hidden - above)) <= bias
+        ]
+        ev = evaluate(
+            label, score, prior=hidden / 8, negative_label=-1, threshold=2, level=None
+        )  # fmt: skip
+        low, high = ev.labeling_bias(bias)["recall"]
+        assert low <= min(recalls) + 1e-12
+        assert high >= max(recalls) - 1e-12
+        if bias == 50:  # where whole rows are no limit, these or the estimate are the bounds
+            recalls.append(ev["recall"].value)
+            assert (low, high) == pytest.approx((min(recalls), max(recalls)))
+
+
+@pytest.mark.filterwarnings("ignore::pueval.errors.AssumptionWarning")
+def test_bounds_hold_the_estimate(rng):
+    """Also where chance puts it outside of what the rows allow."""
+    for _ in range(30):
+        _, score, labeled = draw(rng, 60, prevalence=0.4, label_frequency=0.5)
+        ev = evaluate(labeled, score, prior=0.3, threshold=1.5, level=None)
+        for name, (low, high) in ev.labeling_bias(1.2).items():
+            if not math.isnan(ev[name].value):
+                assert low - 1e-9 <= ev[name].value <= high + 1e-9, name
 
 
 # That such labels contradict the prior is noticed, as it should be.

@@ -1,6 +1,7 @@
 """Prior and purity that are not known exactly: intervals of both, and estimates."""
 
 import math
+import pickle
 import warnings
 from dataclasses import replace
 
@@ -260,3 +261,15 @@ class TestLabeling:
     def test_bad_input(self, rows, given, message):
         with pytest.raises(InputError, match=message):
             evaluate(*rows, prior=0.2, **given)
+
+
+@pytest.mark.parametrize("given", [{"prior": 0.2}, {}, {"propensity": True}, {"prior": (0.1, 0.3)}])
+def test_results_can_be_pickled(rng, given):
+    _, score, labeled = draw(rng, 2000, prevalence=0.3, label_frequency=0.4)
+    if "propensity" in given:
+        given = {"propensity": np.full(2000, 0.4)}
+    ev = quiet(labeled, score, n_resamples=200, **given)
+    again = pickle.loads(pickle.dumps(ev))
+    assert again["f1"] == ev["f1"]
+    assert again.best("f1") == ev.best("f1")
+    np.testing.assert_array_equal(again.roc_band().low, ev.roc_band().low)

@@ -462,8 +462,8 @@ class Evaluation:
         Returns
         -------
         dict of str to tuple of float
-            Sharp bounds of the AUC and of every measure at ``threshold``, clipped to its range;
-            the prior is taken as exact.
+            Sharp bounds of the AUC (known negatives aside) and of every measure at ``threshold``,
+            clipped to its range; the prior is taken as exact.
         """
         return bias_bounds(self.counts, self.mixture, self.target, self.threshold, bias)
 

@@ -3,7 +3,8 @@
 The labeling bias Λ says that any two positives' chances of being labeled differ by at most a factor
 Λ; 1 is random labeling. The labeled rows are then a sample of the positives in which some are
 over-represented by up to Λ against others, and the true positive rate is known only within
-bounds. All rows together are still known, so that nothing else is in doubt.
+bounds. All rows together are still known, so that nothing else is in doubt. Labeled rows are
+positives: where most positives are labeled, there is little room for a bias.
 """
 
 from __future__ import annotations
@@ -100,6 +101,20 @@ def rate_bounds(rate: Array, bias: float) -> tuple[Array, Array]:
     return low, high
 
 
+def _possible_rates(counts: Counts, steps: Steps, known: Rates) -> tuple[Array, Array]:
+    """Return the true positive rates that the rows allow, and the estimate in any case.
+
+    All labeled rows are positives, as many others as the prevalence says are among the unlabeled
+    rows, and none among the known negatives.
+    """
+    positives = known.prevalence * counts.n
+    labeled_below = counts.n_labeled - steps.labeled
+    unlabeled_below = counts.n_unlabeled - steps.unlabeled
+    least = np.maximum(steps.labeled, positives - labeled_below - unlabeled_below)
+    most = np.minimum(steps.labeled + steps.unlabeled, positives - labeled_below)
+    return np.minimum(least / positives, known.tpr), np.maximum(most / positives, known.tpr)
+
+
 def measure_bounds(
     measure: Measure, counts: Counts, steps: Steps, mixture: Mixture, bias: float
 ) -> tuple[float, float]:
@@ -107,11 +122,10 @@ def measure_bounds(
     known = rates(counts, steps, mixture)
     if math.isnan(float(measure(known)[0])):
         return math.nan, math.nan
+    least, most = _possible_rates(counts, steps, known)
     ends = []
     for bound in rate_bounds(steps.labeled / counts.n_labeled, bias):
-        # No more positives than rows above the threshold, and no more negatives either.
-        rest = known.predicted - (1 - known.prevalence)
-        tpr = np.clip(bound, rest / known.prevalence, known.predicted / known.prevalence)
+        tpr = np.clip(bound, least, most)
         fpr = (known.predicted - known.prevalence * tpr) / (1 - known.prevalence)
         there = Rates(known.threshold, tpr, fpr, known.predicted, known.prevalence, known.size)
         end = float(measure(there)[0])
@@ -126,7 +140,8 @@ def auc_bounds(counts: Counts, mixture: Mixture, bias: float) -> tuple[float, fl
 
     The mean placement of the positives among all rows, v = π/2 + (1 − π)·AUC, is a mean over the
     labeled rows with weights between 1 and Λ. It is extreme if all rows on one side of a
-    cut have weight Λ and all others 1; one scan finds the cut.
+    cut have weight Λ and all others 1; one scan finds the cut. A row stands for at least itself,
+    so that no more rows can have weight Λ than there are hidden positives for.
     """
     score, reached = counts.samples()[0].descending()
     count = np.diff(reached, prepend=0)
@@ -142,11 +157,14 @@ def auc_bounds(counts: Counts, mixture: Mixture, bias: float) -> tuple[float, fl
         means: Array = top / (everything + (bias - 1) * heavy)
         return means
 
-    # Best scores first: the first k of them heavy, or all others.
-    sums = np.concatenate([[0.0], np.cumsum(count * placement)])
+    # Best scores first: the first of them heavy, or the last.
+    hidden = max(prevalence * total - counts.n_labeled, 0.0)
+    most = hidden / (bias - 1) if bias > 1 else math.inf
     sizes = np.concatenate([[0.0], np.cumsum(count)])
-    high = mean_with(sizes, sums).max()
-    low = mean_with(sizes[-1] - sizes, sums[-1] - sums).min()
+    sums = np.concatenate([[0.0], np.cumsum(count * placement)])
+    first, last = np.minimum(sizes, most), np.minimum(sizes[-1] - sizes, most)
+    high = mean_with(first, np.interp(first, sizes, sums)).max()
+    low = mean_with(last, sums[-1] - np.interp(sizes[-1] - last, sizes, sums)).min()
     ends = [(mean - prevalence / 2) / (1 - prevalence) for mean in (low, high)]
     return float(np.clip(ends[0], 0, 1)), float(np.clip(ends[1], 0, 1))
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -70,6 +71,10 @@ class Resamples:
     estimated: Region | None = None
     errors: Mapping[str, float] = field(default_factory=dict)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out of pickles what was drawn: the same can be drawn again."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
     @cached_property
     def cells(self) -> Cells:
         """The counts drawn again."""
@@ -77,7 +82,8 @@ class Resamples:
 
     def with_uncertain(self, mixtures: Mixtures, limits: Region | None = None) -> Resamples:
         """Give every draw a prior and a purity of its own; say which limits these have."""
-        return replace(self, uncertain=mixtures, estimated=limits, draws=lambda: self.cells)
+        drawn = partial(getattr, self, "cells")  # can be pickled
+        return replace(self, uncertain=mixtures, estimated=limits, draws=drawn)
 
     def represented_mixtures(self) -> Mixtures:
         """Return the prior of every draw that follows from its propensities."""

@@ -376,10 +376,16 @@ const correction = (() => {
     return (k) => {
       const known = rate(k);
       const positive = known.prevalence;
-      return rateBounds(table.labeled[k] / table.nLabeled, bias).map((bound) => {
-        // No more positives than rows above the threshold, and no more negatives either.
-        const least = (known.predicted - (1 - positive)) / positive;
-        const tpr = Math.min(Math.max(bound, least), known.predicted / positive);
+      // All labeled rows are positives, the others are among the unlabeled rows.
+      const positives = positive * table.n;
+      const [labeled, unlabeled] = [table.labeled[k], table.unlabeled[k]];
+      const below = table.nLabeled - labeled;
+      const least = Math.max(labeled, positives - below - (table.nUnlabeled - unlabeled));
+      const most = Math.min(labeled + unlabeled, positives - below);
+      const low = Math.min(least / positives, known.tpr);
+      const high = Math.max(most / positives, known.tpr);
+      return rateBounds(labeled / table.nLabeled, bias).map((bound) => {
+        const tpr = clip(bound, low, high);
         return { ...known, tpr, fpr: (known.predicted - positive * tpr) / (1 - positive) };
       });
     };
@@ -397,7 +403,7 @@ const correction = (() => {
   }
 
   // The mean placement of the positives is extreme if all labeled rows on one side of a cut
-  // have weight `bias` and all others 1.
+  // have weight `bias` and all others 1; no more than there are hidden positives for.
   function aucBounds(table, mixture, bias) {
     const rows = [];
     for (let k = 1; k <= table.score.length; k++) {
@@ -408,21 +414,26 @@ const correction = (() => {
         rows.push([count, (table.n - (above + here) / 2) / table.n]);
       }
     }
-    let [size, sum] = [0, 0];
-    const sums = [[0, 0]];
-    for (const [count, placement] of rows) {
-      size += count;
-      sum += count * placement;
-      sums.push([size, sum]);
-    }
-    const mean = (heavy, heavySum) => (sum + (bias - 1) * heavySum) / (size + (bias - 1) * heavy);
     const positive = prevalence(table, mixture, "population");
+    const hidden = Math.max(positive * table.n - table.nLabeled, 0);
+    const most = bias > 1 ? hidden / (bias - 1) : Infinity;
+    const sum = rows.reduce((all, [count, placement]) => all + count * placement, 0);
+    // The means with more and more rows heavy, in this order.
+    const means = (ordered) => {
+      let [heavy, heavySum] = [0, 0];
+      const mean = () => (sum + (bias - 1) * heavySum) / (table.nLabeled + (bias - 1) * heavy);
+      const found = [mean()];
+      for (const [count, placement] of ordered) {
+        const part = Math.min(count, most - heavy);
+        heavy += part;
+        heavySum += part * placement;
+        found.push(mean());
+      }
+      return found;
+    };
     const auc = (placement) => clip((placement - positive / 2) / (1 - positive), 0, 1);
-    let [low, high] = [Infinity, -Infinity];
-    for (const [heavy, heavySum] of sums) {
-      high = Math.max(high, mean(heavy, heavySum));
-      low = Math.min(low, mean(size - heavy, sum - heavySum));
-    }
+    const high = means(rows).reduce((a, b) => Math.max(a, b));
+    const low = means(rows.reverse()).reduce((a, b) => Math.min(a, b));
     return [auc(low), auc(high)];
   }
 
