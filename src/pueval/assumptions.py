@@ -32,12 +32,15 @@ class Assumptions:
         Where they were estimated.
     from_propensity : bool
         Whether the prior follows from the propensities of the labeled rows.
+    label_frequency : float or None
+        Where the prior follows from it and the number of labeled rows, which varies by chance.
     """
 
     mixture: Mixture
     region: Region | None = None
     estimate: PriorEstimate | None = None
     from_propensity: bool = False
+    label_frequency: float | None = None
 
 
 def settle(
@@ -133,7 +136,8 @@ def _given(counts: Counts, target: Target, purity: Any, name: str, value: Any) -
     else:
         convert = Mixture
     if not isinstance(value, tuple | list) and not isinstance(known, tuple):
-        return Assumptions(convert(value, known))
+        frequency = float(value) if name == "label_frequency" and target == "population" else None
+        return Assumptions(convert(value, known), label_frequency=frequency)
     limits = _limits(name, value) if isinstance(value, tuple | list) else (value, value)
     if not isinstance(known, tuple):
         ends = sorted(convert(limit, known).prior for limit in limits)

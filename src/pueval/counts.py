@@ -12,7 +12,7 @@ import numpy as np
 from pueval import steps as views
 from pueval.binning import Binning, add_binned, bin_samples, check_bins
 from pueval.errors import BinnedScoresWarning, InputError
-from pueval.samples import EMPTY, Array, Sample
+from pueval.samples import EMPTY, Array, Chunk, Sample
 from pueval.sources.arrays import one_column, read_arrays
 from pueval.sources.columns import Columns
 from pueval.sources.labels import LabelValues
@@ -616,6 +616,13 @@ class Counts:
     def represented(self) -> Sample:
         """Sorted scores of labeled rows, each weighing 1/propensity; or 1, if none are known."""
         return self._labeled if self._represented is None else self._represented
+
+    def with_chance(self, chance: float) -> Counts:
+        """Return the same rows, with each labeled one standing for 1/chance positives."""
+        chunk = self._labeled.merged().chunks[0]
+        count = np.ones(chunk.values.size) if chunk.count is None else chunk.count
+        weighed = Chunk(chunk.values, count / chance)
+        return Counts(*self._kinds, Sample((weighed,), self._labeled.squares / chance**2))
 
     def other_beyond(self, thresholds: Array) -> tuple[Array, Array]:
         """Unlabeled and negative rows above, and at or above, given thresholds."""

@@ -593,7 +593,12 @@ def draw_again(
     how: Resampling,
 ) -> Resamples:
     """Draw counts again, and what is uncertain about prior and purity with them."""
-    mixture = assumptions.mixture
+    mixture, frequency = assumptions.mixture, assumptions.label_frequency
+    if how.variance == "labeling":
+        frequency = None  # the rows are as they are, and so is the number of labels
+    if frequency is not None and mixture.purity == 1:
+        # The same as a propensity that all positives share.
+        counts = counts.with_chance(frequency)
     drawn = resample(
         counts, corners, mixture, target, threshold=threshold, how=how, region=assumptions.region
     )
@@ -602,8 +607,10 @@ def draw_again(
 
         mixtures = draw_mixtures(assumptions.estimate, counts, drawn.cells)
         return drawn.with_uncertain(mixtures, limits(assumptions.estimate, how.level))
-    if assumptions.from_propensity:
+    if assumptions.from_propensity or (frequency is not None and mixture.purity == 1):
         return drawn.with_uncertain(drawn.represented_mixtures())
+    if frequency is not None:
+        return drawn.with_uncertain(drawn.varied_priors(mixture.from_label_frequency_error(counts)))
     return drawn
 
 

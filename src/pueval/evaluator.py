@@ -247,7 +247,8 @@ def _areas(
     """Return both areas, not clipped, and as estimates."""
     counts, corners = ready.counts, ready.corners
     naive = naive_auc(counts, corners)
-    compared = placement(counts) if counts.has_propensity else naive
+    weighed = drawn is not None and drawn.counts.has_propensity
+    compared = placement(counts) if weighed else naive
     mixture = ready.assumptions.mixture
 
     def auc(assumed: Mixture) -> float:

@@ -150,6 +150,17 @@ class Mixture:
             )
         return cls(prior, purity)
 
+    def from_label_frequency_error(self, counts: Counts) -> float:
+        """Return the standard error of a prior from a label frequency.
+
+        The number of labeled rows varies from sample to sample, and the number of positives that
+        follows from it, in proportion. The error is that of all positives, as if the labeled rows
+        were fixed: so the prevalence has the right error, and the prior itself a larger one.
+        """
+        relative = math.sqrt((1 - counts.labeled_share) / counts.effective[0])
+        positives = self.purity * counts.n_labeled / self.label_frequency(counts)
+        return relative * positives / counts.n_unlabeled
+
     def prevalence(self, counts: Counts, target: Target = "population") -> float:
         """Return the share of positives in the target.
 

@@ -29,7 +29,7 @@ class Setting:
     purity: float
     labeled: int
     separation: float
-    known: str = "given"  # or interval, estimated, both estimated, labeling, propensity
+    known: str = "given"  # or interval, estimated, both estimated, labeling, frequency, propensity
 
     @property
     def unlabeled(self):
@@ -73,11 +73,13 @@ class Setting:
             return y, score, {"purity": "estimate"}
         return y, score, {"prior": self.prior, "purity": self.purity}
 
-    def draw_by_propensity(self, rng):
-        """One data set whose positives are labeled the sooner, the higher their score."""
+    def draw_one_data_set(self, rng):
+        """Label positives with equal chances, or the sooner, the higher their score."""
         n = self.labeled + self.unlabeled
         positive = rng.random(n) < self.prior
         score = rng.normal(size=n) + self.separation * positive
+        if self.known == "frequency":
+            return positive & (rng.random(n) < 0.4), score, {"label_frequency": 0.4}
         propensity = 0.15 + 0.6 * norm.cdf(score - self.separation)
         y = positive & (rng.random(n) < propensity)
         return y, score, {"propensity": propensity}
@@ -102,7 +104,8 @@ def coverage(setting, replications, *, n_resamples=400, names=NAMES, bands=False
     rng = np.random.default_rng([seed, setting.labeled, int(1000 * setting.prior)])
     labeled_share = setting.labeled / (setting.labeled + setting.unlabeled)
     prevalence = labeled_share * setting.purity + (1 - labeled_share) * setting.prior
-    if setting.known == "propensity":
+    one = setting.known in {"propensity", "frequency"}
+    if one:
         prevalence = setting.prior
     values, curves = setting.truth(prevalence)
     rows = setting.fixed_rows(rng) if setting.known == "labeling" else None
@@ -112,8 +115,8 @@ def coverage(setting, replications, *, n_resamples=400, names=NAMES, bands=False
     for number in range(replications):
         if setting.known == "labeling":
             y, score, told = setting.relabel(rows, rng)
-        elif setting.known == "propensity":
-            y, score, told = setting.draw_by_propensity(rng)
+        elif one:
+            y, score, told = setting.draw_one_data_set(rng)
         else:
             y, score, told = setting.draw(rng)
         with warnings.catch_warnings():

@@ -19,7 +19,7 @@ GRID = [
 BANDED = [Setting(*e) for e in product((0.05, 0.25, 0.5), (1.0, 0.75), (100, 1000), (1.0, 2.5))]
 OTHERS = [
     Setting(0.25, purity, labeled, separation, known)
-    for known in ("interval", "estimated", "both estimated", "labeling", "propensity")
+    for known in ("interval", "estimated", "both estimated", "labeling", "frequency", "propensity")
     for purity in ((1.0, 0.9) if known == "both estimated" else (1.0,))
     for labeled in (100, 1000)
     for separation in (1.0, 2.5)

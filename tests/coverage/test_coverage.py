@@ -32,13 +32,14 @@ def check(found, replications, least):
         ("estimated", 1.0),
         ("both estimated", 0.9),
         ("labeling", 1.0),
+        ("frequency", 1.0),
         ("propensity", 1.0),
     ],
 )
 def test_intervals(known, purity):
     found = coverage(Setting(0.25, purity, 300, 1.8, known), 80, n_resamples=150)
     check(found, 80, WORST)
-    if known in {"given", "labeling", "propensity"}:
+    if known in {"given", "labeling", "frequency", "propensity"}:
         # Limits that always hold would be too wide.
         assert min(found[name] for name in NAMES[:6]) < 1
 

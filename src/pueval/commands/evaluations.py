@@ -56,6 +56,8 @@ def _limits_mean(ev: Evaluation) -> str:
     assert ev.resampling is not None  # noqa: S101 - only asked where there are limits
     what = {"sampling": "another sample of rows", "labeling": "another choice of labels"}
     known = "they take prior and purity as exact"
+    if ev.assumptions.label_frequency is not None and ev.resampling.variance == "sampling":
+        known = "they take label frequency and purity as exact"
     if ev.region is not None:
         known = "they hold for every prior and purity within the limits given"
     if ev.prior_estimate is not None:

@@ -23,7 +23,7 @@ from pueval.presentation import MAXIMA
 from pueval.results import best_value
 from pueval.samples import Array, in_threads
 from pueval.uncertainty.intervals import Resampling
-from pueval.uncertainty.region import NODES, Limits
+from pueval.uncertainty.region import NODES, Limits, Region
 from pueval.uncertainty.resampling import resample
 
 # Priors and purities within given intervals for which models are compared.
@@ -145,11 +145,19 @@ class Work:
 
         Covariances are found at the limits only.
         """
-        if self.how is None or self.assumptions.estimate is None:
+        if self.how is None:
             return ()
-        from pueval.priors.uncertainty import limits
+        now, estimate = self.mixture, self.assumptions.estimate
+        if estimate is not None:
+            from pueval.priors.uncertainty import limits
 
-        region, now = limits(self.assumptions.estimate, self.how.level), self.mixture
+            region = limits(estimate, self.how.level)
+        elif self.assumptions.label_frequency is not None:
+            reach = self.how.reach * now.from_label_frequency_error(self.rows.counts[0])
+            ends = max(now.prior - reach, 0.0), min(now.prior + reach, now.purity * (1 - 1e-9))
+            region = Region(ends, (now.purity, now.purity))
+        else:
+            return ()
         priors = [Mixture(prior, now.purity) for prior in _on_the_way(now.prior, region.prior)]
         purities = [Mixture(now.prior, one) for one in _on_the_way(now.purity, region.purity)]
         spread = [self.how if abs(place) == 1 else None for place in PLACES]
@@ -179,7 +187,8 @@ class Work:
         ready = model.prepared
         if self.how is None:
             return finish(ready, None, None)
-        if self.assumptions.estimate is not None or self.assumptions.region is not None:
+        known = Assumptions(self.mixture)
+        if self.assumptions != known:
             drawn = draw_again(
                 ready.counts,
                 ready.corners,

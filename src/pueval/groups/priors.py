@@ -111,7 +111,7 @@ def group_priors(
             if not totals.n_unlabeled[k]:
                 prior[k] = 0.0
             elif way == "label_frequency":
-                prior[k] = _from_frequency(totals, int(k), frequency, mixture.purity)
+                prior[k], error[k] = _from_frequency(totals, int(k), frequency, mixture.purity)
             else:
                 prior[k], error[k] = _estimated(counts_of(int(k)), mixture.purity)
         except InputError as reason:
@@ -121,10 +121,19 @@ def group_priors(
     return Priors(prior, error, shared=False, notes=notes)
 
 
-def _from_frequency(totals: Totals, group: int, frequency: float, purity: float) -> float:
+def _from_frequency(
+    totals: Totals, group: int, frequency: float, purity: float
+) -> tuple[float, float]:
+    """Return the prior, and its standard error: the number of labeled rows is one by chance."""
     labeled, unlabeled = totals.n_labeled[group].item(), totals.n_unlabeled[group].item()
-    counts: Any = SimpleNamespace(n_labeled=labeled, n_unlabeled=unlabeled)
-    return Mixture.from_label_frequency(counts, frequency, purity).prior
+    counts: Any = SimpleNamespace(
+        n_labeled=labeled,
+        n_unlabeled=unlabeled,
+        labeled_share=labeled / (labeled + unlabeled),
+        effective=(totals.effective[0][group].item(),),
+    )
+    mixture = Mixture.from_label_frequency(counts, frequency, purity)
+    return mixture.prior, mixture.from_label_frequency_error(counts)
 
 
 def _estimated(counts: Counts, purity: float) -> tuple[float, float]:

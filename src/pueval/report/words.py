@@ -148,6 +148,8 @@ def _limits(ev: Evaluation, how: Resampling) -> str:
         more = "They hold for every prior and purity within the limits that were given."
     elif ev.assumptions.from_propensity:
         more = "They take the propensities as exact."
+    elif ev.assumptions.label_frequency is not None and how.variance == "sampling":
+        more = "They take label frequency and purity as exact."
     else:
         more = "They take prior and purity as exact."
     return f"The {level(how.level)} limits say how far {about}. {more}"

@@ -92,6 +92,13 @@ class Resamples:
         prior = np.clip((positives - counts.n_labeled) / counts.n_unlabeled, 0.0, 1 - 1e-9)
         return Mixtures(prior[:, None], np.ones((prior.size, 1)))
 
+    def varied_priors(self, error: float) -> Mixtures:
+        """Return a prior for every draw that varies with a standard error, whatever is drawn."""
+        rng = np.random.default_rng([self.how.seed, self.how.n_resamples])
+        prior = self.mixture.prior + error * rng.normal(size=(self.how.n_resamples, 1))
+        most = self.mixture.purity * (1 - 1e-9)
+        return Mixtures(np.clip(prior, 0.0, most), np.full(prior.shape, self.mixture.purity))
+
     # ------------------------------------------------------------------ intervals
 
     def at(self, measure: Measure, threshold: float) -> Interval:
