@@ -269,7 +269,7 @@ def test_results_can_be_pickled(rng, given):
     if "propensity" in given:
         given = {"propensity": np.full(2000, 0.4)}
     ev = quiet(labeled, score, n_resamples=200, **given)
-    again = pickle.loads(pickle.dumps(ev))
+    again = pickle.loads(pickle.dumps(ev))  # noqa: S301 - made here
     assert again["f1"] == ev["f1"]
     assert again.best("f1") == ev.best("f1")
     np.testing.assert_array_equal(again.roc_band().low, ev.roc_band().low)

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
+from pathlib import Path
 
 from pueval.errors import MissingPackageError, require
 
 
 def main() -> None:
     """Run the command line, or say how to install what it needs."""
+    try:
+        _main()
+    except KeyboardInterrupt:
+        # Before there is anything to interrupt: modules were being loaded.
+        sys.exit(130)
+
+
+def _main() -> None:
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the program
     try:
         for package in ("cyclopts", "rich"):
             require(package, extra="cli", purpose="the command line")

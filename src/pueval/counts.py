@@ -266,6 +266,8 @@ class Counts:
                 kinds.append(EMPTY)
                 continue
             count = one_column(given, name)
+            if count.dtype.kind == "f" and np.all(np.isfinite(count) & (count == np.rint(count))):
+                count = count.astype(np.int64)
             if len(count) != len(scores):
                 raise InputError(
                     f"score and {name} must have the same length; "

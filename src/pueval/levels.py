@@ -1,4 +1,4 @@
-"""Confidence levels: how far normal limits are away."""
+"""Confidence levels: how they are shown, and how far normal limits are away."""
 
 from __future__ import annotations
 
@@ -14,3 +14,14 @@ def normal_reach(level: float) -> float:
     1.96
     """
     return float(ndtri(0.5 + level / 2))
+
+
+def in_percent(level: float) -> str:
+    """Show a level, with as many digits as it has.
+
+    Examples
+    --------
+    >>> in_percent(0.95), in_percent(0.995)
+    ('95%', '99.5%')
+    """
+    return f"{100 * level:g}%"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pueval.levels import in_percent
 from pueval.measures import MEASURES
 from pueval.tables import amount, number, plain_data, span, text_table
 
@@ -95,7 +96,7 @@ def _known(ev: Evaluation, name: str) -> str:
     interval = getattr(ev.prior_estimate, f"{name}_interval")
     if interval is None:
         return f"{name} {value:.3g}"
-    level = f"{ev.prior_estimate.level:.0%}"
+    level = f"{in_percent(ev.prior_estimate.level)}"
     return f"{name} {value:.3g} (estimated, {level} limits {interval[0]:.3g} to {interval[1]:.3g})"
 
 
@@ -104,7 +105,7 @@ def rows(ev: Evaluation) -> tuple[list[str], list[list[str]]]:
     header = ["", "naive", "corrected"]
     body = [[TITLES[name], number(ev[name].naive), number(ev[name].value)] for name in ev]
     if ev.resampling is not None:
-        header.append(f"{ev.resampling.level:.0%} limits")
+        header.append(f"{in_percent(ev.resampling.level)} limits")
         for row, name in zip(body, ev, strict=True):
             row.append(span(ev[name].low, ev[name].high))
     if ev.splits is not None and ev.splits.n_repeats > 1:

@@ -7,6 +7,8 @@ from typing import Any
 from pueval.counts import Counts
 from pueval.errors import InputError
 
+USUAL_LABELS = {"pos_label": 1, "unlabeled_label": 0, "negative_label": None}
+
 
 def read_counts(
     y: Any,
@@ -22,6 +24,12 @@ def read_counts(
         if score is not None or weight is not None or propensity is not None:
             raise InputError(
                 "score, weight and propensity belong to arrays; Counts hold them already."
+            )
+        other = [name for name, value in labels.items() if value != USUAL_LABELS[name]]
+        if other:
+            raise InputError(
+                f"{' and '.join(other)} say what labels mean, and Counts have none any more. Give "
+                "them where the rows are counted."
             )
         return y
     if score is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,9 +18,17 @@ def replacement(path: str | os.PathLike[str]) -> Iterator[str]:
     """Give the name of a temporary file beside ``path`` that takes its place at the end.
 
     A reader sees the old file or the new one. If anything fails on the way, what was at
-    ``path`` stays as it was.
+    ``path`` stays as it was. A link is followed; what is no file, such as ``/dev/stdout``, is
+    written to.
     """
     path = Path(path)
+    if _is_device(path):
+        with tempfile.TemporaryDirectory() as folder:
+            whole = Path(folder) / "whole"
+            yield str(whole)
+            _send(whole, path)
+        return
+    path = path.resolve()
     try:
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.")
         os.close(descriptor)
@@ -38,6 +47,21 @@ def replacement(path: str | os.PathLike[str]) -> Iterator[str]:
         if isinstance(error, OSError):
             raise InputError(f"{path} cannot be written: {error.strerror or error}.") from None
         raise
+
+
+def _is_device(path: Path) -> bool:
+    """Whether a name stands for a terminal, a pipe or the like, or for where output goes."""
+    if not path.exists() or path.is_dir():
+        return False
+    return not path.is_file() or path.absolute().parts[1] == "dev"
+
+
+def _send(whole: Path, device: Path) -> None:
+    try:
+        with whole.open("rb") as source, device.open("wb") as stream:
+            shutil.copyfileobj(source, stream)
+    except OSError as error:
+        raise InputError(f"{device} cannot be written: {error.strerror or error}.") from None
 
 
 @contextlib.contextmanager

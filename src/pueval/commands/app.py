@@ -23,6 +23,9 @@ from pueval.errors import (
     UndefinedMeasureWarning,
 )
 
+# The exit code after Ctrl-C.
+INTERRUPTED = 130
+
 app = cyclopts.App(
     name="pueval",
     version=__version__,
@@ -50,6 +53,7 @@ def run(arguments: Sequence[str]) -> int:
             warnings.simplefilter("ignore", BinnedScoresWarning)
             warnings.simplefilter("ignore", UndefinedMeasureWarning)
             app(list(arguments), exit_on_error=False, print_error=False)
+            sys.stdout.flush()
     except (InputError, MissingPackageError) as error:
         return _fail(str(error))
     except cyclopts.CycloptsError as error:
@@ -57,12 +61,21 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
+    except OSError as error:
+        return _fail(f"{error.strerror or error}.")
+    except MemoryError as error:
+        return _fail(f"there is not enough memory. {error}".strip())
     except KeyboardInterrupt:
-        print("pueval: interrupted.", file=sys.stderr)  # noqa: T201
-        return 130
+        return interrupted()
     except SystemExit as stop:
-        return int(stop.code or 0)
+        return interrupted() if stop.code == INTERRUPTED else int(stop.code or 0)
     return 0
+
+
+def interrupted() -> int:
+    """Say that somebody stopped the command."""
+    print("pueval: interrupted.", file=sys.stderr)  # noqa: T201
+    return INTERRUPTED
 
 
 def _fail(message: str) -> int:

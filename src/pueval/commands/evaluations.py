@@ -6,6 +6,7 @@ import sys
 
 from pueval.commands.terminal import print_roc_curves, say, show_table
 from pueval.evaluation import Evaluation
+from pueval.levels import in_percent
 from pueval.presentation import TITLES
 from pueval.ranking import RANKING_TITLES
 from pueval.tables import amount, bracketed, number
@@ -63,7 +64,7 @@ def _limits_mean(ev: Evaluation) -> str:
     if ev.prior_estimate is not None:
         known = "they carry the uncertainty of the estimates"
     how = ev.resampling
-    return f"In brackets: {how.level:.0%} limits for {what[how.variance]}; {known}."
+    return f"In brackets: {in_percent(how.level)} limits for {what[how.variance]}; {known}."
 
 
 def _assumed(ev: Evaluation) -> str:

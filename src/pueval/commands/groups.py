@@ -10,6 +10,7 @@ from pueval.curves import naive_auc
 from pueval.errors import InputError
 from pueval.groups import GroupEvaluation, evaluate_by
 from pueval.groups.presentation import MOST, table
+from pueval.levels import in_percent
 from pueval.samples import Array
 from pueval.sources.arrays import read_arrays
 from pueval.sources.columns import Columns as Wanted
@@ -77,7 +78,8 @@ def evaluate_groups(
         return {name: one(columns, assumed) for name, columns in models.items()}
     best = max(models, key=lambda name: _naive_auc(models[name]))
     first = one(models[best], assumed)
-    known = assumed | {"prior": first.overall.mixture.prior}
+    # With its limits, which an estimate has and a number has not.
+    known = assumed | {"prior": first.overall.prior_estimate}
     return {
         name: first if name == best else one(columns, known) for name, columns in models.items()
     }
@@ -110,5 +112,7 @@ def _notes(groups: GroupEvaluation) -> list[str]:
     if len(groups) > PRINTED:
         lines.append(f"… and {len(groups) - PRINTED:,} more groups; --json writes all of them.")
     if groups.level is not None:
-        lines.append(f"In brackets: {groups.level:.0%} limits for other rows of the same groups.")
+        lines.append(
+            f"In brackets: {in_percent(groups.level)} limits for other rows of the same groups."
+        )
     return lines + [f"! {warning}" for warning in groups.warnings]

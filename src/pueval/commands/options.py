@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, get_args
 
-from cyclopts import Group, Parameter
+from cyclopts import Group, Parameter, Token
 
 from pueval.errors import InputError
 from pueval.sources.limits import Engine
@@ -19,6 +20,20 @@ LABELS = Group("Label values", sort_key=3)
 ENGINE = Group("Large data", sort_key=3)
 OUTPUT = Group("Output", sort_key=4)
 
+
+def _whole(_: Any, tokens: Sequence[Token]) -> int | str:
+    """Read a whole number, or a word where one may stand; 1.5 is no number of anything."""
+    text = tokens[0].value
+    if text in get_args(BinsWord):
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"it must be a whole number; got {text!r}.") from None
+
+
+BinsWord = Literal["auto", "exact"]
+WHOLE = Parameter(converter=_whole)
 LABEL = Parameter(group=COLUMNS, help="Column that says which rows are labeled positives.")
 Prior = Annotated[
     str | None,
@@ -60,7 +75,8 @@ Negative = Annotated[
     str | None, Parameter(group=LABELS, help="Value of a known negative, if there are any.")
 ]
 Bins = Annotated[
-    int | Literal["auto", "exact"],
+    int | BinsWord,
+    WHOLE,
     Parameter(
         group=ENGINE,
         help="How many bins to put between a score and twice it, a power of 2 such as 4096; "

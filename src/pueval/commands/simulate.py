@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from cyclopts import Group, Parameter
 
-from pueval.commands.options import OUTPUT
+from pueval.commands.options import OUTPUT, WHOLE
 from pueval.errors import InputError
 from pueval.samples import Array
 from pueval.simulate.checks import check_count
@@ -32,7 +32,7 @@ def simulate_command(
     /,
     *,
     model: Annotated[Literal["binormal", "beta", "ranked"] | None, Parameter(group=MODEL)] = None,
-    rows: Annotated[int | None, Parameter(group=MODEL)] = None,
+    rows: Annotated[int | None, WHOLE, Parameter(group=MODEL)] = None,
     prevalence: Annotated[float | None, Parameter(group=MODEL)] = None,
     separation: Annotated[float | None, Parameter(group=MODEL)] = None,
     spread: Annotated[float | None, Parameter(group=MODEL)] = None,
@@ -48,20 +48,20 @@ def simulate_command(
     class_column: Annotated[str | None, Parameter(name="--class", group=SOURCE)] = None,
     positive: Annotated[str, Parameter(group=SOURCE)] = "1",
     label_frequency: Annotated[float | None, Parameter(group=LABELING)] = None,
-    count: Annotated[int | None, Parameter(group=LABELING)] = None,
+    count: Annotated[int | None, WHOLE, Parameter(group=LABELING)] = None,
     propensity: Annotated[str | None, Parameter(group=LABELING)] = None,
     representative: Annotated[Literal["most", "least"] | None, Parameter(group=LABELING)] = None,
     features: Annotated[
         list[str] | None, Parameter(group=LABELING, negative=(), consume_multiple=True)
     ] = None,
     purity: Annotated[float, Parameter(group=LABELING)] = 1.0,
-    unlabeled: Annotated[int | None, Parameter(group=LABELING)] = None,
+    unlabeled: Annotated[int | None, WHOLE, Parameter(group=LABELING)] = None,
     prior: Annotated[float | None, Parameter(group=LABELING)] = None,
     design: Annotated[
         Literal["single-sample", "case-control"], Parameter(group=LABELING)
     ] = "single-sample",
     truth: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
-    seed: Annotated[int, Parameter(group=OUTPUT)] = 0,
+    seed: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 0,
 ) -> None:
     """Write a positive-unlabeled file whose truth is known.
 

@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from pueval.errors import InputError
+from pueval.levels import in_percent
 from pueval.presentation import assumed, title
 from pueval.tables import amount, html_table, number, plain_data, span, text_table
 
@@ -91,7 +92,7 @@ def difference_rows(
     """Return header and rows of the table of differences."""
     header = ["", "pair", "difference", "limits", "p-value", "adjusted"]
     if comparison.level is not None:
-        header[3] = f"{comparison.level:.0%} limits"
+        header[3] = f"{in_percent(comparison.level)} limits"
     body = [
         [
             title(measure),

@@ -12,6 +12,7 @@ from pueval.displays.canvas import BAND, NAIVE_LINE, axes_for, despined, legend_
 from pueval.displays.constructors import FromData
 from pueval.displays.wording import bracketed, check_name, entry
 from pueval.errors import InputError, require
+from pueval.levels import in_percent
 from pueval.measures import find_measure
 from pueval.results import Best
 from pueval.tables import number
@@ -196,7 +197,7 @@ class MeasureByThresholdDisplay(FromData):
                     "band_kwargs",
                     band_kwargs,
                     "PolyCollection",
-                    label=f"{self.level or 0.95:.0%} limits",
+                    label=f"{in_percent(self.level or 0.95)} limits",
                     color=color,
                     **BAND,
                 ),

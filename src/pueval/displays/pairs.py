@@ -10,6 +10,7 @@ import numpy as np
 from pueval.displays.canvas import BAND, NAIVE_LINE, style
 from pueval.displays.thinning import thin
 from pueval.displays.wording import bracketed, entry
+from pueval.levels import in_percent
 from pueval.samples import Array
 from pueval.tables import number
 
@@ -98,7 +99,7 @@ def draw_pair(
             "band_kwargs",
             band_kwargs,
             "PolyCollection",
-            label=f"{band.level:.0%} band{words}",
+            label=f"{in_percent(band.level)} band{words}",
             color=line.get_color(),
             **BAND,
         )

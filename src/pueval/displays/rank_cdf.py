@@ -22,6 +22,7 @@ from pueval.displays.constructors import FromData
 from pueval.displays.thinning import POINTS
 from pueval.displays.wording import check_name, entry
 from pueval.errors import InputError, require
+from pueval.levels import in_percent
 from pueval.rates import rates
 from pueval.samples import Array
 from pueval.sensitivity.bounds import BandMethod, rank_band
@@ -256,7 +257,7 @@ class RankCdfDisplay(FromData):
                     "band_kwargs",
                     band_kwargs,
                     "PolyCollection",
-                    label=f"{self.level or 0.95:.0%} band",
+                    label=f"{in_percent(self.level or 0.95)} band",
                     color=self.line_.get_color(),
                     **BAND,
                 ),

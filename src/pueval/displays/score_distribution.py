@@ -22,6 +22,7 @@ from pueval.displays.canvas import (
 from pueval.displays.constructors import FromData
 from pueval.displays.wording import check_name, entry
 from pueval.errors import require
+from pueval.levels import in_percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -224,7 +225,7 @@ class ScoreDistributionDisplay(FromData):
                     band_kwargs,
                     "PolyCollection",
                     color=getattr(self, f"{recovered}_").get_edgecolor(),
-                    label=f"{self.level:.0%} limits" if recovered == "negative" else None,
+                    label=f"{in_percent(self.level)} limits" if recovered == "negative" else None,
                     **BAND,
                 )
                 # A step needs a last point at the right edge of the last bin.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -111,7 +112,10 @@ def group_priors(
             if not totals.n_unlabeled[k]:
                 prior[k] = 0.0
             elif way == "label_frequency":
-                prior[k], error[k] = _from_frequency(totals, int(k), frequency, mixture.purity)
+                prior[k], by_chance = _from_frequency(totals, int(k), frequency, mixture.purity)
+                # In proportion to that of all rows, with its error.
+                of_all = _error(overall.prior_estimate) / mixture.prior if mixture.prior else 0.0
+                error[k] = math.hypot(by_chance, of_all * prior[k])
             else:
                 prior[k], error[k] = _estimated(counts_of(int(k)), mixture.purity)
         except InputError as reason:

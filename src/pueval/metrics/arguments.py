@@ -14,7 +14,7 @@ from typing import Any, TypedDict, TypeVar, cast
 
 from pueval.counts import Counts
 from pueval.errors import AssumptionWarning
-from pueval.mixture import Mixture, Target
+from pueval.mixture import Mixture, Target, check_target
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -91,7 +91,9 @@ def read(y_true: Any, score: Any, prior: float = 0.0, **how: Any) -> tuple[Count
     )
     counts.check()
     mixture = Mixture(prior, how.get("purity", _DEFAULTS["purity"]))
-    return counts, mixture, how.get("target", _DEFAULTS["target"])
+    target = how.get("target", _DEFAULTS["target"])
+    check_target(target)
+    return counts, mixture, target
 
 
 def clipped(name: str, value: float, low: float = 0.0, high: float = 1.0, depth: int = 4) -> float:

@@ -86,9 +86,9 @@ def average_precision_score(
     """Average precision, corrected for unlabeled positives.
 
     The sum of precision times gain of recall over the thresholds, along the curve of
-    `precision_recall_curve`: corrected rates are brought into [0, 1], and the false positive rate
-    at some recall is the lowest of all thresholds that reach this recall, as on the ROC curve
-    that Jain et al. recover.
+    `precision_recall_curve` with ``drop_intermediate=True``: corrected rates are brought into
+    [0, 1], and the false positive rate at some recall is the lowest of all thresholds that reach
+    this recall, as on the ROC curve that Jain et al. recover.
 
     Parameters
     ----------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pueval.errors import require
+from pueval.levels import in_percent
 from pueval.samples import Array
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def draw_estimate(estimate: PriorEstimate, ax: Axes | None = None) -> Axes:
         yticklabels=[name.replace("_", " ") for name, _, _ in answers],
         xlim=(0, min(1.0, max(1.15 * estimate.prior_upper, 0.1))),
         ylim=(len(answers) - 0.4, -1.2),
-        xlabel=f"prior ({estimate.level:.0%} limits)",
+        xlabel=f"prior ({in_percent(estimate.level)} limits)",
     )
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)

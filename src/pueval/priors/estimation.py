@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pueval.errors import AssumptionWarning, InputError
+from pueval.levels import in_percent
 from pueval.mixture import Mixture
 from pueval.priors.alphamax import AlphaMax
 from pueval.priors.base import ScorePriorEstimator
@@ -146,7 +147,7 @@ class PriorEstimate:
         list of str
         """
         limit = (
-            f"The data allow a prior of at most {self.prior_upper:.3g} ({self.level:.0%} "
+            f"The data allow a prior of at most {self.prior_upper:.3g} ({in_percent(self.level)} "
             "confidence, whatever the distribution of the scores)."
         )
         said = [limit]

@@ -6,6 +6,9 @@ predicted positive.
 
 from __future__ import annotations
 
+import math
+from numbers import Real
+
 import numpy as np
 from scipy.special import xlogy
 
@@ -33,6 +36,9 @@ RANKING_TITLES = {
 def _point(counts: Counts, threshold: float) -> tuple[float, float, float, float]:
     """Rows, labeled rows, predicted rows and hits at a threshold."""
     counts.check()
+    number: object = threshold
+    if not isinstance(number, Real) or math.isnan(threshold):
+        raise InputError(f"threshold must be a number; got {threshold!r}.")
     steps = counts.at(threshold)
     hits = steps.labeled[0].item()
     return counts.n, counts.n_labeled, hits + (steps.unlabeled + steps.negative)[0].item(), hits

@@ -16,6 +16,7 @@ from scipy.special import betaincinv
 
 from pueval.counts import Counts
 from pueval.errors import InputError
+from pueval.levels import in_percent
 from pueval.mixture import Mixture
 from pueval.samples import Array
 
@@ -284,7 +285,7 @@ def contradiction(counts: Counts, mixture: Mixture, level: float = 0.95) -> str 
         f"prior {mixture.prior:g} does not fit this ranking with purity {mixture.purity:g}: "
         f"{limit.side} the score {limit.threshold:g} are {limit.labeled_share:.3g} of the labeled "
         f"but {limit.other_share:.3g} of the other rows, which is more of a difference than chance "
-        f"explains. {_most(limit.prior, mixture.purity)} ({level:.0%} confidence). "
+        f"explains. {_most(limit.prior, mixture.purity)} ({in_percent(level)} confidence). "
         + ("Raise the purity, lower the prior" if mixture.purity < 1 else "Lower the prior")
         + ", or doubt that the labels are a random draw from the positives. If the classifier was "
         "trained on these rows, score them out of fold (pueval.model_selection.evaluate_cv)."
@@ -312,7 +313,7 @@ def contradiction_within(
         return None
     with_purity = "" if purity[0] == 1 else f" with purity {purity[0]:g}"
     return (
-        f"priors above {largest:.3g} do not fit this ranking{with_purity} ({level:.0%} "
+        f"priors above {largest:.3g} do not fit this ranking{with_purity} ({in_percent(level)} "
         f"confidence), and the given limits of the prior reach to {prior[1]:g}. Limits of the "
         "measures allow for all of it; lower it to make them narrower."
     )

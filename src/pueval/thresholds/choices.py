@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from pueval.errors import require
+from pueval.levels import in_percent
 from pueval.measures import MEASURES, unknown_measure
 from pueval.results import Contingency, Estimate
 from pueval.tables import html_table, number, plain_data, span, text_table
@@ -98,7 +99,7 @@ class Choice:
             for name, one in self.measures.items()
         ]
         if self.level is not None:
-            header.append(f"{self.level:.0%} limits")
+            header.append(f"{in_percent(self.level)} limits")
             for row, one in zip(rows, self.measures.values(), strict=True):
                 row.append(span(one.low, one.high))
         return header, rows

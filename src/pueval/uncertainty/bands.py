@@ -70,12 +70,11 @@ def roc_band(curve: RocCurve, drawn: Resamples, kind: BandKind) -> CurveBand:
     """Band around a recovered ROC curve: true positive rate over false positive rate."""
     _check(kind)
     value = np.interp(PLACES, curve.fpr, curve.tpr)
+    low, high = _limits(_roc, PLACES, drawn, share=True)
+    low = np.maximum.accumulate(low)
+    high = np.minimum.accumulate(high[::-1])[::-1]
     if kind == "simultaneous":
-        low, high = _covered(_roc, PLACES, drawn)
-    else:
-        low, high = _limits(_roc, PLACES, drawn, share=True)
-        low = np.maximum.accumulate(low)
-        high = np.minimum.accumulate(high[::-1])[::-1]
+        low, high = _wider(low, high, *_covered(_roc, PLACES, drawn))
     # The ends of a curve are known: nothing is sure at the left, everything at the right.
     low[0], low[-1], high[-1] = 0.0, 1.0, 1.0
     return _band(PLACES, value, low, high, drawn, kind)
@@ -90,9 +89,15 @@ def precision_recall_band(
     least = min(5 / max(drawn.counts.effective[0], 1.0), 0.5)
     places = PLACES[least <= PLACES]
     value = np.interp(places, curve.recall, curve.precision)
-    make = _covered if kind == "simultaneous" else _limits
-    low, high = make(_precision_recall, places, drawn)
+    low, high = _limits(_precision_recall, places, drawn)
+    if kind == "simultaneous":
+        low, high = _wider(low, high, *_covered(_precision_recall, places, drawn))
     return _band(places, value, low, high, drawn, kind)
+
+
+def _wider(low: Array, high: Array, lowest: Array, highest: Array) -> tuple[Array, Array]:
+    """Return limits that hold both: a band of all places is nowhere narrower than that of one."""
+    return np.minimum(low, lowest), np.maximum(high, highest)
 
 
 def _roc(rates: Rates) -> tuple[Array, Array]:
