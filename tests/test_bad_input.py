@@ -377,8 +377,8 @@ class TestFound:
         assert ev["recall"].low < 0.9
 
     def test_ratios_without_bound(self):
-        counts = Counts.from_table([2, 1, 0], [6, 3, 1], [6, 20, 80])
-        ev = evaluate(counts, prior=0.05, threshold=2, level=None)
+        counts = Counts.from_table([2, 1, 0], [6, 3, 1], [8, 20, 80])
+        ev = evaluate(counts, prior=0.1, threshold=2, level=None)
         low, high = ev.labeling_bias(50)["positive_likelihood_ratio"]
         assert low < ev["positive_likelihood_ratio"].value < high == np.inf
         point = ev.tipping_point("positive_likelihood_ratio", 200)

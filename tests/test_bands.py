@@ -55,11 +55,11 @@ class TestBands:
 
     def test_uncertain_priors_give_wider_bands(self, rng):
         _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.4)
-        exact = evaluate(labeled, score, prior=0.2)
+        exact = evaluate(labeled, score, prior=0.2, threshold=1.0)
         for given in ({"prior": (0.1, 0.3)}, {}):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", AssumptionWarning)
-                wide = evaluate(labeled, score, **given)
+                wide = evaluate(labeled, score, threshold=1.0, **given)
             for name in ("roc_band", "pr_band"):
                 one, other = getattr(wide, name)(), getattr(exact, name)()
                 assert np.mean(one.high - one.low) > 1.3 * np.mean(other.high - other.low)

@@ -22,6 +22,8 @@ from pueval.results import (
     Best,
     Contingency,
     Estimate,
+    FixedLimits,
+    LimitsOf,
     OperatingPoint,
     best_value,
     estimate,
@@ -32,7 +34,7 @@ from pueval.sensitivity.bounds import BandMethod, Bounds, Start, claesen_bounds
 from pueval.sensitivity.grid import SensitivityGrid, sensitivity_grid
 from pueval.sensitivity.labeling_bias import TippingPoint, bias_bounds, tipping_point
 from pueval.thresholds.choices import Choice
-from pueval.thresholds.choosing import choose, neighbors
+from pueval.thresholds.choosing import ChosenLimits, choose, neighbors
 from pueval.thresholds.curves import MeasureCurve, curve_thresholds, measure_curve
 from pueval.thresholds.rules import Rule, cost_rule, find_rule
 from pueval.uncertainty.bands import BandKind, CurveBand, precision_recall_band, roc_band
@@ -91,6 +93,7 @@ class Evaluation:
     _rates: tuple[Rates, Rates]
     _pr: tuple[PrecisionRecallCurve, ...]
     _resamples: Resamples | None
+    _limits: LimitsOf | None
     _areas: dict[str, Estimate]
     splits: Splits | None = None
 
@@ -106,7 +109,7 @@ class Evaluation:
         except InputError:
             raise unknown_measure(name, [*self]) from None
         rates_there = self._rates_at(self.threshold)
-        return estimate(measure, self.threshold, *rates_there, self._resamples)[0]
+        return estimate(measure, *rates_there, self._limits)[0]
 
     def __iter__(self) -> Iterator[str]:
         return iter((*self._areas, *self.here.measures))
@@ -118,6 +121,11 @@ class Evaluation:
     def mixture(self) -> Mixture:
         """Prior and purity; the middle of the region where they were given as intervals."""
         return self.assumptions.mixture
+
+    @property
+    def threshold_chosen(self) -> bool:
+        """Whether the threshold was chosen on these rows, for which limits then allow."""
+        return isinstance(self._limits, ChosenLimits)
 
     @property
     def region(self) -> Region | None:
@@ -160,7 +168,9 @@ class Evaluation:
         OperatingPoint
         """
         wanted = check_threshold(threshold)
-        return operating_point(wanted, *self._rates_at(wanted), self._draw(wanted))
+        drawn = self._draw(wanted)
+        limits = None if drawn is None else FixedLimits(drawn, wanted)
+        return operating_point(wanted, *self._rates_at(wanted), limits)
 
     def best(self, measure: str) -> Best:
         """Find the threshold at which a measure is best.

@@ -23,8 +23,9 @@ from pueval.measures import MEASURES
 from pueval.mixture import Mixture, Target, check_target
 from pueval.rates import Rates, both_rates, rates
 from pueval.reading import read_counts
-from pueval.results import Estimate, best_value, operating_point
+from pueval.results import Estimate, FixedLimits, LimitsOf, best_value, operating_point
 from pueval.sensitivity.feasibility import contradiction, contradiction_within
+from pueval.thresholds.choosing import DEFAULT_BEST, ChosenLimits, neighbors
 from pueval.uncertainty.intervals import Interval, Resampling
 from pueval.uncertainty.region import Limits
 from pueval.uncertainty.resampling import Resamples
@@ -87,7 +88,8 @@ def evaluate(
         labeled), or of the unlabeled rows (the labeled ones were collected apart).
     threshold : float, optional
         Scores at or above it are predicted positive. By default the threshold of the best
-        Matthews correlation, which depends on neither prior nor purity.
+        Matthews correlation, which depends on neither prior nor purity; limits then allow for
+        its being chosen on these rows.
     level : float or None, default 0.95
         Confidence level of the intervals; None for point estimates only, which is faster. Where
         the prior or the purity was estimated, intervals carry that uncertainty, too.
@@ -155,11 +157,12 @@ def evaluate(
     ready = prepare(counts, assumptions, target, threshold)
     drawn = None
     if how is not None:
-        drawn = draw_again(counts, ready.corners, assumptions, target, ready.threshold, how)
+        wanted = ready.threshold if threshold is not None else neighbors(counts, ready.threshold)
+        drawn = draw_again(counts, ready.corners, assumptions, target, wanted, how)
     estimate = assumptions.estimate
     # What an estimate made before had to say was said then.
     said = estimate.warnings if estimate and estimate is not prior else ()
-    ev = finish(ready, how, drawn, said)
+    ev = finish(ready, how, drawn, said, chosen=threshold is None)
     for note in ev.warnings:
         warnings.warn(note, AssumptionWarning, stacklevel=2)
     return ev
@@ -209,14 +212,20 @@ def finish(
     how: Resampling | None,
     drawn: Resamples | None,
     said: tuple[str, ...] = (),
+    *,
+    chosen: bool = False,
 ) -> Evaluation:
     """Evaluate every measure, with intervals from ``drawn``.
 
-    What looks wrong is added to what was ``said`` before; nobody is warned yet.
+    What looks wrong is added to what was ``said`` before; nobody is warned yet. If the threshold
+    was ``chosen`` as the best for these rows, limits allow for that.
     """
     counts, threshold, mixture = ready.counts, ready.threshold, ready.assumptions.mixture
     there = both_rates(counts, counts.at(threshold), mixture, ready.target)
-    point = operating_point(threshold, *there, drawn)
+    limits: LimitsOf | None = None
+    if drawn is not None:
+        limits = (ChosenLimits.of if chosen else FixedLimits)(drawn, threshold)
+    point = operating_point(threshold, *there, limits)
     curves = tuple(recover_precision_recall(these) for these in ready.rates)
     areas = _areas(ready, curves, drawn)
     outside = {k: value for k, (value, _) in areas.items() if not -1e-9 <= value <= 1 + 1e-9}
@@ -237,6 +246,7 @@ def finish(
         ready.rates,
         curves,
         drawn,
+        limits,
         {name: area for name, (_, area) in areas.items()},
     )
 
@@ -293,7 +303,7 @@ def _check_variance(how: Resampling, target: Target) -> None:
 def _default_threshold(corrected: Rates, naive: Rates) -> float:
     """Return the threshold of the best Matthews correlation; the lowest score if it has none."""
     for these in (corrected, naive):
-        threshold = best_value(MEASURES["matthews_corrcoef"], these)[0]
+        threshold = best_value(MEASURES[DEFAULT_BEST], these)[0]
         if not math.isnan(threshold):
             return threshold
     return float(naive.threshold[-1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,8 @@ from pueval.rates import Rates
 from pueval.samples import Array
 from pueval.uncertainty.intervals import Interval
 from pueval.uncertainty.resampling import Resamples
+
+LimitsOf = Callable[[Measure], Interval]
 
 
 @dataclass(frozen=True)
@@ -138,16 +141,24 @@ def best_value(measure: Measure, these: Rates) -> tuple[float, float]:
     return float(these.threshold[index]), float(values[index])
 
 
+@dataclass(frozen=True, eq=False)
+class FixedLimits:
+    """Limits of measures at a threshold that has nothing to do with the rows."""
+
+    resamples: Resamples
+    threshold: float
+
+    def __call__(self, measure: Measure) -> Interval:
+        """Return the limits of a measure."""
+        return self.resamples.at(measure, self.threshold)
+
+
 def estimate(
-    measure: Measure,
-    threshold: float,
-    corrected: Rates,
-    naive: Rates,
-    resamples: Resamples | None,
+    measure: Measure, corrected: Rates, naive: Rates, limits: LimitsOf | None
 ) -> tuple[Estimate, float | None]:
     """Return the estimate at the first threshold, and its value before it was clipped, if so."""
     value, plain = (float(measure(these)[0]) for these in (corrected, naive))
-    interval = Interval() if resamples is None else resamples.at(measure, threshold)
+    interval = Interval() if limits is None else limits(measure)
     if math.isnan(value):
         return Estimate.of(value, plain, Interval()), None
     inside = measure.clip(value)
@@ -156,12 +167,12 @@ def estimate(
 
 
 def operating_point(
-    threshold: float, corrected: Rates, naive: Rates, resamples: Resamples | None
+    threshold: float, corrected: Rates, naive: Rates, limits: LimitsOf | None
 ) -> OperatingPoint:
     """Evaluate every measure at the first threshold."""
     measures, clipped = {}, {}
     for name, measure in MEASURES.items():
-        measures[name], outside = estimate(measure, threshold, corrected, naive, resamples)
+        measures[name], outside = estimate(measure, corrected, naive, limits)
         if outside is not None:
             clipped[name] = outside
     return OperatingPoint(

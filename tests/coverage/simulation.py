@@ -29,7 +29,9 @@ class Setting:
     purity: float
     labeled: int
     separation: float
-    known: str = "given"  # or interval, estimated, both estimated, labeling, frequency, propensity
+    # or interval, estimated, both estimated, labeling, frequency, propensity; chosen: the prior is
+    # given, and no threshold
+    known: str = "given"
 
     @property
     def unlabeled(self):
@@ -39,8 +41,9 @@ class Setting:
     def threshold(self):
         return self.separation / 2 + 0.3
 
-    def truth(self, prevalence):
+    def truth(self, prevalence, threshold=None):
         """Every number of NAMES in the population, and both curves as functions."""
+        threshold = self.threshold if threshold is None else threshold
         tau = np.linspace(-6, 6 + self.separation, 20_001)
         tpr, fpr = norm.sf(tau, self.separation), norm.sf(tau)
         predicted = prevalence * tpr + (1 - prevalence) * fpr
@@ -51,7 +54,7 @@ class Setting:
             "average_precision": np.sum(-np.diff(tpr) * (precision[1:] + precision[:-1]) / 2),
         }
         for name in AT:
-            values[name] = float(np.interp(self.threshold, tau, MEASURES[name](rates)))
+            values[name] = float(np.interp(threshold, tau, MEASURES[name](rates)))
             values[f"best {name}"] = float(MEASURES[name](rates).max())
         curves = {
             "roc": lambda x: norm.sf(norm.isf(x) - self.separation),
@@ -104,7 +107,7 @@ def coverage(setting, replications, *, n_resamples=400, names=NAMES, bands=False
     rng = np.random.default_rng([seed, setting.labeled, int(1000 * setting.prior)])
     labeled_share = setting.labeled / (setting.labeled + setting.unlabeled)
     prevalence = labeled_share * setting.purity + (1 - labeled_share) * setting.prior
-    one = setting.known in {"propensity", "frequency"}
+    one, chosen = setting.known in {"propensity", "frequency"}, setting.known == "chosen"
     if one:
         prevalence = setting.prior
     values, curves = setting.truth(prevalence)
@@ -124,11 +127,13 @@ def coverage(setting, replications, *, n_resamples=400, names=NAMES, bands=False
             ev = evaluate(
                 y,
                 score,
-                threshold=setting.threshold,
+                threshold=None if chosen else setting.threshold,
                 n_resamples=n_resamples,
                 seed=number,
                 **told,
             )
+        if chosen:
+            values, _ = setting.truth(prevalence, ev.threshold)
         for name in names:
             found = ev.best(name[5:]) if name.startswith("best") else ev[name]
             held[name].append(found.low <= values[name] <= found.high)

@@ -33,6 +33,7 @@ def check(found, replications, least):
         ("both estimated", 0.9),
         ("labeling", 1.0),
         ("frequency", 1.0),
+        ("chosen", 1.0),
         ("propensity", 1.0),
     ],
 )

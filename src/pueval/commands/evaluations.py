@@ -63,6 +63,8 @@ def _limits_mean(ev: Evaluation) -> str:
         known = "they hold for every prior and purity within the limits given"
     if ev.prior_estimate is not None:
         known = "they carry the uncertainty of the estimates"
+    if ev.threshold_chosen:
+        known += ", and allow for the threshold being the best for these rows"
     how = ev.resampling
     return f"In brackets: {in_percent(how.level)} limits for {what[how.variance]}; {known}."
 

@@ -71,7 +71,7 @@ class PrecisionRecallDisplay(FromData):
     ['band', 'corrected', 'naive']
     >>> display = PrecisionRecallDisplay.from_evaluation(ev, name="normal")
     >>> display.line_.get_label()
-    'normal: corrected, AP 0.868 (0.815–0.920)'
+    'normal: corrected, AP 0.868 (0.813–0.922)'
     """
 
     corrected: Line

@@ -24,6 +24,8 @@ HARDLY_ANY = 10
 FEW_LABELS = 50
 # An AUC of labeled against unlabeled rows beyond these is suspicious.
 WEAK, TOO_GOOD = 0.65, 0.98
+# Below this the lower limit of an estimate is not to be trusted.
+HARDLY_SEPARATED = 0.6
 # Members that differ by more than this do not agree.
 DISAGREEMENT = 0.15
 # With clean labels the members beside the network have at most this weight together, and
@@ -146,7 +148,7 @@ class Consensus(ScorePriorEstimator):
             counts, purity=1.0 if known is None else known, level=self.level
         ).prior
         if sureness < 1.645:
-            self._give_up(auc)
+            self._give_up(counts, auc)
             return
         self._combine(counts, known)
         notes = _doubts(counts, auc, [*self.members_.values()], both=known is None)
@@ -195,16 +197,21 @@ class Consensus(ScorePriorEstimator):
         self.prior_ = min(prior, float(np.nextafter(self.purity_, 0)))
         self.prior_interval_ = _holding(self.prior_, limits)
 
-    def _give_up(self, auc: float) -> None:
+    def _give_up(self, counts: Counts, auc: float) -> None:
         self.prior_ = math.nan
         self.prior_interval_ = (0.0, self.prior_upper_)
         if self.purity == "estimate":
             self.purity_ = math.nan
             self.purity_interval_ = (0.0, 1.0)
+        why = f"the scores do not separate labeled from unlabeled rows (AUC {auc:.3f})"
+        mend = "Use a better classifier"
+        if auc > WEAK:
+            few = counts.effective[0]
+            why = f"with so few labeled rows ({few:.0f}) the AUC of {auc:.3f} may be chance"
+            mend = "Label more rows"
         note = (
-            f"the scores do not separate labeled from unlabeled rows (AUC {auc:.3f}), so the "
-            f"prior is not identified: anything from 0 to {self.prior_upper_:.3g} fits. Use a "
-            "better classifier, or give the prior."
+            f"{why}, so the prior is not identified: anything from 0 to {self.prior_upper_:.3g} "
+            f"fits. {mend}, or give the prior."
         )
         self._say([note])
 
@@ -260,6 +267,11 @@ def _doubts(counts: Counts, auc: float, members: list[Member], *, both: bool) ->
             "there are hardly any positives among the unlabeled rows, or the classifier was "
             "trained on these very rows: then score them out of fold before anything else, with "
             "pueval.model_selection.evaluate_cv or scikit-learn's cross_val_predict."
+        )
+    if auc < HARDLY_SEPARATED:
+        notes.append(
+            f"the scores hardly separate labeled from unlabeled rows (AUC {auc:.3f}). Estimates of "
+            "the prior are too high then, and their lower limits, too; only the upper limit holds."
         )
     for what in ("prior", "purity") if both else ("prior",):
         answers = [getattr(member, what) for member in members]

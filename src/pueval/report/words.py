@@ -152,6 +152,8 @@ def _limits(ev: Evaluation, how: Resampling) -> str:
         more = "They take label frequency and purity as exact."
     else:
         more = "They take prior and purity as exact."
+    if ev.threshold_chosen:
+        more += " Those at the threshold allow for its being the best for these rows."
     return f"The {level(how.level)} limits say how far {about}. {more}"
 
 
@@ -236,7 +238,8 @@ def _arguments(ev: Evaluation) -> str:
         given["purity"] = _given(ev.mixture.purity, None if region is None else region.purity)
     if ev.target != "population":
         given["target"] = f'"{ev.target}"'
-    given["threshold"] = _number(ev.threshold)
+    if not ev.threshold_chosen:
+        given["threshold"] = _number(ev.threshold)
     if ev.resampling is None:
         given["level"] = "None"
     else:

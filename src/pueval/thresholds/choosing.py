@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,11 +21,13 @@ from pueval.rates import Rates, Shares, rates, rates_of_shares
 from pueval.results import Contingency, Estimate
 from pueval.samples import Array
 from pueval.thresholds.choices import Choice
-from pueval.thresholds.rules import Rule
+from pueval.thresholds.rules import Rule, best_rule
 from pueval.uncertainty.intervals import Interval, spread
 from pueval.uncertainty.region import extremes
 from pueval.uncertainty.resampling import Resamples
 
+# The measure whose best threshold is the default.
+DEFAULT_BEST = "matthews_corrcoef"
 # Thresholds beside the chosen one that resamples may choose: up to 6 standard errors of the number
 # of rows beyond it, a quarter of one apart.
 NEIGHBORS = np.arange(-24, 25) / 4
@@ -122,6 +124,12 @@ class _Again:
             lines.size / resamples.how.n_resamples,
         )
 
+    def value(self, measure: Measure) -> float:
+        """Return the value at the chosen threshold, not clipped."""
+        resamples = self.resamples
+        here = resamples.counts.at(self.threshold)
+        return float(measure(rates(resamples.counts, here, resamples.mixture, resamples.target))[0])
+
     def interval(self, measure: Measure) -> Interval:
         """Take off what the choice adds on average; spread as its error in the resamples does.
 
@@ -133,10 +141,18 @@ class _Again:
         def exact(mixture: Mixture | Mixtures) -> Array:
             return measure(rates(resamples.counts, here, mixture, resamples.target))
 
+        # Ratios are skewed: their logarithms are looked at.
+        ratio = math.isinf(measure.high)
+        low, high = (-math.inf, math.inf) if ratio else (measure.low, measure.high)
+
+        def scaled(values: Array) -> Array:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return np.log(values) if ratio else values
+
         def one(mixture: Mixture) -> Interval:
-            value = float(exact(mixture)[0])
-            error = self._values(measure, self.there, mixture)
-            error = error - self._values(measure, self.expected, mixture)
+            value = float(scaled(exact(mixture))[0])
+            error = scaled(self._values(measure, self.there, mixture))
+            error = error - scaled(self._values(measure, self.expected, mixture))
             deviation = spread(error) if error.size > 1 else math.nan
             if math.isnan(deviation) or math.isnan(value):
                 return Interval()
@@ -144,21 +160,47 @@ class _Again:
             center = value - excess
             if self.varied is None:
                 deviation = math.hypot(deviation, excess)
-                return resamples.how.interval(center, deviation, measure.low, measure.high)
+                return resamples.how.interval(center, deviation, low, high)
             drawn, expected, own, noise = self.varied
-            error = self._values(measure, drawn, own) - self._values(measure, expected, mixture)
+            error = scaled(self._values(measure, drawn, own))
+            error = error - scaled(self._values(measure, expected, mixture))
             draws = center + (error - excess) + noise * excess
-            return resamples.how.percentiles(center, draws, measure.low, measure.high)
+            return resamples.how.percentiles(center, draws, low, high)
 
         scenarios = [resamples.mixture]
         if resamples.region is not None:
             scenarios += [*resamples.region.nodes, *extremes(resamples.region, exact)]
-        return Interval.union(one(mixture) for mixture in scenarios)
+        found = Interval.union(one(mixture) for mixture in scenarios)
+        return found.exponential() if ratio else found
 
     def _values(self, measure: Measure, shares: Shares, mixture: Mixture | Mixtures) -> Array:
         counts, target = self.resamples.counts, self.resamples.target
         none = np.empty(0)  # thresholds are not asked for
         return np.atleast_1d(measure(rates_of_shares(counts, none, shares, mixture, target)))
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenLimits:
+    """Limits of measures at a threshold that was chosen as the best for the same rows."""
+
+    again: _Again
+
+    @classmethod
+    def of(cls, resamples: Resamples, threshold: float) -> ChosenLimits:
+        """Choose again in every one of the resamples, which hold the `neighbors`."""
+        return cls(_Again.of(best_rule(DEFAULT_BEST), resamples, threshold))
+
+    def __call__(self, measure: Measure) -> Interval:
+        """Return the limits of a measure, which hold the value that was seen, too."""
+        found, value = self.again.interval(measure), self.again.value(measure)
+        if math.isinf(measure.high):
+            # Ratios without bound may be 0 or infinite in some resamples, which logarithms hide.
+            fixed = self.again.resamples.at(measure, self.again.threshold)
+            found = Interval.union([fixed, found])
+        if math.isnan(value) or math.isnan(found.low):
+            return found
+        value = measure.clip(value)
+        return replace(found, low=min(found.low, value), high=max(found.high, value))
 
 
 def _taken(shares: Shares, lines: Array, index: Array) -> Shares:
@@ -178,12 +220,10 @@ def _lines(column: Array, lines: Array, index: Array | int = 0) -> Array:
 def neighbors(counts: Counts, threshold: float) -> Array:
     """Return the threshold and scores beside it, from which resamples may choose."""
     found = [np.array([threshold])]
-    for sample in counts.samples():
-        for chunk in sample.chunks:
-            values = chunk.values
-            above = values.size - int(np.searchsorted(values, threshold))
+    for kind in counts.samples():
+        if kind.chunks:
+            above = float(kind.around(found[0])[1][0])
             step = max(math.sqrt(above), 4.0)
-            ranks = np.round(above + step * NEIGHBORS).astype(int)
-            ranks = np.unique(np.clip(ranks, 1, values.size))
-            found.append(values[values.size - ranks].astype(np.float64))
+            ranks = np.unique(np.round(above + step * NEIGHBORS).clip(1, kind.total))
+            found.append(kind.ranked(kind.total - ranks).astype(np.float64))
     return np.unique(np.concatenate(found))

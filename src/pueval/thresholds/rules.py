@@ -56,7 +56,7 @@ def find_rule(counts: Counts, target: Target, asked: dict[str, Any]) -> Rule:
         raise InputError(f"ask for one of {', '.join(asked)}; got {got}.")
     [(name, value)] = given.items()
     if name == "best":
-        return _best(value)
+        return best_rule(value)
     if name == "top":
         return _top(counts, target, value)
     _check_share(name, value)
@@ -72,7 +72,8 @@ def cost_rule(false_positive: float, false_negative: float) -> Rule:
     return _extreme(name, measure, measure)
 
 
-def _best(name: str) -> Rule:
+def best_rule(name: str) -> Rule:
+    """Return the rule of the best value of a measure."""
     if name in AREAS:
         raise InputError(
             f"{name} is an area under a curve and has no threshold. "

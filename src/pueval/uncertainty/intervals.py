@@ -36,6 +36,11 @@ class Interval:
         low, high = min(each.low for each in there), max(each.high for each in there)
         return cls(low, high, every[0].standard_error)
 
+    def exponential(self) -> Interval:
+        """Return the interval of a number if this is that of its logarithm."""
+        low, high = (float(np.exp(each)) for each in (self.low, self.high))
+        return Interval(low, high, self.standard_error * math.sqrt(low * high))
+
 
 @dataclass(frozen=True)
 class Resampling:
