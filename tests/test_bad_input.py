@@ -433,3 +433,27 @@ class TestFoundInFiles:
         flags = tmp_path / "b.parquet"
         pd.DataFrame({"label": [1, 0], "s": [True, False]}).to_parquet(flags)
         assert Counts.from_file(flags, label="label", score="s").score.tolist() == [1, 0]
+
+
+def test_counts_have_no_labels_any_more():
+    counts = Counts.from_arrays([1, 0, 0], [3, 2, 1])
+    with pytest.raises(InputError, match="pos_label and unlabeled_label say what labels mean"):
+        evaluate(counts, prior=0.1, pos_label=0, unlabeled_label=1)
+
+
+def test_whole_floats_count_rows():
+    """As pandas has them after a join."""
+    counts = Counts.from_table([3, 2, 1], [5.0, 1.0, 0.0], [2.0, 10.0, 40.0])
+    assert counts.countable
+    assert counts.n_labeled == 6
+
+
+@pytest.mark.parametrize("threshold", [float("nan"), "x"])
+def test_thresholds_of_rankings_are_numbers(threshold):
+    with pytest.raises(InputError, match="threshold must be a number"):
+        metrics.pulp_score([1, 0, 0], [3, 2, 1], threshold=threshold)
+
+
+def test_targets_of_metrics():
+    with pytest.raises(InputError, match="target must be"):
+        metrics.roc_auc_score([1, 0, 0], [3, 2, 1], prior=0.1, target="all")

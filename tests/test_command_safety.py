@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -204,3 +205,62 @@ class TestSimulate:
     def test_no_positive_among_the_labeled(self, tmp_path, capsys):
         how = ["--count", "1", "--purity", "0.4"]
         assert "no positive" in refused(capsys, "simulate", tmp_path / "x.csv", *how)
+
+
+class TestWhereOutputGoes:
+    def json(self, rows, path):
+        return ["evaluate", str(rows), *COLUMNS, *PRIOR, "--quiet", "--json", str(path)]
+
+    def test_links_are_followed(self, rows, tmp_path):
+        real, link = tmp_path / "real.json", tmp_path / "link.json"
+        real.write_text("old")
+        link.symlink_to(real)
+        assert run(self.json(rows, link)) == 0
+        assert link.is_symlink()
+        assert json.loads(real.read_text())["label"] == "label"
+
+    def test_what_is_no_file_is_written_to(self, rows):
+        command = [sys.executable, "-m", "pueval", *self.json(rows, "/dev/stdout")]
+        found = subprocess.run(command, capture_output=True, check=True, text=True)
+        assert json.loads(found.stdout)["label"] == "label"
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+    def test_no_space_left(self, rows):
+        command = [sys.executable, "-m", "pueval", "evaluate", str(rows), *COLUMNS, *PRIOR]
+        with Path("/dev/full").open("w") as full:
+            found = subprocess.run(
+                command, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert found.returncode == 2
+        assert found.stderr == "pueval: No space left on device.\n"
+
+    def test_nowhere_to_print(self, rows):
+        command = [sys.executable, "-m", "pueval", "evaluate", str(rows), *COLUMNS, *PRIOR]
+        closed = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
+        found = subprocess.run(closed, capture_output=True, check=True, text=True)
+        assert found.stderr == ""
+
+    def test_not_enough_memory(self, rows, capsys):
+        arguments = ["evaluate", rows, *COLUMNS, "--prior", "0.1", "--n-resamples", str(10**15)]
+        assert "not enough memory" in refused(capsys, *arguments)
+
+
+@pytest.mark.parametrize("option", ["--seed", "--n-resamples", "--bins"])
+def test_fractions_are_no_whole_numbers(rows, capsys, option):
+    said = refused(capsys, "evaluate", rows, *COLUMNS, "--prior", "0.1", option, "1.5")
+    assert f"Invalid value for {option}: it must be a whole number; got '1.5'." in said
+
+
+def test_levels_are_shown_as_given(rows, capsys):
+    assert run(["evaluate", str(rows), *COLUMNS, "--prior", "0.1", "--level", "0.995"]) == 0
+    assert "99.5% limits" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("code", [None, 130])
+def test_interrupted(monkeypatch, capsys, code):
+    def stop(*_, **__):
+        raise KeyboardInterrupt if code is None else SystemExit(code)
+
+    monkeypatch.setattr(app, "app", stop)
+    assert run(["evaluate"]) == 130
+    assert capsys.readouterr().err == "pueval: interrupted.\n"

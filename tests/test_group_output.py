@@ -223,3 +223,21 @@ def test_command_line_errors(file, capsys, options, message):
     captured = capsys.readouterr()
     assert message in captured.err
     assert captured.out == ""
+
+
+@pytest.mark.filterwarnings("ignore::pueval.errors.AssumptionWarning")
+def test_all_models_carry_the_estimate_of_the_best(tmp_path, rng):
+    positive = rng.random(3000) < 0.3
+    path, out = tmp_path / "rows.csv", tmp_path / "out.json"
+    pd.DataFrame({
+        "label": (positive & (rng.random(3000) < 0.4)).astype(int),
+        "good": rng.normal(size=3000) + 2.0 * positive,
+        "poor": rng.normal(size=3000) + 1.0 * positive,
+        "town": rng.integers(0, 2, 3000),
+    }).to_csv(path, index=False)  # fmt: skip
+    assert run(["evaluate", str(path), "--label", "label", "--score", "good", "--score", "poor",
+                "--by", "town", "--json", str(out), "--quiet"]) == 0  # fmt: skip
+    models = json.loads(out.read_text())["models"]
+    estimates = [one["overall"]["assumptions"]["estimated"] for one in models.values()]
+    assert estimates[0] == estimates[1]
+    assert estimates[0]["prior_interval"][0] < estimates[0]["prior_interval"][1]

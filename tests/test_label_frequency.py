@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pueval import Counts, InputError, labeling_moments, labeling_variance
+from pueval import Counts, InputError, evaluate, labeling_moments, labeling_variance
+from tests.conftest import draw
 
 
 def test_moments_over_all_choices_of_labels():
@@ -87,3 +88,20 @@ def test_edges():
         labeling_moments(counts, threshold=1, label_frequency=stats.uniform(0, 1))
     with pytest.raises(InputError, match="one-dimensional"):
         labeling_moments(counts, threshold=1, label_frequency=[])
+
+
+def test_the_number_of_labels_is_one_by_chance(rng):
+    """Against a sample drawn again and again: what the precision varies by."""
+    found = []
+    for _ in range(300):
+        _, score, labeled = draw(rng, 1500, prevalence=0.3, label_frequency=0.3)
+        ev = evaluate(labeled, score, label_frequency=0.3, threshold=1.0, level=None)
+        found.append(ev["precision"].value)
+    told = evaluate(labeled, score, label_frequency=0.3, threshold=1.0)["precision"].standard_error
+    assert told == pytest.approx(np.std(found), rel=0.2)
+    exact = evaluate(labeled, score, prior=ev.mixture.prior, threshold=1.0)
+    assert told > 1.3 * exact["precision"].standard_error
+    # Nothing else than limits is different.
+    again = evaluate(labeled, score, label_frequency=0.3, threshold=1.0)
+    for name in again:
+        assert again[name].value == pytest.approx(exact[name].value, nan_ok=True)

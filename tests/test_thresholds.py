@@ -334,3 +334,21 @@ def test_command_line_errors(file, capsys, asked, message):
     assert code == 2
     assert message in captured.err
     assert captured.out == ""
+
+
+@pytest.mark.filterwarnings("ignore::pueval.errors.AssumptionWarning")
+def test_the_default_threshold_is_a_choice(rng):
+    """Limits allow for it, and hold the value seen; a threshold that is given is no choice."""
+    _, score, labeled = draw(rng, 400, prevalence=0.4, label_frequency=0.4)
+    chosen = evaluate(labeled, score, prior=0.25)
+    given = evaluate(labeled, score, prior=0.25, threshold=chosen.threshold)
+    assert chosen.threshold_chosen
+    assert not given.threshold_chosen
+    for name in ("matthews_corrcoef", "f1", "accuracy"):
+        one, other = chosen[name], given[name]
+        assert one.value == other.value
+        assert one.low < other.low
+        assert one.low <= one.value <= one.high
+    assert chosen["f2"].low < given["f2"].low
+    choice = chosen.threshold_for(best="matthews_corrcoef")
+    assert choice["f1"].low == pytest.approx(chosen["f1"].low, abs=0.02)

@@ -157,8 +157,8 @@ def main():
     lines += table(
         "Prior given as an interval, or estimated; labels drawn again; and more",
         "An interval is 20 % below to 10 % above the truth, so its limits hold more than 95 %. "
-        "*Frequency*: a label frequency is given. *Chosen*: no threshold is given, and the truth is "
-        "that at the threshold chosen.",
+        "*Frequency*: a label frequency is given. *Chosen*: no threshold is given, and the truth "
+        "is that at the threshold chosen.",
         OTHERS,
         max(replications // 2, 1),
         NAMES,
