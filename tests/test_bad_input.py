@@ -457,3 +457,9 @@ def test_thresholds_of_rankings_are_numbers(threshold):
 def test_targets_of_metrics():
     with pytest.raises(InputError, match="target must be"):
         metrics.roc_auc_score([1, 0, 0], [3, 2, 1], prior=0.1, target="all")
+
+
+def test_the_column_that_differs_in_case():
+    frame = pd.DataFrame({"label": [1, 0], "model_b": [1, 2], "model_a": [1, 2]})
+    with pytest.raises(InputError, match="Did you mean 'model_a'"):
+        Counts.from_frame(frame, label="label", score="Model_A")

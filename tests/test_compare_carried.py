@@ -277,3 +277,14 @@ def test_coverage():
     assert carried.min() > 0.9
     assert carried.max() < 0.99
     assert exact[:3].max() < 0.87
+
+
+def test_a_twin_takes_nothing_from_the_best():
+    """Also for ratios, whose size an uncertain prior changes, and hardly their order."""
+    y, scores = rows(4, separations=(1.8, 1.2))
+    given = estimated(0.4, 0.1)
+    two = compared(y, scores, prior=given).best_probability("positive_likelihood_ratio")
+    twins = compared(y, scores | {"twin": 2 * scores["a"]}, prior=given)
+    three = twins.best_probability("positive_likelihood_ratio")
+    assert three["a"] == pytest.approx(three["twin"])
+    assert three["b"] == pytest.approx(two["b"], abs=0.12)

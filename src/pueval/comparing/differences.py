@@ -193,10 +193,18 @@ def _chances_of_two(joint: Joint, known: Array, reach: float) -> Array:
 
 def _chances_by_drawing(joint: Joint, known: Array, reach: float, seed: int) -> Array:
     sign = 1.0 if joint.greater_is_better else -1.0
-    mean, covariance = sign * joint.value[known], joint.covariance[np.ix_(known, known)]
+    mean, covariance = joint.value[known], joint.covariance[np.ix_(known, known)]
+    # Ratios are compared by their quotients, which an uncertain prior hardly changes.
+    ratio = math.isinf(joint.reach) and bool(np.all(mean > 0))
+    if ratio:
+        covariance, mean = covariance / np.outer(mean, mean), np.log(mean)
+    mean = sign * mean
     for way in joint.ways:
         # What an uncertain prior does to all models at once.
-        shift = (way[-1].value - way[0].value)[known] / (2 * reach)
+        ends = [way[-1].value[known], way[0].value[known]]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            high, low = np.log(ends) if ratio else ends
+        shift = np.where(np.isfinite(high - low), high - low, np.nan) / (2 * reach)
         shift = np.where(np.isnan(shift), 0.0, shift)
         covariance = covariance + np.outer(shift, shift)
     size, direction = np.linalg.eigh(covariance)

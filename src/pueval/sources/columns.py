@@ -30,7 +30,8 @@ def check_column(name: str, columns: Sequence[str], what: str) -> None:
         raise InputError(f"names of columns must be text; got {name!r} for the {what} column.")
     if name in columns:
         return
-    near = difflib.get_close_matches(name, columns, n=1)
+    near = [column for column in columns if column.lower() == name.lower()]
+    near = near or difflib.get_close_matches(name, columns, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     there = ", ".join(repr(column) for column in columns[:20])
     if len(columns) > 20:
