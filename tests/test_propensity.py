@@ -256,3 +256,13 @@ def test_naive_numbers_know_nothing_of_propensities(rng):
         for name in ("recall", "f1", "roc_auc", "average_precision"):
             assert weighed[name].naive == plain[name].naive
             assert weighed[name].value != plain[name].value
+
+
+def test_a_label_frequency_does_not_replace_propensities(rng):
+    """With both, propensities are known up to a factor, and stay what labels are weighed by."""
+    _, score, labeled = draw(rng, 2000, prevalence=0.3, label_frequency=0.4)
+    chance = rng.uniform(0.2, 0.6, 2000)
+    by_frequency = quiet(labeled, score, label_frequency=0.4, propensity=chance, threshold=1.0)
+    prior = by_frequency.mixture.prior
+    by_prior = quiet(labeled, score, prior=prior, propensity=chance, threshold=1.0)
+    assert by_frequency["f1"] == by_prior["f1"]

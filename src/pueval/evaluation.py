@@ -604,11 +604,12 @@ def draw_again(
 ) -> Resamples:
     """Draw counts again, and what is uncertain about prior and purity with them."""
     mixture, frequency = assumptions.mixture, assumptions.label_frequency
-    if how.variance == "labeling":
-        frequency = None  # the rows are as they are, and so is the number of labels
-    if frequency is not None and mixture.purity == 1:
-        # The same as a propensity that all positives share.
-        counts = counts.with_chance(frequency)
+    if how.variance == "labeling" or counts.has_propensity:
+        # The rows are as they are, and so is the number of labels; or labels are no random draw.
+        frequency = None
+    shared = frequency is not None and mixture.purity == 1
+    if frequency is not None and shared:
+        counts = counts.with_chance(frequency)  # a propensity that all positives share
     drawn = resample(
         counts, corners, mixture, target, threshold=threshold, how=how, region=assumptions.region
     )
@@ -617,10 +618,10 @@ def draw_again(
 
         mixtures = draw_mixtures(assumptions.estimate, counts, drawn.cells)
         return drawn.with_uncertain(mixtures, limits(assumptions.estimate, how.level))
-    if assumptions.from_propensity or (frequency is not None and mixture.purity == 1):
+    if assumptions.from_propensity or shared:
         return drawn.with_uncertain(drawn.represented_mixtures())
     if frequency is not None:
-        return drawn.with_uncertain(drawn.varied_priors(mixture.from_label_frequency_error(counts)))
+        return drawn.with_uncertain(drawn.varied_priors(mixture.prior_error(counts)))
     return drawn
 
 

@@ -150,12 +150,28 @@ class Mixture:
             )
         return cls(prior, purity)
 
-    def from_label_frequency_error(self, counts: Counts) -> float:
-        """Return the standard error of a prior from a label frequency.
+    def prior_error(self, counts: Counts) -> float:
+        """Return the standard error of a prior that follows from a label frequency.
 
         The number of labeled rows varies from sample to sample, and the number of positives that
         follows from it, in proportion. The error is that of all positives, as if the labeled rows
         were fixed: so the prevalence has the right error, and the prior itself a larger one.
+
+        Parameters
+        ----------
+        counts : Counts
+            The data.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> from pueval import Counts
+        >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
+        >>> round(Mixture.from_label_frequency(counts, 0.4).prior_error(counts), 4)
+        0.0264
         """
         relative = math.sqrt((1 - counts.labeled_share) / counts.effective[0])
         positives = self.purity * counts.n_labeled / self.label_frequency(counts)

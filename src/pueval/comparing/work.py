@@ -153,7 +153,7 @@ class Work:
 
             region = limits(estimate, self.how.level)
         elif self.assumptions.label_frequency is not None:
-            reach = self.how.reach * now.from_label_frequency_error(self.rows.counts[0])
+            reach = self.how.reach * now.prior_error(self.rows.counts[0])
             ends = max(now.prior - reach, 0.0), min(now.prior + reach, now.purity * (1 - 1e-9))
             region = Region(ends, (now.purity, now.purity))
         else:

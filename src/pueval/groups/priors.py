@@ -137,7 +137,7 @@ def _from_frequency(
         effective=(totals.effective[0][group].item(),),
     )
     mixture = Mixture.from_label_frequency(counts, frequency, purity)
-    return mixture.prior, mixture.from_label_frequency_error(counts)
+    return mixture.prior, mixture.prior_error(counts)
 
 
 def _estimated(counts: Counts, purity: float) -> tuple[float, float]:
