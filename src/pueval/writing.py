@@ -53,7 +53,7 @@ def _is_device(path: Path) -> bool:
     """Whether a name stands for a terminal, a pipe or the like, or for where output goes."""
     if not path.exists() or path.is_dir():
         return False
-    return not path.is_file() or path.absolute().parts[1] == "dev"
+    return not path.is_file() or path.absolute().parts[:2] == ("/", "dev")
 
 
 def _send(whole: Path, device: Path) -> None:
