@@ -264,3 +264,13 @@ def test_interrupted(monkeypatch, capsys, code):
     monkeypatch.setattr(app, "app", stop)
     assert run(["evaluate"]) == 130
     assert capsys.readouterr().err == "pueval: interrupted.\n"
+
+
+def test_errors_name_options(tmp_path, capsys):
+    path = tmp_path / "rows.csv"
+    path.write_text("label,pos_label\n1,3\n2,1\n")
+    said = refused(capsys, "evaluate", path, "--label", "label", "--score", "pos_label", *PRIOR)
+    assert "--positive '1', --unlabeled '0'" in said
+    assert "Say what they mean with --positive, --unlabeled and --negative." in said
+    said = refused(capsys, "evaluate", path, "--label", "label", "--score", "x", *PRIOR)
+    assert "The columns are 'label', 'pos_label'." in said

@@ -210,7 +210,7 @@ def test_parquet_with_whole_numbers(tmp_path, rows, capsys):
         (["--by", "my city", "--variance", "labeling"], "--variance does not go with --by"),
         (["--by", "my city", "--purity", "estimate"], "purity must be a number"),
         (["--group-prior", "each"], "--group-prior is about groups, and goes with --by"),
-        (["--by", "my city", "--group-prior", "each"], "prior was given, but group_prior 'each'"),
+        (["--by", "my city", "--group-prior", "each"], "prior was given, but --group-prior 'each'"),
         (["--by", "empty"], "10 rows have no group (column 'empty')"),
     ],
 )

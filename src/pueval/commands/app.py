@@ -15,6 +15,7 @@ from pueval.commands.evaluate import evaluate_command
 from pueval.commands.prior import prior_command
 from pueval.commands.simulate import simulate_command
 from pueval.commands.terminal import typed
+from pueval.commands.wording import as_options
 from pueval.errors import (
     AssumptionWarning,
     BinnedScoresWarning,
@@ -55,7 +56,7 @@ def run(arguments: Sequence[str]) -> int:
             app(list(arguments), exit_on_error=False, print_error=False)
             sys.stdout.flush()
     except (InputError, MissingPackageError) as error:
-        return _fail(str(error))
+        return _fail(as_options(str(error)))
     except cyclopts.CycloptsError as error:
         return _fail(f"{error} See pueval {' '.join(arguments[:1])} --help.")
     except BrokenPipeError:
