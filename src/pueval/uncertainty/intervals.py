@@ -38,7 +38,8 @@ class Interval:
 
     def exponential(self) -> Interval:
         """Return the interval of a number if this is that of its logarithm."""
-        low, high = (float(np.exp(each)) for each in (self.low, self.high))
+        with np.errstate(over="ignore"):
+            low, high = (float(each) for each in np.exp([self.low, self.high]))
         return Interval(low, high, self.standard_error * math.sqrt(low * high))
 
 
