@@ -136,8 +136,11 @@ def _given(counts: Counts, target: Target, purity: Any, name: str, value: Any) -
     else:
         convert = Mixture
     if not isinstance(value, tuple | list) and not isinstance(known, tuple):
-        frequency = float(value) if name == "label_frequency" and target == "population" else None
-        return Assumptions(convert(value, known), label_frequency=frequency)
+        mixture = convert(value, known)
+        # Labeled rows collected apart are as many as somebody wanted; propensities say more.
+        if name == "label_frequency" and target == "population" and not counts.has_propensity:
+            return Assumptions(mixture, label_frequency=float(value))
+        return Assumptions(mixture)
     limits = _limits(name, value) if isinstance(value, tuple | list) else (value, value)
     if not isinstance(known, tuple):
         ends = sorted(convert(limit, known).prior for limit in limits)

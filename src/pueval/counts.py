@@ -12,7 +12,7 @@ import numpy as np
 from pueval import steps as views
 from pueval.binning import Binning, add_binned, bin_samples, check_bins
 from pueval.errors import BinnedScoresWarning, InputError
-from pueval.samples import EMPTY, Array, Chunk, Sample
+from pueval.samples import EMPTY, Array, Sample
 from pueval.sources.arrays import one_column, read_arrays
 from pueval.sources.columns import Columns
 from pueval.sources.labels import LabelValues
@@ -621,10 +621,7 @@ class Counts:
 
     def with_chance(self, chance: float) -> Counts:
         """Return the same rows, with each labeled one standing for 1/chance positives."""
-        chunk = self._labeled.merged().chunks[0]
-        count = np.ones(chunk.values.size) if chunk.count is None else chunk.count
-        weighed = Chunk(chunk.values, count / chance)
-        return Counts(*self._kinds, Sample((weighed,), self._labeled.squares / chance**2))
+        return Counts(*self._kinds, self._labeled.times(1 / chance))
 
     def other_beyond(self, thresholds: Array) -> tuple[Array, Array]:
         """Unlabeled and negative rows above, and at or above, given thresholds."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+# The exit code of a command after Ctrl-C.
+INTERRUPTED = 130
+
 
 class InputError(ValueError):
     """Data or an argument that cannot be used; the message says what to do about it."""

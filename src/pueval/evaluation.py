@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from pueval import presentation
@@ -17,6 +16,8 @@ from pueval.measures import AREAS, Measure, find_measure, unknown_measure
 from pueval.mixture import NAIVE, Mixture, Target
 from pueval.ranking import ranking_measures
 from pueval.rates import Rates, both_rates, rates
+from pueval.reading import check_threshold
+from pueval.redraw import draw_again
 from pueval.resolution import Resolution, resolution
 from pueval.results import (
     Best,
@@ -40,7 +41,7 @@ from pueval.thresholds.rules import Rule, cost_rule, find_rule
 from pueval.uncertainty.bands import BandKind, CurveBand, precision_recall_band, roc_band
 from pueval.uncertainty.intervals import Interval, Resampling
 from pueval.uncertainty.region import Region
-from pueval.uncertainty.resampling import Resamples, resample
+from pueval.uncertainty.resampling import Resamples
 
 if TYPE_CHECKING:
     import os
@@ -592,42 +593,3 @@ class Evaluation:
         from pueval.displays.notebook import as_html
 
         return as_html(self)
-
-
-def draw_again(
-    counts: Counts,
-    corners: Steps,
-    assumptions: Assumptions,
-    target: Target,
-    threshold: float | Array,
-    how: Resampling,
-) -> Resamples:
-    """Draw counts again, and what is uncertain about prior and purity with them."""
-    mixture, frequency = assumptions.mixture, assumptions.label_frequency
-    if how.variance == "labeling" or counts.has_propensity:
-        # The rows are as they are, and so is the number of labels; or labels are no random draw.
-        frequency = None
-    shared = frequency is not None and mixture.purity == 1
-    if frequency is not None and shared:
-        counts = counts.with_chance(frequency)  # a propensity that all positives share
-    drawn = resample(
-        counts, corners, mixture, target, threshold=threshold, how=how, region=assumptions.region
-    )
-    if assumptions.estimate is not None:
-        from pueval.priors.uncertainty import draw_mixtures, limits
-
-        mixtures = draw_mixtures(assumptions.estimate, counts, drawn.cells)
-        return drawn.with_uncertain(mixtures, limits(assumptions.estimate, how.level))
-    if assumptions.from_propensity or shared:
-        return drawn.with_uncertain(drawn.represented_mixtures())
-    if frequency is not None:
-        return drawn.with_uncertain(drawn.varied_priors(mixture.prior_error(counts)))
-    return drawn
-
-
-def check_threshold(threshold: float) -> float:
-    """Return a threshold as a float; refuse NaN."""
-    number: object = threshold
-    if not isinstance(number, Real) or math.isnan(threshold):
-        raise InputError(f"threshold must be a number; got {threshold!r}.")
-    return float(threshold)

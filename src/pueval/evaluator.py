@@ -17,12 +17,13 @@ from pueval.curves import (
     recover_precision_recall,
 )
 from pueval.errors import AssumptionWarning, InputError
-from pueval.evaluation import Evaluation, check_threshold, draw_again
+from pueval.evaluation import Evaluation
 from pueval.legal import average_precision
 from pueval.measures import MEASURES
 from pueval.mixture import Mixture, Target, check_target
 from pueval.rates import Rates, both_rates, rates
-from pueval.reading import read_counts
+from pueval.reading import check_threshold, read_counts
+from pueval.redraw import draw_again
 from pueval.results import Estimate, FixedLimits, LimitsOf, best_value, operating_point
 from pueval.sensitivity.feasibility import contradiction, contradiction_within
 from pueval.thresholds.choosing import DEFAULT_BEST, ChosenLimits, neighbors

@@ -84,6 +84,16 @@ def assumed(ev: Evaluation) -> str:
     return ", ".join(_known(ev, name) for name in ("prior", "purity"))
 
 
+def taken_as_exact(ev: Evaluation) -> str:
+    """Say what limits take as exact, where prior and purity are neither estimated nor intervals."""
+    if ev.assumptions.from_propensity:
+        return "the propensities"
+    of_sample = ev.resampling is not None and ev.resampling.variance == "sampling"
+    if ev.assumptions.label_frequency is not None and of_sample:
+        return "label frequency and purity"
+    return "prior and purity"
+
+
 def _known(ev: Evaluation, name: str) -> str:
     value = getattr(ev.mixture, name)
     if ev.region is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from numbers import Real
 from typing import Any
 
 from pueval.counts import Counts
@@ -35,3 +37,11 @@ def read_counts(
     if score is None:
         raise InputError(f"score is missing: {function}(y, score, …) or {function}(counts, …).")
     return Counts.from_arrays(y, score, weight=weight, propensity=propensity, **labels)
+
+
+def check_threshold(threshold: float) -> float:
+    """Return a threshold as a float; refuse NaN."""
+    number: object = threshold
+    if not isinstance(number, Real) or math.isnan(threshold):
+        raise InputError(f"threshold must be a number; got {threshold!r}.")
+    return float(threshold)

@@ -17,15 +17,13 @@ from pueval.commands.simulate import simulate_command
 from pueval.commands.terminal import typed
 from pueval.commands.wording import as_options
 from pueval.errors import (
+    INTERRUPTED,
     AssumptionWarning,
     BinnedScoresWarning,
     InputError,
     MissingPackageError,
     UndefinedMeasureWarning,
 )
-
-# The exit code after Ctrl-C.
-INTERRUPTED = 130
 
 app = cyclopts.App(
     name="pueval",
@@ -67,13 +65,13 @@ def run(arguments: Sequence[str]) -> int:
     except MemoryError as error:
         return _fail(f"there is not enough memory. {error}".strip())
     except KeyboardInterrupt:
-        return interrupted()
+        return _interrupted()
     except SystemExit as stop:
-        return interrupted() if stop.code == INTERRUPTED else int(stop.code or 0)
+        return _interrupted() if stop.code == INTERRUPTED else int(stop.code or 0)
     return 0
 
 
-def interrupted() -> int:
+def _interrupted() -> int:
     """Say that somebody stopped the command."""
     print("pueval: interrupted.", file=sys.stderr)  # noqa: T201
     return INTERRUPTED

@@ -7,7 +7,7 @@ import sys
 from pueval.commands.terminal import print_roc_curves, say, show_table
 from pueval.evaluation import Evaluation
 from pueval.levels import in_percent
-from pueval.presentation import TITLES
+from pueval.presentation import TITLES, taken_as_exact
 from pueval.ranking import RANKING_TITLES
 from pueval.tables import amount, bracketed, number
 
@@ -56,9 +56,7 @@ def _limits_mean(ev: Evaluation) -> str:
     """Say what the limits are about, and what they take as known."""
     assert ev.resampling is not None  # noqa: S101 - only asked where there are limits
     what = {"sampling": "another sample of rows", "labeling": "another choice of labels"}
-    known = "they take prior and purity as exact"
-    if ev.assumptions.label_frequency is not None and ev.resampling.variance == "sampling":
-        known = "they take label frequency and purity as exact"
+    known = f"they take {taken_as_exact(ev)} as exact"
     if ev.region is not None:
         known = "they hold for every prior and purity within the limits given"
     if ev.prior_estimate is not None:

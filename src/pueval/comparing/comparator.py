@@ -15,8 +15,9 @@ from pueval.comparing.paired import PairedRows, known_model, read_paired
 from pueval.comparing.work import Work
 from pueval.curves import naive_auc
 from pueval.errors import AssumptionWarning, InputError, UndefinedMeasureWarning
-from pueval.evaluation import Evaluation, check_threshold
+from pueval.evaluation import Evaluation
 from pueval.mixture import Target, check_target
+from pueval.reading import check_threshold
 from pueval.samples import in_threads
 from pueval.sources.labels import LabelValues
 from pueval.uncertainty.intervals import Resampling

@@ -14,12 +14,13 @@ from pueval.comparing.joint import Joint, Joints, PairedShares, area_covariances
 from pueval.comparing.paired import PairedRows
 from pueval.comparing.row_bootstrap import draw_rows, drawn_covariance
 from pueval.curves import direct_auc, naive_auc
-from pueval.evaluation import Evaluation, draw_again
+from pueval.evaluation import Evaluation
 from pueval.evaluator import Prepared, finish, prepare
 from pueval.legal import average_precision
 from pueval.measures import AREAS, MEASURES
 from pueval.mixture import Mixture, Target
 from pueval.presentation import MAXIMA
+from pueval.redraw import draw_again
 from pueval.results import best_value
 from pueval.samples import Array, in_threads
 from pueval.uncertainty.intervals import Resampling

@@ -6,9 +6,6 @@ predicted positive.
 
 from __future__ import annotations
 
-import math
-from numbers import Real
-
 import numpy as np
 from scipy.special import xlogy
 
@@ -19,6 +16,7 @@ from pueval.legal import average_precision
 from pueval.ranking.hypergeometric import LogFactorials
 from pueval.ranking.operating_points import OperatingPoints, check_countable
 from pueval.rates import naive_rates
+from pueval.reading import check_threshold
 from pueval.samples import Array
 
 RANKING_TITLES = {
@@ -36,10 +34,7 @@ RANKING_TITLES = {
 def _point(counts: Counts, threshold: float) -> tuple[float, float, float, float]:
     """Rows, labeled rows, predicted rows and hits at a threshold."""
     counts.check()
-    number: object = threshold
-    if not isinstance(number, Real) or math.isnan(threshold):
-        raise InputError(f"threshold must be a number; got {threshold!r}.")
-    steps = counts.at(threshold)
+    steps = counts.at(check_threshold(threshold))
     hits = steps.labeled[0].item()
     return counts.n, counts.n_labeled, hits + (steps.unlabeled + steps.negative)[0].item(), hits
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pueval.levels import in_percent
+from pueval.presentation import taken_as_exact
 from pueval.report.thinning import Thinned
 from pueval.sensitivity.feasibility import contradiction
 
@@ -24,7 +26,7 @@ PERCENT = "\u00a0%"
 
 def level(share: float) -> str:
     """Show a confidence level."""
-    return f"{100 * share:g}{PERCENT}"
+    return in_percent(share).replace("%", PERCENT)
 
 
 def percent(share: float) -> str:
@@ -146,12 +148,8 @@ def _limits(ev: Evaluation, how: Resampling) -> str:
         more = "They carry the uncertainty of what was estimated."
     elif ev.region is not None:
         more = "They hold for every prior and purity within the limits that were given."
-    elif ev.assumptions.from_propensity:
-        more = "They take the propensities as exact."
-    elif ev.assumptions.label_frequency is not None and how.variance == "sampling":
-        more = "They take label frequency and purity as exact."
     else:
-        more = "They take prior and purity as exact."
+        more = f"They take {taken_as_exact(ev)} as exact."
     if ev.threshold_chosen:
         more += " Those at the threshold allow for its being the best for these rows."
     return f"The {level(how.level)} limits say how far {about}. {more}"

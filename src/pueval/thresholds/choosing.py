@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -124,11 +125,10 @@ class _Again:
             lines.size / resamples.how.n_resamples,
         )
 
-    def value(self, measure: Measure) -> float:
+    def exact(self, measure: Measure, mixture: Mixture | Mixtures) -> Array:
         """Return the value at the chosen threshold, not clipped."""
-        resamples = self.resamples
-        here = resamples.counts.at(self.threshold)
-        return float(measure(rates(resamples.counts, here, resamples.mixture, resamples.target))[0])
+        counts = self.resamples.counts
+        return measure(rates(counts, counts.at(self.threshold), mixture, self.resamples.target))
 
     def interval(self, measure: Measure) -> Interval:
         """Take off what the choice adds on average; spread as its error in the resamples does.
@@ -136,11 +136,6 @@ class _Again:
         What is taken off is known only roughly, so the limits are as much wider.
         """
         resamples = self.resamples
-        here = resamples.counts.at(self.threshold)
-
-        def exact(mixture: Mixture | Mixtures) -> Array:
-            return measure(rates(resamples.counts, here, mixture, resamples.target))
-
         # Ratios are skewed: their logarithms are looked at.
         ratio = math.isinf(measure.high)
         low, high = (-math.inf, math.inf) if ratio else (measure.low, measure.high)
@@ -150,7 +145,7 @@ class _Again:
                 return np.log(values) if ratio else values
 
         def one(mixture: Mixture) -> Interval:
-            value = float(scaled(exact(mixture))[0])
+            value = float(scaled(self.exact(measure, mixture))[0])
             error = scaled(self._values(measure, self.there, mixture))
             error = error - scaled(self._values(measure, self.expected, mixture))
             deviation = spread(error) if error.size > 1 else math.nan
@@ -169,7 +164,10 @@ class _Again:
 
         scenarios = [resamples.mixture]
         if resamples.region is not None:
-            scenarios += [*resamples.region.nodes, *extremes(resamples.region, exact)]
+            scenarios += [
+                *resamples.region.nodes,
+                *extremes(resamples.region, partial(self.exact, measure)),
+            ]
         found = Interval.union(one(mixture) for mixture in scenarios)
         return found.exponential() if ratio else found
 
@@ -192,10 +190,11 @@ class ChosenLimits:
 
     def __call__(self, measure: Measure) -> Interval:
         """Return the limits of a measure, which hold the value that was seen, too."""
-        found, value = self.again.interval(measure), self.again.value(measure)
+        resamples, found = self.again.resamples, self.again.interval(measure)
+        value = float(self.again.exact(measure, resamples.mixture)[0])
         if math.isinf(measure.high):
             # Ratios without bound may be 0 or infinite in some resamples, which logarithms hide.
-            fixed = self.again.resamples.at(measure, self.again.threshold)
+            fixed = resamples.at(measure, self.again.threshold)
             found = Interval.union([fixed, found])
         if math.isnan(value) or math.isnan(found.low):
             return found

@@ -1,0 +1,40 @@
+"""Drawing the rows of an evaluation again, and what is uncertain about its assumptions."""
+
+from __future__ import annotations
+
+from pueval.assumptions import Assumptions
+from pueval.counts import Counts, Steps
+from pueval.mixture import Target
+from pueval.samples import Array
+from pueval.uncertainty.intervals import Resampling
+from pueval.uncertainty.resampling import Resamples, resample
+
+
+def draw_again(
+    counts: Counts,
+    corners: Steps,
+    assumptions: Assumptions,
+    target: Target,
+    threshold: float | Array,
+    how: Resampling,
+) -> Resamples:
+    """Draw counts again, and what is uncertain about prior and purity with them."""
+    mixture = assumptions.mixture
+    # If only labels are drawn again, there are always as many of them.
+    frequency = assumptions.label_frequency if how.variance == "sampling" else None
+    chance = frequency if mixture.purity == 1 else None
+    if chance is not None:
+        counts = counts.with_chance(chance)
+    drawn = resample(
+        counts, corners, mixture, target, threshold=threshold, how=how, region=assumptions.region
+    )
+    if assumptions.estimate is not None:
+        from pueval.priors.uncertainty import draw_mixtures, limits
+
+        mixtures = draw_mixtures(assumptions.estimate, counts, drawn.cells)
+        return drawn.with_uncertain(mixtures, limits(assumptions.estimate, how.level))
+    if assumptions.from_propensity or chance is not None:
+        return drawn.with_uncertain(drawn.represented_mixtures())
+    if frequency is not None:
+        return drawn.with_uncertain(drawn.varied_priors(mixture.prior_error(counts)))
+    return drawn
