@@ -280,11 +280,11 @@ def test_coverage():
 
 
 def test_a_twin_takes_nothing_from_the_best():
-    """Also for ratios, whose size an uncertain prior changes, and hardly their order."""
-    y, scores = rows(4, separations=(1.8, 1.2))
-    given = estimated(0.4, 0.1)
+    """Also for ratios, which an uncertain prior moves far, and unevenly."""
+    y, scores = rows(1, prior=0.15, separations=(1.8, 1.2))
+    given = estimated(0.15, 0.06)
     two = compared(y, scores, prior=given).best_probability("positive_likelihood_ratio")
     twins = compared(y, scores | {"twin": 2 * scores["a"]}, prior=given)
     three = twins.best_probability("positive_likelihood_ratio")
     assert three["a"] == pytest.approx(three["twin"])
-    assert three["b"] == pytest.approx(two["b"], abs=0.12)
+    assert three["b"] == pytest.approx(two["b"], abs=0.1)

@@ -11,6 +11,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from pueval.comparing.carried import (
+    ORIGIN,
+    PLACES,
     Gap,
     Ways,
     carried_error,
@@ -194,23 +196,27 @@ def _chances_of_two(joint: Joint, known: Array, reach: float) -> Array:
 def _chances_by_drawing(joint: Joint, known: Array, reach: float, seed: int) -> Array:
     sign = 1.0 if joint.greater_is_better else -1.0
     mean, covariance = joint.value[known], joint.covariance[np.ix_(known, known)]
-    # Ratios are compared by their quotients, which an uncertain prior hardly changes.
-    ratio = math.isinf(joint.reach) and bool(np.all(mean > 0))
-    if ratio:
-        covariance, mean = covariance / np.outer(mean, mean), np.log(mean)
-    mean = sign * mean
-    for way in joint.ways:
-        # What an uncertain prior does to all models at once.
-        ends = [way[-1].value[known], way[0].value[known]]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            high, low = np.log(ends) if ratio else ends
-        shift = np.where(np.isfinite(high - low), high - low, np.nan) / (2 * reach)
-        shift = np.where(np.isnan(shift), 0.0, shift)
-        covariance = covariance + np.outer(shift, shift)
     size, direction = np.linalg.eigh(covariance)
     root = direction * np.sqrt(np.maximum(size, 0))
-    drawn = np.random.default_rng(seed).standard_normal((DRAWS, mean.size)) @ root.T + mean
+    rng = np.random.default_rng(seed)
+    drawn = rng.standard_normal((DRAWS, mean.size)) @ root.T + mean
+    for way in joint.ways:
+        # What an uncertain prior does to all models at once.
+        drawn += _moved_along(way, known, mean, rng.standard_normal(DRAWS) / reach)
     tolerance = max(ROUNDING, 1e-7 * math.sqrt(max(size[-1], 0.0)))
+    drawn *= sign
     best = drawn >= drawn.max(axis=1, keepdims=True) - tolerance
     share: Array = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
     return share
+
+
+def _moved_along(way: Sequence[Joint], known: Array, mean: Array, place: Array) -> Array:
+    """Return how far values move if a share is at some places on the way to its limits.
+
+    Where a value is undefined, none moves any further.
+    """
+    places = np.insert(np.array(PLACES), ORIGIN, 0.0)
+    values = np.insert([there.value[known] for there in way], ORIGIN, mean, axis=0)
+    defined = np.isfinite(values).all(axis=1)
+    moved = [np.interp(place, places[defined], column[defined]) for column in values.T]
+    return np.array(moved).T - mean
