@@ -144,3 +144,12 @@ class TestSensitivityGrid:
         known = evaluate([1, 1, -1], [3, 2, 1], negative_label=-1)
         with pytest.raises(InputError, match="no unlabeled rows"):
             known.sensitivity("f1")
+
+
+@pytest.mark.parametrize("name", ["roc_band", "pr_band"])
+def test_bands_of_all_places_hold_those_of_one(rng, name):
+    _, score, labeled = draw(rng, 300, prevalence=0.3, label_frequency=0.4)
+    ev = evaluate(labeled, score, prevalence=0.3)
+    one, every = getattr(ev, name)(), getattr(ev, name)("simultaneous")
+    assert np.all(every.low <= one.low)
+    assert np.all(every.high >= one.high)

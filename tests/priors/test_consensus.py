@@ -265,3 +265,20 @@ def test_interval_covers(rng):
                 errors.append(abs(fitted.prior_ - positives / unlabeled))
     assert np.mean(covered) >= 0.88
     assert np.mean(errors) < 0.05
+
+
+def test_hardly_separated_rows_are_said_to_be(rng):
+    """There the lower limit of the prior is too high, as simulations show."""
+    y = np.repeat([1, 0], [1000, 5000])
+    positive = np.r_[np.ones(1000, bool), rng.random(5000) < 0.1]
+    with pytest.warns(AssumptionWarning, match="hardly separate labeled from unlabeled rows"):
+        priors.estimate(y, rng.normal(size=6000) + 0.36 * positive)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        priors.estimate(y, rng.normal(size=6000) + 2.0 * positive)
+    assert not any("hardly separate" in str(one.message) for one in said)
+
+
+def test_few_rows_are_not_blamed_on_the_classifier():
+    with pytest.raises(InputError, match=r"with so few labeled rows \(1\) the AUC of 1.000 may be"):
+        evaluate([1, 0, 0, 0], [3, 2, 1, 0])
