@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scipy.special import ndtri
+import scipy  # loads its submodules when they are first used, which keeps `import pueval` light
 
 
 def normal_reach(level: float) -> float:
@@ -13,7 +13,7 @@ def normal_reach(level: float) -> float:
     >>> round(normal_reach(0.95), 2)
     1.96
     """
-    return float(ndtri(0.5 + level / 2))
+    return float(scipy.special.ndtri(0.5 + level / 2))
 
 
 def in_percent(level: float) -> str:

@@ -6,7 +6,7 @@ X_b is the number of labeled rows among b rows drawn at random from N, of which 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 from pueval.samples import Array
 
@@ -15,7 +15,7 @@ class LogFactorials:
     """ln 0!, ln 1!, …, ln n!, looked up instead of computed again."""
 
     def __init__(self, n: int) -> None:
-        self._table = gammaln(np.arange(n + 1, dtype=np.float64) + 1)
+        self._table = scipy.special.gammaln(np.arange(n + 1, dtype=np.float64) + 1)
 
     def pmf(self, k: Array, total: Array | int, marked: Array | int, drawn: Array | int) -> Array:
         """Return P(k marked among ``drawn`` of ``total`` rows, ``marked`` of them marked)."""

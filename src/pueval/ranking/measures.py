@@ -7,7 +7,7 @@ predicted positive.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import xlogy
+import scipy
 
 from pueval.counts import Counts
 from pueval.curves import naive_auc
@@ -168,7 +168,7 @@ def _mutual_information(points: OperatingPoints) -> Array:
         total = np.zeros(np.shape(hits))
         for cell, row, column in cells:
             expected = np.maximum(row / n * column, 1e-300)
-            total += xlogy(cell / n, cell / expected)
+            total += scipy.special.xlogy(cell / n, cell / expected)
         return total
 
     return points.expect(information)

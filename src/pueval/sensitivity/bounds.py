@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import bdtr, bdtrik, betaincinv
+import scipy
 
 from pueval.counts import Counts, Steps
 from pueval.errors import InputError
@@ -154,9 +154,11 @@ def rank_band(
         reach = math.sqrt(math.log(2 / (1 - level)) / 2 * rows)
         low, high = share - reach, share + reach
     elif method == "clopper-pearson":
-        low = np.where(above > 0, betaincinv(np.maximum(above, 1), total - above + 1, tail), 0.0)
+        low = np.where(
+            above > 0, scipy.special.betaincinv(np.maximum(above, 1), total - above + 1, tail), 0.0
+        )
         rest = np.maximum(total - above, 1)
-        high = np.where(above < total, betaincinv(above + 1, rest, 1 - tail), 1.0)
+        high = np.where(above < total, scipy.special.betaincinv(above + 1, rest, 1 - tail), 1.0)
     elif method == "bootstrap":
         low, high = (_binomial_quantile(q, total, share) / total for q in (tail, 1 - tail))
     else:
@@ -167,8 +169,8 @@ def rank_band(
 def _binomial_quantile(q: float, n: float, share: Array) -> Array:
     """Return the smallest k with P(X ≤ k) ≥ q."""
     inside = np.clip(share, 1e-12, 1 - 1e-12)
-    k = np.ceil(bdtrik(q, n, inside) - 1e-9)
-    k = np.where((k > 0) & (bdtr(np.maximum(k - 1, 0), n, inside) >= q), k - 1, k)
+    k = np.ceil(scipy.special.bdtrik(q, n, inside) - 1e-9)
+    k = np.where((k > 0) & (scipy.special.bdtr(np.maximum(k - 1, 0), n, inside) >= q), k - 1, k)
     return np.where(share <= 0, 0.0, np.where(share >= 1, n, np.clip(k, 0, n)))
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaincinv
+import scipy
 
 from pueval.counts import Counts
 from pueval.errors import InputError
@@ -168,14 +168,16 @@ def _sides(counts: Counts, level: float, *, upper: bool) -> list[_Side]:
         other = inside / others
         tail = 1 - error if not upper else error
         # The share beyond the k-th order statistic is Beta(k, n − k + 1), whatever the scores.
-        labeled_limit = betaincinv(grid, n_labeled - grid + 1, tail)
+        labeled_limit = scipy.special.betaincinv(grid, n_labeled - grid + 1, tail)
         successes = other * n_other
         with np.errstate(invalid="ignore"):
             if upper:
-                other_limit = betaincinv(successes + 1, n_other - successes, 1 - error)
+                other_limit = scipy.special.betaincinv(
+                    successes + 1, n_other - successes, 1 - error
+                )
                 other_limit = np.where(successes >= n_other, 1.0, other_limit)
             else:
-                other_limit = betaincinv(successes, n_other - successes + 1, error)
+                other_limit = scipy.special.betaincinv(successes, n_other - successes + 1, error)
                 other_limit = np.where(successes <= 0, 0.0, other_limit)
         end = "above" if from_top else "below"
         sides.append(
