@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from pueval.comparing.carried import (
     ORIGIN,
@@ -155,7 +155,7 @@ def _error(covariance: Array, first: Array, second: Array) -> Array:
 def _pvalues(now: Gap, ways: Ways, reach: float) -> Array:
     """Two-sided p-values; 1 for equal models, NaN where a difference has no error to judge it."""
     nothing = now.error <= ROUNDING
-    found: Array = 2 * ndtr(-np.abs(carried_score(now, ways, reach)))
+    found: Array = 2 * scipy.special.ndtr(-np.abs(carried_score(now, ways, reach)))
     return np.where(nothing, np.where(np.abs(now.value) <= ROUNDING, 1.0, np.nan), found)
 
 
@@ -187,7 +187,7 @@ def _chances_of_two(joint: Joint, known: Array, reach: float) -> Array:
     sign = 1.0 if joint.greater_is_better else -1.0
     value, error = sign * float(gap.value[0]), float(gap.error[0])
     if error > ROUNDING:
-        first = float(ndtr(sign * carried_score(gap, ways, reach)[0]))
+        first = float(scipy.special.ndtr(sign * carried_score(gap, ways, reach)[0]))
     else:
         first = 0.5 if abs(value) <= ROUNDING else float(value > 0)
     return np.array([first, 1 - first])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from pueval.errors import require
 from pueval.levels import normal_reach
@@ -143,7 +143,7 @@ class GroupDifferences:
         """Make limits and p-values from standard errors."""
         reach = normal_reach(level) * error
         with np.errstate(divide="ignore", invalid="ignore"):
-            p_value = 2 * ndtr(-np.abs(value) / error)
+            p_value = 2 * scipy.special.ndtr(-np.abs(value) / error)
         p_value = np.where(error > 0, p_value, np.nan)
         return cls(
             measure,

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from pueval.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
@@ -324,7 +324,7 @@ def _contradictions(raw: Raw, usable: Array, level: float | None) -> dict[int, s
     """Say in which groups the AUC is above 1 by more than chance explains, for so many groups."""
     if level is None or not usable.any():
         return {}
-    reach = -float(ndtri((1 - level) / usable.sum()))
+    reach = -float(scipy.special.ndtri((1 - level) / usable.sum()))
     value, error = raw.value["roc_auc"], raw.total_error("roc_auc")
     with np.errstate(invalid="ignore"):
         beyond = usable & (value - reach * error > 1) & (value > 1 + 1e-9)
