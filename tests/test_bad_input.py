@@ -293,6 +293,8 @@ class TestFiles:
     def test_columns(self, tmp_path):
         path = self.write(tmp_path, "label,model\n1,0.5\n0,0.4\n")
         self.refused("no score column 'score'.* The columns are 'label', 'model'", path)
+        path.write_bytes("label,Fälle\n1,0.5\n0,0.4\n".encode("latin-1"))
+        self.refused("no score column 'score'.*not encoded as UTF-8", path)
 
     def test_values(self, tmp_path):
         path = self.write(tmp_path, "label,score\n1,0.5\n,0.4\n0,0.3\n")
@@ -300,9 +302,7 @@ class TestFiles:
         path = self.write(tmp_path, "label,score\n1,0.5\n0,\n0,NA\n")
         self.refused("2 rows with a missing score .column 'score'", path)
         path = self.write(tmp_path, "label,score\n1,0.5\n0,high\n0,0.1\n")
-        self.refused(
-            "column 'score' must hold numbers only; got 1 other values, for example 'high'", path
-        )
+        self.refused("column 'score' must hold numbers only; got 1 other value 'high'", path)
         path = self.write(tmp_path, "label,score\n1,0.5\n0,inf\n0,0.1\n")
         self.refused("1 row with an infinite score", path)
         path = self.write(tmp_path, "label,score\n1,0.5\n-1,0.2\n-1,0.1\n")

@@ -191,6 +191,7 @@ class TestRows:
         with pytest.raises(InputError, match="column 'a'") as caught:
             Counts.from_file(path, label="label", score="a", engine=engine)
         assert "3" in str(caught.value)
+        assert "number" in str(caught.value)
         bad = data.astype({"label": str})
         bad.loc[:1, "label"] = "maybe"
         path = write(bad, tmp_path / "x.csv")
@@ -201,6 +202,14 @@ class TestRows:
         path = tmp_path / "x.parquet"
         path.write_bytes(b"PAR1 this is no Parquet file PAR1")
         with pytest.raises(InputError, match="could not be read as a table"):
+            Counts.from_file(path, label="label", score="a", engine=engine)
+
+    @pytest.mark.parametrize("engine", ["duckdb", "polars", "spark"], indirect=True)
+    @pytest.mark.parametrize("line", ["1,Smith, John,0.7", "1,Smith"])
+    def test_lines_of_another_length(self, tmp_path, engine, line):
+        path = tmp_path / "x.csv"
+        path.write_text(f"label,name,a\n1,Jones,0.5\n0,Lee,0.2\n{line}\n", encoding="utf-8")
+        with pytest.raises(InputError, match=r"x\.csv could not be read|missing score"):
             Counts.from_file(path, label="label", score="a", engine=engine)
 
     def test_groups_are_refused_with_the_same_words(self, data, tmp_path):
@@ -437,6 +446,16 @@ class TestCommandLine:
         assert run(replace) == 0
         assert Counts.from_parquet(saved) == Counts.from_arrays(data["label"], data["b"])
 
+    def test_counts_of_counts(self, data, tmp_path, exact):
+        days = []
+        for day, rows in data.groupby("day"):
+            days.append(tmp_path / f"{day}.parquet")
+            Counts.from_arrays(rows["label"], rows["a"]).to_parquet(days[-1])
+        saved = tmp_path / "week.parquet"
+        for day in days:
+            assert run(["count", str(day), str(saved), "--add"]) == 0
+        assert Counts.from_parquet(saved) == exact
+
     def test_refused(self, data, tmp_path, capsys):
         path, saved = write(data, tmp_path / "x.csv"), tmp_path / "counts.parquet"
         Counts.from_arrays(data["label"], data["a"]).to_parquet(saved)
@@ -444,6 +463,8 @@ class TestCommandLine:
             (["evaluate", str(path), "--prior", "0.1"], "--label is missing"),
             (["evaluate", str(path), "--label", "label"], "--score is missing"),
             (["evaluate", str(saved), "--label", "l", "--score", "a"], "holds saved counts"),
+            (["count", str(saved), str(saved), "--label", "l"], "Leave out --label"),
+            (["count", str(path), str(saved), "--label", "label"], "--score is missing"),
             (["count", str(path), str(path), "--add", "--label", "label", "--score", "a"],
              "must end in .parquet"),
         ):  # fmt: skip

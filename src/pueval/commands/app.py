@@ -56,7 +56,8 @@ def run(arguments: Sequence[str]) -> int:
     except (InputError, MissingPackageError) as error:
         return _fail(as_options(str(error)))
     except cyclopts.CycloptsError as error:
-        return _fail(f"{error} See pueval {' '.join(arguments[:1])} --help.")
+        known = [name for name in arguments[:1] if name in app]
+        return _fail(f"{error} See {' '.join(['pueval', *known, '--help'])}.")
     except BrokenPipeError:
         sys.stderr.close()
         return 1

@@ -27,8 +27,8 @@ def count_command(
     to: str,
     /,
     *,
-    label: Annotated[str, LABEL],
-    score: Annotated[str, Parameter(group=COLUMNS)],
+    label: Annotated[str | None, LABEL] = None,
+    score: Annotated[str | None, Parameter(group=COLUMNS)] = None,
     weight: Weight = None,
     add: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     positive: Positive = "1",
@@ -48,7 +48,7 @@ def count_command(
     Parameters
     ----------
     file
-        The rows, as for "pueval evaluate".
+        The rows, as for "pueval evaluate"; or counts that were kept before, which need no options.
     to
         The Parquet file to keep the counts in: new, or one of earlier counts.
     score
@@ -57,16 +57,16 @@ def count_command(
         Add to the counts in the file, if it is there, instead of replacing them.
     """
     check_target(to, add=add)
-    counts = read_models(
+    [counts] = read_models(
         file,
         label=label,
-        scores=[score],
+        scores=[] if score is None else [score],
         weight=weight,
         labels=(positive, unlabeled, negative),
         bins=bins,
         engine=engine,
         address=address,
-    )[score]
+    ).values()
     total = add_to_saved(to, counts) if add else counts
     total.to_parquet(to)
     say(f"{to}: {total}")

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from pueval.errors import InputError
 
+# What stands in a name for bytes that are no text.
+UNREADABLE = "\ufffd"
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -36,4 +39,6 @@ def check_column(name: str, columns: Sequence[str], what: str) -> None:
     there = ", ".join(repr(column) for column in columns[:20])
     if len(columns) > 20:
         there += f", … ({len(columns)} in all)"
+    if any(UNREADABLE in column for column in columns):
+        there += " (not encoded as UTF-8; spreadsheets can save as CSV UTF-8)"
     raise InputError(f"there is no {what} column {name!r}.{hint} The columns are {there}.")

@@ -50,7 +50,7 @@ def read_with(
                 labels=labels,
                 bins=bins,
                 as_text=True,
-                text_weights=place.format == "csv",
+                from_text=place.format == "csv",
             )
         except NarwhalsError as error:
             raise unreadable(place.text, error) from None
@@ -171,6 +171,8 @@ def _spark(place: Place, columns: Columns, address: str | None) -> Iterator[Any]
             reader = reader.option("header", "true").option("sep", _csv_delimiter(place, columns))
             # Or columns of further files would be taken by their places, whatever their names.
             reader = reader.option("enforceSchema", "false")
+            # Or fields too many would be dropped, and those that follow a loose comma shifted.
+            reader = reader.option("mode", "FAILFAST").option("columnPruning", "false")
             frame = reader.csv(list(place.files))
             numbers, others = _split(columns)
             functions = require("pyspark.sql.functions", extra="spark", purpose="the engine spark")
@@ -180,10 +182,22 @@ def _spark(place: Place, columns: Columns, address: str | None) -> Iterator[Any]
                 *(functions.trim(filled[name]).try_cast("double").alias(name) for name in numbers),
             )
     except failures as error:
-        raise unreadable(place.text, error) from None
+        raise _spark_error(place, error) from None
     finally:
         if running is None:
             session.stop()
+
+
+def _spark_error(place: Place, error: Exception) -> InputError:
+    """Return the error for files that Spark cannot read, without the trace of the Java machine."""
+    _, found, line = str(error).partition("Malformed CSV record: ")
+    if not found:
+        return unreadable(place.text, error)
+    line = line.splitlines()[0].split(" SQLSTATE")[0]
+    return InputError(
+        f"{place.text} could not be read as a table: a line has another number of fields than the "
+        f"header: {line[:200]!r}. Put quotes around text that holds the delimiter."
+    )
 
 
 def _session(sql: Any, address: str | None) -> Any:

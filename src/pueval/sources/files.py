@@ -148,7 +148,7 @@ def _grouped(rows: Rows, bins: Bins) -> Tallies:
         ours,
         labels=KINDS,
         bins=bins,
-        text_weights=rows.types.get("w") == "VARCHAR",
+        from_text=rows.types.get("w") == "VARCHAR",
         explain=rows.problem,
     )
     return {

@@ -70,15 +70,15 @@ def read_query(
     labels: LabelValues,
     bins: Bins,
     as_text: bool = False,
-    text_weights: bool = False,
+    from_text: bool = False,
     explain: Callable[[], InputError] | None = None,
 ) -> Tallies:
     """Count the rows of a frame in its own engine.
 
     With ``as_text`` label values may be given as text, as on a command line: "1" then also means
-    the number 1 and true. With ``text_weights`` weights come from text, and count rows if they all
-    are whole. ``explain`` says what is wrong with rows that cannot be used, if the
-    frame itself does not show what it was made from.
+    the number 1 and true. With ``from_text`` numbers were made from text: weights count rows if
+    they all are whole, and what was no number is null. ``explain`` says what is wrong with rows
+    that cannot be used, if the frame itself does not show what it was made from.
     """
     lazy = open_frame(frame)
     schema = lazy.collect_schema()
@@ -105,7 +105,7 @@ def read_query(
     code = reduced["code"]
     if explain is not None and np.any((code >= 16 * UNKNOWN) | (code % 16 > 0)):
         raise explain()
-    _refuse(reduced, columns, labels, lazy, schema, matches)
+    _refuse(reduced, columns, labels, lazy, schema, matches, from_text=from_text)
     return _tallies(
         reduced,
         columns,
@@ -113,7 +113,7 @@ def read_query(
         automatic=bins == "auto",
         kinds={name: schema[name] for name in columns.scores},
         whole=columns.weight is not None
-        and _whole_weights(reduced, columns, schema[columns.weight], text=text_weights),
+        and _whole_weights(reduced, columns, schema[columns.weight], text=from_text),
     )
 
 
@@ -245,6 +245,8 @@ def _refuse(
     lazy: nw.LazyFrame[Any],
     schema: Any,
     matches: Sequence[nw.Expr | None],
+    *,
+    from_text: bool,
 ) -> None:
     """Refuse rows without a usable label, score or weight, with their number."""
     kind, fit, unfit = reduced["code"] // 16, reduced["code"] // 4 % 4, reduced["code"] % 4
@@ -265,7 +267,8 @@ def _refuse(
         counts = [int(rows[(which == k) & (fit == what)].sum()) for what in range(4)]
         what = f"score (column {name!r})"
         if counts[MISSING]:
-            raise missing(what, counts[MISSING])
+            unknown = f"score, or one that is no number (column {name!r})" if from_text else what
+            raise missing(unknown, counts[MISSING])
         if counts[INFINITE] and schema[name].is_integer():
             raise InputError(
                 "integer scores must lie within ±2**53, or different scores become equal; got "
@@ -275,7 +278,8 @@ def _refuse(
             raise infinite(what, counts[INFINITE])
     counts = [int(rows[unfit == what].sum()) // len(columns.scores) for what in range(4)]
     if counts[MISSING] or counts[INFINITE]:
-        raise missing("or infinite weight", counts[MISSING] + counts[INFINITE])
+        other = "or infinite weight" + (", or one that is no number" if from_text else "")
+        raise missing(other, counts[MISSING] + counts[INFINITE])
     if counts[UNFIT]:
         raise InputError(f"weights must not be negative; got {counts[UNFIT]:,} below zero.")
 

@@ -108,9 +108,9 @@ class Rows:
             self.relation.filter(bad).aggregate(f"count(*), any_value({text})").fetchall()
         )
         if other:
+            values = "1 other value" if other == 1 else f"{other:,} other values, for example"
             return InputError(
-                f"{what} column {name!r} must hold numbers only; "
-                f"got {other:,} other values, for example {example!r}."
+                f"{what} column {name!r} must hold numbers only; got {values} {example!r}."
             )
         if self.types[ours] not in FLOATS and self.types[ours] != "BOOLEAN":
             # Compared as whole numbers: the first one beyond would be rounded to the last within.
