@@ -1,4 +1,4 @@
-"""How often 95 % limits hold what a chosen threshold achieves: prior and purity known.
+"""How often 95 % limits hold what a chosen threshold achieves: prior known, and estimated.
 
     python benchmarks/thresholds.py [replications [processes]]
 
@@ -27,6 +27,7 @@ GRID = [
     (0.25, 1.0, 100, 1.0),
     (0.25, 1.0, 100, 2.5),
 ]
+ESTIMATED = [*product((0.05, 0.25), (1.0,), (1000,), (1.5, 2.5))]
 NAMES = ("precision", "recall", "false_positive_rate", "f1")
 COST = cost(1, 5)
 RULES = {
@@ -46,7 +47,7 @@ def truth(threshold, prevalence, separation):
 
 
 def cell(arguments):
-    prior, purity, n_labeled, separation, replications = arguments
+    prior, purity, n_labeled, separation, replications, known = arguments
     warnings.simplefilter("ignore", AssumptionWarning)
     rng = np.random.default_rng([int(1000 * x) for x in arguments[:4]])
     n_unlabeled = 5 * n_labeled
@@ -57,7 +58,9 @@ def cell(arguments):
     for seed in range(replications):
         share = np.repeat([purity, prior], [n_labeled, n_unlabeled])
         score = rng.normal(size=y.size) + separation * (rng.random(y.size) < share)
-        given = {"prior": prior, "purity": purity, "threshold": 0.0}
+        given = {"threshold": 0.0}
+        if known:
+            given |= {"prior": prior, "purity": purity}
         ev = evaluate(Counts.from_arrays(y, score), n_resamples=250, seed=seed, **given)
         for rule, follow in RULES.items():
             try:
@@ -78,22 +81,13 @@ def cell(arguments):
     return found
 
 
-def main():
-    replications = int(sys.argv[1]) if len(sys.argv) > 1 else 400
+def table(cells, replications):
+    """Return a line per rule and measure."""
     lines = [
-        f"# Limits at chosen thresholds: coverage of 95 %, {replications:,} replications a setting",
-        "",
-        f"{len(GRID)} settings: prior .05 and .25, purity 1 and .9, 100 and 1,000 labeled rows,",
-        "separation 1.5; and two with 1 and 2.5. Made by `python benchmarks/thresholds.py`. First",
-        "the mean over the settings, then the worst of them (a binomial error of",
-        f"{np.sqrt(0.95 * 0.05 / replications):.3f} each); last, the same for limits that ignore",
-        "the choice. A setting counts if it allowed the choice in half of its replications.",
         "",
         "| chosen by | measure | mean | worst | mean, choice ignored | worst, choice ignored |",
         "|---|---|---:|---:|---:|---:|",
     ]
-    with Pool(int(sys.argv[2]) if len(sys.argv) > 2 else None) as pool:
-        cells = pool.map(cell, [(*where, replications) for where in GRID], chunksize=1)
     for rule in RULES:
         for name in (*NAMES, "cost", "least cost"):
             rows = [[r[2:] for r in one if r[:2] == (rule, name)] for one in cells]
@@ -107,6 +101,35 @@ def main():
                     "–" if np.isnan(x) else f"{x:.3f}" for x in (mean, worst, plain, plain_worst)
                 )
                 lines.append(f"| {rule} | {name} | {text} |")
+    return lines
+
+
+def main():
+    replications = int(sys.argv[1]) if len(sys.argv) > 1 else 400
+    with Pool(int(sys.argv[2]) if len(sys.argv) > 2 else None) as pool:
+        known, estimated = (
+            pool.map(cell, [(*where, replications, which) for where in grid], chunksize=1)
+            for grid, which in ((GRID, True), (ESTIMATED, False))
+        )
+    lines = [
+        f"# Limits at chosen thresholds: coverage of 95 %, {replications:,} replications a setting",
+        "",
+        "Made by `python benchmarks/thresholds.py`. First the mean over the settings, then the",
+        "worst of them (a binomial error of",
+        f"{np.sqrt(0.95 * 0.05 / replications):.3f} each); last, the same for limits that ignore",
+        "the choice. A setting counts if it allowed the choice in half of its replications.",
+        "",
+        "## Prior and purity known",
+        "",
+        f"{len(GRID)} settings: prior .05 and .25, purity 1 and .9, 100 and 1,000 labeled rows,",
+        "separation 1.5; and two with 1 and 2.5.",
+        *table(known, replications),
+        "",
+        "## Prior estimated from the same rows",
+        "",
+        f"{len(ESTIMATED)} settings: prior .05 and .25, 1,000 labeled rows, separation 1.5, 2.5.",
+        *table(estimated, replications),
+    ]
     print("\n".join(lines))
     Path(__file__).with_name("THRESHOLDS.md").write_text("\n".join(lines) + "\n")
 

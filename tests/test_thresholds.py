@@ -2,14 +2,16 @@
 
 import json
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from pueval import Counts, InputError, evaluate
+from pueval import AssumptionWarning, Counts, InputError, evaluate
 from pueval.commands.app import run
+from pueval.measures import MEASURES
 from tests.conftest import draw
 
 
@@ -217,6 +219,38 @@ def test_what_is_unknown_about_the_prior_widens_the_limits(rng):
     wide, narrow = (ev.threshold_for(fpr=0.1)["precision"] for ev in (guessed, exact))
     assert wide.value == narrow.value
     assert wide.high - wide.low > narrow.high - narrow.low
+
+
+@pytest.mark.parametrize("asked", [{"precision": 0.9}, {"top": 300}, {"recall": 0.8}])
+def test_an_estimated_prior_is_as_uncertain_at_a_chosen_threshold(rng, asked):
+    # That precision looks like .9 whatever the prior is, does not make it so.
+    _, score, labeled = draw(rng, 10_000, prevalence=0.08, label_frequency=0.3, separation=2.5)
+    ev = evaluate(labeled, score, n_resamples=500)
+    chosen = ev.threshold_for(**asked)
+    fixed = evaluate(
+        labeled, score, prior=ev.prior_estimate, threshold=chosen.threshold, n_resamples=500
+    )
+    for name in ("precision", "f1", "recall"):
+        mine, other = chosen[name], fixed[name]
+        assert mine.value == other.value
+        assert mine.high - mine.low > 0.9 * (other.high - other.low)
+        assert mine.standard_error > 0.9 * other.standard_error
+
+
+@pytest.mark.parametrize(
+    "given", [{"label_frequency": 0.6}, {"prior": 0.1, "variance": "labeling"}]
+)
+def test_few_rows_give_no_warnings_of_arithmetic(given):
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        y = np.arange(rng.integers(40, 160)) < rng.integers(3, 30)
+        score = rng.normal(size=y.size) + 2 * y
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)
+            ev = evaluate(y, score, n_resamples=200, **given)
+            for name in MEASURES:
+                low, high = ev[name].low, ev[name].high
+                assert math.isnan(low) or low <= high
 
 
 def test_other_ways_of_drawing(rng):

@@ -91,37 +91,25 @@ class _Again:
     """The choice repeated in every resample.
 
     ``there`` are the shares of rows beyond each resample's own choice, ``expected`` those beyond
-    the same threshold in what the resamples are drawn from. ``varied`` holds both for choices that
-    are made with the resample's own prior and purity, where these are uncertain, these, and noise.
+    the same threshold in what the resamples are drawn from.
     """
 
     resamples: Resamples
     threshold: float
     there: Shares
     expected: Shares
-    varied: tuple[Shares, Shares, Mixtures, Array] | None
     reached: float
 
     @classmethod
     def of(cls, rule: Rule, resamples: Resamples, threshold: float) -> _Again:
-        cells, varied = resamples.cells, None
+        cells = resamples.cells
         index = rule.pick(resamples.drawn)
         lines = np.flatnonzero(index >= 0)
-        if resamples.uncertain is not None:
-            own = rule.pick(resamples.varied)
-            these = np.flatnonzero(own >= 0)
-            varied = (
-                _taken(cells.drawn, these, own[these]),
-                _taken(cells.expected, these, own[these]),
-                Mixtures(*(_lines(one, these) for one in vars(resamples.uncertain).values())),
-                cells.noise[these],
-            )
         return cls(
             resamples,
             threshold,
             _taken(cells.drawn, lines, index[lines]),
             _taken(cells.expected, lines, index[lines]),
-            varied,
             lines.size / resamples.how.n_resamples,
         )
 
@@ -135,41 +123,65 @@ class _Again:
 
         What is taken off is known only roughly, so the limits are as much wider.
         """
-        resamples = self.resamples
-        # Ratios are skewed: their logarithms are looked at.
-        ratio = math.isinf(measure.high)
-        low, high = (-math.inf, math.inf) if ratio else (measure.low, measure.high)
-
-        def scaled(values: Array) -> Array:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                return np.log(values) if ratio else values
-
-        def one(mixture: Mixture) -> Interval:
-            value = float(scaled(self.exact(measure, mixture))[0])
-            error = scaled(self._values(measure, self.there, mixture))
-            error = error - scaled(self._values(measure, self.expected, mixture))
-            deviation = spread(error) if error.size > 1 else math.nan
-            if math.isnan(deviation) or math.isnan(value):
-                return Interval()
-            excess = float(np.mean(error[np.isfinite(error)]))
-            center = value - excess
-            if self.varied is None:
-                deviation = math.hypot(deviation, excess)
-                return resamples.how.interval(center, deviation, low, high)
-            drawn, expected, own, noise = self.varied
-            error = scaled(self._values(measure, drawn, own))
-            error = error - scaled(self._values(measure, expected, mixture))
-            draws = center + (error - excess) + noise * excess
-            return resamples.how.percentiles(center, draws, low, high)
-
+        resamples, region = self.resamples, self.resamples.region
+        if resamples.uncertain is not None:
+            return self._carried(measure, resamples.at(measure, self.threshold))
         scenarios = [resamples.mixture]
-        if resamples.region is not None:
-            scenarios += [
-                *resamples.region.nodes,
-                *extremes(resamples.region, partial(self.exact, measure)),
-            ]
-        found = Interval.union(one(mixture) for mixture in scenarios)
-        return found.exponential() if ratio else found
+        if region is not None:
+            scenarios += [*region.nodes, *extremes(region, partial(self.exact, measure))]
+        found = Interval.union(self._known(measure, mixture) for mixture in scenarios)
+        if math.isinf(measure.high):
+            # Ratios may be 0 or infinite in some resamples, of which logarithms say nothing.
+            fixed = resamples.at(measure, self.threshold)
+            return fixed if math.isnan(found.low) else Interval.union([found.exponential(), fixed])
+        return found
+
+    def _known(self, measure: Measure, mixture: Mixture) -> Interval:
+        """Return limits for a prior and purity that are known exactly; of a ratio's logarithm."""
+        value = float(_scaled(measure, self.exact(measure, mixture))[0])
+        excess, deviation = self._error(measure, mixture)
+        ends = (-math.inf, math.inf) if math.isinf(measure.high) else (measure.low, measure.high)
+        return self.resamples.how.interval(value - excess, math.hypot(deviation, excess), *ends)
+
+    def _carried(self, measure: Measure, fixed: Interval) -> Interval:
+        """Move and widen limits at a fixed threshold, which carry an uncertain prior and purity.
+
+        A resample that made the choice with a prior of its own would show how far another choice
+        is off if the prior is what it is; but what is wanted is how far this one may be off.
+        """
+        resamples = self.resamples
+        value, low, high = (
+            float(_scaled(measure, np.array([each]))[0])
+            for each in (self.exact(measure, resamples.mixture)[0], fixed.low, fixed.high)
+        )
+        excess, deviation = self._error(measure, resamples.mixture)
+        if not (math.isfinite(value) and math.isfinite(deviation)) or math.isnan(fixed.low):
+            return fixed
+        column = int(np.flatnonzero(resamples.cells.threshold == self.threshold)[0])
+        lines = np.arange(resamples.how.n_resamples)
+        here = _taken(resamples.cells.drawn, lines, np.full(lines.shape, column))
+        alone = spread(_scaled(measure, self._values(measure, here, resamples.mixture)))
+        added = math.sqrt(max(deviation**2 - alone**2, 0.0) + excess**2)
+        reach = resamples.how.reach * added
+        low = value - excess - math.hypot(max(value - low, 0.0), reach)
+        high = value - excess + math.hypot(max(high - value, 0.0), reach)
+        if math.isinf(measure.high):
+            return replace(Interval(low, high).exponential(), standard_error=fixed.standard_error)
+        error = math.hypot(fixed.standard_error, added)
+        return Interval(measure.clip(low), measure.clip(high), error)
+
+    def _error(self, measure: Measure, mixture: Mixture) -> tuple[float, float]:
+        """Return mean and spread of how much too good the resamples' choices look there."""
+        seen, meant = (
+            _scaled(measure, self._values(measure, shares, mixture))
+            for shares in (self.there, self.expected)
+        )
+        with np.errstate(invalid="ignore"):
+            error = seen - meant
+        defined = error[np.isfinite(error)]
+        if defined.size < 2:
+            return math.nan, math.nan
+        return float(np.mean(defined)), spread(error)
 
     def _values(self, measure: Measure, shares: Shares, mixture: Mixture | Mixtures) -> Array:
         counts, target = self.resamples.counts, self.resamples.target
@@ -192,14 +204,16 @@ class ChosenLimits:
         """Return the limits of a measure, which hold the value that was seen, too."""
         resamples, found = self.again.resamples, self.again.interval(measure)
         value = float(self.again.exact(measure, resamples.mixture)[0])
-        if math.isinf(measure.high):
-            # Ratios without bound may be 0 or infinite in some resamples, which logarithms hide.
-            fixed = resamples.at(measure, self.again.threshold)
-            found = Interval.union([fixed, found])
         if math.isnan(value) or math.isnan(found.low):
             return found
         value = measure.clip(value)
         return replace(found, low=min(found.low, value), high=max(found.high, value))
+
+
+def _scaled(measure: Measure, values: Array) -> Array:
+    """Return the logarithms of ratios, which are skewed; other measures as they are."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.log(values) if math.isinf(measure.high) else values
 
 
 def _taken(shares: Shares, lines: Array, index: Array) -> Shares:

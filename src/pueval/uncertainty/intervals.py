@@ -119,7 +119,8 @@ class Resampling:
         tail = (1 - self.level) / 2
         ends = np.quantile(inside, [tail, 1 - tail], method="inverted_cdf")
         value = min(max(value, low), high)
-        error = float(np.std(inside, ddof=1)) if math.isfinite(inside[-1]) else math.nan
+        finite = math.isfinite(inside[0]) and math.isfinite(inside[-1])
+        error = float(np.std(inside, ddof=1)) if finite else math.nan
         return Interval(min(float(ends[0]), value), max(float(ends[1]), value), error)
 
 
