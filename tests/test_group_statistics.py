@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from pueval import evaluate_by
+from pueval import evaluate, evaluate_by
 from tests.conftest import draw
 
 
@@ -137,3 +137,40 @@ def test_one_group_does_not_differ_from_all_rows(rng):
         found = groups.differences(name)
         assert found.value[0] == pytest.approx(0, abs=1e-12)
         assert found.standard_error[0] == pytest.approx(0, abs=1e-7)
+
+
+def test_what_is_unknown_of_all_rows_does_not_average_out(rng):
+    """An estimated prior is as uncertain for forty groups together as for one."""
+    _, score, labeled = draw(rng, 20_000, prevalence=0.3, label_frequency=0.2)
+    by = rng.integers(40, size=20_000)
+    given = {"threshold": 1.0, "n_resamples": 300, "min_labeled": 5}
+    for name in ("precision", "roc_auc"):
+        shared, frequency = (
+            evaluate_by(labeled, score, by, group_prior=way, **given).macro(name).standard_error
+            for way in ("shared", "label_frequency")
+        )
+        assert frequency == pytest.approx(shared, rel=0.15), name
+
+
+@pytest.mark.parametrize("way", ["shared", "label_frequency"])
+def test_one_group_has_the_errors_of_all_rows_with_a_label_frequency(rng, way):
+    _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.2)
+    given = {"label_frequency": 0.2, "threshold": 1.0}
+    ev = evaluate(labeled, score, **given)
+    groups = evaluate_by(labeled, score, np.zeros(3000, int), group_prior=way, **given)
+    for name in ("precision", "f1", "accuracy", "roc_auc"):
+        found = groups[name].standard_error[0]
+        assert found == pytest.approx(ev[name].standard_error, rel=0.12), name
+        assert groups.differences(name).standard_error[0] == pytest.approx(0, abs=0.02 * found), (
+            name
+        )
+
+
+def test_groups_without_unlabeled_rows(rng):
+    y = np.repeat([1, 0, 1, 2], [50, 200, 50, 200])
+    score, by = rng.normal(size=500) + (y == 1), np.repeat([0, 1], 250)
+    groups = evaluate_by(y, score, by, prior=0.1, negative_label=2, n_resamples=50)
+    assert groups.evaluation(1)["roc_auc"].value == pytest.approx(groups["roc_auc"].value[1])
+    y[y == 0] = 2
+    known = {"group_prior": {0: 0.0, 1: 0.0}, "negative_label": 2, "n_resamples": 50}
+    assert evaluate_by(y, score, by, **known).overall.mixture.prior == 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pueval import Counts, InputError, evaluate, labeling_moments, labeling_variance
+from pueval import Counts, InputError, compare, evaluate, labeling_moments, labeling_variance
 from tests.conftest import draw
 
 
@@ -105,3 +105,34 @@ def test_the_number_of_labels_is_one_by_chance(rng):
     again = evaluate(labeled, score, label_frequency=0.3, threshold=1.0)
     for name in again:
         assert again[name].value == pytest.approx(exact[name].value, nan_ok=True)
+
+
+def test_an_interval_is_not_surer_than_a_number_in_it(rng):
+    _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.2)
+    given = {"threshold": 1.0, "n_resamples": 400}
+    number = evaluate(labeled, score, label_frequency=0.2, **given)
+    interval = evaluate(labeled, score, label_frequency=(0.1999, 0.2001), **given)
+    for name in ("precision", "f1", "accuracy", "roc_auc", "average_precision"):
+        assert interval[name].low <= number[name].low + 0.005, name
+        assert interval[name].high >= number[name].high - 0.005, name
+    models = {"a": score, "b": score + rng.normal(size=score.size)}
+    one, two = (
+        compare(labeled, models, label_frequency=each, threshold=1.0).difference(
+            "a", "b", "precision"
+        )
+        for each in (0.2, (0.1999, 0.2001))
+    )
+    assert two.low <= one.low + 0.003
+    assert two.high >= one.high - 0.003
+
+
+@pytest.mark.parametrize("frequency", [1.0, 0.97])
+def test_chance_has_two_sides_where_hardly_anything_is_hidden(frequency):
+    """With all positives labeled, precision at a low threshold is a plain share."""
+    rng = np.random.default_rng(4)
+    positive, score, _ = draw(rng, 3000, prevalence=0.3, label_frequency=1.0)
+    labeled = positive & (rng.random(3000) < frequency)
+    ev = evaluate(labeled, score, label_frequency=frequency, threshold=-2.0)
+    share = positive[score >= -2].mean()
+    expected = np.sqrt(share * (1 - share) / np.sum(score >= -2))
+    assert ev["precision"].standard_error == pytest.approx(expected, rel=0.08)

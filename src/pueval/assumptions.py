@@ -33,7 +33,8 @@ class Assumptions:
     from_propensity : bool
         Whether the prior follows from the propensities of the labeled rows.
     label_frequency : float or None
-        Where the prior follows from it and the number of labeled rows, which varies by chance.
+        Where the prior follows from it and the number of labeled rows, which varies by chance; the
+        middle of an interval.
     """
 
     mixture: Mixture
@@ -41,6 +42,20 @@ class Assumptions:
     estimate: PriorEstimate | None = None
     from_propensity: bool = False
     label_frequency: float | None = None
+
+    def limits(self, counts: Counts, reach: float) -> Region | None:
+        """Return the region, if there is one, and as much more as the number of labels may err.
+
+        ``reach`` is how many standard errors that is.
+        """
+        region = self.region
+        if region is None or self.label_frequency is None:
+            return region
+        low, high = (
+            prior + sign * reach * Mixture(prior, self.mixture.purity).prior_error(counts)
+            for prior, sign in zip(region.prior, (-1, 1), strict=True)
+        )
+        return Region((max(low, 0.0), min(high, region.purity[0] * (1 - 1e-9))), region.purity)
 
 
 def settle(
@@ -135,16 +150,16 @@ def _given(counts: Counts, target: Target, purity: Any, name: str, value: Any) -
             return Mixture.from_prevalence(counts, value, purity)
     else:
         convert = Mixture
-    if not isinstance(value, tuple | list) and not isinstance(known, tuple):
-        mixture = convert(value, known)
-        # Labeled rows collected apart are as many as somebody wanted; propensities say more.
-        if name == "label_frequency" and target == "population" and not counts.has_propensity:
-            return Assumptions(mixture, label_frequency=float(value))
-        return Assumptions(mixture)
     limits = _limits(name, value) if isinstance(value, tuple | list) else (value, value)
     if not isinstance(known, tuple):
         ends = sorted(convert(limit, known).prior for limit in limits)
-        return _of_region(Region((ends[0], ends[1]), (known, known)))
+        # Labeled rows collected apart are as many as somebody wanted; propensities say more.
+        by_chance = target == "population" and not counts.has_propensity
+        frequency = sum(limits) / 2 if name == "label_frequency" and by_chance else None
+        if not isinstance(value, tuple | list):
+            return Assumptions(convert(value, known), label_frequency=frequency)
+        region = Region((ends[0], ends[1]), (known, known))
+        return Assumptions(region.middle, region, label_frequency=frequency)
     if convert is not Mixture:
         raise InputError(
             f"purity as an interval goes with a prior, not with {name}: for each purity in it "

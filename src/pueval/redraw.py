@@ -19,15 +19,15 @@ def draw_again(
     how: Resampling,
 ) -> Resamples:
     """Draw counts again, and what is uncertain about prior and purity with them."""
-    mixture = assumptions.mixture
+    mixture, region = assumptions.mixture, assumptions.region
     # If only labels are drawn again, there are always as many of them.
     frequency = assumptions.label_frequency if how.variance == "sampling" else None
+    if frequency is not None and region is not None:
+        region, frequency = assumptions.limits(counts, how.reach), None
     chance = frequency if mixture.purity == 1 else None
     if chance is not None:
         counts = counts.with_chance(chance)
-    drawn = resample(
-        counts, corners, mixture, target, threshold=threshold, how=how, region=assumptions.region
-    )
+    drawn = resample(counts, corners, mixture, target, threshold=threshold, how=how, region=region)
     if assumptions.estimate is not None:
         from pueval.priors.uncertainty import draw_mixtures, limits
 

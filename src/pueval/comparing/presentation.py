@@ -148,14 +148,14 @@ def about_limits(comparison: Comparison) -> list[str]:
     if comparison.level is None:
         return []
     said = "Limits are for another sample of rows; they take prior, purity and thresholds as exact."
-    if comparison.assumptions.label_frequency is not None:
-        said = said.replace("prior, purity", "label frequency, purity")
-    elif comparison.assumptions.region is not None:
+    if comparison.assumptions.region is not None:
         said = (
             "Limits are for another sample of rows, and hold for every prior and purity within the "
             "given limits; p-values are the largest for any of them, values and probabilities are "
             "for the middle. Thresholds are taken as exact."
         )
+    elif comparison.assumptions.label_frequency is not None:
+        said = said.replace("prior, purity", "label frequency, purity")
     elif comparison.prior_estimate is not None:
         said = (
             "Limits are for another sample of rows, and carry the uncertainty of the estimated "

@@ -153,7 +153,7 @@ class Work:
             from pueval.priors.uncertainty import limits
 
             region = limits(estimate, self.how.level)
-        elif self.assumptions.label_frequency is not None:
+        elif self.assumptions.label_frequency is not None and self.assumptions.region is None:
             reach = self.how.reach * now.prior_error(self.rows.counts[0])
             ends = max(now.prior - reach, 0.0), min(now.prior + reach, now.purity * (1 - 1e-9))
             region = Region(ends, (now.purity, now.purity))
@@ -170,9 +170,10 @@ class Work:
 
     def within(self, models: list[Model]) -> tuple[Joints, ...]:
         """Return the same all over the intervals that were given."""
-        region = self.assumptions.region
-        if self.how is None or region is None:
+        if self.how is None or self.assumptions.region is None:
             return ()
+        region = self.assumptions.limits(self.rows.counts[0], self.how.reach)
+        assert region is not None  # noqa: S101 - for the type checker
         line = region.prior[0] == region.prior[1] or region.purity[0] == region.purity[1]
         grid = region.grid(NODES_OF_LINE if line else NODES)
         return tuple(self._moved(models, grid[k], self.how) for k in range(len(grid)))

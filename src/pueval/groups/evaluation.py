@@ -178,7 +178,7 @@ class GroupEvaluation:
             how = {"level": one.level, "n_resamples": one.n_resamples, "seed": one.seed}
         return evaluate(
             self.counts(group),
-            prior=float(self.prior[k]),
+            prior=float(self.prior[k]) if self._totals.n_unlabeled[k] else None,
             purity=self.overall.mixture.purity,
             target=self.overall.target,
             threshold=self.overall.threshold,
@@ -206,9 +206,10 @@ class GroupEvaluation:
         if not size:
             none = math.nan
             return MacroAverage(measure, none, none, none, none, none, none, 0)
-        error, moves = self._raw.error[measure][there], self._raw.prior_moves[measure][there]
+        error = self._raw.error[measure][there]
         rows = float(np.sum(error**2)) / size**2
-        shift = np.mean(moves) ** 2 if self._priors.shared else np.sum(moves**2) / size**2
+        own, common = (part[there] for part in self._priors.parts(self._raw.prior_moves[measure]))
+        shift = np.sum(own**2) / size**2 + np.mean(common) ** 2
         total = math.sqrt(rows + float(shift))
         mean = float(np.mean(value[there]))
         low, high = _range(measure)
@@ -242,7 +243,8 @@ class GroupEvaluation:
         Returns
         -------
         GroupDifferences
-            An estimated prior that groups share moves both sides of a difference alike.
+            An estimated prior moves both sides of a difference together, unless it was estimated
+            in each group.
         """
         _check_measure(measure)
         if self.level is None:
@@ -251,29 +253,30 @@ class GroupEvaluation:
             )
         raw = self._raw
         value, variance = raw.center(measure), raw.error[measure] ** 2
-        moves = raw.prior_moves[measure]
+        own, common = self._priors.parts(raw.prior_moves[measure])
         if reference is None:
             every = self._whole
-            other, shift = every.center(measure)[0], every.prior_moves[measure][0]
+            other = every.center(measure)[0]
+            mine, shift = self._priors.parts_of_all(every.prior_moves[measure][0])
+            prior = own**2 + mine**2 - 2 * self._priors.together * own * mine
             more = every.error[measure][0] ** 2 - 2 * self._covariance(measure)
         else:
             k = self._index(reference)
             if math.isnan(value[k]):
                 reason = self.notes[k] or f"{measure} is undefined there"
                 raise InputError(f"group {reference!r} has no {measure} to compare with: {reason}.")
-            other, shift = value[k], moves[k]
+            other, shift = value[k], common[k]
+            prior = own**2 + own[k] ** 2
+            prior[k] = 0.0
             more = np.full(value.shape, variance[k])
             more[k] = -variance[k]  # a group does not differ from itself
-        prior = (moves - shift) ** 2 if self._priors.shared else moves**2 + shift**2
-        if reference is not None:
-            prior[k] = 0.0
+        prior += (common - shift) ** 2
         error = np.sqrt(np.maximum(variance + more, 0) + prior)
         return GroupDifferences.of(measure, reference, self.names, value - other, error, self.level)
 
     @cached_property
     def _whole(self) -> Raw:
-        estimated = self.overall.prior_estimate is not None and self._priors.shared
-        return whole(self.overall, float(self._priors.error[0]) if estimated else 0.0)
+        return whole(self.overall, self._priors.error_of_all)
 
     def _covariance(self, measure: str) -> Array:
         if measure in AREAS:

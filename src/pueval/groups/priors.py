@@ -34,18 +34,45 @@ class Priors:
     ----------
     prior : ndarray
         NaN where there is none; ``notes`` then says why.
-    error : ndarray
-        Its standard error, where it was estimated; else 0.
-    shared : bool
-        Whether all groups have the same prior, and so the same error of it.
     notes : dict of int to str
         By the number of the group.
+    own, common : ndarray
+        Standard errors of the prior: what each group has for itself, and what moves the priors of
+        all groups, and of all rows, together; 0 for a prior that is given.
+    own_of_all, common_of_all : float
+        The same of the prior of all rows.
+    together : ndarray
+        Correlation of each group's own error with that of all rows.
     """
 
     prior: Array
-    error: Array
-    shared: bool
     notes: dict[int, str]
+    own: Array
+    common: Array
+    own_of_all: float = 0.0
+    common_of_all: float = 0.0
+    together: Array | float = 0.0
+
+    @property
+    def error(self) -> Array:
+        """Standard error of the prior of each group."""
+        error: Array = np.hypot(self.own, self.common)
+        return error
+
+    @property
+    def error_of_all(self) -> float:
+        """Standard error of the prior of all rows."""
+        return math.hypot(self.own_of_all, self.common_of_all)
+
+    def parts(self, moves: Array) -> tuple[Array, Array]:
+        """Divide changes with one standard error of the priors: by own errors, and by common."""
+        error = np.where(self.error > 0, self.error, 1.0)
+        return moves * self.own / error, moves * self.common / error
+
+    def parts_of_all(self, move: float) -> tuple[float, float]:
+        """Divide the change of all rows alike."""
+        error = self.error_of_all or 1.0
+        return move * self.own_of_all / error, move * self.common_of_all / error
 
 
 def check_way(way: Any, given: dict[str, Any]) -> None:
@@ -79,6 +106,8 @@ def overall_prior(way: Mapping[Any, float], names: list[Any], totals: Totals) ->
             prior.append(Mixture(way[name]).prior)
         except InputError as error:
             raise InputError(f"group {name!r}: {error}") from None
+    if not np.any(totals.n_unlabeled):
+        return 0.0
     return float(np.average(prior, weights=totals.n_unlabeled))
 
 
@@ -93,7 +122,8 @@ def group_priors(
 ) -> Priors:
     """Return the priors of all groups with ``enough`` rows."""
     mixture, size = overall.mixture, len(names)
-    prior, error, notes = np.full(size, np.nan), np.zeros(size), {}
+    prior, notes = np.full(size, np.nan), {}
+    own, common = np.zeros((2, size))
     if isinstance(way, Mapping):
         prior = np.array([float(way[name]) for name in names])
         for k in np.flatnonzero(enough & (prior >= mixture.purity)):
@@ -101,28 +131,36 @@ def group_priors(
                 np.nan,
                 f"the prior is not below the purity {mixture.purity:g}",
             )
-        return Priors(prior, error, shared=False, notes=notes)
+        return Priors(prior, notes, own, common)
+    estimated = _error(overall.prior_estimate)
+    # The number of all labeled rows is one by chance, if the prior follows from it.
+    by_labels = 0.0
+    if overall.assumptions.label_frequency is not None:
+        by_labels = mixture.prior_error(overall.counts)
     if way == "shared":
         prior[:] = mixture.prior
-        error[:] = _error(overall.prior_estimate)
-        return Priors(prior, error, shared=True, notes=notes)
+        common[:] = estimated or by_labels
+        return Priors(prior, notes, own, common, common_of_all=estimated or by_labels)
     frequency = mixture.label_frequency(overall.counts)
     for k in np.flatnonzero(enough):
         try:
             if not totals.n_unlabeled[k]:
                 prior[k] = 0.0
             elif way == "label_frequency":
-                prior[k], by_chance = _from_frequency(totals, int(k), frequency, mixture.purity)
+                prior[k], own[k] = _from_frequency(totals, int(k), frequency, mixture.purity)
                 # In proportion to that of all rows, with its error.
-                of_all = _error(overall.prior_estimate) / mixture.prior if mixture.prior else 0.0
-                error[k] = math.hypot(by_chance, of_all * prior[k])
+                common[k] = prior[k] * estimated / mixture.prior if mixture.prior else 0.0
             else:
-                prior[k], error[k] = _estimated(counts_of(int(k)), mixture.purity)
+                prior[k], own[k] = _estimated(counts_of(int(k)), mixture.purity)
         except InputError as reason:
             notes[int(k)] = str(reason)
         if way == "each":
             advance()
-    return Priors(prior, error, shared=False, notes=notes)
+    if way == "each":
+        return Priors(prior, notes, own, common, own_of_all=estimated)
+    # What chance does to the labels of a group, it does to a part of all rows.
+    together = own * totals.n_unlabeled / overall.counts.n_unlabeled / (by_labels or math.inf)
+    return Priors(prior, notes, own, common, by_labels, estimated, together)
 
 
 def _from_frequency(

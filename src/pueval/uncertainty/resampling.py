@@ -89,7 +89,8 @@ class Resamples:
         """Return the prior of every draw that follows from its propensities."""
         positives, counts = self.cells.positives, self.counts
         assert positives is not None  # noqa: S101 - only asked for where propensities are known
-        prior = np.clip((positives - counts.n_labeled) / counts.n_unlabeled, 0.0, 1 - 1e-9)
+        # Below 0, too: of draws around 0, half would lose what the others have.
+        prior = np.minimum((positives - counts.n_labeled) / counts.n_unlabeled, 1 - 1e-9)
         return Mixtures(prior[:, None], np.ones((prior.size, 1)))
 
     def varied_priors(self, error: float) -> Mixtures:
@@ -97,7 +98,7 @@ class Resamples:
         rng = np.random.default_rng([self.how.seed, self.how.n_resamples])
         prior = self.mixture.prior + error * rng.normal(size=(self.how.n_resamples, 1))
         most = self.mixture.purity * (1 - 1e-9)
-        return Mixtures(np.clip(prior, 0.0, most), np.full(prior.shape, self.mixture.purity))
+        return Mixtures(np.minimum(prior, most), np.full(prior.shape, self.mixture.purity))
 
     # ------------------------------------------------------------------ intervals
 
