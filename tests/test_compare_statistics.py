@@ -115,3 +115,29 @@ def test_limits_of_differences_hold_the_truth():
             held[k] += pair.low <= true[0][k] - true[1][k] <= pair.high
     assert np.all(held / 200 > 0.9), held / 200
     assert np.all(held / 200 < 0.995), held / 200
+
+
+def test_ratios_are_judged_by_one_standard():
+    """Three times as large a likelihood ratio by the same three false positives is no chance."""
+    y = np.repeat([1, 0], 400)
+    scores = {
+        name: np.r_[np.arange(400) < hits, np.arange(400) < 3].astype(float)
+        for name, hits in (("many", 360), ("few", 120))
+    }
+    comparison = compare(y, scores, prior=0.0, threshold=1.0)
+    for name in ("positive_likelihood_ratio", "lift"):
+        [found] = comparison.differences(name)
+        assert (found.low > 0) == (found.pvalue < 0.05)
+        assert found.low < found.value < found.high
+        chance = comparison.best_probability(name)["many"]
+        assert chance == pytest.approx(1 - found.pvalue / 2)
+    assert comparison.differences("positive_likelihood_ratio")[0].pvalue < 1e-6
+
+
+def test_probabilities_do_not_depend_on_the_level(rng):
+    y, scores, _ = models(rng, 3000, noise=(0.5, 0.6, 0.7))
+    given = {"label_frequency": 0.4, "threshold": 1.0}
+    wide, narrow = (compare(y, scores, level=level, **given) for level in (0.95, 0.1))
+    for name in ("accuracy", "f1"):
+        one, two = (each.best_probability(name) for each in (wide, narrow))
+        assert list(one.values()) == pytest.approx(list(two.values()), abs=0.015), name

@@ -431,3 +431,26 @@ class TestSameRows:
             ev = evaluate(y, forest.predict_proba(X)[:, 1], **given)
         (said,) = [note for note in ev.warnings if "trained on these" in note]
         assert "evaluate_cv" in said
+
+
+def test_our_own_splitter_gets_the_labels_as_they_are(rng):
+    X = rng.normal(size=(600, 3))
+    positive = X[:, 0] + rng.normal(size=600) > 1
+    y = np.where(positive & (rng.random(600) < 0.4), "p", "u")
+    y[np.flatnonzero(~positive)[:6]] = "n"
+    labels = {"pos_label": "p", "unlabeled_label": "u", "negative_label": "n"}
+    cv = PUStratifiedKFold(3, **labels)
+    ev = evaluate_cv(LogisticRegression(), X, y, cv=cv, prior=0.1, level=None, **labels)
+    fold = ev.splits.fold[0]
+    assert [int(np.sum(y[fold == k] == "n")) for k in range(3)] == [2, 2, 2]
+
+
+def test_groups_are_kept_together_whoever_splits(rng):
+    X = rng.normal(size=(300, 2))
+    y, groups = X[:, 0] + rng.normal(size=300) > 1, np.arange(300) // 2
+    given = {"groups": groups, "prior": 0.1, "level": None}
+    apart = [*StratifiedKFold(3, shuffle=True, random_state=0).split(X, y)]
+    with pytest.raises(InputError, match=r"rows of group \d+ and .* in training and test at once"):
+        evaluate_cv(LogisticRegression(), X, y, cv=apart, **given)
+    together = [*GroupKFold(3).split(X, y, groups)]
+    evaluate_cv(LogisticRegression(), X, y, cv=together, **given)

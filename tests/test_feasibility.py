@@ -1,5 +1,7 @@
 """The largest prior the data allow: its coverage, its power, and the warning."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -162,3 +164,19 @@ class TestIntervals:
         assert "no prior and purity within the given limits fit: prior 0.4" in self.said(
             prior=(0.4, 0.5)
         )
+
+
+def test_a_prior_of_zero_can_be_impossible_too(rng):
+    _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.3, separation=4)
+    counts = Counts.from_arrays(labeled, score)
+    limit = largest_prior(counts, purity=0.8)
+    assert limit.prior == 0
+    assert not limit.possible
+    assert not limit.allows(0)
+    assert feasibility_pvalue(counts, prior=0.0, purity=0.8) < 1e-4
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        ev = evaluate(counts, prior=0.0, purity=0.8, level=None)
+    assert "No prior at all fits a purity of 0.8" in ev.warnings[0]
+    assert "Raise the purity, or doubt" in ev.warnings[0]
+    assert feasibility_pvalue(counts, prior=0.0) == 1

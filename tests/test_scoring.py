@@ -543,3 +543,24 @@ class TestErrors:
         X, y, _ = data
         with pytest.raises(InputError, match="no labeled rows"):
             make_scorer("f1", prior=0.2)(Given().fit(X, y), X[y == 0], y[y == 0])
+
+
+def test_an_infinite_ratio_is_not_the_worst():
+    y = np.repeat([1, 0], [20, 80])
+    score = np.r_[np.linspace(1, 2, 20), np.linspace(0, 0.9, 80)]
+
+    class Given(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_ = np.array([0, 1])
+            return self
+
+        def decision_function(self, X):
+            return X[:, 0]
+
+    model = Given().fit(score[:, None], y)
+    scorer = make_scorer("positive_likelihood_ratio", prior=0.1, threshold=1.0)
+    assert scorer(model, score[:, None], y) == math.inf
+    nothing = make_scorer("positive_likelihood_ratio", prior=0.1, threshold=3.0)
+    assert nothing(model, score[:, None], y) == 0
+    own = make_scorer("positive_likelihood_ratio", prior=0.1, threshold=1.0, zero_division=100)
+    assert own(model, score[:, None], y) == 100

@@ -86,7 +86,8 @@ def evaluate(
         with the prior.
     target : {"population", "unlabeled"}
         Whose performance is wanted: of all rows together (one data set, part of its positives
-        labeled), or of the unlabeled rows (the labeled ones were collected apart).
+        labeled), or of the unlabeled rows (the labeled ones were collected apart; known negatives
+        count as a random draw from all negatives).
     threshold : float, optional
         Scores at or above it are predicted positive. By default the threshold of the best
         Matthews correlation, which depends on neither prior nor purity; limits then allow for

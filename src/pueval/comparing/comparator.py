@@ -127,7 +127,9 @@ def compare(
     check_target(target)
     if method not in {"influence", "bootstrap"}:
         raise InputError(f"method must be 'influence' or 'bootstrap'; got {method!r}.")
-    how = None if level is None else Resampling(level, n_resamples, seed)
+    # Checked without a level, too: a wrong option is never passed over.
+    asked = Resampling(0.95 if level is None else level, n_resamples, seed)
+    how = None if level is None else asked
     known = (prior, prevalence, label_frequency)
     labels = LabelValues(pos_label, unlabeled_label, negative_label)
     rows = read_paired(y, scores, weight=weight, labels=labels)

@@ -116,7 +116,7 @@ def _judge_ratios(joint: Joint, first: Array, second: Array, reach: float) -> tu
 
     Their logarithms are nearly normal. With m the geometric mean of two ratios and r the logarithm
     of their quotient, the difference is 2m·sinh(r/2). The p-value is that of r; the limits follow
-    from those of r and of log m, taken as independent.
+    from those of r and of log m, taken as independent. They are on one side of 0 if those of r are.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         now, mean, covariance = _quotient(joint, first, second)
@@ -131,8 +131,11 @@ def _judge_ratios(joint: Joint, first: Array, second: Array, reach: float) -> tu
             spread = np.hypot(spread, np.where(np.isnan(swing), 0.0, swing))
         value = joint.value[first] - joint.value[second]
         limits = 2 * mean * np.sinh(carried_limits(now, ways, reach) / 2)
-        away = np.hypot(limits - value, spread * value)
-    return _pvalues(now, ways, reach), value + np.array([[-1], [1]]) * away
+        # Of limits on the value's side of 0, the logarithms move with that of m.
+        away = np.hypot(np.log(limits / value), spread)
+        same = value * np.exp(np.where(np.abs(limits) < np.abs(value), -away, away))
+        limits = np.where(limits * value > 0, same, limits)
+    return _pvalues(now, ways, reach), limits
 
 
 def _quotient(joint: Joint, first: Array, second: Array) -> tuple[Gap, Array, Array]:
@@ -183,14 +186,20 @@ def best_probability(
 
 
 def _chances_of_two(joint: Joint, known: Array, reach: float) -> Array:
-    gap, ways = _gaps(joint, known[:1], known[1:])
+    first, second = known[:1], known[1:]
+    gap, ways = _gaps(joint, first, second)
+    if math.isinf(joint.reach) and np.all(joint.value[known] > 0):
+        # As the p-value: by the logarithm of the quotient, which is nearly normal.
+        gap = _quotient(joint, first, second)[0]
+        quotients = [[_quotient(there, first, second)[0] for there in way] for way in joint.ways]
+        ways = complete(gap, quotients)
     sign = 1.0 if joint.greater_is_better else -1.0
     value, error = sign * float(gap.value[0]), float(gap.error[0])
     if error > ROUNDING:
-        first = float(scipy.special.ndtr(sign * carried_score(gap, ways, reach)[0]))
+        chance = float(scipy.special.ndtr(sign * carried_score(gap, ways, reach)[0]))
     else:
-        first = 0.5 if abs(value) <= ROUNDING else float(value > 0)
-    return np.array([first, 1 - first])
+        chance = 0.5 if abs(value) <= ROUNDING else float(value > 0)
+    return np.array([chance, 1 - chance])
 
 
 def _chances_by_drawing(joint: Joint, known: Array, reach: float, seed: int) -> Array:
@@ -213,10 +222,18 @@ def _chances_by_drawing(joint: Joint, known: Array, reach: float, seed: int) -> 
 def _moved_along(way: Sequence[Joint], known: Array, mean: Array, place: Array) -> Array:
     """Return how far values move if a share is at some places on the way to its limits.
 
-    Where a value is undefined, none moves any further.
+    Beyond the limits they move on as they did last; where a value is undefined, none moves further.
     """
     places = np.insert(np.array(PLACES), ORIGIN, 0.0)
     values = np.insert([there.value[known] for there in way], ORIGIN, mean, axis=0)
     defined = np.isfinite(values).all(axis=1)
-    moved = [np.interp(place, places[defined], column[defined]) for column in values.T]
-    return np.array(moved).T - mean
+    places, values = places[defined], values[defined]
+    if not defined.all():
+        place = np.clip(place, places[0], places[-1])
+    moved = np.array([np.interp(place, places, column) for column in values.T]).T
+    for end, last in ((0, 1), (-1, -2)):
+        beyond = place - places[end]
+        beyond = np.where(beyond * places[end] > 0, beyond, 0.0)
+        slope = (values[end] - values[last]) / (places[end] - places[last])
+        moved += np.outer(beyond, slope)
+    return moved - mean

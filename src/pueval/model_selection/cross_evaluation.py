@@ -147,7 +147,7 @@ def evaluate_cv(
     }
     kind = label_kinds(y, LabelValues(*labels.values()))
     asked = choose_method(estimator, method)
-    repeats = partitions(X, kind, groups, cv=cv, n_repeats=n_repeats, seed=seed)
+    repeats = partitions(X, y, kind, groups, cv=cv, n_repeats=n_repeats, seed=seed)
     rank = align == "rank" or (align == "auto" and asked != "predict_proba")
     scores: list[Array] = []
     notes: list[str] = []

@@ -25,14 +25,18 @@ MISALIGNED = 0.02
 
 def partitions(
     X: Any,  # noqa: N803
-    y: Array,
+    y: Any,
+    kind: Array,
     groups: Any,
     *,
     cv: Any,
     n_repeats: int,
     seed: int,
 ) -> list[Partition]:
-    """Return, for each repeat, folds that test every row once; ``y`` is 0, 1, 2 by kind."""
+    """Return, for each repeat, folds that test every row once; ``kind`` of ``y`` is 0, 1 or 2.
+
+    A splitter of ours knows what labels mean; others get 1 for labeled rows and 0 for all others.
+    """
     if not isinstance(n_repeats, int | np.integer) or n_repeats < 1:
         raise InputError(f"n_repeats must be a whole number, at least 1; got {n_repeats!r}.")
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
@@ -43,7 +47,7 @@ def partitions(
                 int(cv), shuffle=True, random_state=int(state),
                 pos_label=0, unlabeled_label=1, negative_label=2,
             )  # fmt: skip
-            found.append([*folds.split(X, y, groups)])
+            found.append([*folds.split(X, kind, groups)])
         return found
     if n_repeats > 1:
         raise InputError(
@@ -51,7 +55,8 @@ def partitions(
             "With a splitter, use one that repeats, such as RepeatedStratifiedKFold."
         )
     splitter = hasattr(cv, "split") and not isinstance(cv, str)
-    splits = cv.split(X, (y == 0).astype(int), groups) if splitter else cv
+    labels = y if isinstance(cv, PUStratifiedKFold) else (kind == 0).astype(int)
+    splits = cv.split(X, labels, groups) if splitter else cv
     try:
         pairs = [(np.asarray(train), np.asarray(test)) for train, test in splits]
     except (TypeError, ValueError):
@@ -59,7 +64,21 @@ def partitions(
             "cv must be a number of folds, a splitter of scikit-learn, or a list of pairs of "
             f"training and test rows; got {cv!r}."
         ) from None
-    return _repeats(pairs, len(y))
+    if groups is not None:
+        _check_groups(pairs, np.asarray(groups))
+    return _repeats(pairs, len(kind))
+
+
+def _check_groups(pairs: Partition, groups: Array) -> None:
+    """Refuse splits that put rows of one group into training and test."""
+    for train, test in pairs:
+        both = np.intersect1d(groups[train], groups[test])
+        if both.size:
+            raise InputError(
+                f"rows of group {both[0].item()!r} and {both.size - 1:,} more are in training and "
+                "test at once. Use splits that keep groups together, such as GroupKFold, or cv as "
+                "a number of folds; or leave out groups."
+            )
 
 
 def _repeats(pairs: Partition, rows: int) -> list[Partition]:

@@ -95,11 +95,14 @@ class ScoreFunction:
             return _area(name, counts, mixture, target)
         measure = find_measure(name) if isinstance(name, str) else name
         steps = counts.corners() if threshold == "best" else counts.at(threshold)
-        value = best_value(measure, rates(counts, steps, mixture, target))[1]
+        there = rates(counts, steps, mixture, target)
+        value = best_value(measure, there)[1]
         if not np.isnan(value):
             return value
         if zero_division is not None:
             return float(zero_division)
+        if np.isinf(measure.high) and measure.greater_is_better and np.any(there.tpr > 0):
+            return measure.high  # a ratio with nothing left below the line
         return 0.0 if measure.greater_is_better else measure.high
 
     def _check_propensity(self, prior: object, *, given: bool) -> None:

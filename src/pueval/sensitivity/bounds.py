@@ -189,7 +189,8 @@ def claesen_bounds(
     rate puts ⌈T·P⌉ of the unlabeled positives above the rank, but no more than h and no fewer
     than P − t; the least upper bound puts ⌊T·P⌋ of them there, with the lower limit. Labeled rows
     and known negatives are counted as they are. With an interval of the prior, its lower end goes
-    with the lower bounds and its upper end with the upper ones (lemma 4).
+    with the lower bounds and its upper end with the upper ones (lemma 4); for rankings that may be
+    no better than chance, look at both ends apart.
 
     Parameters
     ----------

@@ -36,6 +36,8 @@ class PriorLimit:
         ``"below"`` the threshold do.
     labeled_share, other_share : float
         The observed shares of labeled and of other rows there.
+    possible : bool
+        Whether at least a prior of 0 fits.
     """
 
     prior: float
@@ -43,6 +45,11 @@ class PriorLimit:
     side: str
     labeled_share: float
     other_share: float
+    possible: bool = True
+
+    def allows(self, prior: float) -> bool:
+        """Whether a prior is not above the limit."""
+        return self.possible and prior <= self.prior
 
 
 @dataclass(frozen=True)
@@ -122,6 +129,7 @@ def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -
         side.name,
         float(side.labeled[index]),
         float(side.other[index]),
+        background_prior >= 0,
     )
 
 
@@ -266,7 +274,7 @@ def feasibility_pvalue(counts: Counts, *, prior: float, purity: float = 1.0) -> 
 
     def refused(log_error: float) -> bool:
         level = -np.expm1(log_error)
-        return largest_prior(counts, purity=purity, level=level).prior < prior
+        return not largest_prior(counts, purity=purity, level=level).allows(prior)
 
     if not refused(np.log1p(-1e-6)):
         return 1.0
@@ -281,14 +289,14 @@ def contradiction(counts: Counts, mixture: Mixture, level: float = 0.95) -> str 
     if not counts.n_unlabeled or (mixture.prior == 0 and mixture.purity == 1):
         return None
     limit = largest_prior(counts, purity=mixture.purity, level=level)
-    if mixture.prior <= limit.prior:
+    if limit.allows(mixture.prior):
         return None
     return (
         f"prior {mixture.prior:g} does not fit this ranking with purity {mixture.purity:g}: "
         f"{limit.side} the score {limit.threshold:g} are {limit.labeled_share:.3g} of the labeled "
         f"but {limit.other_share:.3g} of the other rows, which is more of a difference than chance "
         f"explains. {_most(limit.prior, mixture.purity)} ({in_percent(level)} confidence). "
-        + ("Raise the purity, lower the prior" if mixture.purity < 1 else "Lower the prior")
+        + _less(mixture)
         + ", or doubt that the labels are a random draw from the positives. If the classifier was "
         "trained on these rows, score them out of fold (pueval.model_selection.evaluate_cv)."
     )
@@ -325,3 +333,9 @@ def _most(prior: float, purity: float) -> str:
     if prior == 0:
         return f"No prior at all fits a purity of {purity:g}"
     return f"The largest prior these data allow is {prior:.3g}"
+
+
+def _less(mixture: Mixture) -> str:
+    if mixture.prior == 0:
+        return "Raise the purity"
+    return "Raise the purity, lower the prior" if mixture.purity < 1 else "Lower the prior"
