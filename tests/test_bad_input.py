@@ -5,7 +5,19 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from pueval import Counts, InputError, Mixture, conversions, evaluate, metrics, priors
+from pueval import (
+    AssumptionWarning,
+    Counts,
+    InputError,
+    Mixture,
+    compare,
+    conversions,
+    evaluate,
+    evaluate_by,
+    metrics,
+    priors,
+)
+from pueval.commands.app import run
 
 Y, SCORE = [1, 0, 0], [3.0, 2.0, 1.0]
 
@@ -384,7 +396,10 @@ class TestFound:
         point = ev.tipping_point("positive_likelihood_ratio", 200)
         assert point.labeling_bias > 1
         refused("value must be a number; got nan", ev.tipping_point, "roc_auc", np.nan)
-        nothing = evaluate(counts, prior=0.05, threshold=9, level=None)
+        with pytest.warns(AssumptionWarning, match="no row scores at or above the threshold 9"):
+            nothing = evaluate(counts, prior=0.05, threshold=9, level=None)
+        with pytest.warns(AssumptionWarning, match="all rows score at or above the threshold -1"):
+            evaluate(counts, prior=0.05, threshold=-1, level=None)
         assert np.isnan(nothing.tipping_point("precision", 0.5).labeling_bias)
 
     def test_small_things(self):
@@ -463,3 +478,59 @@ def test_the_column_that_differs_in_case():
     frame = pd.DataFrame({"label": [1, 0], "model_b": [1, 2], "model_a": [1, 2]})
     with pytest.raises(InputError, match="Did you mean 'model_a'"):
         Counts.from_frame(frame, label="label", score="Model_A")
+
+
+class TestNaturalMistakes:
+    """What people do, and what they are told."""
+
+    def test_swapped(self, rng):
+        label, score = rng.integers(0, 2, 100), rng.normal(size=100)
+        refused("100 rows with a label.*These look like scores", evaluate, score, label, prior=0.1)
+
+    def test_percent_and_words(self):
+        refused("Is it in percent. Then give 0.2", evaluate, Y, SCORE, prior=20)
+        refused("leave prior out", evaluate, Y, SCORE, prior="estimate")
+        ev = evaluate(Y, SCORE, prior=0.0, level=None)
+        refused("top is a number of rows; got 0.5.*top=2", ev.threshold_for, top=0.5)
+        for name, meant in (("MCC", "matthews_corrcoef"), ("auc", "roc_auc"), ("presicion", "")):
+            refused(f"Did you mean '{meant}", ev.__getitem__, name)
+
+    def test_rows_in_another_order(self, rng):
+        frame = pd.DataFrame({"y": rng.integers(0, 2, 200), "a": rng.normal(size=200)})
+        mixed = frame.sample(frac=1, random_state=0)
+        message = "have the same index in different orders.*by .loc.y.index."
+        refused(f"y and score {message}", evaluate, frame.y, mixed.a, prior=0.1)
+        refused(f"y and weight {message}", evaluate, frame.y, frame.a, weight=mixed.a, prior=0.1)
+        refused(f"y and by {message}", evaluate_by, frame.y, frame.a, mixed.y, prior=0.1)
+        refused(f"y and propensity {message}", evaluate, frame.y, frame.a, propensity=mixed.a)
+        two = {"a": frame.a, "b": mixed.a}
+        refused(rf"y and scores\['b'\] {message}", compare, frame.y, two, prior=0.1)
+        both = mixed[["a"]].assign(b=1.0)
+        refused(f"y and scores {message}", compare, frame.y, both, prior=0.1)
+        # Other names of rows, and the same order, are nobody's mistake.
+        same = evaluate(mixed.y, mixed.a, prior=0.1, level=None)
+        other = evaluate(mixed.y, mixed.a.set_axis(range(1, 201)), prior=0.1, level=None)
+        assert same["roc_auc"].value == other["roc_auc"].value
+        odd = frame.a.set_axis([*range(199), "x"])
+        assert evaluate(frame.y, odd, prior=0.1, level=None).counts == Counts.from_arrays(
+            frame.y, frame.a
+        )
+
+    def test_scores_the_wrong_way_round(self, rng):
+        y = rng.random(500) < 0.3
+        with pytest.warns(AssumptionWarning, match="labeled rows score lower.*negate"):
+            evaluate(y, rng.normal(size=500) - 2 * y, prior=0.0, level=None)
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            ("0,08", "Write decimals with a point: 0.08"),
+            ("estimate", "leave --prior out"),
+            ("20", "Is it in percent"),
+        ],
+    )
+    def test_command_line(self, tmp_path, capsys, given, message):
+        path = tmp_path / "a.csv"
+        path.write_text("y,s\n1,3\n0,2\n0,1\n")
+        assert run(["evaluate", str(path), "--label", "y", "--score", "s", "--prior", given]) == 2
+        assert message in capsys.readouterr().err

@@ -163,7 +163,7 @@ def test_evaluate_estimates_one_prior_for_all_models(scores, tmp_path, capsys):
     assert run(["evaluate", str(scores), "--label", "label", "--score", "model_b", "--score",
                 "model_a", "--json", str(path)]) == 0  # fmt: skip
     out = capsys.readouterr().out
-    assert "(estimated, 95% limits" in out
+    assert "(estimated from the scores of model_a, 95% limits" in out
     assert "they carry the uncertainty of the estimates" in out
     models = json.loads(path.read_text())["models"]
     a, b = (models[name]["assumptions"] for name in ("model_a", "model_b"))

@@ -217,11 +217,11 @@ class TestAlign:
     def test_different_scales_are_noticed(self, data):
         X, y, _ = data
         with pytest.warns(AssumptionWarning, match="not on one scale.*align='rank'") as caught:
-            ev = evaluate_cv(Shifting(), X, y, prior=0.25, align="score", threshold=0.0)
+            ev = evaluate_cv(Shifting(), X, y, prior=0.25, align="score")
         assert caught[0].filename == __file__
         assert "not on one scale" in ev.warnings[0]
         with pytest.warns(AssumptionWarning, match="not on one scale"):
-            worse = evaluate_cv(Probable(), X, y, prior=0.25, threshold=0.0)  # auto trusts it
+            worse = evaluate_cv(Probable(), X, y, prior=0.25)  # auto trusts it
         assert worse.counts == ev.counts
         right = evaluate_cv(Probable(), X, y, prior=0.25, align="rank")
         assert right["roc_auc"].value > ev["roc_auc"].value + 0.03

@@ -1,9 +1,11 @@
 """The report as a file: what it holds, that it is safe, that it is written whole or not at all."""
 
 import json
+import math
 import os
 import re
 import sys
+import warnings
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 
 import pueval.report.page
-from pueval import AssumptionWarning, Counts, InputError, MissingPackageError, evaluate
+from pueval import AssumptionWarning, Counts, InputError, MissingPackageError, compare, evaluate
 from pueval.commands.app import run
 from pueval.measures import MEASURES
 from pueval.report import write_report
@@ -435,3 +437,46 @@ def test_quiet(scores, tmp_path, capsys):
 def test_every_measure_has_a_place(ev):
     (model,) = summarize({"m": ev})["models"]
     assert set(model["measures"]) == {"roc_auc", "average_precision", *MEASURES}
+
+
+def test_whose_scores_the_prior_is_from(rows, tmp_path, rng):
+    y, score = rows
+    path = tmp_path / "report.html"
+    better = evaluate(y, score)
+    worse = evaluate(y, score + rng.normal(size=score.size), prior=better.prior_estimate)
+    write_report(path, {"worse": worse, "better": better})
+    text = path.read_text()
+    assert text.count("It was estimated from the scores of") == 1
+    assert 'estimated from the scores of <bdi class="name">better</bdi>' in text
+    assert text.count('<figure class="estimators') == 1
+    worse.to_html(path)
+    assert "It was estimated before, perhaps from other scores," in path.read_text()
+
+
+def test_a_comparison_says_what_looked_wrong(tmp_path, rng):
+    y = rng.random(3000) < 0.2
+    scores = {name: 6 * y + rng.normal(size=3000) for name in "ab"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        comparison = compare(y, scores)
+    assert any(said.startswith("labeled rows score almost all") for said in comparison.warnings)
+    path = tmp_path / "report.html"
+    comparison.to_html(path)
+    text = path.read_text()
+    assert "What looked wrong" in text
+    assert "Labeled rows score almost all above" in text
+    assert "Holm" in text
+    first, rest = text.split("<summary>Differences of all other measures</summary>")
+    assert "Best F1</td>" in first
+    assert "Cohen&#39;s kappa</td>" not in first
+    assert "Cohen&#39;s kappa</td>" in rest
+
+
+def test_an_infinite_limit_is_no_dash(tmp_path):
+    y = np.repeat([1, 0], [60, 400])
+    score = np.r_[np.linspace(0, 2, 60), np.linspace(0, 2, 30), np.linspace(-1, 1.2, 370)]
+    ev = evaluate(y, score, prior=0.06, threshold=1.18)
+    assert ev["positive_likelihood_ratio"].high == math.inf
+    path = tmp_path / "report.html"
+    ev.to_html(path)
+    assert "–∞</small>" in path.read_text()

@@ -30,6 +30,8 @@ class Assumptions:
         Where one of them was given as an interval.
     estimate : PriorEstimate or None
         Where they were estimated.
+    elsewhere : bool
+        Whether that was done before, perhaps from the scores of another model.
     from_propensity : bool
         Whether the prior follows from the propensities of the labeled rows.
     label_frequency : float or None
@@ -40,6 +42,7 @@ class Assumptions:
     mixture: Mixture
     region: Region | None = None
     estimate: PriorEstimate | None = None
+    elsewhere: bool = False
     from_propensity: bool = False
     label_frequency: float | None = None
 
@@ -129,7 +132,7 @@ def _estimated(estimate: PriorEstimate, purity: Any) -> Assumptions:
             f"the estimate given as prior has purity {estimate.purity:g}; got purity={purity!r}. "
             "Leave purity out."
         )
-    return Assumptions(estimate.mixture(), estimate=estimate)
+    return Assumptions(estimate.mixture(), estimate=estimate, elsewhere=True)
 
 
 def _given(counts: Counts, target: Target, purity: Any, name: str, value: Any) -> Assumptions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,6 +98,10 @@ class PrecisionRecallCurve:
         return float(np.sum(np.diff(self.recall) * self.precision[1:]))
 
 
+# So many standard errors from chance, scores are the wrong way round.
+REVERSED = -3
+
+
 def naive_auc(counts: Counts, corners: Steps) -> float:
     """Probability that a labeled row outscores one of the others, ties counting half."""
     where = np.flatnonzero(corners.joint)
@@ -107,6 +112,12 @@ def naive_auc(counts: Counts, corners: Steps) -> float:
         beaten = beaten + np.where(steps.joint[1:], np.diff(others) / 2, 0)
     pairs = np.sum(np.diff(steps.labeled).astype(np.float64) * beaten)
     return float(pairs / counts.n_labeled / (counts.n_unlabeled + counts.n_negative))
+
+
+def above_chance(counts: Counts, auc: float) -> float:
+    """How many standard errors a naive AUC lies above chance."""
+    labeled, others = counts.effective
+    return (auc - 0.5) / math.sqrt((labeled + others + 1) / (12 * labeled * others))
 
 
 def placement(counts: Counts) -> float:

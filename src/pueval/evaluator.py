@@ -7,10 +7,14 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from pueval.assumptions import Assumptions, settle
 from pueval.counts import Counts, Steps
 from pueval.curves import (
+    REVERSED,
     PrecisionRecallCurve,
+    above_chance,
     direct_auc,
     naive_auc,
     placement,
@@ -233,6 +237,8 @@ def finish(
     outside = {k: value for k, (value, _) in areas.items() if not -1e-9 <= value <= 1 + 1e-9}
     found = [
         *said,
+        _reversed(counts, areas["roc_auc"][1].naive),
+        None if chosen else _beyond(counts, threshold),
         _contradiction(counts, ready.assumptions),
         _clipping(outside | point.clipped, mixture, point.threshold),
     ]
@@ -283,6 +289,28 @@ def _areas(
         name: (value, Estimate.of(min(max(value, 0.0), 1.0), plain, intervals[name]))
         for name, (value, plain) in values.items()
     }
+
+
+def _reversed(counts: Counts, naive: float) -> str | None:
+    """Say that scores seem to be the wrong way round."""
+    if above_chance(counts, naive) >= REVERSED:
+        return None
+    return (
+        f"labeled rows score lower than the others (naive AUC {naive:.3f}). A higher score must "
+        "mean more likely positive: negate the scores if it does not."
+    )
+
+
+def _beyond(counts: Counts, threshold: float) -> str | None:
+    """Say that a threshold is beyond all scores, perhaps on another scale."""
+    ends = [c.values[[0, -1]] for kind in counts.samples() for c in kind.chunks]
+    low, high = float(np.min(ends)), float(np.max(ends))
+    if low <= threshold <= high or math.isinf(threshold):
+        return None
+    return (
+        f"{'no row scores' if threshold > high else 'all rows score'} at or above the threshold "
+        f"{threshold:g}: scores are between {low:g} and {high:g}."
+    )
 
 
 def _contradiction(counts: Counts, assumptions: Assumptions) -> str | None:

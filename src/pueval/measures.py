@@ -294,6 +294,26 @@ MEASURES = _measures()
 AREAS = ("roc_auc", "average_precision")
 
 
+# What others call them.
+ALIASES = {
+    "auc": "roc_auc",
+    "auroc": "roc_auc",
+    "ap": "average_precision",
+    "auprc": "average_precision",
+    "pr_auc": "average_precision",
+    "mcc": "matthews_corrcoef",
+    "ppv": "precision",
+    "npv": "negative_predictive_value",
+    "sensitivity": "recall",
+    "tpr": "recall",
+    "tnr": "specificity",
+    "fpr": "false_positive_rate",
+    "fdr": "false_discovery_rate",
+    "youden": "informedness",
+    "kappa": "cohen_kappa",
+}
+
+
 def find_measure(name: str) -> Measure:
     """Look a measure up by name; any ``f<beta>`` is one, too.
 
@@ -320,7 +340,8 @@ def find_measure(name: str) -> Measure:
 
 def unknown_measure(name: object, known: list[str], *, any_beta: bool = True) -> InputError:
     """Return the error for a name that is not a measure's."""
-    near = difflib.get_close_matches(str(name), known, n=1)
+    alias = ALIASES.get(str(name).lower())
+    near = [alias] if alias in known else difflib.get_close_matches(str(name), known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     more = ", and f<beta> for any beta, such as f2 or f0.5" if any_beta else ""
     return InputError(

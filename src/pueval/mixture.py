@@ -274,7 +274,14 @@ def _check_share(
         if low_holds and high_holds:
             return
     interval = ("(" if low_open else "[") + "0, 1" + (")" if high_open else "]")
-    raise InputError(f"{name} must be a number in {interval}; got {value!r}. {_MEANING[name]}")
+    hint = ""
+    if isinstance(number, Real) and 1 < value <= 100:
+        hint = f" Is it in percent? Then give {value / 100:g}."
+    elif number == "estimate":
+        hint = f" To have it estimated, leave {name} out."
+    raise InputError(
+        f"{name} must be a number in {interval}; got {value!r}. {_MEANING[name]}{hint}"
+    )
 
 
 _MEANING = {

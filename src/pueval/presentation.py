@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 TITLES = {"roc_auc": "ROC AUC", "average_precision": "Average precision"} | {
     name: measure.title for name, measure in MEASURES.items()
 }
+# The measures whose differences are shown where there is no room for all.
+HEADLINES = ("roc_auc", "average_precision", "best_f1")
 # The measures whose best value over all thresholds Ramola et al. (2019) correct.
 MAXIMA = ("accuracy", "balanced_accuracy", "f1", "matthews_corrcoef")
 
@@ -79,9 +81,12 @@ def summary(ev: Evaluation) -> str:
     )
 
 
-def assumed(ev: Evaluation) -> str:
-    """Say which prior and purity were used, and where they come from."""
-    return ", ".join(_known(ev, name) for name in ("prior", "purity"))
+def assumed(ev: Evaluation, model: str | None = None) -> str:
+    """Say which prior and purity were used, and where they come from.
+
+    ``model`` is the one from whose scores they were estimated, where there are several.
+    """
+    return ", ".join(_known(ev, name, model) for name in ("prior", "purity"))
 
 
 def taken_as_exact(ev: Evaluation) -> str:
@@ -94,7 +99,7 @@ def taken_as_exact(ev: Evaluation) -> str:
     return "prior and purity"
 
 
-def _known(ev: Evaluation, name: str) -> str:
+def _known(ev: Evaluation, name: str, model: str | None) -> str:
     value = getattr(ev.mixture, name)
     if ev.region is not None:
         low, high = getattr(ev.region, name)
@@ -106,8 +111,9 @@ def _known(ev: Evaluation, name: str) -> str:
     interval = getattr(ev.prior_estimate, f"{name}_interval")
     if interval is None:
         return f"{name} {value:.3g}"
-    level = f"{in_percent(ev.prior_estimate.level)}"
-    return f"{name} {value:.3g} (estimated, {level} limits {interval[0]:.3g} to {interval[1]:.3g})"
+    by = f" from the scores of {model}" if model else ""
+    limits = f"{in_percent(ev.prior_estimate.level)} limits {interval[0]:.3g} to {interval[1]:.3g}"
+    return f"{name} {value:.3g} (estimated{by}, {limits})"
 
 
 def rows(ev: Evaluation) -> tuple[list[str], list[list[str]]]:

@@ -11,14 +11,28 @@ import numpy as np
 
 Rows = Sequence[Sequence[str]]
 
+# Three decimals say little of numbers below this one, and nothing below that is but rounding.
+SMALL, ROUNDING = 0.01, 1e-9
+# Larger numbers are shown with an exponent.
+HUGE = 1e9
+
 
 def number(value: float, digits: int = 3) -> str:
-    """Show a measure: fixed decimals, a dash where it is undefined."""
+    """Show a measure: fixed decimals, two digits of small ones, a dash where it is undefined."""
     if math.isnan(value):
         return "–"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    return f"{value:.{digits}f}" if abs(value) < 1000 else f"{value:.4g}"
+    if ROUNDING < abs(value) < SMALL:
+        return few_digits(value)
+    if abs(value) < 1000:
+        return f"{value:.{digits}f}"
+    return f"{float(f'{value:.4g}'):,.0f}" if abs(value) < HUGE else f"{value:.4g}"
+
+
+def few_digits(value: float) -> str:
+    """Show a small number with two digits, without an exponent."""
+    return np.format_float_positional(float(f"{value:.2g}"), trim="-")
 
 
 def span(low: float, high: float) -> str:

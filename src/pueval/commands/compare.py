@@ -31,7 +31,6 @@ from pueval.comparing.comparator import compare
 from pueval.comparing.comparison import Comparison
 from pueval.comparing.paired import check_names
 from pueval.comparing.presentation import (
-    HEADLINES,
     about_limits,
     difference_rows,
     order_rows,
@@ -39,7 +38,7 @@ from pueval.comparing.presentation import (
     value_rows,
 )
 from pueval.mixture import Target
-from pueval.report import write_report
+from pueval.presentation import HEADLINES
 from pueval.sources.columns import Columns
 from pueval.sources.labels import LabelValues
 from pueval.sources.rows import KINDS, read_rows
@@ -81,7 +80,8 @@ def compare_command(
     Parameters
     ----------
     file
-        A CSV or Parquet file, or a quoted pattern such as 'scores/*.parquet'.
+        A CSV or Parquet file, a folder of them, a quoted pattern such as 'scores/*.parquet', or
+        'duckdb:///file.db?table=name'.
     score
         Column with a model's scores; repeat the option for every model.
     target
@@ -130,9 +130,7 @@ def compare_command(
     if json_path is not None:
         write_json(json_path, {"file": file, "label": label} | comparison.to_dict())
     if html_path is not None:
-        differences = [vars(one) for one in comparison.differences()]
-        command = shlex.join(["pueval", *typed.get()])
-        write_report(html_path, comparison.evaluations, differences, command=command)
+        comparison.to_html(html_path, command=shlex.join(["pueval", *typed.get()]))
     if not quiet:
         _print(comparison, shown)
 

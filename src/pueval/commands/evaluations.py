@@ -7,7 +7,7 @@ import sys
 from pueval.commands.terminal import print_roc_curves, say, show_table
 from pueval.evaluation import Evaluation
 from pueval.levels import in_percent
-from pueval.presentation import TITLES, taken_as_exact
+from pueval.presentation import TITLES, assumed, taken_as_exact
 from pueval.ranking import RANKING_TITLES
 from pueval.tables import amount, bracketed, number
 
@@ -16,9 +16,9 @@ def print_evaluations(
     evaluations: dict[str, Evaluation], rankings: dict[str, dict[str, float]]
 ) -> None:
     """Print what was assumed, all measures, small curves, and what the limits mean."""
-    first = next((ev for ev in evaluations.values() if ev.prior_estimate is not None), None)
-    first = first or next(iter(evaluations.values()))
-    say(_assumed(first))
+    first = next(iter(evaluations.values()))
+    own = [k for k, ev in evaluations.items() if ev.prior_estimate and not ev.assumptions.elsewhere]
+    say(_assumed(first, own[0] if own and len(evaluations) > 1 else None))
     header, rows = [""], [[TITLES[name]] for name in first]
     for name, ev in evaluations.items():
         header += [f"{name}\nnaive", f"{name}\ncorrected"]
@@ -67,13 +67,13 @@ def _limits_mean(ev: Evaluation) -> str:
     return f"In brackets: {in_percent(how.level)} limits for {what[how.variance]}; {known}."
 
 
-def _assumed(ev: Evaluation) -> str:
+def _assumed(ev: Evaluation, model: str | None) -> str:
     counts, mixture = ev.counts, ev.mixture
     rows = f"{amount(counts.n_labeled)} labeled, {amount(counts.n_unlabeled)} unlabeled"
     if counts.n_negative:
         rows += f", {amount(counts.n_negative)} known negative"
     return (
-        f"{rows} rows. Assumed: {ev.assumed()}, labels "
+        f"{rows} rows. Assumed: {assumed(ev, model)}, labels "
         f"drawn at random; target {ev.target}, so prevalence {ev.prevalence:.4g}, "
         f"label frequency {mixture.label_frequency(counts):.4g}."
     )

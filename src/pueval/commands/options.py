@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, get_args
 
@@ -125,6 +126,13 @@ def _share(name: str, text: str | None) -> float | tuple[float, ...] | None:
     """Return a number, or an interval given as two numbers with a comma."""
     if text is None:
         return None
+    if re.fullmatch(r"0,\d{2,}", text):
+        raise InputError(
+            f"--{name} {text} would be the interval from 0 to {text[2:]}. Write decimals with a "
+            f"point: {text.replace(',', '.')}."
+        )
+    if text == "estimate" and name != "purity":
+        raise InputError(f"to have it estimated, leave --{name} out.")
     try:
         numbers = tuple(float(part) for part in text.split(","))
     except ValueError:

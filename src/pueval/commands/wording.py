@@ -15,6 +15,7 @@ PHRASES = {
     ", or None for no intervals": "",
     " For no intervals use level=None.": "",
     'purity="estimate"': "--purity estimate",
+    "For one model use evaluate()": "For one model use pueval evaluate",
 }
 # Not in quotes: that is what somebody else has written.
 NAME = re.compile(rf"(?<!['\"\w])({'|'.join(OPTIONS)})\b(=(?=[^\s,.]))?=?")

@@ -343,17 +343,26 @@ class Comparison:
         """
         return presentation.as_data(self)
 
-    def to_html(self, path: str | os.PathLike[str]) -> None:
+    def to_html(self, path: str | os.PathLike[str], *, command: str | None = None) -> None:
         """Write a report of all models as one HTML file that needs no network.
 
         Parameters
         ----------
         path : str or path
             The file to write.
+        command : str, optional
+            What makes the page again; Python code by default.
         """
         from pueval.report import write_report
 
-        write_report(path, self.evaluations, [vars(one) for one in self.differences()])
+        write_report(
+            path,
+            self.evaluations,
+            [vars(one) for one in self.differences()],
+            command=command,
+            prior_model=self.prior_model,
+            notes=() if self.prior_estimate is None else self.prior_estimate.warnings,
+        )
 
     def plot(self, **options: Any) -> ComparisonDisplay:
         """Draw measures with their limits, and differences from one of the models.

@@ -17,6 +17,7 @@ from pueval.sources.arrays import (
     as_scores,
     as_weights,
     bad_scores,
+    check_order,
     label_kinds,
     one_column,
 )
@@ -109,6 +110,8 @@ def read_paired(y: Any, scores: Any, *, weight: Any, labels: LabelValues) -> Pai
             "compare pairs the models row by row, and Counts have forgotten the rows. Give the "
             "labels and scores as arrays."
         )
+    check_order({"y": y, "weight": weight, **{f"scores[{k!r}]": one for k, one in columns}})
+    check_order({"y": y, "scores": scores})
     y = one_column(y, "y")
     given = {name: _score(name, score) for name, score in columns}
     _check_lengths(y, given)

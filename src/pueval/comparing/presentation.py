@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pueval.errors import InputError
 from pueval.levels import in_percent
-from pueval.presentation import assumed, title
+from pueval.presentation import HEADLINES, assumed, title
 from pueval.tables import amount, html_table, number, plain_data, span, text_table
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pueval.comparing.differences import Difference
     from pueval.evaluation import Evaluation
 
-# The measures whose pairs are shown where there is no room for all.
-HEADLINES = ("roc_auc", "average_precision", "best_f1")
 # With more pairs than this only those with the best model are shown.
 MOST_PAIRS = 6
 
@@ -43,9 +41,8 @@ def summary(comparison: Comparison) -> str:
     rows = f"{amount(counts.n_labeled)} labeled, {amount(counts.n_unlabeled)} unlabeled"
     if counts.n_negative:
         rows += f", {amount(counts.n_negative)} known negative"
-    by = f" from the scores of {comparison.prior_model}" if comparison.prior_model else ""
     return (
-        f"{len(comparison)} models on {rows} rows; {assumed(first)}{by}, "
+        f"{len(comparison)} models on {rows} rows; {assumed(first, comparison.prior_model)}, "
         f"target {comparison.target} (prevalence {first.prevalence:.4g})"
     )
 

@@ -34,7 +34,7 @@ SHOWN = ("roc_auc", "average_precision", "f1", "matthews_corrcoef", "balanced_ac
 MARKERS = "osD^vP*X"
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class ComparisonDisplay(FromData):
     """Several models: measures with their limits, and differences from one of them.
 

@@ -37,6 +37,9 @@ class FromData:
             if name not in vars(cls):
                 setattr(cls, name, classmethod(_spelled_out(cls, getattr(FromData, name).__func__)))
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
     @classmethod
     def from_evaluation(cls, ev: Evaluation, *, ax: Any = None, **options: Any) -> Self:
         """Draw an evaluation.

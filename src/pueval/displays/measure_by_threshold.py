@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pueval.evaluation import Evaluation
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class MeasureByThresholdDisplay(FromData):
     """A measure at every threshold, corrected and naive, with the best of each marked.
 

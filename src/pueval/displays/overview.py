@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pueval.evaluation import Evaluation
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class OverviewDisplay(FromData):
     """ROC and precision-recall curves, score distributions and a measure by threshold.
 

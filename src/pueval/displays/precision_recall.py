@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pueval.evaluation import Evaluation
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class PrecisionRecallDisplay(FromData):
     """Precision-recall curves, corrected and naive, with a band around the corrected one.
 

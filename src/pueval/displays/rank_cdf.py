@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pueval.evaluation import Evaluation
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class RankCdfDisplay(FromData):
     """Rank distributions of labeled rows, unlabeled rows and recovered negatives.
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 Recovered = Literal["positive", "negative"]
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class ScoreDistributionDisplay(FromData):
     """Histograms of scores: labeled and unlabeled rows, and the positives and negatives behind.
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pueval.evaluation import Evaluation
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True, repr=False)
 class SensitivityDisplay(FromData):
     """A measure over prior × purity, with the region that the data contradict.
 

@@ -26,7 +26,7 @@ from pueval.groups.totals import Totals
 from pueval.mixture import Target
 from pueval.progress import progress_bar
 from pueval.samples import Array
-from pueval.sources.arrays import as_scores, as_weights, equal_labels, one_column
+from pueval.sources.arrays import as_scores, as_weights, check_order, equal_labels, one_column
 from pueval.sources.labels import LabelValues
 
 # Rows that a group needs, of each of two kinds, for an estimate that says more than its limits do.
@@ -222,6 +222,7 @@ def _sorted(
     y: Any, score: Any, by: Any, weight: Any, labels: LabelValues, *, progress: bool | None
 ) -> tuple[list[Block], list[Any]]:
     """Sort the rows by group and score; labels, scores and weights have been checked."""
+    check_order({"y": y, "by": by})
     y, score = one_column(y, "y"), as_scores(one_column(score, "score"))
     weight = None if weight is None else as_weights(one_column(weight, "weight"))
     kind = np.zeros(y.size, dtype=np.int8)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pueval.counts import Counts
-from pueval.curves import naive_auc
+from pueval.curves import REVERSED, above_chance, naive_auc
 from pueval.errors import AssumptionWarning, InputError
 from pueval.priors.base import ScorePriorEstimator
 from pueval.priors.dedpul import Dedpul
@@ -136,8 +136,8 @@ class Consensus(ScorePriorEstimator):
         purity: Any = self.purity
         known = None if purity == "estimate" else purity
         auc = naive_auc(counts, counts.corners())
-        sureness = _standard_score(counts, auc)
-        if sureness < -3:
+        sureness = above_chance(counts, auc)
+        if sureness < REVERSED:
             raise InputError(
                 f"labeled rows score lower than unlabeled ones (AUC {auc:.3f}). A higher score "
                 "must mean more likely positive: negate the scores, or check the labels."
@@ -219,12 +219,6 @@ class Consensus(ScorePriorEstimator):
         self.warnings_ = tuple(notes)
         for note in notes:
             warnings.warn(note, AssumptionWarning, stacklevel=4)
-
-
-def _standard_score(counts: Counts, auc: float) -> float:
-    """How many standard errors the AUC lies above chance."""
-    labeled, others = counts.effective
-    return (auc - 0.5) / math.sqrt((labeled + others + 1) / (12 * labeled * others))
 
 
 def _between(first: float, second: float, share: float) -> float:

@@ -20,6 +20,8 @@ def write_report(
     differences: Sequence[Mapping[str, Any]] = (),
     *,
     command: str | None = None,
+    prior_model: str | None = None,
+    notes: Sequence[str] = (),
 ) -> None:
     """Write one self-contained HTML page about one or more models.
 
@@ -36,9 +38,14 @@ def write_report(
         What to show, by name of the model.
     differences : sequence of mapping, optional
         Differences between models, each with ``first``, ``second``, ``measure``, ``value``
-        (first minus second), ``low``, ``high`` and ``pvalue``.
+        (first minus second), ``low``, ``high`` and ``pvalue``; if they have an
+        ``adjusted_pvalue``, it is shown, too.
     command : str, optional
         What makes the page again; Python code by default.
+    prior_model : str, optional
+        The model from whose scores the prior of all was estimated.
+    notes : sequence of str, optional
+        What looked wrong about all models together.
 
     Examples
     --------
@@ -54,6 +61,8 @@ def write_report(
     from pueval.report.page import render
     from pueval.report.summary import summarize
 
-    page = render(summarize(evaluations, differences, command=command))
+    page = render(
+        summarize(evaluations, differences, command=command, prior_model=prior_model, notes=notes)
+    )
     with replaced(path) as stream:
         stream.write(page)

@@ -11,7 +11,7 @@ from typing import Any
 
 from pueval.errors import require
 from pueval.report.words import level
-from pueval.tables import amount
+from pueval.tables import ROUNDING, SMALL, amount, few_digits
 
 # The order matters: later scripts use earlier ones.
 SCRIPTS = (
@@ -104,12 +104,16 @@ def _best(models: list[dict[str, Any]]) -> dict[str, Any]:
     return max(models, key=lambda model: model["measures"]["roc_auc"]["value"] or 0.0)
 
 
-def _number(value: float | None) -> str:
+def _number(value: float | str | None) -> str:
     """Show a measure, with fewer decimals where it is a large ratio."""
     if value is None:
         return "–"
+    if isinstance(value, str):
+        return value.replace("Infinity", "∞").replace("-", "−")
     if abs(value) >= 1000:
         return f"{float(f'{value:.3g}'):,.0f}".replace("-", "−")
+    if ROUNDING < abs(value) < SMALL:
+        return few_digits(value).replace("-", "−")
     digits = 3 if abs(value) < 10 else 1 if abs(value) < 100 else 0
     return f"{value:.{digits}f}".replace("-", "−")
 
@@ -117,7 +121,8 @@ def _number(value: float | None) -> str:
 def _signed(value: float | None) -> str:
     if value is None:
         return "–"
-    return f"{value:+.3f}".replace("-", "−")
+    sign = "+" if value >= 0 else "−"
+    return sign + _number(abs(value))
 
 
 def _pvalue(value: float | None) -> str:

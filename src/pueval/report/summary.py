@@ -12,7 +12,7 @@ import scipy
 
 from pueval.errors import InputError
 from pueval.measures import AREAS, MEASURES
-from pueval.presentation import TITLES, title
+from pueval.presentation import HEADLINES, TITLES, title
 from pueval.report.histogram import histogram
 from pueval.report.thinning import Thinned, affordable, thin
 from pueval.report.words import answer, assumptions, code, prior_origin, thinning
@@ -42,12 +42,14 @@ def summarize(
     differences: Sequence[Mapping[str, Any]] = (),
     *,
     command: str | None = None,
+    prior_model: str | None = None,
+    notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Collect what a page shows.
 
     Parameters
     ----------
-    evaluations, differences, command
+    evaluations, differences, command, prior_model, notes
         As for `pueval.report.write_report`.
 
     Returns
@@ -89,10 +91,13 @@ def summarize(
                 for name, measure in MEASURES.items()
             ],
             "compared": list(COMPARED),
+            "headlines": list(HEADLINES),
             "models": [
                 _model(text(name), ev, tables[name], coarse=len(evaluations) > MANY)
                 for name, ev in evaluations.items()
             ],
+            "priors": _priors(evaluations, prior_model),
+            "notes": [text(note) for note in notes],
             "thinning": thinning([*tables.values()]),
             "assumptions": _assumptions(evaluations),
             "differences": [_difference(one, evaluations) for one in differences],
@@ -150,7 +155,7 @@ def _model(name: str, ev: Evaluation, few: Thinned, *, coarse: bool) -> dict[str
         },
         "resampling": None if ev.resampling is None else vars(ev.resampling),
         "measures": {
-            name: {key: vars(ev[name])[key] for key in ("value", "low", "high", "naive")}
+            name: {key: _number(vars(ev[name])[key]) for key in ("value", "low", "high", "naive")}
             for name in ev
         },
         "bands": None if ev.resampling is None else _bands(ev, step=4 if coarse else 1),
@@ -183,6 +188,19 @@ def _between_splits(ev: Evaluation) -> dict[str, float] | None:
     return ev.splits.standard_deviation
 
 
+def _priors(evaluations: Mapping[str, Evaluation], prior_model: str | None) -> list[dict[str, Any]]:
+    """Return the estimates of the prior, each once, and the model whose scores it is from."""
+    found: dict[int, dict[str, Any]] = {}
+    for name, ev in evaluations.items():
+        estimate = ev.prior_estimate
+        if estimate is None:
+            continue
+        one = found.setdefault(id(estimate), {"model": None, "estimate": _prior(estimate)})
+        if name == prior_model or (prior_model is None and not ev.assumptions.elsewhere):
+            one["model"] = text(name)
+    return [*found.values()]
+
+
 def _prior(found: PriorEstimate) -> dict[str, Any]:
     """Return the estimate with all answers in one list, that of the method itself first."""
     content = found.to_dict()
@@ -203,12 +221,15 @@ def _difference(one: Mapping[str, Any], evaluations: Mapping[str, Evaluation]) -
     for key in ("first", "second"):
         if one[key] not in evaluations:
             raise InputError(f"a difference is about {one[key]!r}, which is none of the models.")
+    adjusted = one.get("adjusted_pvalue")
     numbers = {key: None if one[key] is None else float(one[key]) for key in keys[3:]}
     return {
+        "key": text(one["measure"]),
         "first": text(one["first"]),
         "second": text(one["second"]),
         "measure": text(title(one["measure"])),
         **numbers,
+        "adjusted": None if adjusted is None else float(adjusted),
     }
 
 
@@ -219,7 +240,7 @@ def text(value: str) -> str:
 
 
 def _number(value: float) -> float | str:
-    """Write an infinite threshold as JavaScript reads it."""
+    """Write an infinite number as JavaScript reads it."""
     if math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
     return value

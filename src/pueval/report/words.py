@@ -42,7 +42,8 @@ def meaningful_digits(estimate: Estimate) -> int:
     """Return how many digits of a value its limits allow."""
     width = estimate.high - estimate.low
     if math.isnan(width) or width == 0 or width > 0.01:
-        return 2
+        # Two digits of .997 would be those of a perfect classifier.
+        return 3 if 0.99 < estimate.value < 1 else 2
     return 3 if width > 0.001 else 4
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ FloatType = type[np.floating[Any]]
 
 def read_arrays(y: Any, score: Any, *, labels: LabelValues, weight: Any = None) -> Samples:
     """Sort the scores of labeled, unlabeled and known negative rows apart."""
+    check_order({"y": y, "score": score, "weight": weight})
     y = one_column(y, "y")
     score = check_scores(one_column(score, "score"))
     weight = None if weight is None else as_weights(one_column(weight, "weight"))
@@ -142,6 +143,29 @@ def label_kinds(y: Any, labels: LabelValues) -> Array:
     if (kinds < 0).any():
         raise _bad_labels(y, labels)
     return kinds
+
+
+def check_order(columns: Mapping[str, Any]) -> None:
+    """Refuse pandas objects that have the same rows in different orders: values go by place."""
+    indexed = [
+        (name, values.index)
+        for name, values in columns.items()
+        if hasattr(getattr(values, "index", None), "equals")
+    ]
+    for other, index in indexed[1:]:
+        name, first = indexed[0]
+        if len(index) != len(first) or index.equals(first):
+            continue
+        try:
+            same = index.sort_values().equals(first.sort_values())
+        except TypeError:  # names of rows that cannot be compared
+            continue
+        if same:
+            raise InputError(
+                f"{name} and {other} have the same index in different orders, and rows are paired "
+                f"by their places. Put them into one order, for example by .loc[{name}.index]; or "
+                "give arrays (.to_numpy()) if they are."
+            )
 
 
 def one_column(values: Any, name: str) -> Array:

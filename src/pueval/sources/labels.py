@@ -9,6 +9,8 @@ from typing import Any
 from pueval.errors import InputError
 
 SHOWN = 5
+# More different numbers than this are hardly labels.
+MOST_LABELS = 20
 # What a row is, beside labeled, unlabeled and negative (0, 1, 2).
 UNKNOWN, NO_LABEL = 3, 4
 
@@ -62,6 +64,11 @@ class LabelValues:
                 f"label −1 is ambiguous ({_rows(rows)} with labels {shown}): some write it for "
                 "unlabeled rows, others for negatives. Say which: unlabeled_label=-1 or "
                 f"negative_label=-1 (now {known})."
+            )
+        if len(values) > MOST_LABELS and all(isinstance(value, float) for value in values):
+            return InputError(
+                f"{_rows(rows)} with a label that is not {known}: {shown}. These look like scores: "
+                "labels come first, then scores."
             )
         return InputError(
             f"{_rows(rows)} with a label that is not {known}: {shown}. "

@@ -8,7 +8,7 @@ import numpy as np
 
 from pueval.errors import InputError
 from pueval.samples import Sample, sample
-from pueval.sources.arrays import equal_labels, one_column
+from pueval.sources.arrays import check_order, equal_labels, one_column
 from pueval.sources.labels import LabelValues
 
 
@@ -19,6 +19,7 @@ def represented(
 
     ``y``, ``score`` and ``weight`` have been checked already.
     """
+    check_order({"y": y, "propensity": propensity})
     y = one_column(y, "y")
     if isinstance(propensity, np.ma.MaskedArray):
         # Only those of labeled rows must be there.

@@ -147,6 +147,11 @@ def _top(counts: Counts, target: Target, wanted: float) -> Rule:
             f"top must be a number of rows between 1 and the {size:,g} of the target "
             f"({target}); got {wanted!r}."
         )
+    if wanted < 1 and counts.countable:
+        raise InputError(
+            f"top is a number of rows; got {wanted!r}. For that share of the {size:,g} rows give "
+            f"top={wanted * size:.0f}."
+        )
 
     def beyond(threshold: float) -> float:
         return float(sum(kind.around(np.array([threshold]))[1][0] for kind in kinds))

@@ -8,6 +8,8 @@ const format = (() => {
     if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
     const size = Math.abs(value);
     if (size >= 1000) return amount(Number(value.toPrecision(3)));
+    // Three decimals say little of small numbers.
+    if (size > 1e-9 && size < 0.01) return significant(value, 2);
     const text = size < 10 ? value.toFixed(digits) : value.toFixed(size < 100 ? 1 : 0);
     return text.replace(/^-/, Number(text) === 0 ? "" : "−");
   }

@@ -284,9 +284,8 @@ const pictures = (() => {
   // ------------------------------------------------------------------ where the prior came from
 
   function showEstimators() {
-    const estimated = models.filter((model) => model.prior_estimate);
     document.querySelectorAll("figure.estimators").forEach((figure, k) => {
-      const { answers, prior_upper: upper } = estimated[k].prior_estimate;
+      const { answers, prior_upper: upper } = state.priors[k].estimate;
       const shown = answers.map(([name, one], i) => ({
         name: name.replaceAll("_", " "),
         value: one.prior,

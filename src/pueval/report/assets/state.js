@@ -141,6 +141,7 @@ const state = (() => {
     models,
     moved,
     naiveAt,
+    priors: data.priors,
     reset,
     settings,
   };
