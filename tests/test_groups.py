@@ -10,6 +10,7 @@ import pytest
 
 import pueval.groups.rows
 from pueval import AssumptionWarning, Counts, InputError, compare, evaluate, evaluate_by, priors
+from pueval.commands.app import run
 from pueval.groups.codes import read_groups
 from pueval.measures import MEASURES
 from tests.conftest import draw
@@ -396,3 +397,37 @@ def test_all_measures_are_there(rng):
     alone = groups.evaluation(1)
     assert alone["f1"].value == pytest.approx(of["f1"].value)
     assert alone.best("f1").value >= alone["f1"].value
+
+
+def test_uneven_labels_are_remarked_on(rng, tmp_path, capsys):
+    """With the same chance of a label, more labels are more positives."""
+    by = np.repeat(["many", "few"], 4000)
+    positive = rng.random(8000) < np.where(by == "many", 0.4, 0.1)
+    score = rng.normal(size=8000) + 1.5 * positive
+    labeled = positive & (rng.random(8000) < 0.3)
+    given = {"prevalence": 0.25, "threshold": 1.0, "n_resamples": 50}
+    message = "shares of labeled rows differ between groups.*in 'few',.* in 'many'"
+    with pytest.warns(AssumptionWarning, match=message):
+        shared = evaluate_by(labeled, score, by, **given)
+    assert "group_prior" in shared.warnings[-1]
+    assert "shares of labeled rows differ" in repr(shared)
+    right = evaluate_by(labeled, score, by, group_prior="label_frequency", **given)
+    assert right.warnings == ()
+    truth = [positive[(by == name) & (score >= 1)].mean() for name in right.names]
+    np.testing.assert_allclose(right["precision"].value, truth, atol=0.06)
+    assert np.abs(shared["precision"].value - truth).max() > 0.1
+    path = tmp_path / "a.csv"
+    pd.DataFrame({"y": labeled.astype(int), "s": score, "site": by}).to_csv(path, index=False)
+    arguments = ["evaluate", str(path), "--label", "y", "--score", "s", "--by", "site"]
+    assert run([*arguments, "--prevalence", "0.25", "--threshold", "1"]) == 0
+    assert "Try --group-prior label_frequency" in " ".join(capsys.readouterr().out.split())
+
+
+def test_even_labels_are_not(rng):
+    calls = 0
+    for _ in range(40):
+        by = rng.integers(0, 10, 2000)
+        labeled = rng.random(2000) < 0.2
+        groups = evaluate_by(labeled, rng.normal(size=2000) + labeled, by, prior=0.05, level=None)
+        calls += any("shares of labeled rows" in said for said in groups.warnings)
+    assert calls == 0

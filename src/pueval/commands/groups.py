@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pueval.commands.terminal import say, show_table
+from pueval.commands.wording import as_options
 from pueval.counts import Counts
 from pueval.curves import naive_auc
 from pueval.errors import InputError
@@ -115,4 +116,4 @@ def _notes(groups: GroupEvaluation) -> list[str]:
         lines.append(
             f"In brackets: {in_percent(groups.level)} limits for other rows of the same groups."
         )
-    return lines + [f"! {warning}" for warning in groups.warnings]
+    return lines + [f"! {as_options(warning)}" for warning in groups.warnings]

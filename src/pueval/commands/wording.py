@@ -15,6 +15,7 @@ PHRASES = {
     ", or None for no intervals": "",
     " For no intervals use level=None.": "",
     'purity="estimate"': "--purity estimate",
+    'group_prior="label_frequency"': "--group-prior label_frequency",
     "For one model use evaluate()": "For one model use pueval evaluate",
 }
 # Not in quotes: that is what somebody else has written.

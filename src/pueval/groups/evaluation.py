@@ -51,6 +51,8 @@ class GroupEvaluation:
         Prior of every group; NaN where it has no estimates.
     notes : tuple of str
         Why a group has no estimates, or what looks wrong with them; empty if nothing does.
+    warnings : tuple of str
+        What looked wrong with all rows together.
     """
 
     names: tuple[Any, ...]
@@ -61,6 +63,7 @@ class GroupEvaluation:
     _raw: Raw
     _priors: Priors
     _blocks: tuple[Block, ...]
+    warnings: tuple[str, ...]
 
     # ------------------------------------------------------------------ numbers
 
@@ -88,11 +91,6 @@ class GroupEvaluation:
     def evaluated(self) -> Array:
         """Whether each group has estimates."""
         return ~np.isnan(self.prior)
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What looked wrong with all rows together; for single groups see ``notes``."""
-        return self.overall.warnings
 
     def __len__(self) -> int:
         return len(self.names)

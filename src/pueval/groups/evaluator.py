@@ -19,7 +19,14 @@ from pueval.evaluator import evaluate
 from pueval.groups.areas import Table
 from pueval.groups.codes import read_groups
 from pueval.groups.evaluation import GroupEvaluation
-from pueval.groups.priors import GroupPrior, Priors, check_way, group_priors, overall_prior
+from pueval.groups.priors import (
+    GroupPrior,
+    Priors,
+    check_way,
+    group_priors,
+    overall_prior,
+    uneven_labels,
+)
 from pueval.groups.raw import Raw, results
 from pueval.groups.rows import Block, divide, sort_block
 from pueval.groups.totals import Totals
@@ -107,7 +114,8 @@ def evaluate_by(
     Warns
     -----
     AssumptionWarning
-        What looked wrong with all rows together; what looked wrong in a group is in ``notes``.
+        What looked wrong with all rows together, or if groups with a shared prior differ in their
+        shares of labeled rows; what looked wrong in a group is in ``notes``.
 
     Notes
     -----
@@ -168,8 +176,6 @@ def evaluate_by(
             n_resamples=n_resamples,
             seed=seed,
         )
-    for warning in overall.warnings:
-        warnings.warn(warning, AssumptionWarning, stacklevel=2)
     notes = _too_small(totals, target, min_labeled, min_others)
     enough = np.ones(len(names), dtype=bool)
     enough[list(notes)] = False
@@ -186,6 +192,10 @@ def evaluate_by(
     usable = enough & ~np.isnan(found.prior)
     raw = _evaluate(blocks, totals, usable, found, overall, progress=progress)
     notes |= _contradictions(raw, usable, level)
+    uneven = uneven_labels(names, totals, usable) if group_prior == "shared" else None
+    said = (*overall.warnings, *([uneven] if uneven else []))
+    for warning in said:
+        warnings.warn(warning, AssumptionWarning, stacklevel=2)
     return GroupEvaluation(
         tuple(names),
         overall,
@@ -195,6 +205,7 @@ def evaluate_by(
         raw,
         found,
         tuple(blocks),
+        said,
     )
 
 

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import scipy
 
 from pueval.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 GroupPrior = Literal["shared", "label_frequency", "each"] | Mapping[Any, float]
 WAYS = ("shared", "label_frequency", "each")
+# Shares of labeled rows that differ by this factor, and so seldom by chance, are remarked on.
+NOTABLE, UNEVEN = 1.5, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +164,33 @@ def group_priors(
     # What chance does to the labels of a group, it does to a part of all rows.
     together = own * totals.n_unlabeled / overall.counts.n_unlabeled / (by_labels or math.inf)
     return Priors(prior, notes, own, common, by_labels, estimated, together)
+
+
+def uneven_labels(names: list[Any], totals: Totals, usable: Array) -> str | None:
+    """Say that groups differ in their shares of labeled rows, so that they hardly share a prior.
+
+    If labels are a random draw from all positives and every group has the same prior, every group
+    has the same share of labeled rows, but for chance: a chi-squared test of that.
+    """
+    groups = np.flatnonzero(usable & (totals.n_unlabeled > 0))
+    labeled, unlabeled = (totals.effective[kind][groups] for kind in (0, 1))
+    rows = labeled + unlabeled
+    if groups.size < 2:
+        return None
+    expected = rows * labeled.sum() / rows.sum()
+    statistic = np.sum((labeled - expected) ** 2 * (1 / expected + 1 / (rows - expected)))
+    share = labeled / rows
+    low, high = int(np.argmin(share)), int(np.argmax(share))
+    by_chance = scipy.special.chdtrc(groups.size - 1, statistic) > UNEVEN
+    if by_chance or share[high] < NOTABLE * share[low]:
+        return None
+    return (
+        f"shares of labeled rows differ between groups by more than chance: {share[low]:.2g} in "
+        f"{names[groups[low]]!r}, {share[high]:.2g} in {names[groups[high]]!r}. With labels that "
+        "are a random draw from all positives, groups then differ in their priors, and with a "
+        "shared prior differences of precision or AUC may be these. Try "
+        'group_prior="label_frequency".'
+    )
 
 
 def _from_frequency(
