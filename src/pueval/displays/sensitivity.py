@@ -19,7 +19,7 @@ from pueval.presentation import TITLES
 from pueval.results import Estimate
 from pueval.samples import Array
 from pueval.sensitivity.feasibility import largest_prior
-from pueval.sensitivity.grid import SensitivityGrid
+from pueval.sensitivity.grid import LEAST_PRIOR, SensitivityGrid
 from pueval.tables import number
 
 if TYPE_CHECKING:
@@ -266,6 +266,8 @@ class SensitivityDisplay(FromData):
             from matplotlib.patches import Patch
 
             words = "contradicts the data"
+            if np.any(self.grid.feasible & ~self.possible):
+                words += " or is beyond the measure's range"
             looks = {"facecolor": infeasible_color, "edgecolor": "0.72", "linewidth": 0}
             handles.append(Patch(hatch="//", label=words, **looks))
         legend(ax, "lower right", handles=handles)
@@ -276,7 +278,7 @@ def _priors(counts: Counts, shown: Sequence[float], points: int) -> Array:
     """Priors from 0 to somewhat above the largest that clean labels allow."""
     counts.check()
     most = 1.0 if not counts.n_unlabeled else largest_prior(counts).prior
-    return np.linspace(0.0, min(max(1.15 * most, 1.1 * max(shown), 0.05), 0.99), points)
+    return np.linspace(0.0, min(max(1.15 * most, 1.1 * max(shown), LEAST_PRIOR), 0.99), points)
 
 
 def _purities(counts: Counts, shown: Sequence[float], points: int) -> Array:

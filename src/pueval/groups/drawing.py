@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pueval.counts import Counts
     from pueval.groups.evaluation import GroupEvaluation
 
+NAMES = {"C0": "the group", "0.65": "all rows"}
 LABELS = {
     "roc": ("false positive rate", "true positive rate"),
     "pr": ("recall", "precision"),
@@ -32,7 +33,10 @@ def small_multiples(
     if curve not in LABELS:
         raise InputError(f"curve must be 'roc' or 'pr'; got {curve!r}.")
     wanted = _wanted(groups, names, most)
-    figures = require("matplotlib.figure", extra="plot", purpose="GroupEvaluation.plot()")
+    figures, lines_ = (
+        require(f"matplotlib.{part}", extra="plot", purpose="GroupEvaluation.plot()")
+        for part in ("figure", "lines")
+    )
     lines = math.ceil(len(wanted) / columns)
     figure: Figure = figures.Figure(
         figsize=(2.4 * min(columns, len(wanted)) + 0.6, 2.5 * lines + 0.6), layout="constrained"
@@ -46,8 +50,8 @@ def small_multiples(
     for panel, k in zip(panels, wanted, strict=False):
         mixture = Mixture(float(groups.prior[k]), overall.mixture.purity)
         own = _curve(curve, groups.counts(groups.names[k]), mixture, overall.target)
-        panel.plot(*background, color="0.75", linewidth=1)
-        panel.plot(*own, color="C0", linewidth=1.5)
+        for points, color, width in zip((own, background), NAMES, (1.5, 1), strict=True):
+            panel.plot(*points, color=color, linewidth=width, zorder=width)
         # Names are data: no mathematics in them.
         panel.set_title(
             f"{shown(groups.names[k])}: {auc.value[k]:.2f}", fontsize=9, parse_math=False
@@ -57,6 +61,16 @@ def small_multiples(
     for panel in panels[len(wanted) :]:
         panel.set_visible(False)
     x, y = LABELS[curve]
+    missing = len(groups) - len(wanted)
+    figure.legend(
+        handles=[lines_.Line2D([], [], color=color, label=label) for color, label in NAMES.items()],
+        title=f"{missing:,} of {len(groups):,} groups not shown" if missing and not names else None,
+        loc="outside upper right",
+        ncols=2,
+        fontsize=8,
+        title_fontsize=8,
+        frameon=False,
+    )
     figure.supxlabel(x, fontsize=9)
     figure.supylabel(y, fontsize=9)
     return figure

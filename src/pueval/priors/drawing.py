@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pueval.errors import require
 from pueval.levels import in_percent
 from pueval.samples import Array
+from pueval.sensitivity.grid import LEAST_PRIOR
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,6 +36,7 @@ def draw_estimate(estimate: PriorEstimate, ax: Axes | None = None) -> Axes:
         if interval is not None:
             ax.plot(interval, [row, row], color=color, lw=2, solid_capstyle="butt")
         ax.plot([prior], [row], "o", color=color, ms=7 if row else 9)
+    highest = max([estimate.prior_upper, *(max(interval or (0.0,)) for *_, interval in answers)])
     ax.axvline(estimate.prior_upper, color=LIMIT, ls="--", lw=1.2)
     ax.annotate(
         "largest prior\nthe data allow",
@@ -50,7 +52,7 @@ def draw_estimate(estimate: PriorEstimate, ax: Axes | None = None) -> Axes:
     ax.set(
         yticks=range(len(answers)),
         yticklabels=[name.replace("_", " ") for name, _, _ in answers],
-        xlim=(0, min(1.0, max(1.15 * estimate.prior_upper, 0.1))),
+        xlim=(0, min(1.0, 1.15 * max(highest, LEAST_PRIOR))),
         ylim=(len(answers) - 0.4, -1.2),
         xlabel=f"prior ({in_percent(estimate.level)} limits)",
     )

@@ -27,6 +27,8 @@ SCORES = 2048
 PRIORS, PURITIES = 61, 31
 # The contrast purity − prior below which a corrected value is only noise.
 LEAST_CONTRAST = 0.01
+# Tables and pictures reach at least to this prior.
+LEAST_PRIOR = 0.002
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +137,7 @@ def _function(
 
 def _own_priors(counts: Counts, own: Mixture) -> Array:
     """From 0 to a little more than the data allow, or than was assumed."""
-    most = max(1.15 * largest_prior(counts).prior, 1.5 * own.prior, 0.1)
+    most = max(1.15 * largest_prior(counts).prior, 1.5 * own.prior, LEAST_PRIOR)
     return np.linspace(0.0, min(most, 1 - LEAST_CONTRAST), PRIORS)
 
 
