@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pueval.counts import Counts
     from pueval.groups.evaluation import GroupEvaluation
 
-NAMES = {"C0": "the group", "0.65": "all rows"}
+NAMES = {"0.65": "all rows", "C0": "the group"}
 LABELS = {
     "roc": ("false positive rate", "true positive rate"),
     "pr": ("recall", "precision"),
@@ -50,8 +50,8 @@ def small_multiples(
     for panel, k in zip(panels, wanted, strict=False):
         mixture = Mixture(float(groups.prior[k]), overall.mixture.purity)
         own = _curve(curve, groups.counts(groups.names[k]), mixture, overall.target)
-        for points, color, width in zip((own, background), NAMES, (1.5, 1), strict=True):
-            panel.plot(*points, color=color, linewidth=width, zorder=width)
+        for points, color, width in zip((background, own), NAMES, (1, 1.5), strict=True):
+            panel.plot(*points, color=color, linewidth=width)
         # Names are data: no mathematics in them.
         panel.set_title(
             f"{shown(groups.names[k])}: {auc.value[k]:.2f}", fontsize=9, parse_math=False
