@@ -108,10 +108,10 @@ class TestSaved:
         [
             lambda about: b"garbage",
             lambda about: b"[1]",
-            lambda about: json.dumps({"format": "counts", "version": 1}).encode(),
+            lambda about: json.dumps({"format": "counts", "version": 2}).encode(),
             lambda about: json.dumps(about | {"bins": "many"}).encode(),
             lambda about: json.dumps(about | {"bins": 3}).encode(),
-            lambda about: json.dumps(about | {"squares": None}).encode(),
+            lambda about: json.dumps(about | {"totals": None}).encode(),
             lambda about: json.dumps(about | {"totals": [1, 2]}).encode(),
         ],
     )

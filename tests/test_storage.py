@@ -111,9 +111,19 @@ class TestRefused:
         table = change(table).replace_schema_metadata({KEY: json.dumps(metadata).encode()})
         pq.write_table(table, path)
 
+    def test_squares_that_do_not_fit(self, path):
+        counts = Counts.from_arrays([1, 0, 0], [3.0, 2.0, 1.0], weight=[0.5, 1.5, 2.5])
+
+        def without(table):
+            at = table.column_names.index("unlabeled_squared")
+            return table.set_column(at, "unlabeled_squared", pa.array([0.0, 0.0, 6.25]))
+
+        self.changed(counts, path, without)
+        self.refused("do not add up to what the file says", path)
+
     def test_other_versions(self, counts, path):
         self.changed(counts, path, lambda table: table, {"version": 99})
-        self.refused("is of format version 99; this pueval reads version 1", path)
+        self.refused("is of format version 99; this pueval reads version 2", path)
 
     def test_changed_content(self, counts, path):
         self.changed(counts, path, lambda table: table.slice(1))

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pueval import Counts, InputError, tally
+from pueval import Counts, InputError, compare, evaluate, tally
 
 NAMES = {"label": "y", "score": "s", "weight": "w"}
 # Tornado leaves sockets to the garbage collector while it looks for a free port.
@@ -151,3 +151,64 @@ class TestText:
         assert not counts.countable
         by = tally(path, label="y", scores="s", weight="w", by="y", engine=engine, bins=bins)
         assert by["1",]["s"].n == 3e17
+
+
+class TestWeightsThatGoWithTheScore:
+    """Rows with low scores were thinned out, and weigh more: their squares belong to them."""
+
+    @pytest.fixture
+    def thinned(self, rng):
+        positive = rng.random(9000) < 0.3
+        score = rng.normal(size=9000) + 1.5 * positive
+        labeled = positive & (rng.random(9000) < 0.3)
+        chance = np.where(score > 1, 1.0, 0.2)
+        kept = rng.random(9000) < chance
+        return {"y": labeled[kept].astype(int), "s": score[kept], "w": 1 / chance[kept]}
+
+    @staticmethod
+    def errors(counts):
+        ev = evaluate(counts, prior=0.2, threshold=1.0)
+        names = ("roc_auc", "precision", "recall", "f1", "specificity", "matthews_corrcoef")
+        return np.array([ev[name].standard_error for name in names])
+
+    def test_errors_are_those_of_single_rows(self, thinned):
+        """Against `compare`, which adds up the influence of every row."""
+        scores = {"a": thinned["s"], "b": np.roll(thinned["s"], 1)}
+        given = {"prior": 0.2, "threshold": 1.0, "weight": thinned["w"]}
+        single = compare(thinned["y"], scores, **given)["a"]
+        together = evaluate(thinned["y"], thinned["s"], **given)
+        for name in ("roc_auc", "precision", "recall", "f1", "specificity"):
+            expected = single[name].standard_error
+            assert together[name].standard_error == pytest.approx(expected, rel=0.06), name
+        # Kish's number of rows would not do.
+        recall = together["recall"].value
+        kish = np.sqrt(recall * (1 - recall) / together.counts.effective[0])
+        assert together["recall"].standard_error > 1.2 * kish
+
+    def test_wherever_rows_come_from(self, thinned, path):
+        wanted = self.errors(from_arrays(thinned))
+        for where, counts in everywhere(thinned, path).items():
+            np.testing.assert_allclose(self.errors(counts), wanted, rtol=0.05, err_msg=where)
+
+    def test_whatever_happens_to_counts(self, thinned, tmp_path):
+        counts = from_arrays(thinned)
+        wanted = self.errors(counts)
+        counts.to_parquet(tmp_path / "counts.parquet")
+        halves = [
+            Counts.from_arrays(*(thinned[k][rows] for k in "ys"), weight=thinned["w"][rows])
+            for rows in (slice(0, None, 2), slice(1, None, 2))
+        ]
+        for what, other in {
+            "kept": Counts.from_parquet(tmp_path / "counts.parquet"),
+            "added": halves[0] + halves[1],
+            "in bins": counts.to_bins(4096),
+            "thinned": counts.thinned(3000),
+        }.items():
+            np.testing.assert_allclose(self.errors(other), wanted, rtol=0.03, err_msg=what)
+            assert other.effective == pytest.approx(counts.effective), what
+
+    def test_weights_of_any_unit(self, thinned):
+        wanted = self.errors(from_arrays(thinned))
+        for unit in (1e-3, 1e4):
+            found = self.errors(from_arrays(thinned | {"w": unit * thinned["w"]}))
+            np.testing.assert_allclose(found, wanted, rtol=1e-9)

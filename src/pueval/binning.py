@@ -114,8 +114,8 @@ def assemble(
     low: Array,
     high: Array,
     count: Array,
+    square: Array | None = None,
     *,
-    squares: tuple[float, float, float] | None,
     bins: int,
 ) -> tuple[Samples, Binning]:
     """Put groups of rows into bins.
@@ -128,8 +128,8 @@ def assemble(
         Lowest and highest score of each group; both must lie in the same bin.
     count : ndarray
         Rows, or their weight.
-    squares : tuple of float or None
-        Sum of squared weights of each kind; None where rows just count.
+    square : ndarray or None
+        Sum of their squared weights; None where rows just count.
     bins : int
         Bins between a score and twice it.
     """
@@ -144,32 +144,36 @@ def assemble(
     kinds = []
     for code in range(3):
         rows = kind == code
-        total = np.zeros(there.size, dtype=np.float64 if count.dtype.kind == "f" else np.int64)
-        np.add.at(total, group[rows], count[rows])
-        made = sample(score.copy(), total)
-        if squares is not None:
-            made = Sample(made.chunks, squares[code])
-        kinds.append(made)
+        sums: list[Array | None] = []
+        for column in (count, square):
+            if column is None:
+                sums.append(None)
+                continue
+            total = np.zeros(there.size, dtype=np.float64 if column.dtype.kind == "f" else np.int64)
+            np.add.at(total, group[rows], column[rows])
+            sums.append(total)
+        kinds.append(sample(score.copy(), *sums))
     return (kinds[0], kinds[1], kinds[2]), Binning(bins, score[wide])
 
 
 def bin_samples(kinds: Samples, binning: Binning | None, bins: int) -> tuple[Samples, Binning]:
     """Put samples into bins; if they are in finer ones already, several of those become one."""
-    columns: list[list[Array]] = [[], [], []]
+    columns: list[list[Array]] = [[], [], [], []]
     for code, one in enumerate(kinds):
         for chunk in one.chunks:
             size = chunk.values.size
             columns[0].append(np.full(size, code))
             columns[1].append(chunk.values.astype(np.float64))
-            columns[2].append(np.ones(size, np.int64) if chunk.count is None else chunk.count)
+            columns[2].append(chunk.counted)
+            columns[3].append(chunk.squared)
     if not columns[0]:
         return kinds, Binning(bins, np.empty(0))
-    kind, low, count = (np.concatenate(column) for column in columns)
+    kind, low, count, square = (np.concatenate(column) for column in columns)
     high = low
     if binning is not None and binning.wide.size:
         high = np.where(np.isin(low, binning.wide), np.inf, low)
-    squares = (kinds[0].squares, kinds[1].squares, kinds[2].squares)
-    return assemble(kind, low, high, count, squares=squares, bins=bins)
+    weighted = any(one.weighted for one in kinds)
+    return assemble(kind, low, high, count, square if weighted else None, bins=bins)
 
 
 def add_binned(

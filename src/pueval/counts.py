@@ -12,7 +12,7 @@ import numpy as np
 from pueval import steps as views
 from pueval.binning import Binning, add_binned, bin_samples, check_bins
 from pueval.errors import BinnedScoresWarning, InputError
-from pueval.samples import EMPTY, Array, Sample
+from pueval.samples import EMPTY, Array, Chunk, Sample
 from pueval.sources.arrays import one_column, read_arrays
 from pueval.sources.columns import Columns
 from pueval.sources.labels import LabelValues
@@ -274,7 +274,8 @@ class Counts:
                     f"got {len(scores):,} and {len(count):,}."
                 )
             as_rows = read_arrays(np.ones(len(scores)), scores, labels=labels, weight=count)[0]
-            kinds.append(Sample(as_rows.chunks, as_rows.total))
+            chunks = tuple(Chunk(chunk.values, chunk.count) for chunk in as_rows.chunks)
+            kinds.append(Sample(chunks))
         return cls(kinds[0], kinds[1], kinds[2])
 
     @classmethod

@@ -52,19 +52,34 @@ def _as_type(thresholds: Array, dtype: np.dtype[Any]) -> tuple[Array, Array | bo
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Ascending values, each standing for ``count`` rows (for one row where ``count`` is None)."""
+    """Ascending values, each standing for ``count`` rows (for one row where ``count`` is None).
+
+    Where rows have float weights, ``count`` is the sum of weights and ``square`` that of their
+    squares; None where every row counts once.
+    """
 
     values: Array
     count: Array | None = None
+    square: Array | None = None
 
     @classmethod
-    def of(cls, values: Array, count: Array | None = None) -> Chunk:
-        """Sort the values (and their counts with them); takes ownership of ``values``."""
+    def of(cls, values: Array, count: Array | None = None, square: Array | None = None) -> Chunk:
+        """Sort the values (and what belongs to them); takes ownership of ``values``."""
         if count is None:
             values.sort()
             return cls(values)
         order = np.argsort(values, kind="stable")
-        return cls(values[order], count[order])
+        return cls(values[order], count[order], None if square is None else square[order])
+
+    @property
+    def counted(self) -> Array:
+        """The count of each value."""
+        return np.ones(self.values.size, dtype=np.int64) if self.count is None else self.count
+
+    @property
+    def squared(self) -> Array:
+        """The sum of squared weights of each value."""
+        return self.counted if self.square is None else self.square
 
     @cached_property
     def from_top(self) -> Array:
@@ -114,12 +129,9 @@ class Sample:
     ----------
     chunks : tuple of Chunk
         None of them empty.
-    squares : int or float
-        Sum of the squared weights of the rows; the effective number of rows is total² / squares.
     """
 
     chunks: tuple[Chunk, ...]
-    squares: int | float
 
     @cached_property
     def total(self) -> int | float:
@@ -127,9 +139,22 @@ class Sample:
         return sum(chunk.total for chunk in self.chunks)
 
     @property
+    def weighted(self) -> bool:
+        """Whether rows have float weights of which the squares are known."""
+        return any(chunk.square is not None for chunk in self.chunks)
+
+    @cached_property
+    def squared(self) -> Sample:
+        """The same values, weighing the sum of the squared weights of their rows."""
+        if not self.weighted:
+            return self
+        return Sample(tuple(Chunk(chunk.values, chunk.squared) for chunk in self.chunks))
+
+    @property
     def effective(self) -> float:
-        """The number of equally weighted rows that carry as much information."""
-        return self.total**2 / self.squares if self.squares else 0.0
+        """The number of equally weighted rows that carry as much information (Kish)."""
+        squares = self.squared.total
+        return self.total**2 / squares if squares else 0.0
 
     @property
     def countable(self) -> bool:
@@ -216,29 +241,24 @@ class Sample:
         if len(self.chunks) < 2:
             return self
         values = np.concatenate([c.values for c in self.chunks])
-        count = None
+        count = square = None
         if any(c.count is not None for c in self.chunks):
-            ones = [
-                np.ones(c.values.size, dtype=np.int64) if c.count is None else c.count
-                for c in self.chunks
-            ]
-            count = np.concatenate(ones)
-        return Sample((Chunk.of(values, count),), self.squares)
+            count = np.concatenate([c.counted for c in self.chunks])
+        if self.weighted:
+            square = np.concatenate([c.squared for c in self.chunks])
+        return Sample((Chunk.of(values, count, square),))
 
     def times(self, factor: float) -> Sample:
         """Return the same rows, each weighing so many times as much."""
-        chunks = (
-            Chunk(c.values, factor * (np.ones(c.values.size) if c.count is None else c.count))
-            for c in self.chunks
-        )
-        return Sample(tuple(chunks), self.squares * factor**2)
+        chunks = (Chunk(c.values, factor * c.counted, factor**2 * c.squared) for c in self.chunks)
+        return Sample(tuple(chunks))
 
     def __add__(self, other: Sample) -> Sample:
-        both = Sample(self.chunks + other.chunks, self.squares + other.squares)
+        both = Sample(self.chunks + other.chunks)
         return both if len(both.chunks) <= MOST_CHUNKS else both.merged()
 
 
-EMPTY = Sample((), 0)
+EMPTY = Sample(())
 
 
 def _select(columns: list[Array], rank: Array) -> Array:
@@ -284,17 +304,20 @@ def _floats(keys: Array) -> Array:
     return floats
 
 
-def sample(values: Array, count: Array | None = None, *, weighted: bool = False) -> Sample:
+def sample(values: Array, count: Array | None = None, square: Array | None = None) -> Sample:
     """Make a sample of unsorted values; takes ownership of ``values``.
 
-    With ``weighted``, ``count`` holds a weight per row; otherwise it says how many rows there are.
+    ``count`` says how many rows have a value; or it is the sum of their weights, and ``square``
+    that of the squared weights.
     """
     if count is not None:
         kept = count != 0
         if not kept.all():
             values, count = values[kept], count[kept]
-    if not values.size:
-        return EMPTY
-    chunk = Chunk.of(values, count)
-    squares = np.square(count).sum().item() if weighted and count is not None else chunk.total
-    return Sample((chunk,), squares)
+            square = None if square is None else square[kept]
+    return Sample((Chunk.of(values, count, square),)) if values.size else EMPTY
+
+
+def weighted_sample(values: Array, weight: Array) -> Sample:
+    """Make a sample of rows with weights: integers say how often a row counts."""
+    return sample(values, weight, np.square(weight) if weight.dtype.kind == "f" else None)

@@ -47,6 +47,11 @@ class Steps:
         )
 
 
+def squared(kinds: Kinds) -> Kinds:
+    """Return the same scores, weighing the sums of their rows' squared weights."""
+    return kinds[0].squared, kinds[1].squared, kinds[2].squared
+
+
 def tabulate(kinds: Kinds) -> tuple[Array, Array, Array, Array]:
     """Return the distinct scores, descending, and the rows of each kind that have them."""
     found = [kind.distinct() for kind in kinds]
@@ -128,5 +133,6 @@ def thin(
     samples = []
     for kind in kinds if represented is None else (*kinds, represented):
         inside = np.diff(kind.around(cuts)[1], prepend=0)
-        samples.append(Sample(sample(cuts.copy(), inside).chunks, kind.squares))
+        square = np.diff(kind.squared.around(cuts)[1], prepend=0) if kind.weighted else None
+        samples.append(sample(cuts.copy(), inside, square))
     return samples

@@ -12,7 +12,7 @@ import numpy as np
 
 from pueval.counts import Counts
 from pueval.errors import InputError
-from pueval.samples import Array, in_threads, sample
+from pueval.samples import Array, in_threads, sample, weighted_sample
 from pueval.sources.arrays import (
     as_scores,
     as_weights,
@@ -239,8 +239,7 @@ def _counts(score: Array, places: tuple[Array, ...], weights: list[Array] | None
         if weights is None:
             samples.append(sample(score[where]))
         else:
-            weighted = weights[kind].dtype.kind == "f"
-            samples.append(sample(score[where], weights[kind], weighted=weighted))
+            samples.append(weighted_sample(score[where], weights[kind]))
     # NaN and +inf sort to the end and −inf to the front, so the ends tell for all.
     ends = [chunk.values[[0, -1]] for kind in samples for chunk in kind.chunks]
     if not np.isfinite(ends).all():

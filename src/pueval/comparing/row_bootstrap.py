@@ -99,7 +99,7 @@ class _Model:
             count = weight[order[(order >= kind.start) & (order < kind.stop)]]
             kept = count > 0
             chunk = Chunk(sample.chunks[0].values[kept], count[kept])
-            samples.append(Sample((chunk,), chunk.total))
+            samples.append(Sample((chunk,)))
         return Counts(*samples)
 
 

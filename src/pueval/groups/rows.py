@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from pueval.counts import Counts
-from pueval.samples import EMPTY, Array, sample
+from pueval.samples import EMPTY, Array, sample, weighted_sample
 
 # Rows and groups of a block. Blocks are sorted apart, each by one thread; codes of so few groups
 # are sorted by counting.
@@ -101,8 +101,7 @@ class Block:
             elif weight is None:
                 samples.append(sample(score[mine]))
             else:
-                weighted = weight.dtype.kind == "f"
-                samples.append(sample(score[mine], weight[mine], weighted=weighted))
+                samples.append(weighted_sample(score[mine], weight[mine]))
         return Counts(*samples)
 
 

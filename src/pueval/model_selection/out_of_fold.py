@@ -214,7 +214,7 @@ def mean_counts(repeats: list[Counts]) -> Counts:
         chunks = []
         for each in same:
             for chunk in each.merged().chunks:
-                count = np.ones(chunk.values.size) if chunk.count is None else chunk.count
-                chunks.append(Chunk(chunk.values, count / len(repeats)))
-        kinds.append(Sample(tuple(chunks), same[0].squares).merged())
+                count, square = (each / len(repeats) for each in (chunk.counted, chunk.squared))
+                chunks.append(Chunk(chunk.values, count, square))
+        kinds.append(Sample(tuple(chunks)).merged())
     return Counts(*kinds)

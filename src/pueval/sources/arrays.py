@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pueval.errors import InputError
-from pueval.samples import EMPTY, Array, Chunk, Sample, in_threads, sample
+from pueval.samples import EMPTY, Array, Chunk, Sample, in_threads, sample, weighted_sample
 from pueval.sources.labels import LabelValues, infinite, missing
 
 # Arrays shorter than this are sorted on one core: starting a thread costs more than it saves.
@@ -74,9 +74,8 @@ def _read(
         masks = _masks(y, labels)
         if sum(map(np.count_nonzero, masks)) != len(y):
             return None
-        weighted = weight.dtype.kind == "f"
         score = score.astype(kept_as, copy=False)
-        return _three(sample(score[mask], weight[mask], weighted=weighted) for mask in masks)
+        return _three(weighted_sample(score[mask], weight[mask]) for mask in masks)
     # Most rows are of one kind. To sort the others to the end, as +inf, is faster than to pick it.
     usual = int(np.argmax([np.count_nonzero(mask) for mask in _masks(y[:BLOCK], labels)]))
     padded = np.empty(len(y), dtype=kept_as)
@@ -97,7 +96,7 @@ def _read(
     samples = [sample(np.concatenate(parts)) if parts else EMPTY for parts in picked]
     found = len(y) - sum(one.total for one in samples)
     if found:
-        samples[usual] = Sample((Chunk(padded[:found]),), found)
+        samples[usual] = Sample((Chunk(padded[:found]),))
     return _three(samples)
 
 

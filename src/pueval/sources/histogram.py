@@ -80,11 +80,11 @@ class Histogram:
     def __init__(self, bins: int, *, weighted: bool = False) -> None:
         self.bins = bins
         self.weighted = weighted
-        self.squares = [0.0, 0.0, 0.0]
         self._start = 0
         # Rows of each kind; but of the kind that most rows of the first batch are of, all rows:
         # what belongs to the others is taken off at the end.
         self._count = np.zeros((3, 0), dtype=np.float64 if weighted else np.int64)
+        self._square = np.zeros((3, 0))  # sums of squared weights
         self._most: int | None = None
         self._memory = np.empty(0, dtype=np.int64)
         self._value = np.empty(0)  # the first score seen in a bin
@@ -132,9 +132,6 @@ class Histogram:
         if not values.size:
             return True
         number, low, high = numbered(values, self.bins)
-        if self.weighted:
-            for code in range(3):
-                self.squares[code] += float(np.square(weight[codes == code]).sum())
         if not self._reach(low, high):
             self._sort(codes, values, weight)
             return True
@@ -143,6 +140,9 @@ class Histogram:
             rows = np.flatnonzero(codes == code)
             added = np.bincount(number[rows], weight[rows], minlength=self._narrow.size)
             self._count[code] += added.astype(self._count.dtype)
+            if self.weighted:
+                squares = np.square(weight[rows])
+                self._square[code] += np.bincount(number[rows], squares, self._narrow.size)
         self._compare(number, values)
         return True
 
@@ -164,6 +164,10 @@ class Histogram:
         narrow = np.ones(end - start, dtype=bool)
         if size:
             count[:, at], value[at], narrow[at] = self._count, self._value, self._narrow
+        if self.weighted:
+            square = np.zeros(count.shape)
+            square[:, at] = self._square
+            self._square = square
         self._start, self._count, self._value, self._narrow = start, count, value, narrow
         return True
 
@@ -200,7 +204,8 @@ class Histogram:
 
     def _sort(self, codes: Array, values: Array, count: Array) -> None:
         """Keep rows that the arrays do not reach."""
-        batch = assemble(codes, values, values, count, squares=None, bins=self.bins)
+        square = np.square(count) if self.weighted else None
+        batch = assemble(codes, values, values, count, square, bins=self.bins)
         self._rest = add_binned(*self._rest, *batch)
 
     def result(self, *, whole: bool = False) -> tuple[Samples, Binning]:
@@ -216,7 +221,12 @@ class Histogram:
         wide = ~self._narrow[there]
         edges = lower_edges(there + self._start, self.bins)
         score = np.where(wide, edges, self._value[there])
-        labeled, unlabeled, negative = (sample(score.copy(), column[there]) for column in count)
+        labeled, unlabeled, negative = (
+            sample(
+                score.copy(), column[there], self._square[code, there] if self.weighted else None
+            )
+            for code, column in enumerate(count)
+        )
         samples, binning = (labeled, unlabeled, negative), Binning(self.bins, score[wide])
         others, beyond = self._rest
         if beyond is not None:
@@ -225,11 +235,6 @@ class Histogram:
             binning = added
         if whole:
             samples = tuple(_whole(kind) for kind in samples)  # type: ignore[assignment]
-        elif self.weighted:
-            samples = tuple(  # type: ignore[assignment]
-                Sample(kind.chunks, square)
-                for kind, square in zip(samples, self.squares, strict=True)
-            )
         return samples, binning
 
 
@@ -238,4 +243,4 @@ def _whole(kind: Sample) -> Sample:
         chunk if chunk.count is None else Chunk(chunk.values, chunk.count.astype(np.int64))
         for chunk in kind.chunks
     )
-    return Sample(chunks, sum(chunk.total for chunk in chunks))
+    return Sample(chunks)

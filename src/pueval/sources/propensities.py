@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pueval.errors import InputError
-from pueval.samples import Sample, sample
+from pueval.samples import Sample, sample, weighted_sample
 from pueval.sources.arrays import check_order, equal_labels, one_column
 from pueval.sources.labels import LabelValues
 
@@ -45,10 +45,8 @@ def represented(
         )
     values = one_column(score, "score")[mask].astype(np.float64)
     if weight is None:
-        return sample(values, 1 / chance, weighted=True)
+        return weighted_sample(values, 1 / chance)
     weights = one_column(weight, "weight")[mask]
-    found = sample(values, weights / chance, weighted=True)
-    if weights.dtype.kind == "f":
-        return found
     # Whole weights are rows that occur several times.
-    return Sample(found.chunks, float(np.sum(weights / chance**2)))
+    square = weights**2 if weights.dtype.kind == "f" else weights
+    return sample(values, weights / chance, square / chance**2)

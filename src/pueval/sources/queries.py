@@ -22,7 +22,7 @@ from pueval.binning import (
     assemble,
 )
 from pueval.errors import InputError
-from pueval.samples import Array, Sample, sample
+from pueval.samples import Array, sample
 from pueval.sources import limits
 from pueval.sources.arrays import EXACT, SMALL, check_total
 from pueval.sources.columns import Columns, check_column
@@ -333,22 +333,20 @@ def _is_small(score: Array, kind: nw.dtypes.DType) -> bool:
 def _counted(part: dict[str, Array], bins: int | None, *, automatic: bool, whole: bool) -> Counted:
     """Make the samples of one score column and group."""
     kind, count = part["code"] // 16, part["n"]
-    squares = None
+    square = None
     if "weight" in part:
         count = part["weight"].astype(np.int64) if whole else part["weight"]
-    if not (whole or "weight" not in part):
-        sums = [float(part["square"][kind == code].sum()) for code in range(3)]
-        squares = (sums[0], sums[1], sums[2])
+        square = None if whole else part["square"]
     if bins is not None:
-        samples, binning = assemble(
-            kind, part["low"], part["high"], count, squares=squares, bins=bins
-        )
+        samples, binning = assemble(kind, part["low"], part["high"], count, square, bins=bins)
         # Nothing was lost: these are all the scores there are.
         return samples, (None if automatic and not binning.wide.size else binning)
     made = []
     for code in range(3):
         rows = kind == code
         values, times = part["score"][rows] + 0.0, count[rows]
-        one = sample(values, None if np.all(times == 1) and squares is None else times)
-        made.append(one if squares is None else Sample(one.chunks, squares[code]))
+        if square is None:
+            made.append(sample(values, None if np.all(times == 1) else times))
+        else:
+            made.append(sample(values, times, square[rows]))
     return (made[0], made[1], made[2]), None

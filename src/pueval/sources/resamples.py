@@ -73,7 +73,6 @@ def read_resamples(
                         lines["low"][mine],
                         lines["high"][mine],
                         lines[f"w{r}"][mine].astype(np.int64),
-                        squares=None,
                         bins=bins,
                     )
                 )

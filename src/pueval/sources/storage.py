@@ -1,7 +1,8 @@
 """Counts kept in a Parquet file, so that a later run can add to them.
 
 The file is an ordinary table, which any tool can read: a row per distinct score (or bin), with
-columns ``score``, ``labeled``, ``unlabeled``, ``negative`` and ``wide``. What else is needed
+columns ``score``, ``labeled``, ``unlabeled``, ``negative`` and ``wide``; where rows have float
+weights, also with sums of squared weights, ``labeled_squared`` and so on. What else is needed
 stands in the metadata of the file under the key ``pueval``, with the version of this format.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +18,15 @@ import numpy as np
 
 from pueval.binning import Binning, Samples
 from pueval.errors import InputError, require
-from pueval.samples import EMPTY, Array, Sample, sample
+from pueval.samples import Array, Sample, sample
+from pueval.steps import squared, tabulate
 from pueval.writing import replacement
 
 # Raise it when an older pueval could not read a file any more, or would read it wrongly.
-VERSION = 1
+VERSION = 2
 KEY = b"pueval"
 KINDS = ("labeled", "unlabeled", "negative")
+SQUARES = tuple(f"{kind}_squared" for kind in KINDS)
 AGAIN = "count the rows again."
 Path_ = str | os.PathLike[str]
 
@@ -42,10 +46,12 @@ def write_counts(
         "version": VERSION,
         "bins": None if binning is None else binning.bins,
         "totals": [column.sum().item() for column in columns],
-        "squares": [kind.squares for kind in kinds],
     }
+    squares: dict[str, Array] = {}
+    if any(kind.weighted for kind in kinds):
+        squares = dict(zip(SQUARES, tabulate(squared(kinds))[1:], strict=True))
     content = arrow.table(
-        {"score": score, **dict(zip(KINDS, columns, strict=True)), "wide": wide},
+        {"score": score, **dict(zip(KINDS, columns, strict=True)), **squares, "wide": wide},
     ).replace_schema_metadata({KEY: json.dumps(about).encode()})
     with replacement(path) as temporary:
         parquet.write_table(content, temporary, compression="zstd", write_page_checksum=True)
@@ -92,12 +98,17 @@ def load_counts(path: Path_) -> tuple[Samples, Binning | None]:
         ) from None
     about = _about(text, table.schema.metadata or {})
     score, *columns = _columns(text, table)
-    _check(text, score, columns, about)
+    columns, squares = columns[: len(KINDS)], columns[len(KINDS) :]
+    _check(text, score, columns, squares, about)
     made: list[Sample] = []
-    for column, squares in zip(columns, about["squares"], strict=True):
-        # From the lowest score up: sorted already.
-        one = sample(score[::-1].copy(), column[::-1].copy())
-        made.append(Sample(one.chunks, squares) if one.chunks else EMPTY)
+    for column, square in zip_longest(columns, squares):
+        # From the lowest score up: sorted already. What counts rows has no other weights.
+        weighed = square is not None and column.dtype.kind == "f"
+        made.append(
+            sample(
+                score[::-1].copy(), column[::-1].copy(), square[::-1].copy() if weighed else None
+            )
+        )
     binning = None
     if about["bins"] is not None:
         wide = table["wide"].to_numpy()
@@ -123,12 +134,12 @@ def _about(text: str, metadata: dict[bytes, bytes]) -> dict[str, Any]:
             f"{VERSION}. Use the pueval that wrote it, or a newer one."
         )
     bins = about.get("bins")
-    totals, squares = about.get("totals"), about.get("squares")
+    totals = about.get("totals")
     sound = bins is None or (isinstance(bins, int) and bins > 1 and not bins & (bins - 1))
-    if "bins" not in about or not (sound and _three_numbers(totals) and _three_numbers(squares)):
+    if "bins" not in about or not (sound and _three_numbers(totals)):
         raise InputError(
-            f"{text} must say its bins, totals and squares; got bins {bins!r}, totals "
-            f"{totals!r} and squares {squares!r}. It was changed; {AGAIN}"
+            f"{text} must say its bins and totals; got bins {bins!r} and totals {totals!r}. "
+            f"It was changed; {AGAIN}"
         )
     return about
 
@@ -142,14 +153,16 @@ def _three_numbers(values: Any) -> bool:
 
 
 def _columns(text: str, table: Any) -> list[Array]:
-    names = ("score", *KINDS, "wide")
+    squares = SQUARES if SQUARES[0] in table.column_names else ()
+    names = ("score", *KINDS, *squares, "wide")
     if tuple(table.column_names) != names or any(table[name].null_count for name in names):
         raise InputError(
             f"{text} must have the columns {', '.join(names)} without missing values; "
             f"got {', '.join(table.column_names)}. It was changed; {AGAIN}"
         )
     types = {name: table[name].to_numpy().dtype.kind for name in names}
-    if not (types["score"] == "f" and types["wide"] == "b" and {*map(types.get, KINDS)} <= {*"if"}):
+    numbers = {types[name] for name in (*KINDS, *squares)}
+    if not (types["score"] == "f" and types["wide"] == "b" and numbers <= {*"if"}):
         raise InputError(
             f"{text} must hold numbers, and truth values in 'wide'; got "
             f"{', '.join(str(table[name].type) for name in names)}. It was changed; {AGAIN}"
@@ -157,13 +170,23 @@ def _columns(text: str, table: Any) -> list[Array]:
     return [table[name].to_numpy() for name in names[:-1]]
 
 
-def _check(text: str, score: Array, columns: list[Array], about: dict[str, Any]) -> None:
+def _check(
+    text: str,
+    score: Array,
+    columns: list[Array],
+    squares: list[Array],
+    about: dict[str, Any],
+) -> None:
     """Refuse a file whose content does not fit what it says of itself."""
     totals = [column.sum().item() for column in columns]
     sound = (
         bool(np.isfinite(score).all())
         and bool(np.all(score[1:] < score[:-1]))
         and all(bool(np.all(column >= 0)) for column in columns)
+        and all(
+            bool(np.all((square > 0) == (column > 0)))
+            for square, column in zip(squares, columns, strict=False)
+        )
         and np.allclose(totals, about["totals"], rtol=1e-12, atol=0)
     )
     if not sound:

@@ -17,12 +17,14 @@ from pueval.errors import InputError
 from pueval.mixture import Mixture
 from pueval.progress import progress_bar
 from pueval.rates import Shares, correct_pair
-from pueval.samples import Array, in_threads
+from pueval.samples import Array, Sample, in_threads
 from pueval.uncertainty.intervals import Resampling
 
 # Thresholds between which rows are drawn again. With fewer labeled scores than half of them
 # nothing is lost; else every rate between two thresholds is within 1/128 of one of them.
 CELLS = 256
+# Weights that differ by less than this share are the same but for rounding.
+EVEN = 1e-9
 # How many resamples are drawn between two looks at the clock.
 BLOCK = 1000
 
@@ -103,10 +105,25 @@ def _draw_rows(
     generators = rng.spawn(len(sizes))
 
     def redraw(kind: int) -> tuple[Array, Array]:
-        """Return the share of each cell, and how many rows are drawn in it."""
+        """Return the share of each cell, and how many rows are drawn in it.
+
+        Rows of a cell with float weights w weigh Σw with variance Σw²: like a Poisson number of
+        rows that each weigh Σw²/Σw. Where all weigh the same, it is as if they had no weights.
+        """
+        sample = counts.samples()[kind]
         if not sizes[kind]:
             return np.zeros(thresholds.size), np.zeros((1, thresholds.size))
-        share = np.diff(columns[kind], prepend=0) / counts.samples()[kind].total
+        each = _row_weights(sample, thresholds)
+        if np.ptp(each) > EVEN * each.max():
+            weight = np.diff(columns[kind], prepend=0)
+            rows = weight / each + pooled
+            each /= np.sum(rows * each)
+            cells = rows * each
+            drawn = _poisson(rows, how, generators[kind], advance) * each
+            if not counts.has_propensity:
+                drawn /= np.maximum(drawn.sum(axis=1, keepdims=True), cells[cells > 0].min())
+            return cells, sizes[kind] * drawn
+        share = np.diff(columns[kind], prepend=0) / sample.total
         cells = sizes[kind] * share + pooled
         cells /= cells.sum()
         return cells, _multinomial(times[kind], cells, generators[kind], advance)
@@ -131,6 +148,17 @@ def _draw_rows(
     return Cells(thresholds, center, around, positives, rng.normal(size=how.n_resamples))
 
 
+def _row_weights(sample: Sample, thresholds: Array) -> Array:
+    """Return what a row of each cell weighs, Σw²/Σw; where there are none, what all do."""
+    each = np.full(thresholds.size, sample.squared.total / sample.total)
+    if sample.weighted:
+        weight, square = (
+            np.diff(one.around(thresholds)[1], prepend=0) for one in (sample, sample.squared)
+        )
+        np.divide(square, weight, out=each, where=weight > 0)
+    return each
+
+
 def _blocks(how: Resampling) -> int:
     return -(-how.n_resamples // BLOCK)
 
@@ -142,6 +170,18 @@ def _multinomial(
     drawn = []
     for block in np.split(sizes, range(BLOCK, sizes.size, BLOCK)):
         drawn.append(rng.multinomial(block, cells))
+        advance()
+    return np.concatenate(drawn)
+
+
+def _poisson(
+    rows: Array, how: Resampling, rng: np.random.Generator, advance: Callable[[], None]
+) -> Array:
+    """Draw numbers of rows that vary in all cells apart."""
+    drawn = []
+    for start in range(0, how.n_resamples, BLOCK):
+        lines = min(BLOCK, how.n_resamples - start)
+        drawn.append(rng.poisson(rows, size=(lines, rows.size)))
         advance()
     return np.concatenate(drawn)
 
@@ -163,7 +203,7 @@ def _stand_for(
     mean = np.full(rows.size, represented.total / labeled.total)
     mean[seen] = positives[seen] / rows[seen]
     # Sums over rows of 1/propensity², as they are and as if equal within cells.
-    squares = represented.squares * labeled.total / labeled.squares
+    squares = represented.squared.total * labeled.total / labeled.squared.total
     variation = math.sqrt(max(squares / np.sum(positives[seen] * mean[seen]) - 1, 0.0))
     middle = np.cumsum(mean * np.diff(expected, prepend=0))
     noise = variation * np.sqrt(drawn / labeled.effective) * rng.normal(size=drawn.shape)

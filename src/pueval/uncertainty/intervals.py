@@ -11,7 +11,7 @@ import numpy as np
 from pueval.counts import Counts, Steps
 from pueval.errors import InputError
 from pueval.levels import normal_reach
-from pueval.samples import Array
+from pueval.samples import Array, Sample
 
 VARIANCES = ("sampling", "labeling")
 # Smallest share of draws that must be defined.
@@ -138,9 +138,8 @@ def delong_standard_error(counts: Counts, corners: Steps) -> float:
     """Compute the standard error of the naive AUC from the variance of placement values.
 
     The placement of a labeled row is the share of the others that it outscores; that of another
-    row the share of labeled rows that outscore it; ties count half. Exact for rows without
-    weights; with weights the effective numbers of rows stand for the numbers. NaN for a single
-    labeled row.
+    row the share of labeled rows that outscore it; ties count half. Rows with float weights add
+    their squares to the variance. NaN for a single labeled row.
 
     References
     ----------
@@ -151,24 +150,27 @@ def delong_standard_error(counts: Counts, corners: Steps) -> float:
     where = np.flatnonzero(corners.joint)
     steps = counts.unfold(corners, where) if where.size else corners
     labeled = np.diff(steps.labeled, prepend=0)
+    samples = counts.samples()
     reached = np.concatenate([[0], steps.labeled[:-1]])
     others = steps.unlabeled + steps.negative
     added = np.diff(others, prepend=0)
     total = counts.n_unlabeled + counts.n_negative
     placement = (total - others + np.where(steps.joint, added / 2, 0)) / total
-    variance = _variance(placement, labeled) / (counts.effective[0] - 1)
+    variance = _variance_of_mean(placement, steps, steps.labeled, samples[0])
     beaten = (reached + np.where(steps.joint, labeled / 2, 0)) / counts.n_labeled
-    for cumulative, sample in zip(
-        (steps.unlabeled, steps.negative), counts.samples()[1:], strict=True
-    ):
+    for cumulative, sample in zip((steps.unlabeled, steps.negative), samples[1:], strict=True):
         if sample.total:
             share = sample.total / total
-            spread = _variance(beaten, np.diff(cumulative, prepend=0))
-            variance += share**2 * spread / max(sample.effective - 1, 1)
+            variance += share**2 * _variance_of_mean(beaten, steps, cumulative, sample)
     return math.sqrt(variance)
 
 
-def _variance(values: Array, weight: Array) -> float:
-    """Weighted variance, without a correction for the mean."""
+def _variance_of_mean(values: Array, steps: Steps, reached: Array, sample: Sample) -> float:
+    """Variance of the mean of values that the rows of one kind have at the thresholds of steps."""
+    weight = np.diff(reached, prepend=0)
+    square = weight
+    if sample.weighted:
+        square = np.diff(sample.squared.around(steps.threshold)[1], prepend=0)
     mean = np.average(values, weights=weight)
-    return float(np.average((values - mean) ** 2, weights=weight))
+    correction = sample.effective / max(sample.effective - 1, 1)
+    return float(np.sum(square * (values - mean) ** 2) / sample.total**2 * correction)
