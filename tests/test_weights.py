@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pueval import Counts, InputError, compare, evaluate, tally
+from pueval import Counts, InputError, compare, evaluate, evaluate_by, tally
 
 NAMES = {"label": "y", "score": "s", "weight": "w"}
 # Tornado leaves sockets to the garbage collector while it looks for a free port.
@@ -212,3 +212,37 @@ class TestWeightsThatGoWithTheScore:
         for unit in (1e-3, 1e4):
             found = self.errors(from_arrays(thinned | {"w": unit * thinned["w"]}))
             np.testing.assert_allclose(found, wanted, rtol=1e-9)
+
+    @pytest.mark.parametrize("decimals", [0, 1, 9])
+    def test_areas_against_every_pair(self, decimals):
+        """DeLong's placements one by one, with squared weights."""
+
+        def variance(values, weight):
+            mean = np.average(values, weights=weight)
+            rows = weight.sum() ** 2 / np.sum(weight**2)
+            squares = np.sum(weight**2 * (values - mean) ** 2)
+            return squares / weight.sum() ** 2 * rows / (rows - 1)
+
+        for seed in range(6):
+            rng = np.random.default_rng(seed)
+            y = rng.random(300) < 0.2
+            s, w = np.round(rng.normal(size=300) + 1.5 * y, decimals), rng.random(300)
+            beats = (s[y][:, None] > s[~y]) + 0.5 * (s[y][:, None] == s[~y])
+            expected = np.sqrt(
+                variance(np.average(beats, axis=1, weights=w[~y]), w[y])
+                + variance(np.average(beats, axis=0, weights=w[y]), w[~y])
+            )
+            given = {"prior": 0.0, "weight": w, "n_resamples": 2, "threshold": 0.5}
+            assert evaluate(y, s, **given)["roc_auc"].standard_error == pytest.approx(expected)
+            groups = evaluate_by(y, s, np.zeros(300, int), **given)
+            assert groups["roc_auc"].standard_error[0] == pytest.approx(expected)
+
+    def test_groups(self, thinned):
+        by = np.zeros(thinned["y"].size, int)
+        given = {"prior": 0.2, "threshold": 1.0, "weight": thinned["w"]}
+        alone = evaluate(thinned["y"], thinned["s"], **given)
+        groups = evaluate_by(thinned["y"], thinned["s"], by, **given)
+        for name in ("precision", "recall", "f1", "specificity"):
+            expected = alone[name].standard_error
+            assert groups[name].standard_error[0] == pytest.approx(expected, rel=0.06), name
+            assert groups.differences(name).standard_error[0] < 0.02 * expected, name

@@ -18,7 +18,7 @@ from pueval.legal import LegalSteps
 from pueval.measures import MEASURES
 from pueval.mixture import NAIVE, Mixtures, Target
 from pueval.rates import Rates, Shares
-from pueval.samples import Array
+from pueval.samples import Array, Sample
 
 # Sums of weights as small as this beside others are rounding errors.
 ROUNDING = 1e-12
@@ -37,6 +37,8 @@ class Table:
         Labeled, unlabeled and negative rows at the score, and at or above it.
     n_groups : int
         How many groups there are; every one has a step.
+    square : Table or None
+        The same with squared weights, where rows have float weights.
     """
 
     group: Array
@@ -44,10 +46,20 @@ class Table:
     at: Columns
     beyond: Columns
     n_groups: int
+    square: Table | None = None
+
+    @property
+    def squared(self) -> Table:
+        """The same with squared weights; as it is if every row counts once."""
+        return self if self.square is None else self.square
 
     @classmethod
     def of(cls, block: Block) -> Table:
         """Count the rows of a block."""
+        return cls._of(block, cls._of(block.squared) if block.weighted else None)
+
+    @classmethod
+    def _of(cls, block: Block, square: Table | None = None) -> Table:
         group, score = block.group, block.score
         new = np.ones(group.size, dtype=bool)
         new[1:] = (group[1:] != group[:-1]) | (score[1:] != score[:-1])
@@ -66,6 +78,7 @@ class Table:
             (at[0], at[1], at[2]),
             (beyond[0], beyond[1], beyond[2]),
             block.n_groups,
+            square,
         )
 
     @classmethod
@@ -73,10 +86,15 @@ class Table:
         """Take the labeled scores of one Counts as the steps of one group."""
         where = np.flatnonzero(np.diff(corners.labeled)) + 1
         score = corners.threshold[where]
-        around = [kind.around(score) for kind in counts.samples()]
-        (al, bl), (au, bu), (an, bn) = around
         zero = np.zeros(score.size, dtype=np.intp)
-        return cls(zero, score, (bl - al, bu - au, bn - an), (bl, bu, bn), 1)
+
+        def table(kinds: list[Sample], square: Table | None) -> Table:
+            (al, bl), (au, bu), (an, bn) = (kind.around(score) for kind in kinds)
+            return cls(zero, score, (bl - al, bu - au, bn - an), (bl, bu, bn), 1, square)
+
+        kinds = [*counts.samples()]
+        weighted = any(kind.weighted for kind in kinds)
+        return table(kinds, table([kind.squared for kind in kinds], None) if weighted else None)
 
     @property
     def above(self) -> Columns:
@@ -101,6 +119,7 @@ class Table:
             (at[0], at[1], at[2]),
             (beyond[0], beyond[1], beyond[2]),
             self.n_groups,
+            None if self.square is None else self.square.part(mask),
         )
 
     def sums(self, values: Array) -> Array:

@@ -21,6 +21,11 @@ def whole(overall: Evaluation, prior_error: float) -> Raw:
     """Evaluate all rows together as one group: values that are not clipped, and what moves them."""
     counts = overall.counts
     steps = counts.at(overall.threshold)
+    squares = None
+    if any(kind.weighted for kind in counts.samples()):
+        at = np.array([overall.threshold])
+        labeled, unlabeled, negative = (kind.squared.around(at)[1] for kind in counts.samples())
+        squares = labeled, unlabeled, negative
     return results(
         Table.of_counts(counts, counts.corners()),
         Totals.of(counts),
@@ -28,6 +33,7 @@ def whole(overall: Evaluation, prior_error: float) -> Raw:
         overall,
         (steps.labeled, steps.unlabeled, steps.negative),
         np.array([prior_error]),
+        squares,
     )
 
 
@@ -119,11 +125,12 @@ def _covariance(
         mine, theirs = own[min(kind, 1)], whole_[min(kind, 1)]
         total, all_total = totals.kinds[kind], all_totals.kinds[kind]
         means = [share(table.sums(weight * one), total)[table.group] for one in (mine, theirs)]
-        together = share(table.sums(weight * (mine - means[0]) * (theirs - means[1])), total)
-        part = together * share(total, all_total)
+        square, rows = table.squared.at[kind], totals.effective[kind]
+        together = share(table.sums(square * (mine - means[0]) * (theirs - means[1])), total)
+        part = share(together, np.broadcast_to(all_total, together.shape))
         if kind:
             part *= share(total, totals.n_others) * share(all_total, all_totals.n_others)
-        covariance += part / np.maximum(totals.effective[kind] - 1, 1)
+        covariance += part * rows / np.maximum(rows - 1, 1)
     return covariance
 
 

@@ -266,10 +266,10 @@ def _totals(blocks: list[Block]) -> Totals:
     for kind in range(3):
         sums = np.concatenate([block.sums(kind) for block in blocks])
         total.append(sums)
-        if blocks[0].weight is None or blocks[0].weight.dtype.kind != "f":
+        if not blocks[0].weighted:
             effective.append(sums.astype(np.float64))
             continue
-        together = np.concatenate([block.squares(kind) for block in blocks])
+        together = np.concatenate([block.squared.sums(kind) for block in blocks])
         effective.append(np.divide(sums**2, together, out=np.zeros(sums.size), where=together > 0))
     return Totals(total[0], total[1], total[2], (effective[0], effective[1], effective[2]))
 
@@ -323,6 +323,7 @@ def _evaluate(
             overall,
             block.beyond(overall.threshold),
             priors.error[groups],
+            block.squared.beyond(overall.threshold) if block.weighted else None,
         )
         raw.put(groups, part)
 

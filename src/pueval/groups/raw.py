@@ -95,12 +95,13 @@ def results(
     overall: Evaluation,
     beyond: tuple[Array, Array, Array],
     prior_error: Array,
+    squares: tuple[Array, Array, Array] | None = None,
 ) -> Raw:
     """Evaluate the groups of a table, which has steps with labeled rows only."""
     target, limits = overall.target, overall.resampling is not None
     mixtures = Mixtures(prior, np.full(prior.size, overall.mixture.purity))
     auc, area = naive_auc(table, totals), average_precision(table, totals, mixtures, target)
-    here = point(beyond, totals, mixtures, target, prior_error if limits else None)
+    here = point(beyond, totals, mixtures, target, prior_error if limits else None, squares)
     naive_area = naive_average_precision(table, totals)
     raw = Raw(
         {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -59,10 +59,17 @@ class Block:
         total = np.bincount(self.group[mine], values[mine], minlength=self.n_groups)
         return total if values.dtype.kind == "f" else np.round(total).astype(np.int64)
 
-    def squares(self, kind: int) -> Array:
-        """Sum of squared weights of one kind of rows, by group."""
-        weight = np.ones(self.group.size) if self.weight is None else self.weight
-        return self.sums(kind, weight.astype(np.float64) ** 2)
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have float weights."""
+        return self.weight is not None and self.weight.dtype.kind == "f"
+
+    @cached_property
+    def squared(self) -> Block:
+        """The same rows with their squared weights; as they are if every row counts once."""
+        if self.weight is None or not self.weighted:
+            return self
+        return replace(self, weight=np.square(self.weight))
 
     def beyond(self, threshold: float) -> tuple[Array, Array, Array]:
         """Weight of the rows of each kind at or above a threshold, by group."""

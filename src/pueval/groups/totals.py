@@ -39,6 +39,12 @@ class Totals:
         return self.n_labeled, self.n_unlabeled, self.n_negative
 
     @property
+    def squares(self) -> tuple[Array, Array, Array]:
+        """Sums of squared weights of the rows of each kind; their numbers if they have none."""
+        found = [share(n**2, rows) for n, rows in zip(self.kinds, self.effective, strict=True)]
+        return found[0], found[1], found[2]
+
+    @property
     def n(self) -> Array:
         """All rows."""
         return self.n_labeled + self.n_unlabeled + self.n_negative

@@ -17,47 +17,61 @@ from pueval.samples import Array
 def area_variance(influence: Influence, table: Table, totals: Totals) -> Array:
     """Variance of an area by group: rows of each kind vary apart; ``table`` has labeled steps.
 
-    For the AUC this is DeLong's, with effective numbers of rows if they have weights.
+    For the AUC this is DeLong's; rows with float weights add their squares.
     """
-    mine = _moments([(influence.labeled, table.at[0])], table)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        variance = mine / (totals.effective[0] - 1)
-        variance[totals.effective[0] <= 1] = np.nan
+    square = table.squared
+    pieces = [(influence.labeled, table.at[0], square.at[0])]
+    variance = _of_mean(pieces, table, totals.n_labeled, totals.effective[0])
+    variance[totals.effective[0] <= 1] = np.nan
     for kind in (1, 2):
-        at, beyond, total = table.at[kind], table.beyond[kind], totals.kinds[kind]
-        between = beyond - at
-        same = table.group[1:] == table.group[:-1]
-        between[1:] -= np.where(same, beyond[:-1], 0)
-        reached = np.zeros(table.n_groups, dtype=beyond.dtype)
-        reached[table.group] = beyond  # the last one of each group stays
-        spread = _moments(
-            [(influence.other, at), (influence.gap, between)],
-            table,
-            influence.tail,
-            total - reached,
+        total, squares = totals.kinds[kind], totals.squares[kind]
+        between, below = _between(table, kind, total)
+        more, beneath = (
+            (between, below) if table.square is None else _between(square, kind, squares)
         )
-        part = share(total, totals.n_others) ** 2
-        variance += np.where(
-            total > 0, part * spread / np.maximum(totals.effective[kind] - 1, 1), 0
+        pieces = [
+            (influence.other, table.at[kind], square.at[kind]),
+            (influence.gap, between, more),
+        ]
+        found = _of_mean(
+            pieces, table, total, totals.effective[kind], (influence.tail, below, beneath)
         )
-    found: Array = variance
-    return found
+        variance += np.where(total > 0, share(total, totals.n_others) ** 2 * found, 0)
+    return variance
 
 
-def _moments(
-    parts: list[tuple[Array, Array]],
+def _between(table: Table, kind: int, total: Array) -> tuple[Array, Array]:
+    """Weight of rows between each step and the one above, and below all steps of each group."""
+    at, beyond = table.at[kind], table.beyond[kind]
+    between = beyond - at
+    same = table.group[1:] == table.group[:-1]
+    between[1:] -= np.where(same, beyond[:-1], 0)
+    reached = np.zeros(table.n_groups, dtype=beyond.dtype)
+    reached[table.group] = beyond  # the last one of each group stays
+    return between, total - reached
+
+
+def _of_mean(
+    pieces: list[tuple[Array, Array, Array]],
     table: Table,
-    tail: Array | float = 0.0,
-    tail_weight: Array | float = 0.0,
+    total: Array,
+    rows: Array,
+    tail: tuple[Array, Array, Array] | None = None,
 ) -> Array:
-    """Weighted variance by group, without a correction for the mean."""
-    weight = sum(table.sums(weight) for _, weight in parts) + tail_weight
-    total = sum(table.sums(values * weight) for values, weight in parts) + tail * tail_weight
-    mean = share(np.asarray(total), np.asarray(weight))
-    squares = tail_weight * (tail - mean) ** 2
-    for values, weights in parts:
-        squares = squares + table.sums(weights * (values - mean[table.group]) ** 2)
-    return share(np.asarray(squares), np.asarray(weight))
+    """Variance, by group, of the mean of values that have weights and squared weights.
+
+    ``rows`` are effective numbers of rows; the values of ``tail`` are one for each group.
+    """
+    values, weight, square = tail if tail is not None else (np.zeros(table.n_groups),) * 3
+    mean = values * weight
+    for value, mine, _ in pieces:
+        mean = mean + table.sums(value * mine)
+    mean = share(mean, total)
+    squares = square * (values - mean) ** 2
+    for value, _, mine in pieces:
+        squares = squares + table.sums(mine * (value - mean[table.group]) ** 2)
+    found: Array = share(share(squares, total), total) * rows / np.maximum(rows - 1, 1)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +104,12 @@ def point(
     mixtures: Mixtures,
     target: Target,
     prior_error: Array | None,
+    squares: tuple[Array, Array, Array] | None = None,
 ) -> Point:
     """Evaluate every measure of every group at a threshold; ``beyond`` are rows beyond it.
 
-    Without a ``prior_error``, which is 0 for a prior that is given, nothing is said of errors.
+    ``squares`` are sums of squared weights beyond it, where rows have float weights. Without a
+    ``prior_error``, which is 0 for a prior that is given, nothing is said of errors.
     """
     here = totals.corrected(beyond, mixtures, target)
     zeros = np.zeros_like(mixtures.prior)
@@ -109,7 +125,8 @@ def point(
     # As in the bootstrap: one row more, spread like all rows, or a share of 0 or 1 had no error.
     size = [np.maximum(np.round(one), 1) for one in totals.effective]
     middle = [(n * one + pooled) / (n + 1) for n, one in zip(size, shares, strict=True)]
-    error = np.stack([np.sqrt(p * (1 - p) / n) for p, n in zip(middle, size, strict=True)])
+    known = size if squares is None else _known_rows(shares, totals, squares)
+    error = np.stack([np.sqrt(p * (1 - p) / n) for p, n in zip(middle, known, strict=True)])
     for kind, total in enumerate(totals.kinds):
         error[kind, total == 0] = 0
 
@@ -130,6 +147,23 @@ def point(
         error,
         _prior_moves(beyond, totals, mixtures, target, prior_error),
     )
+
+
+def _known_rows(
+    shares: list[Array], totals: Totals, squares: tuple[Array, Array, Array]
+) -> list[Array]:
+    """Numbers of rows for which a share p has the variance p(1 − p)/rows.
+
+    With weights w it is Σw²(beyond − p)² / (Σw)².
+    """
+    found = []
+    for p, beyond, every, rows in zip(
+        shares, squares, totals.squares, totals.effective, strict=True
+    ):
+        spread = share(beyond, every) * (1 - p) ** 2 + share(every - beyond, every) * p**2
+        size = np.maximum(rows, 1)
+        found.append(np.where(p * (1 - p) > 0, size * share(p * (1 - p), spread), size))
+    return found
 
 
 def _changes(ends: list[tuple[Array, Rates]], error: Array) -> dict[str, Array]:

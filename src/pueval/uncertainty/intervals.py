@@ -170,7 +170,9 @@ def _variance_of_mean(values: Array, steps: Steps, reached: Array, sample: Sampl
     weight = np.diff(reached, prepend=0)
     square = weight
     if sample.weighted:
-        square = np.diff(sample.squared.around(steps.threshold)[1], prepend=0)
+        # The threshold of a step just above a score is that of another kind, perhaps far above.
+        there = np.maximum.accumulate(sample.squared.around(steps.threshold)[1])
+        square = np.diff(there, prepend=0)
     mean = np.average(values, weights=weight)
     correction = sample.effective / max(sample.effective - 1, 1)
     return float(np.sum(square * (values - mean) ** 2) / sample.total**2 * correction)
