@@ -161,7 +161,8 @@ class _Again:
         lines = np.arange(resamples.how.n_resamples)
         here = _taken(resamples.cells.drawn, lines, np.full(lines.shape, column))
         alone = spread(_scaled(measure, self._values(measure, here, resamples.mixture)))
-        added = math.sqrt(max(deviation**2 - alone**2, 0.0) + excess**2)
+        more = 0.0 if math.isnan(alone) else max(deviation**2 - alone**2, 0.0)
+        added = math.sqrt(more + excess**2)
         reach = resamples.how.reach * added
         low = value - excess - math.hypot(max(value - low, 0.0), reach)
         high = value - excess + math.hypot(max(high - value, 0.0), reach)
