@@ -400,6 +400,8 @@ class TestFound:
             nothing = evaluate(counts, prior=0.05, threshold=9, level=None)
         with pytest.warns(AssumptionWarning, match="all rows score at or above the threshold -1"):
             evaluate(counts, prior=0.05, threshold=-1, level=None)
+        # Of scores in bins only the lower ends are known.
+        evaluate(counts.to_bins(2), prior=0.05, threshold=2.9, level=None)
         assert np.isnan(nothing.tipping_point("precision", 0.5).labeling_bias)
 
     def test_small_things(self):
@@ -490,6 +492,7 @@ class TestNaturalMistakes:
     def test_percent_and_words(self):
         refused("Is it in percent. Then give 0.2", evaluate, Y, SCORE, prior=20)
         refused("leave prior out", evaluate, Y, SCORE, prior="estimate")
+        refused("prior must be a number", evaluate, Y, SCORE, prior=np.array([0.1, 0.2]))
         ev = evaluate(Y, SCORE, prior=0.0, level=None)
         refused("top is a number of rows; got 0.5.*top=2", ev.threshold_for, top=0.5)
         for name, meant in (("MCC", "matthews_corrcoef"), ("auc", "roc_auc"), ("presicion", "")):

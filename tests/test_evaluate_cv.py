@@ -443,6 +443,9 @@ def test_our_own_splitter_gets_the_labels_as_they_are(rng):
     ev = evaluate_cv(LogisticRegression(), X, y, cv=cv, prior=0.1, level=None, **labels)
     fold = ev.splits.fold[0]
     assert [int(np.sum(y[fold == k] == "n")) for k in range(3)] == [2, 2, 2]
+    # One that knows nothing of these labels gets those that all splitters get.
+    plain = PUStratifiedKFold(3)
+    evaluate_cv(LogisticRegression(), X, y, cv=plain, prior=0.1, level=None, **labels)
 
 
 def test_groups_are_kept_together_whoever_splits(rng):
@@ -454,3 +457,6 @@ def test_groups_are_kept_together_whoever_splits(rng):
         evaluate_cv(LogisticRegression(), X, y, cv=apart, **given)
     together = [*GroupKFold(3).split(X, y, groups)]
     evaluate_cv(LogisticRegression(), X, y, cv=together, **given)
+    named = given | {"groups": [None if group == 3 else f"g{group}" for group in groups]}
+    with pytest.raises(InputError, match="rows of group (None|'g.*') and"):
+        evaluate_cv(LogisticRegression(), X, y, cv=apart, **named)

@@ -172,5 +172,9 @@ def test_groups_without_unlabeled_rows(rng):
     groups = evaluate_by(y, score, by, prior=0.1, negative_label=2, n_resamples=50)
     assert groups.evaluation(1)["roc_auc"].value == pytest.approx(groups["roc_auc"].value[1])
     y[y == 0] = 2
-    known = {"group_prior": {0: 0.0, 1: 0.0}, "negative_label": 2, "n_resamples": 50}
-    assert evaluate_by(y, score, by, **known).overall.mixture.prior == 0
+    known = {"negative_label": 2, "n_resamples": 50}
+    found = evaluate_by(y, score, by, group_prior={0: 0.0, 1: 0.0}, **known)
+    assert found.overall.mixture.prior == 0
+    same = evaluate_by(y, score, by, group_prior="label_frequency", **known)
+    for groups in (found, same):
+        assert np.isfinite(groups.differences("roc_auc").low).all()

@@ -116,7 +116,7 @@ class TestRefused:
 
         def without(table):
             at = table.column_names.index("unlabeled_squared")
-            return table.set_column(at, "unlabeled_squared", pa.array([0.0, 0.0, 6.25]))
+            return table.set_column(at, "unlabeled_squared", pa.array([1.0, 2.25, 6.25]))
 
         self.changed(counts, path, without)
         self.refused("do not add up to what the file says", path)

@@ -246,3 +246,16 @@ class TestWeightsThatGoWithTheScore:
             expected = alone[name].standard_error
             assert groups[name].standard_error[0] == pytest.approx(expected, rel=0.06), name
             assert groups.differences(name).standard_error[0] < 0.02 * expected, name
+
+    @pytest.mark.parametrize("shape", [0.05, 0.2, 0.5])
+    def test_very_uneven_weights(self, thinned, tmp_path, shape):
+        """Small weights are not lost beside large ones."""
+        rng = np.random.default_rng(1)
+        rows = thinned | {"w": rng.gamma(shape, 1, thinned["y"].size) + 1e-200}
+        counts = from_arrays(rows)
+        errors = self.errors(counts)
+        assert np.isfinite(errors).all()
+        counts.to_parquet(tmp_path / "counts.parquet")
+        kept = Counts.from_parquet(tmp_path / "counts.parquet")
+        assert kept == counts
+        np.testing.assert_allclose(self.errors(kept), errors, rtol=0.03)

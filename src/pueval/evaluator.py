@@ -302,14 +302,14 @@ def _reversed(counts: Counts, naive: float) -> str | None:
 
 
 def _beyond(counts: Counts, threshold: float) -> str | None:
-    """Say that a threshold is beyond all scores, perhaps on another scale."""
+    """Say that a threshold is beyond all scores, perhaps on another scale; unless binned."""
     ends = [c.values[[0, -1]] for kind in counts.samples() for c in kind.chunks]
     low, high = float(np.min(ends)), float(np.max(ends))
-    if low <= threshold <= high or math.isinf(threshold):
+    if low <= threshold <= high or math.isinf(threshold) or counts.bins is not None:
         return None
     return (
         f"{'no row scores' if threshold > high else 'all rows score'} at or above the threshold "
-        f"{threshold:g}: scores are between {low:g} and {high:g}."
+        f"{threshold:g}: scores are between {low:.9g} and {high:.9g}."
     )
 
 

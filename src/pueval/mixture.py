@@ -277,7 +277,7 @@ def _check_share(
     hint = ""
     if isinstance(number, Real) and 1 < value <= 100:
         hint = f" Is it in percent? Then give {value / 100:g}."
-    elif number == "estimate":
+    elif isinstance(number, str) and number == "estimate":
         hint = f" To have it estimated, leave {name} out."
     raise InputError(
         f"{name} must be a number in {interval}; got {value!r}. {_MEANING[name]}{hint}"

@@ -110,6 +110,20 @@ class Chunk:
         above[tied] = values.size - right if self.count is None else self.from_top[right]
         return above, at_or_above
 
+    def between(self, thresholds: Array) -> Array:
+        """Weight from each of some descending thresholds up to the one before.
+
+        Added up piece by piece: differences of long sums would lose small weights.
+        """
+        wanted, _ = _as_type(thresholds[::-1], self.values.dtype)
+        start = np.searchsorted(self.values, wanted, side="left")
+        filled = np.flatnonzero(np.diff(start, append=self.values.size))
+        counted = self.counted
+        found = np.zeros(start.size, dtype=counted.dtype)
+        if filled.size:
+            found[filled] = np.add.reduceat(counted, start[filled])
+        return found[::-1]
+
     def next_above(self, thresholds: Array) -> Array:
         """Lowest value above each threshold, or +inf."""
         wanted, exact = _as_type(thresholds, self.values.dtype)
@@ -233,8 +247,23 @@ class Sample:
 
     def distinct(self) -> tuple[Array, Array]:
         """Distinct values, descending, and the weight of each."""
-        values, reached = self.descending()
-        return values, np.diff(reached, prepend=reached.dtype.type(0))
+        if not self.chunks:
+            return np.empty(0), np.empty(0, dtype=np.int64)
+        merged = self.merged().chunks[0]
+        first = np.flatnonzero(np.r_[True, merged.values[1:] != merged.values[:-1]])
+        if merged.count is None:
+            weight = np.diff(first, append=merged.values.size)
+        else:
+            weight = np.add.reduceat(merged.count, first)
+        return merged.values[first][::-1], weight[::-1]
+
+    def between(self, thresholds: Array) -> Array:
+        """Weight from each of some descending thresholds up to the one before; exact if small."""
+        return reduce(
+            np.add,
+            [chunk.between(thresholds) for chunk in self.chunks],
+            np.zeros(thresholds.size, dtype=np.int64),
+        )
 
     def merged(self) -> Sample:
         """Return the same rows in at most one chunk."""

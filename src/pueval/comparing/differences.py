@@ -228,6 +228,8 @@ def _moved_along(way: Sequence[Joint], known: Array, mean: Array, place: Array) 
     values = np.insert([there.value[known] for there in way], ORIGIN, mean, axis=0)
     defined = np.isfinite(values).all(axis=1)
     places, values = places[defined], values[defined]
+    if places.size < 2:
+        return np.zeros((place.size, mean.size))
     if not defined.all():
         place = np.clip(place, places[0], places[-1])
     moved = np.array([np.interp(place, places, column) for column in values.T]).T

@@ -162,7 +162,8 @@ def group_priors(
     if way == "each":
         return Priors(prior, notes, own, common, own_of_all=estimated)
     # What chance does to the labels of a group, it does to a part of all rows.
-    together = own * totals.n_unlabeled / overall.counts.n_unlabeled / (by_labels or math.inf)
+    part = totals.n_unlabeled / max(overall.counts.n_unlabeled, 1)
+    together = own * part / (by_labels or math.inf)
     return Priors(prior, notes, own, common, by_labels, estimated, together)
 
 

@@ -19,6 +19,7 @@ from pueval.model_selection.out_of_fold import (
     choose_method,
     fold_numbers,
     fold_scores,
+    known_to,
     mean_counts,
     misaligned,
     partitions,
@@ -147,7 +148,8 @@ def evaluate_cv(
     }
     kind = label_kinds(y, LabelValues(*labels.values()))
     asked = choose_method(estimator, method)
-    repeats = partitions(X, y, kind, groups, cv=cv, n_repeats=n_repeats, seed=seed)
+    ours = y if known_to(cv, labels) else None
+    repeats = partitions(X, ours, kind, groups, cv=cv, n_repeats=n_repeats, seed=seed)
     rank = align == "rank" or (align == "auto" and asked != "predict_proba")
     scores: list[Array] = []
     notes: list[str] = []

@@ -33,9 +33,10 @@ def partitions(
     n_repeats: int,
     seed: int,
 ) -> list[Partition]:
-    """Return, for each repeat, folds that test every row once; ``kind`` of ``y`` is 0, 1 or 2.
+    """Return, for each repeat, folds that test every row once; ``kind`` is 0, 1 or 2.
 
-    A splitter of ours knows what labels mean; others get 1 for labeled rows and 0 for all others.
+    ``y`` are labels that the splitter knows; without them it gets 1 for labeled rows and 0 for all
+    others.
     """
     if not isinstance(n_repeats, int | np.integer) or n_repeats < 1:
         raise InputError(f"n_repeats must be a whole number, at least 1; got {n_repeats!r}.")
@@ -55,29 +56,41 @@ def partitions(
             "With a splitter, use one that repeats, such as RepeatedStratifiedKFold."
         )
     splitter = hasattr(cv, "split") and not isinstance(cv, str)
-    labels = y if isinstance(cv, PUStratifiedKFold) else (kind == 0).astype(int)
+    labels = (kind == 0).astype(int) if y is None else y
     splits = cv.split(X, labels, groups) if splitter else cv
     try:
         pairs = [(np.asarray(train), np.asarray(test)) for train, test in splits]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(
             "cv must be a number of folds, a splitter of scikit-learn, or a list of pairs of "
             f"training and test rows; got {cv!r}."
         ) from None
+    found = _repeats(pairs, len(kind))
     if groups is not None:
-        _check_groups(pairs, np.asarray(groups))
-    return _repeats(pairs, len(kind))
+        _check_groups(pairs, np.asarray(groups).tolist())
+    return found
 
 
-def _check_groups(pairs: Partition, groups: Array) -> None:
+def known_to(cv: Any, labels: dict[str, Any]) -> bool:
+    """Whether a splitter of ours was told what the labels mean."""
+    return isinstance(cv, PUStratifiedKFold) and all(
+        getattr(cv, name) == value for name, value in labels.items()
+    )
+
+
+def _check_groups(pairs: Partition, groups: list[Any]) -> None:
     """Refuse splits that put rows of one group into training and test."""
+    numbers: dict[Any, int] = {}
+    code = np.array([numbers.setdefault(group, len(numbers)) for group in groups])
     for train, test in pairs:
-        both = np.intersect1d(groups[train], groups[test])
+        both = np.intersect1d(code[train], code[test])
         if both.size:
             raise InputError(
-                f"rows of group {both[0].item()!r} and {both.size - 1:,} more are in training and "
-                "test at once. Use splits that keep groups together, such as GroupKFold, or cv as "
-                "a number of folds; or leave out groups."
+                f"rows of group {[*numbers][both[0]]!r} and {both.size - 1:,} more are in training "
+                "and test at once. Use splits that keep groups together, such as GroupKFold, or cv "
+                "as a number of folds; or leave out groups."
             )
 
 

@@ -131,7 +131,7 @@ def _about(text: str, metadata: dict[bytes, bytes]) -> dict[str, Any]:
     if about.get("format") != "counts" or about.get("version") != VERSION:
         raise InputError(
             f"{text} is of format version {about.get('version')!r}; this pueval reads version "
-            f"{VERSION}. Use the pueval that wrote it, or a newer one."
+            f"{VERSION}. Use the pueval that wrote it, or {AGAIN}"
         )
     bins = about.get("bins")
     totals = about.get("totals")
@@ -184,7 +184,7 @@ def _check(
         and bool(np.all(score[1:] < score[:-1]))
         and all(bool(np.all(column >= 0)) for column in columns)
         and all(
-            bool(np.all((square > 0) == (column > 0)))
+            bool(np.all((square >= 0) & ((square == 0) | (column > 0))))
             for square, column in zip(squares, columns, strict=False)
         )
         and np.allclose(totals, about["totals"], rtol=1e-12, atol=0)

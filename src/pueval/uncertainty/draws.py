@@ -115,8 +115,7 @@ def _draw_rows(
             return np.zeros(thresholds.size), np.zeros((1, thresholds.size))
         each = _row_weights(sample, thresholds)
         if np.ptp(each) > EVEN * each.max():
-            weight = np.diff(columns[kind], prepend=0)
-            rows = weight / each + pooled
+            rows = sample.between(thresholds) / each + pooled
             each /= np.sum(rows * each)
             cells = rows * each
             drawn = _poisson(rows, how, generators[kind], advance) * each
@@ -152,10 +151,8 @@ def _row_weights(sample: Sample, thresholds: Array) -> Array:
     """Return what a row of each cell weighs, Σw²/Σw; where there are none, what all do."""
     each = np.full(thresholds.size, sample.squared.total / sample.total)
     if sample.weighted:
-        weight, square = (
-            np.diff(one.around(thresholds)[1], prepend=0) for one in (sample, sample.squared)
-        )
-        np.divide(square, weight, out=each, where=weight > 0)
+        weight, square = (one.between(thresholds) for one in (sample, sample.squared))
+        np.divide(square, weight, out=each, where=square > 0)
     return each
 
 
