@@ -257,5 +257,6 @@ class TestWeightsThatGoWithTheScore:
         assert np.isfinite(errors).all()
         counts.to_parquet(tmp_path / "counts.parquet")
         kept = Counts.from_parquet(tmp_path / "counts.parquet")
-        assert kept == counts
+        assert kept.n == pytest.approx(counts.n)
+        assert kept.effective == pytest.approx(counts.effective)
         np.testing.assert_allclose(self.errors(kept), errors, rtol=0.03)

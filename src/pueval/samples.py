@@ -247,15 +247,8 @@ class Sample:
 
     def distinct(self) -> tuple[Array, Array]:
         """Distinct values, descending, and the weight of each."""
-        if not self.chunks:
-            return np.empty(0), np.empty(0, dtype=np.int64)
-        merged = self.merged().chunks[0]
-        first = np.flatnonzero(np.r_[True, merged.values[1:] != merged.values[:-1]])
-        if merged.count is None:
-            weight = np.diff(first, append=merged.values.size)
-        else:
-            weight = np.add.reduceat(merged.count, first)
-        return merged.values[first][::-1], weight[::-1]
+        values, reached = self.descending()
+        return values, np.diff(reached, prepend=reached.dtype.type(0))
 
     def between(self, thresholds: Array) -> Array:
         """Weight from each of some descending thresholds up to the one before; exact if small."""

@@ -47,11 +47,6 @@ class Steps:
         )
 
 
-def squared(kinds: Kinds) -> Kinds:
-    """Return the same scores, weighing the sums of their rows' squared weights."""
-    return kinds[0].squared, kinds[1].squared, kinds[2].squared
-
-
 def tabulate(kinds: Kinds) -> tuple[Array, Array, Array, Array]:
     """Return the distinct scores, descending, and the rows of each kind that have them."""
     found = [kind.distinct() for kind in kinds]

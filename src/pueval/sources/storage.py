@@ -19,7 +19,6 @@ import numpy as np
 from pueval.binning import Binning, Samples
 from pueval.errors import InputError, require
 from pueval.samples import Array, Sample, sample
-from pueval.steps import squared, tabulate
 from pueval.writing import replacement
 
 # Raise it when an older pueval could not read a file any more, or would read it wrongly.
@@ -49,7 +48,11 @@ def write_counts(
     }
     squares: dict[str, Array] = {}
     if any(kind.weighted for kind in kinds):
-        squares = dict(zip(SQUARES, tabulate(squared(kinds))[1:], strict=True))
+        squares = {
+            # Where nothing is left of a weight beside others, nothing is of its square.
+            name: np.where(column > 0, kind.squared.between(score), 0)
+            for name, column, kind in zip(SQUARES, columns, kinds, strict=True)
+        }
     content = arrow.table(
         {"score": score, **dict(zip(KINDS, columns, strict=True)), **squares, "wide": wide},
     ).replace_schema_metadata({KEY: json.dumps(about).encode()})
