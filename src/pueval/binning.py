@@ -141,18 +141,17 @@ def assemble(
     np.maximum.at(highest, group, high)
     wide = lowest < highest
     score = np.where(wide, lower_edges(there, bins), lowest)
+
+    def added(column: Array, rows: Array) -> Array:
+        total = np.zeros(there.size, dtype=np.float64 if column.dtype.kind == "f" else np.int64)
+        np.add.at(total, group[rows], column[rows])
+        return total
+
     kinds = []
     for code in range(3):
         rows = kind == code
-        sums: list[Array | None] = []
-        for column in (count, square):
-            if column is None:
-                sums.append(None)
-                continue
-            total = np.zeros(there.size, dtype=np.float64 if column.dtype.kind == "f" else np.int64)
-            np.add.at(total, group[rows], column[rows])
-            sums.append(total)
-        kinds.append(sample(score.copy(), *sums))
+        squares = None if square is None else added(square, rows)
+        kinds.append(sample(score.copy(), added(count, rows), squares))
     return (kinds[0], kinds[1], kinds[2]), Binning(bins, score[wide])
 
 

@@ -432,6 +432,11 @@ class Counts:
         return self._labeled.effective, background.effective
 
     @property
+    def weighted(self) -> bool:
+        """Whether rows have float weights of which the squares are known."""
+        return any(kind.weighted for kind in self._kinds)
+
+    @property
     def countable(self) -> bool:
         """Whether every row counts a whole number of times (no float weights)."""
         return all(kind.countable for kind in self._kinds)

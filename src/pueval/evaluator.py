@@ -7,19 +7,16 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from pueval.assumptions import Assumptions, settle
 from pueval.counts import Counts, Steps
 from pueval.curves import (
-    REVERSED,
     PrecisionRecallCurve,
-    above_chance,
     direct_auc,
     naive_auc,
     placement,
     recover_precision_recall,
 )
+from pueval.doubts import beyond_scores, clipped_values, contradicted, reversed_scores
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation import Evaluation
 from pueval.legal import average_precision
@@ -29,7 +26,6 @@ from pueval.rates import Rates, both_rates, rates
 from pueval.reading import check_threshold, read_counts
 from pueval.redraw import draw_again
 from pueval.results import Estimate, FixedLimits, LimitsOf, best_value, operating_point
-from pueval.sensitivity.feasibility import contradiction, contradiction_within
 from pueval.thresholds.choosing import DEFAULT_BEST, ChosenLimits, neighbors
 from pueval.uncertainty.intervals import Interval, Resampling
 from pueval.uncertainty.region import Limits
@@ -167,7 +163,7 @@ def evaluate(
         drawn = draw_again(counts, ready.corners, assumptions, target, wanted, how)
     estimate = assumptions.estimate
     # What an estimate made before had to say was said then.
-    said = estimate.warnings if estimate and estimate is not prior else ()
+    said = estimate.warnings if estimate and not assumptions.elsewhere else ()
     ev = finish(ready, how, drawn, said, chosen=threshold is None)
     for note in ev.warnings:
         warnings.warn(note, AssumptionWarning, stacklevel=2)
@@ -237,10 +233,10 @@ def finish(
     outside = {k: value for k, (value, _) in areas.items() if not -1e-9 <= value <= 1 + 1e-9}
     found = [
         *said,
-        _reversed(counts, areas["roc_auc"][1].naive),
-        None if chosen else _beyond(counts, threshold),
-        _contradiction(counts, ready.assumptions),
-        _clipping(outside | point.clipped, mixture, point.threshold),
+        reversed_scores(counts, areas["roc_auc"][1].naive),
+        None if chosen else beyond_scores(counts, threshold),
+        contradicted(counts, ready.assumptions),
+        clipped_values(outside | point.clipped, mixture, point.threshold),
     ]
     return Evaluation(
         counts,
@@ -291,37 +287,6 @@ def _areas(
     }
 
 
-def _reversed(counts: Counts, naive: float) -> str | None:
-    """Say that scores seem to be the wrong way round."""
-    if above_chance(counts, naive) >= REVERSED:
-        return None
-    return (
-        f"labeled rows score lower than the others (naive AUC {naive:.3f}). A higher score must "
-        "mean more likely positive: negate the scores if it does not."
-    )
-
-
-def _beyond(counts: Counts, threshold: float) -> str | None:
-    """Say that a threshold is beyond all scores, perhaps on another scale; unless binned."""
-    ends = [c.values[[0, -1]] for kind in counts.samples() for c in kind.chunks]
-    low, high = float(np.min(ends)), float(np.max(ends))
-    if low <= threshold <= high or math.isinf(threshold) or counts.bins is not None:
-        return None
-    return (
-        f"{'no row scores' if threshold > high else 'all rows score'} at or above the threshold "
-        f"{threshold:g}: scores are between {low:.9g} and {high:.9g}."
-    )
-
-
-def _contradiction(counts: Counts, assumptions: Assumptions) -> str | None:
-    """Say what of the assumptions the ranking cannot have."""
-    if counts.has_propensity:
-        return None
-    if assumptions.region is not None:
-        return contradiction_within(counts, assumptions.region.prior, assumptions.region.purity)
-    return contradiction(counts, assumptions.mixture)
-
-
 def _check_variance(how: Resampling, target: Target) -> None:
     if how.variance == "labeling" and target != "population":
         raise InputError(
@@ -337,16 +302,3 @@ def _default_threshold(corrected: Rates, naive: Rates) -> float:
         if not math.isnan(threshold):
             return threshold
     return float(naive.threshold[-1])
-
-
-def _clipping(clipped: dict[str, float], mixture: Mixture, threshold: float) -> str | None:
-    if not clipped:
-        return None
-    shown = ", ".join(f"{name} {value:.4g}" for name, value in [*clipped.items()][:4])
-    if len(clipped) > 4:
-        shown += f" and {len(clipped) - 4} more"
-    return (
-        f"corrected values outside their range were clipped: {shown} (threshold {threshold:g}). "
-        f"Either few rows lie beyond the threshold and this is chance, or prior "
-        f"{mixture.prior:g}, purity {mixture.purity:g} or random labeling do not fit this ranking."
-    )

@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pueval.ranks import keyed_floats, ordered_keys, select
+
 Array = NDArray[Any]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -221,16 +223,15 @@ class Sample:
         below = below + self.total * ROUNDING  # sums of weights are rounded
         if all(chunk.count is None for chunk in self.chunks):
             rank = np.minimum(below.astype(np.intp), self.total - 1)
-            return _select([chunk.values for chunk in self.chunks], rank)
+            return select([chunk.values for chunk in self.chunks], rank)
         # Bisection over all floats: no value needs to be moved.
         beyond = self.total - below
-        ends = np.array([(c.values[0], c.values[-1]) for c in self.chunks], dtype=np.float64)
-        low, high = (np.full(below.shape, key) for key in _keys([ends.min(), ends.max()]))
+        low, high = (np.full(below.shape, key) for key in ordered_keys(ends([self])))
         while np.any(low < high):
             middle = (low >> 1) + (high >> 1) + (low & high & 1)
-            enough = self.around(_floats(middle))[0] < beyond
+            enough = self.around(keyed_floats(middle))[0] < beyond
             low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
-        return _floats(low)
+        return keyed_floats(low)
 
     def descending(self) -> tuple[Array, Array]:
         """Distinct values, descending, and the weight at or above each."""
@@ -283,47 +284,10 @@ class Sample:
 EMPTY = Sample(())
 
 
-def _select(columns: list[Array], rank: Array) -> Array:
-    """Return the values that have a rank, from 0, among those of several ascending columns.
-
-    Of every column a window is left in which the value may be. As long as there are several, one of
-    them is halved: of the values in the middle of the windows, the lowest is too low if fewer than
-    ``rank`` values come before all middles, and otherwise the highest is too high.
-    """
-    sizes = np.array([column.size for column in columns])[:, None]
-    start, stop = np.zeros((len(columns), rank.size), np.intp), np.repeat(sizes, rank.size, axis=1)
-    active = np.arange(rank.size if len(columns) > 1 else 0)
-    while active.size:
-        low, high = start[:, active], stop[:, active]
-        open_ = low < high
-        middle = np.where(open_, (low + high) // 2, 0)
-        value = np.array([column[at] for column, at in zip(columns, middle, strict=True)])
-        enough = rank[active] <= low.sum(axis=0) + np.where(open_, middle - low, 0).sum(axis=0)
-        lowest = np.where(open_, value, np.inf).argmin(axis=0)
-        # Of equal values the last one is the highest, as the first one is the lowest.
-        highest = len(columns) - 1 - np.where(open_, value, -np.inf)[::-1].argmax(axis=0)
-        which = np.arange(active.size)
-        stop[highest[enough], active[enough]] = middle[highest, which][enough]
-        start[lowest[~enough], active[~enough]] = middle[lowest, which][~enough] + 1
-        active = active[(start[:, active] < stop[:, active]).sum(axis=0) > 1]
-    left = np.argmax(start < stop, axis=0)
-    place = start[left, np.arange(rank.size)] + rank - start.sum(axis=0)
-    found = np.empty(rank.size, dtype=np.result_type(*columns))
-    for number, column in enumerate(columns):
-        found[left == number] = column[place[left == number]]
-    return found
-
-
-def _keys(values: Any) -> Array:
-    """Return whole numbers in the order of floats."""
-    bits = np.asarray(values, dtype=np.float64).view(np.int64)
-    return bits ^ ((bits >> 63) & np.iinfo(np.int64).max)
-
-
-def _floats(keys: Array) -> Array:
-    """Return the floats that have these keys."""
-    floats: Array = (keys ^ ((keys >> 63) & np.iinfo(np.int64).max)).view(np.float64)
-    return floats
+def ends(kinds: Iterable[Sample]) -> tuple[Any, Any]:
+    """Return the lowest and the highest value of some samples, not all of them empty."""
+    columns = [chunk.values for kind in kinds for chunk in kind.chunks]
+    return min(column[0] for column in columns), max(column[-1] for column in columns)
 
 
 def sample(values: Array, count: Array | None = None, square: Array | None = None) -> Sample:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pueval.samples import Array, Sample, sample
+from pueval.samples import Array, Sample, ends, sample
 
 Kinds = tuple[Sample, Sample, Sample]
 
@@ -68,7 +68,7 @@ def corners(kinds: Kinds, represented: Sample | None = None) -> Steps:
     score, reached = labeled.descending()
     (u_above, u_at), (n_above, n_at) = (kind.around(score) for kind in (unlabeled, negative))
     rest = u_at[-1] < unlabeled.total or n_at[-1] < negative.total
-    lowest = min(c.values[0] for kind in kinds for c in kind.chunks)
+    lowest, _ = ends(kinds)
 
     def framed(column: Array, first: float, last: float) -> Array:
         longer = np.empty(1 + column.size + rest, dtype=column.dtype)
@@ -119,8 +119,7 @@ def thin(
     if len(scores) == len(few) and np.unique(np.concatenate(scores)).size <= most:
         return None
     each = max(most // len(filled), 1)
-    lowest = min(c.values[0] for kind in filled for c in kind.chunks)
-    highest = max(c.values[-1] for kind in filled for c in kind.chunks)
+    lowest, highest = ends(filled)
     kept = [kind.ranked(np.linspace(0, kind.total, each, endpoint=False)) for kind in filled]
     wanted = np.asarray(keep, dtype=np.float64)
     kept.append(wanted[(wanted > lowest) & (wanted < highest)])
@@ -128,6 +127,6 @@ def thin(
     samples = []
     for kind in kinds if represented is None else (*kinds, represented):
         inside = np.diff(kind.around(cuts)[1], prepend=0)
-        square = np.diff(kind.squared.around(cuts)[1], prepend=0) if kind.weighted else None
+        square = kind.squared.between(cuts) if kind.weighted else None
         samples.append(sample(cuts.copy(), inside, square))
     return samples

@@ -12,12 +12,13 @@ import numpy as np
 
 from pueval.counts import Counts
 from pueval.errors import InputError
-from pueval.samples import Array, in_threads, sample, weighted_sample
+from pueval.samples import Array, ends, in_threads, sample, weighted_sample
 from pueval.sources.arrays import (
     as_scores,
     as_weights,
     bad_scores,
     check_order,
+    finite,
     label_kinds,
     one_column,
 )
@@ -98,8 +99,8 @@ class PairedRows:
     def constant(self, model: int) -> bool:
         """Whether a model gives all rows the same score."""
         kinds = self.counts[model].samples()
-        ends = [chunk.values[[0, -1]] for kind in kinds for chunk in kind.chunks]
-        return bool(np.min(ends) == np.max(ends))
+        lowest, highest = ends(kinds)
+        return bool(lowest == highest)
 
 
 def read_paired(y: Any, scores: Any, *, weight: Any, labels: LabelValues) -> PairedRows:
@@ -240,8 +241,6 @@ def _counts(score: Array, places: tuple[Array, ...], weights: list[Array] | None
             samples.append(sample(score[where]))
         else:
             samples.append(weighted_sample(score[where], weights[kind]))
-    # NaN and +inf sort to the end and −inf to the front, so the ends tell for all.
-    ends = [chunk.values[[0, -1]] for kind in samples for chunk in kind.chunks]
-    if not np.isfinite(ends).all():
+    if not all(map(finite, samples)):
         raise bad_scores(score)
     return Counts(*samples)

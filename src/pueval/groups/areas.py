@@ -93,8 +93,8 @@ class Table:
             return cls(zero, score, (bl - al, bu - au, bn - an), (bl, bu, bn), 1, square)
 
         kinds = [*counts.samples()]
-        weighted = any(kind.weighted for kind in kinds)
-        return table(kinds, table([kind.squared for kind in kinds], None) if weighted else None)
+        squares = table([kind.squared for kind in kinds], None) if counts.weighted else None
+        return table(kinds, squares)
 
     @property
     def above(self) -> Columns:

@@ -22,7 +22,7 @@ def whole(overall: Evaluation, prior_error: float) -> Raw:
     counts = overall.counts
     steps = counts.at(overall.threshold)
     squares = None
-    if any(kind.weighted for kind in counts.samples()):
+    if counts.weighted:
         at = np.array([overall.threshold])
         labeled, unlabeled, negative = (kind.squared.around(at)[1] for kind in counts.samples())
         squares = labeled, unlabeled, negative

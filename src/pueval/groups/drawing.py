@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pueval.counts import Counts
     from pueval.groups.evaluation import GroupEvaluation
 
-NAMES = {"0.65": "all rows", "C0": "the group"}
+CURVES = {"0.65": "all rows", "C0": "the group"}
 LABELS = {
     "roc": ("false positive rate", "true positive rate"),
     "pr": ("recall", "precision"),
@@ -33,7 +33,7 @@ def small_multiples(
     if curve not in LABELS:
         raise InputError(f"curve must be 'roc' or 'pr'; got {curve!r}.")
     wanted = _wanted(groups, names, most)
-    figures, lines_ = (
+    figures, artists = (
         require(f"matplotlib.{part}", extra="plot", purpose="GroupEvaluation.plot()")
         for part in ("figure", "lines")
     )
@@ -50,7 +50,7 @@ def small_multiples(
     for panel, k in zip(panels, wanted, strict=False):
         mixture = Mixture(float(groups.prior[k]), overall.mixture.purity)
         own = _curve(curve, groups.counts(groups.names[k]), mixture, overall.target)
-        for points, color, width in zip((background, own), NAMES, (1, 1.5), strict=True):
+        for points, color, width in zip((background, own), CURVES, (1, 1.5), strict=True):
             panel.plot(*points, color=color, linewidth=width)
         # Names are data: no mathematics in them.
         panel.set_title(
@@ -63,7 +63,9 @@ def small_multiples(
     x, y = LABELS[curve]
     missing = len(groups) - len(wanted)
     figure.legend(
-        handles=[lines_.Line2D([], [], color=color, label=label) for color, label in NAMES.items()],
+        handles=[
+            artists.Line2D([], [], color=color, label=label) for color, label in CURVES.items()
+        ],
         title=f"{missing:,} of {len(groups):,} groups not shown" if missing and not names else None,
         loc="outside upper right",
         ncols=2,

@@ -60,7 +60,7 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, weight: Any = None) 
             raise _bad_labels(y, labels)
         samples.append(part)
     labeled, unlabeled, negative = (sum((s[kind] for s in samples), EMPTY) for kind in range(3))
-    if not all(map(_finite, (labeled, unlabeled, negative))):
+    if not all(map(finite, (labeled, unlabeled, negative))):
         raise bad_scores(score)
     # The few labeled scores are the thresholds of everything: one sorted chunk serves them best.
     return labeled.merged(), unlabeled, negative
@@ -248,7 +248,7 @@ def check_total(total: float) -> None:
         )
 
 
-def _finite(kind: Sample) -> bool:
+def finite(kind: Sample) -> bool:
     """NaN and +inf sort to the end and −inf to the front, so the ends tell for all."""
     return all(np.isfinite(c.values[0]) and np.isfinite(c.values[-1]) for c in kind.chunks)
 

@@ -15,7 +15,7 @@ from pueval.errors import InputError
 from pueval.measures import AREAS, MEASURES, Measure, cost, find_measure
 from pueval.mixture import Target
 from pueval.rates import Rates
-from pueval.samples import Array
+from pueval.samples import Array, ends
 
 # With fewer labeled rows at or above a threshold, precision there is mostly chance.
 LEAST_LABELED = 10
@@ -168,7 +168,7 @@ def _top(counts: Counts, target: Target, wanted: float) -> Rule:
             if low < values.size:
                 lowest = min(lowest, float(values[low]))
         if math.isinf(lowest):
-            highest = max(float(c.values[-1]) for kind in kinds for c in kind.chunks)
+            highest = float(ends(kinds)[1])
             raise InputError(
                 f"no threshold has at most {wanted:,g} rows at or above it: "
                 f"{beyond(highest):,g} share the highest score, {highest:g}. Ask for as many."

@@ -1,0 +1,56 @@
+"""What looks wrong with an evaluation: each says it, or returns None."""
+
+from __future__ import annotations
+
+import math
+
+from pueval.assumptions import Assumptions
+from pueval.counts import Counts
+from pueval.curves import REVERSED, above_chance
+from pueval.mixture import Mixture
+from pueval.samples import ends
+from pueval.sensitivity.feasibility import contradiction, contradiction_within
+
+
+def reversed_scores(counts: Counts, naive: float) -> str | None:
+    """Say that scores seem to be the wrong way round."""
+    if above_chance(counts, naive) >= REVERSED:
+        return None
+    return (
+        f"labeled rows score lower than the others (naive AUC {naive:.3f}). A higher score must "
+        "mean more likely positive: negate the scores if it does not."
+    )
+
+
+def beyond_scores(counts: Counts, threshold: float) -> str | None:
+    """Say that a threshold is beyond all scores, perhaps on another scale; unless binned."""
+    low, high = map(float, ends(counts.samples()))
+    if low <= threshold <= high or math.isinf(threshold) or counts.bins is not None:
+        return None
+    return (
+        f"{'no row scores' if threshold > high else 'all rows score'} at or above the threshold "
+        f"{threshold:g}: scores are between {low:.9g} and {high:.9g}."
+    )
+
+
+def contradicted(counts: Counts, assumptions: Assumptions) -> str | None:
+    """Say what of the assumptions the ranking cannot have."""
+    if counts.has_propensity:
+        return None
+    if assumptions.region is not None:
+        return contradiction_within(counts, assumptions.region.prior, assumptions.region.purity)
+    return contradiction(counts, assumptions.mixture)
+
+
+def clipped_values(clipped: dict[str, float], mixture: Mixture, threshold: float) -> str | None:
+    """Say which measures were outside their range."""
+    if not clipped:
+        return None
+    shown = ", ".join(f"{name} {value:.4g}" for name, value in [*clipped.items()][:4])
+    if len(clipped) > 4:
+        shown += f" and {len(clipped) - 4} more"
+    return (
+        f"corrected values outside their range were clipped: {shown} (threshold {threshold:g}). "
+        f"Either few rows lie beyond the threshold and this is chance, or prior "
+        f"{mixture.prior:g}, purity {mixture.purity:g} or random labeling do not fit this ranking."
+    )
