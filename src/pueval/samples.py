@@ -159,11 +159,13 @@ class Sample:
         """Whether rows have float weights of which the squares are known."""
         return any(chunk.square is not None for chunk in self.chunks)
 
-    @cached_property
+    @property
     def squared(self) -> Sample:
         """The same values, weighing the sum of the squared weights of their rows."""
-        if not self.weighted:
-            return self
+        return self._squared if self.weighted else self
+
+    @cached_property
+    def _squared(self) -> Sample:
         return Sample(tuple(Chunk(chunk.values, chunk.squared) for chunk in self.chunks))
 
     @property

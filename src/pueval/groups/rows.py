@@ -64,11 +64,14 @@ class Block:
         """Whether rows have float weights."""
         return self.weight is not None and self.weight.dtype.kind == "f"
 
-    @cached_property
+    @property
     def squared(self) -> Block:
         """The same rows with their squared weights; as they are if every row counts once."""
-        if self.weight is None or not self.weighted:
-            return self
+        return self._squared if self.weighted else self
+
+    @cached_property
+    def _squared(self) -> Block:
+        assert self.weight is not None  # noqa: S101 - for the type checker; there are weights
         return replace(self, weight=np.square(self.weight))
 
     def beyond(self, threshold: float) -> tuple[Array, Array, Array]:
