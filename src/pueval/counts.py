@@ -486,7 +486,7 @@ class Counts:
         A measure that rises with the true positive rate and falls with the false positive rate
         is best at one of these: between them only unlabeled and negative rows are added.
         """
-        return views.corners(self._kinds, self._represented)
+        return views.corners(self._kinds, self.labeled_ranks, self._represented)
 
     def unfold(self, corners: Steps, where: Array) -> Steps:
         """Insert, before some labeled scores, the counts just above them.
@@ -616,6 +616,14 @@ class Counts:
         return float(np.sum(labeled * others.astype(np.float64)) / 2 / pairs) if pairs else 0.0
 
     # ------------------------------------------------------------------ rows of one kind
+
+    @cached_property
+    def labeled_ranks(self) -> tuple[Array, Array]:
+        """Distinct scores of labeled rows, descending, and the weight at or above each."""
+        score, reached = self._labeled.descending()
+        for column in (score, reached):
+            column.flags.writeable = False
+        return score, reached
 
     def samples(self) -> tuple[Sample, Sample, Sample]:
         """Sorted scores of labeled, unlabeled and known negative rows, without making the table."""

@@ -29,6 +29,8 @@ def legal_rates(rates: Rates) -> Rates:
     Rates may have lines, one per resample; each is made legal for itself.
     """
     tpr, fpr, order = _legal(rates)
+    if tpr is rates.tpr:
+        return rates
     threshold = rates.threshold
     if order is not None:
         threshold = np.take_along_axis(np.broadcast_to(threshold, tpr.shape), order, axis=-1)
@@ -46,7 +48,10 @@ def lowest_rates(rates: Rates) -> tuple[Array, Array]:
 
 
 def _legal(rates: Rates) -> tuple[Array, Array, Array | None]:
-    """Return legal rates in the order of recall, and this order if it is another."""
+    """Return legal rates in the order of recall, and this order if it is another.
+
+    Rates that are legal are returned as they are.
+    """
     if all(_rises(rate) and _within_unit(rate) for rate in (rates.tpr, rates.fpr)):
         return rates.tpr, rates.fpr, None
     return rising_together(np.clip(rates.tpr, 0, 1), np.clip(rates.fpr, 0, 1))

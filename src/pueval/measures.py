@@ -103,7 +103,9 @@ def _ratio(numerator: Array | float, denominator: Array | float) -> Array:
     """Divide; NaN where the denominator is zero, but for rounding."""
     with np.errstate(divide="ignore", invalid="ignore"):
         result: Array = np.asarray(np.divide(numerator, denominator))
-    np.copyto(result, np.nan, where=np.abs(denominator) <= ZERO)
+    undefined = np.abs(denominator) <= ZERO
+    if np.any(undefined):
+        np.copyto(result, np.nan, where=undefined)
     return result
 
 

@@ -7,7 +7,7 @@ Claesen et al. (2015) do; with noisy labels it takes them as a random draw from 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,10 +98,9 @@ def correct_pair(
     """
     contrast = mixture.purity - background_prior
     if np.all(mixture.purity == 1):
-        clean = not np.any(background_prior)
-        return labeled, (
-            background if clean else background - background_prior * labeled
-        ) / contrast
+        if not np.any(background_prior):
+            return labeled, background
+        return labeled, (background - background_prior * labeled) / contrast
     tpr = ((1 - background_prior) * labeled - (1 - mixture.purity) * background) / contrast
     fpr = (mixture.purity * background - background_prior * labeled) / contrast
     return tpr, fpr
@@ -198,9 +197,13 @@ def both_rates(
     """Return corrected and naive rates."""
     there = Shares.of(counts, steps)
     corrected = rates_of_shares(counts, steps.threshold, there, mixture, target)
-    if mixture == NAIVE and target == "population" and there.positive is None:
+    if target != "population":
+        return corrected, _naive_rates(counts, steps.threshold, there)
+    if mixture == NAIVE and there.positive is None:
         return corrected, corrected
-    return corrected, _naive_rates(counts, steps.threshold, there)
+    # The same rows are predicted positive; only what is said of them differs.
+    tpr, fpr, prevalence = there.labeled, background(counts, there), NAIVE.prevalence(counts)
+    return corrected, replace(corrected, tpr=tpr, fpr=fpr, prevalence=prevalence)
 
 
 def _naive_rates(counts: Counts, threshold: Array, there: Shares) -> Rates:

@@ -102,8 +102,7 @@ class Chunk:
         wanted, exact = _as_type(thresholds, values.dtype)
         left = np.searchsorted(values, wanted, side="left")
         # Few thresholds are tied with a value; only those need a second search.
-        inside = np.minimum(left, values.size - 1)
-        tied = np.flatnonzero((values[inside] == wanted) & exact)
+        tied = np.flatnonzero((values.take(left, mode="clip") == wanted) & exact)
         at_or_above = values.size - left if self.count is None else self.from_top[left]
         if not tied.size:
             return at_or_above, at_or_above

@@ -62,11 +62,17 @@ def tabulate(kinds: Kinds) -> tuple[Array, Array, Array, Array]:
     return scores, columns[0], columns[1], columns[2]
 
 
-def corners(kinds: Kinds, represented: Sample | None = None) -> Steps:
+def corners(
+    kinds: Kinds, labeled_ranks: tuple[Array, Array], represented: Sample | None = None
+) -> Steps:
     """Cumulative counts at +inf, at every labeled score, and at the lowest score."""
     labeled, unlabeled, negative = kinds
-    score, reached = labeled.descending()
-    (u_above, u_at), (n_above, n_at) = (kind.around(score) for kind in (unlabeled, negative))
+    score, reached = labeled_ranks
+    (_, u_at), (_, n_at) = beyond = [kind.around(score) for kind in kinds[1:]]
+    joint = np.zeros(score.size, dtype=bool)
+    for above, at_or_above in beyond:
+        if above is not at_or_above:
+            joint |= at_or_above > above
     rest = u_at[-1] < unlabeled.total or n_at[-1] < negative.total
     lowest, _ = ends(kinds)
 
@@ -81,7 +87,7 @@ def corners(kinds: Kinds, represented: Sample | None = None) -> Steps:
         framed(reached, 0, labeled.total),
         framed(u_at, 0, unlabeled.total),
         framed(n_at, 0, negative.total),
-        framed((u_at > u_above) | (n_at > n_above), False, False),  # noqa: FBT003
+        framed(joint, False, False),  # noqa: FBT003
         None if represented is None else represented.around(threshold)[1],
     )
 

@@ -148,7 +148,7 @@ def _sides(counts: Counts, level: float, *, upper: bool) -> list[_Side]:
     With ``upper``, upper limits for the other rows and lower ones for the labeled, for scores
     at or beyond the threshold; without, the reverse, for scores strictly beyond.
     """
-    score, reached = counts.samples()[0].descending()
+    score, reached = counts.labeled_ranks
     # Ranks 1, √2, 2, … of labeled rows, in units of the effective number of rows.
     total, (n_labeled, n_other) = counts.n_labeled, counts.effective
     grid = 2 ** np.arange(0, np.log2(max(n_labeled, 1)) + 1e-9, 0.5)

@@ -143,7 +143,7 @@ def auc_bounds(counts: Counts, mixture: Mixture, bias: float) -> tuple[float, fl
     cut have weight Λ and all others 1; one scan finds the cut. A row stands for at least itself,
     so that no more rows can have weight Λ than there are hidden positives for.
     """
-    score, reached = counts.samples()[0].descending()
+    score, reached = counts.labeled_ranks
     count = np.diff(reached, prepend=0)
     above, at_or_above = counts.other_beyond(score)
     before = reached - count

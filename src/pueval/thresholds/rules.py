@@ -193,7 +193,7 @@ def _first(goodness: Array) -> Array:
 
 def _highest(counts: Counts) -> float:
     """Return the highest threshold with enough labeled rows at or above it."""
-    score, reached = counts.samples()[0].descending()
+    score, reached = counts.labeled_ranks
     share = min(LEAST_LABELED / counts.effective[0], 0.5)
     return float(score[np.searchsorted(reached, share * counts.n_labeled * (1 - ROUNDING))])
 
