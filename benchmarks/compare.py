@@ -47,6 +47,10 @@ def one_by_one(label, scores, prior):
         evaluate(label, score, prior=prior, level=None)
 
 
+def everything(comparison):
+    return comparison.differences(), [dict(ev) for ev in comparison.evaluations.values()]
+
+
 def main():
     n = int(float(sys.argv[1])) if len(sys.argv) > 1 else 1_000_000
     models = int(sys.argv[2]) if len(sys.argv) > 2 else 10
@@ -65,6 +69,10 @@ def main():
         "compare, every measure, all pairs, limits and p-values",
         lambda: compare(label, scores, prior=prior).differences(),
         "≤ 5",
+    )
+    line(
+        "the same, and every model's own limits",
+        lambda: everything(compare(label, scores, prior=prior)),
     )
     warnings.simplefilter("ignore", AssumptionWarning)  # labels are clean here
     line(

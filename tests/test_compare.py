@@ -19,7 +19,7 @@ from pueval.comparing.joint import Joint
 from pueval.curves import naive_auc
 from pueval.errors import UndefinedMeasureWarning
 from pueval.legal import average_precision, legal_rates
-from pueval.measures import MEASURES
+from pueval.measures import AREAS, MEASURES
 from pueval.mixture import Mixture
 from pueval.rates import rates
 from tests.conftest import models, with_negatives
@@ -171,23 +171,46 @@ def test_weights_that_repeat_rows(rng):
 def test_each_model_is_evaluated_as_alone(rng):
     y, scores, _ = models(rng)
     given = {"prior": 0.2, "purity": 0.95}
-    found = compare(y, scores, **given)
+    found, at_one = compare(y, scores, **given), compare(y, scores, threshold=1.0, **given)
     assert len(found) == 3
     assert "a" in found
     for name, score in scores.items():
-        assert found[name].threshold == evaluate(y, score, **given).threshold
-        # Thresholds are taken as exact, also if they are those of the best.
-        alone = evaluate(y, score, threshold=found[name].threshold, **given)
+        alone = evaluate(y, score, **given)
+        assert found[name].threshold == alone.threshold
         for measure in alone:
             one, other = found[name][measure], alone[measure]
             assert (one.value, one.naive) == pytest.approx((other.value, other.naive))
+            # At the threshold, which was chosen, limits come from the same draws.
+            tolerance = (other.high - other.low) * (0.12 if measure in AREAS else 1e-9)
+            assert one.low == pytest.approx(other.low, abs=tolerance), measure
+            assert one.high == pytest.approx(other.high, abs=tolerance), measure
+        fixed = evaluate(y, score, threshold=1.0, **given)
+        for measure in MEASURES:
+            one, other = at_one[name][measure], fixed[measure]
             width = other.high - other.low
-            tolerance = 0.4 if math.isinf(getattr(MEASURES.get(measure), "high", 1)) else 0.12
+            tolerance = 0.4 if math.isinf(MEASURES[measure].high) else 0.12
             assert one.low == pytest.approx(other.low, abs=tolerance * width), measure
             assert one.high == pytest.approx(other.high, abs=tolerance * width), measure
         best, expected = found[name].best("f1"), alone.best("f1")
         assert (best.value, best.low, best.high) == (expected.value, expected.low, expected.high)
         assert found.values("best_f1")[name] == pytest.approx(expected.value)
+
+
+def test_says_that_thresholds_differ_by_chance(rng):
+    y, scores, _ = models(rng, 600)
+    own, one = compare(y, scores, prior=0.2), compare(y, scores, prior=0.2, threshold=1.0)
+    assert "differ by chance even between equal models" in repr(own)
+    assert "they take prior and purity as exact" in repr(own)
+    assert "by chance" not in repr(one)
+
+
+def test_limits_of_models_are_found_when_asked_for(rng):
+    y, scores, _ = models(rng, 600)
+    found = compare(y, scores, prior=0.2)
+    found.differences()
+    assert not any("cells" in vars(ev._resamples) for ev in found.evaluations.values())
+    assert found["a"]["recall"].low < found["a"]["recall"].value
+    assert "cells" in vars(found["a"]._resamples)
 
 
 def test_warnings_name_the_model(rng):

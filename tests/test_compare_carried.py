@@ -224,9 +224,7 @@ class TestGivenIntervals:
         assert found.to_dict()["assumptions"]["region"]["prior"][0] == pytest.approx(0.28)
         ev = found["a"]
         assert ev.region is not None
-        alone = evaluate(
-            data[0], data[1]["a"], prevalence=(0.4, 0.5), threshold=ev.threshold, n_resamples=20
-        )
+        alone = evaluate(data[0], data[1]["a"], prevalence=(0.4, 0.5), n_resamples=20)
         assert (ev["f1"].low, ev["f1"].high) == (alone["f1"].low, alone["f1"].high)
         chance = found.best_probability("f1")
         [pair] = compared(*data, prior=found.mixture.prior).differences("f1")

@@ -28,7 +28,6 @@ from pueval.results import (
     OperatingPoint,
     best_value,
     estimate,
-    operating_point,
 )
 from pueval.samples import Array
 from pueval.sensitivity.bounds import BandMethod, Bounds, Start, claesen_bounds
@@ -110,7 +109,7 @@ class Evaluation:
         except InputError:
             raise unknown_measure(name, [*self]) from None
         rates_there = self._rates_at(self.threshold)
-        return estimate(measure, *rates_there, self._limits)[0]
+        return estimate(measure, *rates_there, self._limits)
 
     def __iter__(self) -> Iterator[str]:
         return iter((*self._areas, *self.here.measures))
@@ -171,7 +170,7 @@ class Evaluation:
         wanted = check_threshold(threshold)
         drawn = self._draw(wanted)
         limits = None if drawn is None else FixedLimits(drawn, wanted)
-        return operating_point(wanted, *self._rates_at(wanted), limits)
+        return OperatingPoint.of(wanted, *self._rates_at(wanted), limits)
 
     def best(self, measure: str) -> Best:
         """Find the threshold at which a measure is best.

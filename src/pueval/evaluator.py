@@ -25,7 +25,7 @@ from pueval.mixture import Mixture, Target, check_target
 from pueval.rates import Rates, both_rates, rates
 from pueval.reading import check_threshold, read_counts
 from pueval.redraw import draw_again
-from pueval.results import Estimate, FixedLimits, LimitsOf, best_value, operating_point
+from pueval.results import Estimate, FixedLimits, LimitsOf, OperatingPoint, best_value
 from pueval.thresholds.choosing import DEFAULT_BEST, ChosenLimits, neighbors
 from pueval.uncertainty.intervals import Interval, Resampling
 from pueval.uncertainty.region import Limits
@@ -226,8 +226,8 @@ def finish(
     there = both_rates(counts, counts.at(threshold), mixture, ready.target)
     limits: LimitsOf | None = None
     if drawn is not None:
-        limits = (ChosenLimits.of if chosen else FixedLimits)(drawn, threshold)
-    point = operating_point(threshold, *there, limits)
+        limits = (ChosenLimits if chosen else FixedLimits)(drawn, threshold)
+    point = OperatingPoint.of(threshold, *there, limits)
     curves = tuple(recover_precision_recall(these) for these in ready.rates)
     areas = _areas(ready, curves, drawn)
     outside = {k: value for k, (value, _) in areas.items() if not -1e-9 <= value <= 1 + 1e-9}

@@ -89,6 +89,13 @@ def assumed(ev: Evaluation, model: str | None = None) -> str:
     return ", ".join(_known(ev, name, model) for name in ("prior", "purity"))
 
 
+OWN_THRESHOLDS = (
+    "Precision, recall and all else at a threshold are at each model's own, the best for these "
+    "rows. Such thresholds differ by chance even between equal models, and these measures with "
+    "them; areas and best values do not."
+)
+
+
 def taken_as_exact(ev: Evaluation) -> str:
     """Say what limits take as exact, where prior and purity are neither estimated nor intervals."""
     if ev.assumptions.from_propensity:

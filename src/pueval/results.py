@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -104,34 +104,6 @@ class Contingency:
         )
 
 
-@dataclass(frozen=True)
-class OperatingPoint:
-    """Everything at one threshold.
-
-    Attributes
-    ----------
-    threshold : float
-        Scores at or above it are predicted positive.
-    table, naive_table : Contingency
-        Corrected (not clipped) and naive contingency table.
-    measures : dict of str to Estimate
-        Every measure of a contingency table; ``point["f1"]`` is short for one of them.
-    clipped : dict of str to float
-        The measures that left their range, before they were clipped.
-    """
-
-    threshold: float
-    table: Contingency
-    naive_table: Contingency
-    measures: dict[str, Estimate]
-    clipped: dict[str, float]
-
-    def __getitem__(self, name: str) -> Estimate:
-        if name not in self.measures:
-            raise unknown_measure(name, [*self.measures], any_beta=False)
-        return self.measures[name]
-
-
 def best_value(measure: Measure, these: Rates) -> tuple[float, float]:
     """Return threshold and value of the best, not clipped; the highest of equal thresholds."""
     values = measure(these)
@@ -153,28 +125,88 @@ class FixedLimits:
         return self.resamples.at(measure, self.threshold)
 
 
-def estimate(
-    measure: Measure, corrected: Rates, naive: Rates, limits: LimitsOf | None
-) -> tuple[Estimate, float | None]:
-    """Return the estimate at the first threshold, and its value before it was clipped, if so."""
+def estimate(measure: Measure, corrected: Rates, naive: Rates, limits: LimitsOf | None) -> Estimate:
+    """Return the estimate at the first threshold."""
     value, plain = (float(measure(these)[0]) for these in (corrected, naive))
-    interval = Interval() if limits is None else limits(measure)
     if math.isnan(value):
-        return Estimate.of(value, plain, Interval()), None
-    inside = measure.clip(value)
-    clipped = value if abs(value - inside) > 1e-9 else None
-    return Estimate.of(inside, plain, interval), clipped
+        return Estimate.of(value, plain, Interval())
+    interval = Interval() if limits is None else limits(measure)
+    return Estimate.of(measure.clip(value), plain, interval)
 
 
-def operating_point(
-    threshold: float, corrected: Rates, naive: Rates, limits: LimitsOf | None
-) -> OperatingPoint:
-    """Evaluate every measure at the first threshold."""
-    measures, clipped = {}, {}
-    for name, measure in MEASURES.items():
-        measures[name], outside = estimate(measure, corrected, naive, limits)
-        if outside is not None:
-            clipped[name] = outside
-    return OperatingPoint(
-        threshold, Contingency.of(corrected), Contingency.of(naive), measures, clipped
-    )
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimates(Mapping[str, Estimate]):
+    """Every measure at the first threshold of some rates; limits are found when asked for.
+
+    Attributes
+    ----------
+    corrected, naive : Rates
+        At the threshold.
+    limits : callable or None
+        From a measure to its limits.
+    """
+
+    corrected: Rates
+    naive: Rates
+    limits: LimitsOf | None
+    _found: dict[str, Estimate] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name not in self._found:
+            self._found[name] = estimate(MEASURES[name], self.corrected, self.naive, self.limits)
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(MEASURES)
+
+    def __len__(self) -> int:
+        return len(MEASURES)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """Everything at one threshold.
+
+    Attributes
+    ----------
+    threshold : float
+        Scores at or above it are predicted positive.
+    table, naive_table : Contingency
+        Corrected (not clipped) and naive contingency table.
+    measures : mapping of str to Estimate
+        Every measure of a contingency table; ``point["f1"]`` is short for one of them.
+    clipped : dict of str to float
+        The measures that left their range, before they were clipped.
+    """
+
+    threshold: float
+    table: Contingency
+    naive_table: Contingency
+    measures: Mapping[str, Estimate]
+    clipped: dict[str, float]
+
+    @classmethod
+    def of(
+        cls, threshold: float, corrected: Rates, naive: Rates, limits: LimitsOf | None
+    ) -> OperatingPoint:
+        """Evaluate every measure at a threshold, which has these rates."""
+        clipped = {}
+        for name, measure in MEASURES.items():
+            value = float(measure(corrected)[0])
+            if abs(value - measure.clip(value)) > 1e-9:
+                clipped[name] = value
+        return cls(
+            threshold,
+            Contingency.of(corrected),
+            Contingency.of(naive),
+            Estimates(corrected, naive, limits),
+            clipped,
+        )
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name not in self.measures:
+            raise unknown_measure(name, [*self.measures], any_beta=False)
+        return self.measures[name]

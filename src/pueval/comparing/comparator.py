@@ -75,7 +75,9 @@ def compare(
         Whose performance is wanted.
     threshold : float or mapping of str to float, optional
         Scores at or above it are predicted positive: one for all models, or one for each. By
-        default each model is judged at its own threshold of the best Matthews correlation.
+        default each model is judged at its own threshold of the best Matthews correlation; its
+        limits allow for that being chosen on these rows. Differences are then those between
+        these thresholds, which differ by chance even between equal models.
     level : float or None, default 0.95
         Confidence level of all limits; None for point estimates only.
     method : {"influence", "bootstrap"}

@@ -163,8 +163,11 @@ class Comparison:
         thresholds; for the average precision, from the rows' effect on precision and recall.
         Where prior and purity were estimated, limits and p-values carry their uncertainty, which
         all models share; the AUC's p-value does not depend on it. Where they were given as
-        intervals, limits hold for all of these, and p-values are the largest. Thresholds are taken
-        as exact.
+        intervals, limits hold for all of these, and p-values are the largest.
+
+        Measures at a threshold are compared at the models' thresholds. Where each has its own,
+        the best for these rows, thresholds differ by chance, and precision or recall differs with
+        them even between equal models. Areas and best values do not depend on a threshold.
 
         Parameters
         ----------

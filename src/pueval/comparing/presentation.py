@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pueval.errors import InputError
 from pueval.levels import in_percent
-from pueval.presentation import HEADLINES, assumed, title
+from pueval.presentation import HEADLINES, OWN_THRESHOLDS, assumed, taken_as_exact, title
 from pueval.tables import amount, html_table, number, plain_data, span, text_table
 
 if TYPE_CHECKING:
@@ -144,21 +144,21 @@ def about_limits(comparison: Comparison) -> list[str]:
     """Say what limits and p-values mean, if there are any."""
     if comparison.level is None:
         return []
-    said = "Limits are for another sample of rows; they take prior, purity and thresholds as exact."
+    said = "Limits are for another sample of rows"
     if comparison.assumptions.region is not None:
-        said = (
-            "Limits are for another sample of rows, and hold for every prior and purity within the "
-            "given limits; p-values are the largest for any of them, values and probabilities are "
-            "for the middle. Thresholds are taken as exact."
+        said += (
+            ", and hold for every prior and purity within the given limits; p-values are the "
+            "largest for any of them, values and probabilities are for the middle."
         )
-    elif comparison.assumptions.label_frequency is not None:
-        said = said.replace("prior, purity", "label frequency, purity")
     elif comparison.prior_estimate is not None:
-        said = (
-            "Limits are for another sample of rows, and carry the uncertainty of the estimated "
-            "prior, which all models share; thresholds are taken as exact."
-        )
-    return [f"{said} Adjusted: Holm's p-values over all pairs."]
+        said += ", and carry the uncertainty of the estimated prior, which all models share."
+    else:
+        first = next(iter(comparison.evaluations.values()))
+        said += f"; they take {taken_as_exact(first)} as exact."
+    notes = [f"{said} Adjusted: Holm's p-values over all pairs."]
+    if any(ev.threshold_chosen for ev in comparison.evaluations.values()):
+        notes.append(OWN_THRESHOLDS)
+    return notes
 
 
 def as_html(comparison: Comparison) -> str:

@@ -23,6 +23,7 @@ from pueval.presentation import MAXIMA
 from pueval.redraw import draw_again
 from pueval.results import best_value
 from pueval.samples import Array, in_threads
+from pueval.thresholds.choosing import neighbors
 from pueval.uncertainty.intervals import Resampling
 from pueval.uncertainty.region import NODES, Limits, Region
 from pueval.uncertainty.resampling import resample
@@ -43,11 +44,14 @@ class Model:
         Thresholds at which the measures of `MAXIMA` are best; NaN where one is undefined.
     influence : StepFunctions or None
         Influence of rows on the naive AUC and on the average precision.
+    chosen : bool
+        Whether the threshold is the best for these rows, and not given.
     """
 
     prepared: Prepared
     best: Array
     influence: StepFunctions | None
+    chosen: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +75,7 @@ class Work:
         influence = None
         if self.how is not None:
             influence = influence_functions(ready.counts, self.mixture, self.target)
-        return Model(ready, best, influence)
+        return Model(ready, best, influence, threshold is None)
 
     def areas(self, models: list[Model]) -> dict[str, Array]:
         """Return the corrected areas, not clipped."""
@@ -189,27 +193,25 @@ class Work:
         ready = model.prepared
         if self.how is None:
             return finish(ready, None, None)
-        known = Assumptions(self.mixture)
-        if self.assumptions != known:
-            drawn = draw_again(
+        wanted: float | Array = ready.threshold
+        known: tuple[str, ...] = (*AREAS, *MEASURES)
+        if model.chosen:
+            wanted, known = neighbors(ready.counts, ready.threshold), AREAS
+        if self.assumptions == Assumptions(self.mixture):
+            drawn = resample(
                 ready.counts,
                 ready.corners,
-                self.assumptions,
+                self.mixture,
                 self.target,
-                ready.threshold,
-                self.how,
+                threshold=wanted,
+                how=self.how,
+                errors={name: joints.error(name, k) for name in known},
             )
-            return finish(ready, self.how, drawn)
-        drawn = resample(
-            ready.counts,
-            ready.corners,
-            self.mixture,
-            self.target,
-            threshold=ready.threshold,
-            how=self.how,
-            errors={name: joints.error(name, k) for name in (*AREAS, *MEASURES)},
-        )
-        return finish(ready, self.how, drawn)
+        else:
+            drawn = draw_again(
+                ready.counts, ready.corners, self.assumptions, self.target, wanted, self.how
+            )
+        return finish(ready, self.how, drawn, chosen=model.chosen)
 
 
 def _on_the_way(now: float, limits: Limits) -> list[float]:

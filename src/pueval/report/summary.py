@@ -12,7 +12,7 @@ import scipy
 
 from pueval.errors import InputError
 from pueval.measures import AREAS, MEASURES
-from pueval.presentation import HEADLINES, TITLES, title
+from pueval.presentation import HEADLINES, OWN_THRESHOLDS, TITLES, title
 from pueval.report.histogram import histogram
 from pueval.report.thinning import Thinned, affordable, thin
 from pueval.report.words import answer, assumptions, code, prior_origin, thinning
@@ -101,6 +101,9 @@ def summarize(
             "thinning": thinning([*tables.values()]),
             "assumptions": _assumptions(evaluations),
             "differences": [_difference(one, evaluations) for one in differences],
+            "thresholds": OWN_THRESHOLDS
+            if any(ev.threshold_chosen for ev in evaluations.values())
+            else None,
         }
     )
     # These are plain already, and long.

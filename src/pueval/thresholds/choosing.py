@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -192,19 +192,22 @@ class _Again:
 
 @dataclass(frozen=True, eq=False)
 class ChosenLimits:
-    """Limits of measures at a threshold that was chosen as the best for the same rows."""
+    """Limits of measures at a threshold that was chosen as the best for the same rows.
 
-    again: _Again
+    Resamples hold its `neighbors`; in every one of them it is chosen again.
+    """
 
-    @classmethod
-    def of(cls, resamples: Resamples, threshold: float) -> ChosenLimits:
-        """Choose again in every one of the resamples, which hold the `neighbors`."""
-        return cls(_Again.of(best_rule(DEFAULT_BEST), resamples, threshold))
+    resamples: Resamples
+    threshold: float
+
+    @cached_property
+    def _again(self) -> _Again:
+        return _Again.of(best_rule(DEFAULT_BEST), self.resamples, self.threshold)
 
     def __call__(self, measure: Measure) -> Interval:
         """Return the limits of a measure, which hold the value that was seen, too."""
-        resamples, found = self.again.resamples, self.again.interval(measure)
-        value = float(self.again.exact(measure, resamples.mixture)[0])
+        found = self._again.interval(measure)
+        value = float(self._again.exact(measure, self.resamples.mixture)[0])
         if math.isnan(value) or math.isnan(found.low):
             return found
         value = measure.clip(value)
