@@ -90,6 +90,13 @@ class TestEvaluation:
         assert frame.loc["f1", "value"] == ev["f1"].value
         assert len(ev) == len(frame)
 
+    def test_is_a_mapping(self, ev):
+        assert dict(ev) == {name: ev[name] for name in ev}
+        assert "f1" in ev
+        assert "naive" not in ev
+        assert {ev: "can be a key"}[ev]
+        assert ev != evaluate(ev.counts, prior=0.2)
+
     def test_frame_without_pandas(self, ev, monkeypatch):
         monkeypatch.setitem(sys.modules, "pandas", None)
         with pytest.raises(MissingPackageError, match=r'pip install "pueval\[pandas\]"'):

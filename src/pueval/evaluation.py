@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -53,12 +53,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation:
+class Evaluation(Mapping[str, Estimate]):
     """Corrected performance of one classifier; made by `evaluate`.
 
     ``ev["f1"].value`` is the corrected measure, ``ev["f1"].naive`` the one that counts unlabeled
     rows as negative. Areas are ``"roc_auc"`` and ``"average_precision"``; all others belong to
-    ``ev.threshold``.
+    ``ev.threshold``. It is a mapping, with ``ev.items()``; `frame` makes a table of it.
 
     Attributes
     ----------
@@ -116,6 +116,12 @@ class Evaluation:
 
     def __len__(self) -> int:
         return len(self._areas) + len(self.here.measures)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._areas or name in self.here.measures
+
+    # As a mapping it would be equal by content, and could not be hashed.
+    __eq__, __hash__ = object.__eq__, object.__hash__
 
     @property
     def mixture(self) -> Mixture:
