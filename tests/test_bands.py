@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from pueval import AssumptionWarning, InputError, evaluate, largest_prior
+from pueval.mixture import Mixture
+from pueval.rates import rates
 from tests.conftest import draw
 
 
@@ -153,3 +155,18 @@ def test_bands_of_all_places_hold_those_of_one(rng, name):
     one, every = getattr(ev, name)(), getattr(ev, name)("simultaneous")
     assert np.all(every.low <= one.low)
     assert np.all(every.high >= one.high)
+
+
+def test_an_estimated_prior_may_be_at_its_limits(rng):
+    """Curves for both ends of the prior's limits are in the band, at the steep start, too."""
+    _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.3, separation=2)
+    ev = evaluate(labeled, score)
+    for kind in ("pointwise", "simultaneous"):
+        band = ev.roc_band(kind)
+        for prior in ev.prior_estimate.prior_interval:
+            steps = ev.counts.at(ev._resamples.cells.threshold)
+            there = rates(ev.counts, steps, Mixture(prior), ev.target)
+            fpr, tpr = (np.maximum.accumulate(np.clip(x, 0, 1)) for x in (there.fpr, there.tpr))
+            curve = np.interp(band.x, fpr, tpr)
+            assert np.all(curve[1:] <= band.high[1:] + 1e-9), kind
+            assert np.all(curve[1:] >= band.low[1:] - 1e-9), kind

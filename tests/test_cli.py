@@ -180,7 +180,7 @@ def test_an_existing_file_survives_a_failure(scores, tmp_path, monkeypatch, caps
     def full(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pueval.commands.json_files.json.dump", full)
+    monkeypatch.setattr("pueval.commands.outputs.json.dump", full)
     code = run(["evaluate", str(scores), "--label", "label", "--score", "model_a", "--prior",
                 "0.2", "--json", str(path)])  # fmt: skip
     assert code == 2

@@ -274,3 +274,47 @@ def test_errors_name_options(tmp_path, capsys):
     assert "Say what they mean with --positive, --unlabeled and --negative." in said
     said = refused(capsys, "evaluate", path, "--label", "label", "--score", "x", *PRIOR)
     assert "The columns are 'label', 'pos_label'." in said
+
+
+class TestOutputs:
+    @pytest.mark.parametrize("command", ["evaluate", "compare", "prior"])
+    def test_what_is_read_is_not_replaced(self, rows, command, capsys):
+        before = rows.read_bytes()
+        given = [*COLUMNS, "--score", "spam"] if command == "compare" else COLUMNS
+        for option in ("--json",) if command == "prior" else ("--json", "--html"):
+            said = refused(capsys, command, rows.parent / "*.parquet", *given, option, rows)
+            assert f"{option} {rows} is a file that is read" in said
+        assert rows.read_bytes() == before
+
+    def test_two_outputs_need_two_names(self, rows, tmp_path, capsys):
+        place = tmp_path / "out"
+        said = refused(capsys, "evaluate", rows, *COLUMNS, *PRIOR, "--json", place, "--html", place)
+        assert "--json and --html are both" in said
+        assert not place.exists()
+
+    def test_permissions_stay(self, rows, tmp_path):
+        place = tmp_path / "out.json"
+        place.write_text("")
+        place.chmod(0o600)
+        assert run(["evaluate", str(rows), *COLUMNS, *PRIOR, "--json", str(place)]) == 0
+        assert place.stat().st_mode & 0o777 == 0o600
+
+
+class TestNamesOfSavedCounts:
+    def test_are_kept(self, saved, capsys):
+        capsys.readouterr()
+        assert run(["evaluate", str(saved), *PRIOR]) == 0
+        assert "model corrected" in capsys.readouterr().out
+
+    def test_other_scores_are_not_added(self, rows, saved, capsys):
+        before = saved.read_bytes()
+        other = ["--label", "label", "--score", "spam", "--bins", "16"]
+        said = refused(capsys, "count", rows, saved, "--add", *other)
+        assert "holds counts of the score 'model'" in said
+        assert saved.read_bytes() == before
+
+    def test_counts_without_a_name_can_be_added(self, rows, tmp_path):
+        place = tmp_path / "nameless.parquet"
+        Counts.from_file(rows, label="label", score="spam").to_parquet(place)
+        assert run(["count", str(rows), str(place), *COLUMNS, "--add"]) == 0
+        assert Counts.from_parquet(place).n == 400

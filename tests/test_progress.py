@@ -38,3 +38,9 @@ def test_resampling_in_blocks(rng, monkeypatch):
     whole = evaluate(y, score, prior=0.1, n_resamples=900)["f1"]
     monkeypatch.setattr("pueval.uncertainty.draws.BLOCK", 100)
     assert evaluate(y, score, prior=0.1, n_resamples=900)["f1"] == whole
+
+
+def test_no_stream_for_errors(monkeypatch):
+    monkeypatch.setattr("sys.stderr", None)
+    with progress_bar("work", 2) as advance:
+        advance()

@@ -25,7 +25,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from pueval import InputError, priors
-from pueval.measures import MEASURES, Measure
+from pueval.measures import MEASURES, Measure, cost, fbeta
 from pueval.ranking import lee_liu, pseudo_f, pulp
 from pueval.scoring import get_scorer, get_scorer_names, make_scorer
 
@@ -564,3 +564,9 @@ def test_an_infinite_ratio_is_not_the_worst():
     assert nothing(model, score[:, None], y) == 0
     own = make_scorer("positive_likelihood_ratio", prior=0.1, threshold=1.0, zero_division=100)
     assert own(model, score[:, None], y) == 100
+
+
+def test_scorers_of_costs_can_be_saved():
+    for measure in (cost(1, 5), fbeta(2)):
+        scorer = make_scorer(measure, prior=0.2)
+        assert repr(pickle.loads(pickle.dumps(scorer))) == repr(scorer)  # noqa: S301

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from pueval.counts import Counts
-from pueval.errors import AssumptionWarning, InputError
+from pueval.errors import InputError
 from pueval.mixture import Mixture, Target
 from pueval.uncertainty.region import Limits, Region
 
@@ -116,12 +115,10 @@ def settle(
             f"purity as an interval needs a prior; got purity={purity!r} and no prior. "
             'Give a prior, or estimate both with purity="estimate".'
         )
-    from pueval import priors
+    from pueval.priors.estimation import estimate_quietly
 
-    with warnings.catch_warnings():
-        # They are said with all others, once.
-        warnings.simplefilter("ignore", AssumptionWarning)
-        estimate = priors.estimate(counts, purity=purity)
+    # What there is to say is said with all else, once.
+    estimate = estimate_quietly(counts, purity=purity)
     return Assumptions(estimate.mixture(), estimate=estimate)
 
 

@@ -296,7 +296,7 @@ class Counts:
         samples, binning = load_counts(path)
         return cls(*samples, _binning=binning)
 
-    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+    def to_parquet(self, path: str | os.PathLike[str], *, name: str | None = None) -> None:
         """Keep the Counts in a file, to add to them in a later run.
 
         The file is an ordinary Parquet table with a row per distinct score. An existing file is
@@ -306,6 +306,8 @@ class Counts:
         ----------
         path : str or path
             Where to write.
+        name : str, optional
+            Of the score, kept in the file for those who read it.
 
         Examples
         --------
@@ -321,7 +323,7 @@ class Counts:
         from pueval.sources.storage import write_counts
 
         self.check_random("keeping counts in a file")
-        write_counts(path, self._table, self._kinds, self._binning)
+        write_counts(path, self._table, self._kinds, self._binning, name)
 
     @classmethod
     def empty(cls) -> Counts:

@@ -10,6 +10,7 @@ import difflib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -182,12 +183,11 @@ def fbeta(beta: float) -> Measure:
     """
     if not (isinstance(beta, int | float | np.number) and 0 < beta < np.inf):
         raise InputError(f"beta must be a positive number; got {beta!r}.")
-    square = float(beta) ** 2
+    return Measure(f"f{beta:g}", f"F{beta:g}", partial(_fbeta, square=float(beta) ** 2))
 
-    def formula(t: Table) -> Array:
-        return _ratio((1 + square) * t.true_positive, t.predicted + square * t.positive)
 
-    return Measure(f"f{beta:g}", f"F{beta:g}", formula)
+def _fbeta(t: Table, square: float) -> Array:
+    return _ratio((1 + square) * t.true_positive, t.predicted + square * t.positive)
 
 
 def cost(false_positive: float, false_negative: float) -> Measure:
@@ -222,14 +222,13 @@ def cost(false_positive: float, false_negative: float) -> Measure:
         raise InputError(
             "false_positive and false_negative are both 0: nothing would cost anything."
         )
-
-    def formula(t: Table) -> Array:
-        return _ratio(
-            false_positive * t.false_positive + false_negative * t.false_negative, t.total
-        )
-
+    formula = partial(_cost, wrong=(float(false_positive), float(false_negative)))
     most = float(max(false_positive, false_negative))
     return Measure("cost", "Cost per row", formula, high=most, greater_is_better=False)
+
+
+def _cost(t: Table, wrong: tuple[float, float]) -> Array:
+    return _ratio(wrong[0] * t.false_positive + wrong[1] * t.false_negative, t.total)
 
 
 def _measures() -> dict[str, Measure]:

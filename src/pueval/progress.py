@@ -24,7 +24,8 @@ def progress_bar(
     With ``show=None`` there is a bar only for long work, in a terminal, where rich is installed.
     """
     if show is None:
-        wanted = sys.stderr.isatty() and importlib.util.find_spec("rich") is not None
+        there = sys.stderr is not None and sys.stderr.isatty()
+        wanted = there and importlib.util.find_spec("rich") is not None
         wait = PATIENCE
     else:
         wanted, wait = show, 0.0

@@ -28,10 +28,17 @@ BLOCK = 65_536
 ROUNDING = 1e-12
 
 
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # not everywhere
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """Apply ``function`` to every item, on all cores; NumPy sorts and searches without the GIL."""
     items = list(items)
-    workers = min(len(items), os.cpu_count() or 1)
+    workers = min(len(items), cores())
     if workers < 2:
         return [function(item) for item in items]
     with ThreadPoolExecutor(workers) as pool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +23,7 @@ def replacement(path: str | os.PathLike[str]) -> Iterator[str]:
     written to.
     """
     path = Path(path)
-    if _is_device(path):
+    if is_device(path):
         with tempfile.TemporaryDirectory() as folder:
             whole = Path(folder) / "whole"
             yield str(whole)
@@ -36,11 +37,9 @@ def replacement(path: str | os.PathLike[str]) -> Iterator[str]:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from None
     try:
         yield name
-        with Path(name).open("rb") as written:
+        with Path(name).open("r+b") as written:  # Windows needs it to be writable
             os.fsync(written.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)
+        Path(name).chmod(_mode(path))
         Path(name).replace(path)
     except BaseException as error:
         Path(name).unlink(missing_ok=True)
@@ -49,7 +48,16 @@ def replacement(path: str | os.PathLike[str]) -> Iterator[str]:
         raise
 
 
-def _is_device(path: Path) -> bool:
+def _mode(path: Path) -> int:
+    """Return the permissions of a file: those it has, or those of a new one."""
+    if path.exists():
+        return stat.S_IMODE(path.stat().st_mode)
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+def is_device(path: Path) -> bool:
     """Whether a name stands for a terminal, a pipe or the like, or for where output goes."""
     if not path.exists() or path.is_dir():
         return False

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from pueval.commands.json_files import write_json
 from pueval.commands.options import (
     ASSUMPTIONS,
     COLUMNS,
@@ -26,6 +25,7 @@ from pueval.commands.options import (
     Weight,
     shares,
 )
+from pueval.commands.outputs import check_outputs, write_json
 from pueval.commands.terminal import say, show_table, typed
 from pueval.comparing.comparator import compare
 from pueval.comparing.comparison import Comparison
@@ -106,6 +106,7 @@ def compare_command(
         Write everything to this file.
     """
     check_names(score)
+    check_outputs(file, json=json_path, html=html_path)
     assumed = shares(prior, prevalence, label_frequency, purity)
     labels = LabelValues(positive, unlabeled, negative)
     rows = read_rows(file, Columns(label, tuple(score), weight), labels=labels)

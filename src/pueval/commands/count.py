@@ -20,6 +20,7 @@ from pueval.commands.options import (
     Weight,
 )
 from pueval.commands.terminal import say
+from pueval.sources.storage import saved_name
 
 
 def count_command(
@@ -67,6 +68,7 @@ def count_command(
         engine=engine,
         address=address,
     ).values()
-    total = add_to_saved(to, counts) if add else counts
-    total.to_parquet(to)
+    name = saved_name(file) if score is None else score
+    total, name = add_to_saved(to, counts, name) if add else (counts, name)
+    total.to_parquet(to, name=name)
     say(f"{to}: {total}")

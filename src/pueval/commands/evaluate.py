@@ -14,7 +14,6 @@ from pueval.commands.groups import (
     read_groups,
     refuse_with_groups,
 )
-from pueval.commands.json_files import write_models
 from pueval.commands.models import read_models
 from pueval.commands.options import (
     ASSUMPTIONS,
@@ -37,6 +36,7 @@ from pueval.commands.options import (
     Weight,
     shares,
 )
+from pueval.commands.outputs import check_outputs, write_models
 from pueval.commands.terminal import say, show_table, typed
 from pueval.commands.thresholds import choice_table, choose_all
 from pueval.counts import Counts
@@ -125,6 +125,7 @@ def evaluate_command(
     json_path
         Write everything, curves included, to this file.
     """
+    check_outputs(file, json=json_path, html=html_path)
     labels = LabelValues(positive, unlabeled, negative)
     how: dict[str, Any] = {
         "target": target,

@@ -10,7 +10,7 @@ from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.sources.limits import Bins, Engine
 from pueval.sources.paths import SUFFIXES
-from pueval.sources.storage import is_counts_file, is_damaged
+from pueval.sources.storage import is_counts_file, is_damaged, saved_name
 from pueval.tally import tally
 
 
@@ -77,7 +77,8 @@ def _saved(file: str, about_rows: Sequence[str], bins: Bins) -> dict[str, Counts
             f"the scores of {file} are in bins, {counts.bins:,} between a score and twice it. "
             "Leave out --bins exact, or count the rows again with it."
         )
-    return {Path(file).stem: counts.to_bins(bins) if isinstance(bins, int) else counts}
+    name = saved_name(file) or Path(file).stem
+    return {name: counts.to_bins(bins) if isinstance(bins, int) else counts}
 
 
 def check_target(file: str, *, add: bool) -> None:
@@ -97,6 +98,15 @@ def check_target(file: str, *, add: bool) -> None:
         )
 
 
-def add_to_saved(file: str, counts: Counts) -> Counts:
-    """Add Counts to those in a file, if it is there."""
-    return Counts.from_parquet(file) + counts if Path(file).exists() else counts
+def add_to_saved(file: str, counts: Counts, name: str | None) -> tuple[Counts, str | None]:
+    """Add the Counts of a score to those in a file, if it is there; also return its name."""
+    if not Path(file).exists():
+        return counts, name
+    total = Counts.from_parquet(file) + counts
+    known = saved_name(file)
+    if None not in {known, name} and known != name:
+        raise InputError(
+            f"{file} holds counts of the score {known!r}, to which those of {name!r} cannot be "
+            "added. Give another file."
+        )
+    return total, known or name

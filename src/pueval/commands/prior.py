@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from pueval.commands.json_files import write_models
 from pueval.commands.models import read_models
 from pueval.commands.options import (
     COLUMNS,
@@ -21,6 +20,7 @@ from pueval.commands.options import (
     Unlabeled,
     Weight,
 )
+from pueval.commands.outputs import check_outputs, write_models
 from pueval.commands.terminal import say, show_table
 
 
@@ -69,6 +69,7 @@ def prior_command(
     """
     from pueval import priors
 
+    check_outputs(file, json=json_path)
     counts = read_models(
         file,
         label=label,

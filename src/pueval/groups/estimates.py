@@ -115,7 +115,8 @@ class GroupDifferences:
     low, high, standard_error : ndarray
         Confidence limits and standard error of the difference.
     p_value : ndarray
-        Two-sided, of no difference.
+        Two-sided, of no difference. From the standard error of the group or, if that is larger,
+        from the one it would have were it like all rows together.
     p_value_holm : ndarray
         The same, corrected by Holm's method for there being many groups.
     """
@@ -138,12 +139,16 @@ class GroupDifferences:
         groups: tuple[Any, ...],
         value: Array,
         error: Array,
+        error_if_equal: Array,
         level: float,
     ) -> GroupDifferences:
-        """Make limits and p-values from standard errors."""
+        """Make limits and p-values from standard errors; the latter from those without difference.
+
+        Where a group is compared with itself there is no error, and no p-value.
+        """
         reach = normal_reach(level) * error
         with np.errstate(divide="ignore", invalid="ignore"):
-            p_value = 2 * scipy.special.ndtr(-np.abs(value) / error)
+            p_value = 2 * scipy.special.ndtr(-np.abs(value) / error_if_equal)
         p_value = np.where(error > 0, p_value, np.nan)
         return cls(
             measure,

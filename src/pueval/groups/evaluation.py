@@ -109,7 +109,7 @@ class GroupEvaluation:
             np.clip(value, low, high),
             np.clip(center - reach, low, high),
             np.clip(center + reach, low, high),
-            self._raw.naive[measure],
+            self._raw.naive[measure].copy(),
             error,
         )
 
@@ -213,7 +213,7 @@ class GroupEvaluation:
         low, high = _range(measure)
         spread = math.nan
         if size > 1:
-            noise = 0.0 if self.level is None else float(np.mean(error**2))
+            noise = 0.0 if self.level is None else float(np.mean(error**2 + own**2))
             spread = math.sqrt(max(float(np.var(value[there], ddof=1)) - noise, 0.0))
             spread = math.nan if self.level is None else spread
         return MacroAverage(
@@ -269,8 +269,23 @@ class GroupEvaluation:
             more = np.full(value.shape, variance[k])
             more[k] = -variance[k]  # a group does not differ from itself
         prior += (common - shift) ** 2
-        error = np.sqrt(np.maximum(variance + more, 0) + prior)
-        return GroupDifferences.of(measure, reference, self.names, value - other, error, self.level)
+        error, if_equal = (
+            np.sqrt(np.maximum(one + more, 0) + prior)
+            for one in (variance, np.maximum(variance, self._variance_if_equal(measure)))
+        )
+        return GroupDifferences.of(
+            measure, reference, self.names, value - other, error, if_equal, self.level
+        )
+
+    def _variance_if_equal(self, measure: str) -> Array:
+        """Return the variance of a group's value if it were like all rows together.
+
+        A group that by chance looks perfect seems to be known exactly. What is tested is that it
+        is like the others, and then its error is theirs, for as few labeled rows.
+        """
+        (every,), labeled = self._whole.error[measure] ** 2, self._totals.effective[0]
+        variance: Array = every * np.sum(labeled) / np.maximum(labeled, 1)
+        return variance
 
     @cached_property
     def _whole(self) -> Raw:

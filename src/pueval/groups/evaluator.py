@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import warnings
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +31,7 @@ from pueval.groups.rows import Block, divide, sort_block
 from pueval.groups.totals import Totals
 from pueval.mixture import Target
 from pueval.progress import progress_bar
-from pueval.samples import Array
+from pueval.samples import Array, cores
 from pueval.sources.arrays import as_scores, as_weights, check_order, equal_labels, one_column
 from pueval.sources.labels import LabelValues
 
@@ -257,7 +256,7 @@ def _sorted(
 def _in_order(function: Any, items: Any) -> Any:
     """Apply a function on all cores, and yield the results in order as they come."""
     items = list(items)
-    with ThreadPoolExecutor(max(min(len(items), os.cpu_count() or 1), 1)) as pool:
+    with ThreadPoolExecutor(max(min(len(items), cores()), 1)) as pool:
         yield from pool.map(function, items)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from typing import Any, Self
 
@@ -12,7 +13,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import validate_data
 
 from pueval.counts import Counts
-from pueval.errors import InputError
+from pueval.errors import AssumptionWarning, InputError
 
 
 class ScorePriorEstimator(BaseEstimator):  # type: ignore[misc]
@@ -26,12 +27,15 @@ class ScorePriorEstimator(BaseEstimator):  # type: ignore[misc]
         Share of true positives among the labeled rows; 1 if the estimator takes labels as clean.
     prior_interval_, purity_interval_ : tuple of float, or None
         Confidence limits, where the estimator has any.
+    warnings_ : tuple of str
+        What there is to say against the estimate.
     """
 
     prior_: float
     purity_: float
     prior_interval_: tuple[float, float] | None
     purity_interval_: tuple[float, float] | None
+    warnings_: tuple[str, ...]
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803
         """Estimate the prior.
@@ -54,11 +58,19 @@ class ScorePriorEstimator(BaseEstimator):  # type: ignore[misc]
             counts = X
         else:
             counts = self._read(X, y)
+        self.fit_quietly(counts)
+        for note in self.warnings_:
+            warnings.warn(note, AssumptionWarning, stacklevel=2)
+        return self
+
+    def fit_quietly(self, counts: Counts) -> Self:
+        """Estimate the prior; what there is to say is left in ``warnings_``."""
         counts.check()
         counts.check_random("estimating the prior")
         if not counts.n_unlabeled:
             raise InputError("there are no unlabeled rows, so there is no prior to estimate.")
         self.purity_, self.prior_interval_, self.purity_interval_ = 1.0, None, None
+        self.warnings_ = ()
         self._estimate(counts)
         return self
 
@@ -72,6 +84,9 @@ class ScorePriorEstimator(BaseEstimator):  # type: ignore[misc]
                 "the out-of-sample scores of a classifier of labeled against unlabeled rows."
             )
         return Counts.from_arrays(y, X[:, 0])
+
+    def _note(self, *notes: str) -> None:
+        self.warnings_ += notes
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

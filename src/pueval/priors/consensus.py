@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from pueval.counts import Counts
 from pueval.curves import REVERSED, above_chance, naive_auc
-from pueval.errors import AssumptionWarning, InputError
+from pueval.errors import InputError
 from pueval.priors.base import ScorePriorEstimator
 from pueval.priors.dedpul import Dedpul
 from pueval.priors.reduced import check_fraction, moderate
@@ -152,10 +151,10 @@ class Consensus(ScorePriorEstimator):
             return
         self._combine(counts, known)
         notes = _doubts(counts, auc, [*self.members_.values()], both=known is None)
-        self._say(notes)
+        self._note(*notes)
 
     def _ask(self, counts: Counts, known: float | None) -> dict[str, Member]:
-        tilt = Tilt(purity=self.purity, level=self.level).fit(counts)
+        tilt = Tilt(purity=self.purity, level=self.level).fit_quietly(counts)
         self.purity_pvalue_ = tilt.purity_pvalue_
         members = {"tilt": Member.of(tilt)}
         if known is None:
@@ -164,15 +163,13 @@ class Consensus(ScorePriorEstimator):
             members["roc_network"] = self._network(counts, 1.0)
             members[FREE] = self._network(counts, "estimate")
         else:
-            members["dedpul"] = Member(known * Dedpul().fit(counts).prior_, known)
+            members["dedpul"] = Member(known * Dedpul().fit_quietly(counts).prior_, known)
         return members
 
     def _network(self, counts: Counts, purity: Any, *, level: float | None = None) -> Member:
-        with warnings.catch_warnings():
-            # What there is to say is said once, for all members.
-            warnings.simplefilter("ignore", AssumptionWarning)
-            network = RocNetwork(purity=purity, level=self.level if level is None else level)
-            return Member.of(network.fit(counts))
+        network = RocNetwork(purity=purity, level=self.level if level is None else level)
+        # What there is to say is said once, for all members.
+        return Member.of(network.fit_quietly(counts))
 
     def _combine(self, counts: Counts, known: float | None) -> None:
         tilt = self.members_["tilt"]
@@ -213,12 +210,7 @@ class Consensus(ScorePriorEstimator):
             f"{why}, so the prior is not identified: anything from 0 to {self.prior_upper_:.3g} "
             f"fits. {mend}, or give the prior."
         )
-        self._say([note])
-
-    def _say(self, notes: list[str]) -> None:
-        self.warnings_ = tuple(notes)
-        for note in notes:
-            warnings.warn(note, AssumptionWarning, stacklevel=4)
+        self._note(note)
 
 
 def _between(first: float, second: float, share: float) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from pueval.counts import Counts
-from pueval.errors import AssumptionWarning, InputError
+from pueval.errors import InputError
 from pueval.priors.base import ScorePriorEstimator
 from pueval.priors.reduced import moderate
 from pueval.samples import Array
@@ -230,11 +229,9 @@ class DistCurve(ScorePriorEstimator):
         higher = np.cumsum(labeled) - labeled / 2
         if np.sum(unlabeled * higher) <= 0.5 * labeled.sum() * unlabeled.sum():
             self.prior_interval_ = (0.0, 1.0)
-            warnings.warn(
+            self._note(
                 "labeled rows do not score higher than unlabeled ones, so this score says nothing "
-                "about the prior: every value is possible. Check the direction of the score.",
-                AssumptionWarning,
-                stacklevel=3,
+                "about the prior: every value is possible. Check the direction of the score."
             )
 
 

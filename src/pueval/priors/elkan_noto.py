@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Literal, get_args
 
 import numpy as np
 
 from pueval.counts import Counts
-from pueval.errors import AssumptionWarning, InputError
+from pueval.errors import InputError
 from pueval.priors.base import ScorePriorEstimator
 from pueval.priors.frequency import prior_from_label_frequency
 from pueval.samples import Sample
@@ -103,7 +102,14 @@ class ElkanNoto(ScorePriorEstimator):
         sum_labeled, square_labeled = _sums(labeled)
         sum_unlabeled, square_unlabeled = _sums(unlabeled)
         total = sum_labeled + sum_unlabeled
-        _warn_if_far(counts, total, total - square_labeled - square_unlabeled)
+        if _is_far(counts, total, total - square_labeled - square_unlabeled):
+            rows = counts.n_labeled + counts.n_unlabeled
+            self._note(
+                f"the mean score is {total / rows:.4g}, but {counts.n_labeled / rows:.4g} of the "
+                "rows are labeled: the score is no calibrated probability of being labeled, and "
+                "the prior from ElkanNoto will be wrong. Calibrate the score on labeled against "
+                "unlabeled rows, without class weights."
+            )
         if self.kind == "e1":
             self.label_frequency_ = sum_labeled / counts.n_labeled
         elif self.kind == "e2":
@@ -111,7 +117,10 @@ class ElkanNoto(ScorePriorEstimator):
         else:
             self.label_frequency_ = high
         name = f"ElkanNoto ({self.kind})"
-        self.prior_ = prior_from_label_frequency(counts, min(self.label_frequency_, 1.0), name)
+        self.prior_, notes = prior_from_label_frequency(
+            counts, min(self.label_frequency_, 1.0), name
+        )
+        self._note(*notes)
 
 
 def _range(kind: Sample) -> tuple[float, float]:
@@ -132,17 +141,8 @@ def _sums(kind: Sample) -> tuple[float, float]:
     return first, second
 
 
-def _warn_if_far(counts: Counts, total: float, variance: float) -> None:
+def _is_far(counts: Counts, total: float, variance: float) -> bool:
     """Calibrated scores add up to the number of labeled rows."""
     off = abs(total - counts.n_labeled)
     ratio = max(total, counts.n_labeled) / max(min(total, counts.n_labeled), 1e-300)
-    if ratio > FAR_RATIO and off > FAR_ERRORS * np.sqrt(max(variance, 1.0)):
-        rows = counts.n_labeled + counts.n_unlabeled
-        warnings.warn(
-            f"the mean score is {total / rows:.4g}, but {counts.n_labeled / rows:.4g} of the rows "
-            "are labeled: the score is no calibrated probability of being labeled, and the "
-            "prior from ElkanNoto will be wrong. Calibrate the score on labeled against unlabeled "
-            "rows, without class weights.",
-            AssumptionWarning,
-            stacklevel=4,
-        )
+    return bool(ratio > FAR_RATIO and off > FAR_ERRORS * np.sqrt(max(variance, 1.0)))

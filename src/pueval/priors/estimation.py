@@ -7,6 +7,9 @@ import warnings
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from sklearn.base import clone
+
+from pueval.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.levels import in_percent
 from pueval.mixture import Mixture
@@ -40,6 +43,7 @@ CLEAN: dict[str, Any] = {
 # Methods that can estimate the purity, too.
 BOTH: dict[str, Any] = {"consensus": Consensus, "tilt": Tilt, "roc_network": RocNetwork}
 METHODS = (*BOTH, *CLEAN)
+_TAKES_CLEAN = tuple(CLEAN.values())
 
 
 @dataclass(frozen=True)
@@ -195,10 +199,10 @@ def estimate(
     method : str or estimator, default "consensus"
         ``"consensus"``, ``"tilt"``, ``"roc_network"``, ``"alphamax"``, ``"best_bin"``,
         ``"dedpul"``, ``"dist_curve"``, ``"elkan_noto"`` or ``"roc_slope"``; or an estimator
-        of `pueval.priors`. Those that take labels as clean are run twice to estimate the
-        purity (`TwoWay`).
+        of `pueval.priors`, which is not fitted itself and has its own purity and level. Those
+        that take labels as clean are run twice to estimate the purity (`TwoWay`).
     level : float, default 0.95
-        Level of the intervals.
+        Level of the intervals; for ``"consensus"`` and ``"roc_network"`` from 0.5 to 0.99.
     weight, pos_label, unlabeled_label, negative_label : optional
         As for `pueval.Counts.from_arrays`.
 
@@ -233,17 +237,31 @@ def estimate(
         unlabeled_label=unlabeled_label,
         negative_label=negative_label,
     )
-    name, estimator = _estimator(method, purity, level)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", AssumptionWarning)
-        estimator.fit(counts)
-    notes = tuple(str(w.message) for w in caught if issubclass(w.category, AssumptionWarning))
-    for note in notes:
+    found = estimate_quietly(counts, purity=purity, method=method, level=level)
+    for note in found.warnings:
         warnings.warn(note, AssumptionWarning, stacklevel=2)
+    return found
+
+
+def estimate_quietly(
+    counts: Counts,
+    *,
+    purity: float | Literal["estimate"] = 1.0,
+    method: str | ScorePriorEstimator = "consensus",
+    level: float = 0.95,
+) -> PriorEstimate:
+    """Estimate the prior; what there is to say is only found in the result."""
+    if isinstance(method, ScorePriorEstimator):
+        estimator = _as_given(method, purity)
+        name, level = type(method).__name__, _own_level(estimator, level)
+    else:
+        name, estimator = method, _named(method, purity, level)
+    estimator.fit_quietly(counts)
     answer = Member.of(estimator)
-    if name in CLEAN and purity != "estimate" and purity < 1:
+    if isinstance(estimator, _TAKES_CLEAN) and purity != "estimate" and purity < 1:
         answer = _diluted(answer, purity)
-    known = 1.0 if purity == "estimate" else purity
+    known = estimator.get_params().get("purity", purity)
+    known = 1.0 if known == "estimate" else known
     return PriorEstimate(
         name,
         answer.prior,
@@ -253,26 +271,53 @@ def estimate(
         largest_prior(counts, purity=known, level=level).prior,
         getattr(estimator, "purity_pvalue_", None),
         getattr(estimator, "members_", {name: answer}),
-        notes,
+        estimator.warnings_,
         level,
     )
 
 
-def _estimator(
-    method: str | ScorePriorEstimator, purity: float | str, level: float
-) -> tuple[str, ScorePriorEstimator]:
-    if isinstance(method, ScorePriorEstimator):
-        return type(method).__name__, method
+def _named(method: str, purity: float | str, level: float) -> ScorePriorEstimator:
     if method in BOTH:
-        return method, BOTH[method](purity=purity, level=level)
+        both: ScorePriorEstimator = BOTH[method](purity=purity, level=level)
+        return both
     if method not in CLEAN:
         raise InputError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
-    has_level = "level" in CLEAN[method]().get_params()
-    estimator = CLEAN[method](level=level) if has_level else CLEAN[method]()
-    if purity == "estimate":
-        return method, TwoWay(estimator)
-    Mixture(0.0, float(purity))
-    return method, estimator
+    estimator: ScorePriorEstimator = CLEAN[method]()
+    if "level" in estimator.get_params():
+        # What two runs say together holds if neither errs.
+        estimator.set_params(level=(1 + level) / 2 if purity == "estimate" else level)
+    return _as_given(estimator, purity)
+
+
+def _as_given(method: ScorePriorEstimator, purity: float | str) -> ScorePriorEstimator:
+    """Return an estimator like this one, not fitted; with what it lacks to allow for a purity."""
+    estimator: ScorePriorEstimator = clone(method)
+    takes_clean: bool = isinstance(method, _TAKES_CLEAN)
+    if takes_clean:
+        if purity == "estimate":
+            return TwoWay(estimator)
+        Mixture(0.0, float(purity))
+        return estimator
+    # These estimate the purity, unless they are told one.
+    own = estimator.get_params().get("purity", "estimate")
+    if purity not in (1.0, own):
+        raise InputError(
+            f"{estimator!r} has purity={own!r}; got purity={purity!r}. Give it to the estimator."
+        )
+    return estimator
+
+
+def _own_level(method: ScorePriorEstimator, level: float) -> float:
+    """Return the level of the limits that an estimator gives."""
+    params = method.get_params()
+    own = float(params.get("level", level))
+    if "estimator__level" in params:  # of two runs, which both have to hold
+        own = 2 * float(params["estimator__level"]) - 1
+    if level not in (0.95, own):
+        raise InputError(
+            f"{method!r} has level={own:g}; got level={level!r}. Give it to the estimator."
+        )
+    return own
 
 
 def _diluted(answer: Member, purity: float) -> Member:

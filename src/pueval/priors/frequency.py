@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 from pueval.counts import Counts
-from pueval.errors import AssumptionWarning
 from pueval.mixture import Mixture
 
 
-def prior_from_label_frequency(counts: Counts, label_frequency: float, name: str) -> float:
+def prior_from_label_frequency(
+    counts: Counts, label_frequency: float, name: str
+) -> tuple[float, tuple[str, ...]]:
     """Return the prior that belongs to an estimated label frequency, made feasible.
 
     Labeled and unlabeled rows together hold n_L / label_frequency positives, and n_L of them
@@ -28,19 +27,19 @@ def prior_from_label_frequency(counts: Counts, label_frequency: float, name: str
 
     Returns
     -------
-    float
+    prior : float
+    warnings : tuple of str
+        What there is to say against it.
     """
     total = counts.n_labeled + counts.n_unlabeled
     most = counts.n_unlabeled / (counts.n_unlabeled + 1)
     least = counts.n_labeled / (counts.n_labeled + most * counts.n_unlabeled)
     if label_frequency >= least:
-        return Mixture.from_label_frequency(counts, label_frequency).prior
-    warnings.warn(
+        return Mixture.from_label_frequency(counts, label_frequency).prior, ()
+    note = (
         f"{name} estimates a label frequency of {label_frequency:.4g}, but "
         f"{counts.n_labeled / total:.4g} of the rows are labeled, so every unlabeled row would "
         f"have to be a positive. The prior is set to the largest possible value, {most:.6g}. The "
-        "estimate does not fit these data; do not rely on it.",
-        AssumptionWarning,
-        stacklevel=4,
+        "estimate does not fit these data; do not rely on it."
     )
-    return most
+    return most, (note,)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -11,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from pueval.counts import Counts
-from pueval.errors import AssumptionWarning, InputError
+from pueval.errors import InputError
 from pueval.priors.base import ScorePriorEstimator
 from pueval.priors.reduced import moderate
 from pueval.priors.roc_features import roc_features
@@ -178,11 +177,9 @@ class RocNetwork(ScorePriorEstimator):
         quantiles = network.quantiles(roc_features(labeled, unlabeled))
         limits = [self._limits(row) for row in quantiles]
         if _area(labeled, unlabeled) <= 0.5:
-            warnings.warn(
+            self._note(
                 "labeled rows do not score higher than unlabeled ones, so this score says nothing "
-                "about the prior: every value is possible. Check the direction of the score.",
-                AssumptionWarning,
-                stacklevel=3,
+                "about the prior: every value is possible. Check the direction of the score."
             )
             limits = [(0.0, 1.0)] * len(limits)
         self.prior_, self.prior_interval_ = float(quantiles[0, 0]), limits[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import warnings
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
@@ -10,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from pueval.counts import Counts
-from pueval.errors import InputError
+from pueval.errors import AssumptionWarning, InputError
 from pueval.priors.features import FeaturePriorEstimator
 from pueval.priors.frequency import prior_from_label_frequency
 from pueval.priors.tice_splits import MedianSplits, Node, RangeSplits
@@ -145,7 +146,9 @@ class Tice(FeaturePriorEstimator):
             frequency = float(np.mean(bounds))
         self.label_frequency_ = frequency
         counts = Counts.from_table([0], [len(labeled)], [len(unlabeled)])
-        self.prior_ = prior_from_label_frequency(counts, frequency, "Tice")
+        self.prior_, notes = prior_from_label_frequency(counts, frequency, "Tice")
+        for note in notes:
+            warnings.warn(note, AssumptionWarning, stacklevel=3)
 
     def _check(self) -> None:
         if self.split not in get_args(Split):

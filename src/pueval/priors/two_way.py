@@ -81,9 +81,10 @@ class TwoWay(ScorePriorEstimator):
                 "estimator must be an estimator of the prior on one score, such as BestBin(); "
                 f"got {self.estimator!r}."
             )
-        self.forward_ = clone(self.estimator).fit(counts)
-        self.backward_ = clone(self.estimator).fit(_swapped(counts))
+        self.forward_ = clone(self.estimator).fit_quietly(counts)
+        self.backward_ = clone(self.estimator).fit_quietly(_swapped(counts))
         for fitted in (self.forward_, self.backward_):
+            self._note(*fitted.warnings_)
             if fitted.purity_ != 1:
                 raise InputError(
                     f"{self.estimator!r} estimates the purity itself, so there is nothing to add. "

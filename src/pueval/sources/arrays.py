@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from pueval.errors import InputError
-from pueval.samples import EMPTY, Array, Chunk, Sample, in_threads, sample, weighted_sample
+from pueval.samples import (
+    EMPTY,
+    MOST_CHUNKS,
+    Array,
+    Chunk,
+    Sample,
+    cores,
+    in_threads,
+    sample,
+    weighted_sample,
+)
 from pueval.sources.labels import LabelValues, infinite, missing
 
 # Arrays shorter than this are sorted on one core: starting a thread costs more than it saves.
@@ -46,7 +55,7 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, weight: Any = None) 
     kept_as = float_type(score)
     if score.nbytes >= LARGE:
         _keep_memory()
-    parts = (os.cpu_count() or 1) if len(y) >= THREADED_ROWS else 1
+    parts = min(cores(), MOST_CHUNKS) if len(y) >= THREADED_ROWS else 1
     edges = np.linspace(0, len(y), parts + 1).astype(int)
 
     def read(part: int) -> Samples | None:

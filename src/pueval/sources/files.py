@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pueval.errors import InputError, require
-from pueval.samples import Array, in_threads
+from pueval.samples import Array, cores, in_threads
 from pueval.sources.accumulate import Accumulator, combine
 from pueval.sources.arrays import EXACT, check_total
 from pueval.sources.columns import Columns
@@ -75,7 +75,7 @@ def _stream(place: Place, rows: Rows, bins: Bins) -> list[Counted]:
         if accumulator.pours and plain and place.format == "parquet" and rows.plain_numbers():
             groups = find_row_groups(place.files, rows.columns.numeric)
         if groups is not None:
-            accumulators = [accumulator.another() for _ in range(os.cpu_count() or 1)]
+            accumulators = [accumulator.another() for _ in range(cores())]
 
             def work(one: Accumulator) -> bool:
                 for batch in read_batches(groups, rows.columns.numeric):

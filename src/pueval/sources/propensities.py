@@ -8,7 +8,7 @@ import numpy as np
 
 from pueval.errors import InputError
 from pueval.samples import Sample, sample, weighted_sample
-from pueval.sources.arrays import check_order, equal_labels, one_column
+from pueval.sources.arrays import as_weights, check_order, equal_labels, one_column
 from pueval.sources.labels import LabelValues
 
 
@@ -46,7 +46,7 @@ def represented(
     values = one_column(score, "score")[mask].astype(np.float64)
     if weight is None:
         return weighted_sample(values, 1 / chance)
-    weights = one_column(weight, "weight")[mask]
+    weights = as_weights(one_column(weight, "weight"))[mask]
     # Whole weights are rows that occur several times.
     square = weights**2 if weights.dtype.kind == "f" else weights
     return sample(values, weights / chance, square / chance**2)

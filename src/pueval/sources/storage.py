@@ -31,7 +31,11 @@ Path_ = str | os.PathLike[str]
 
 
 def write_counts(
-    path: Path_, table: tuple[Array, ...], kinds: Samples, binning: Binning | None
+    path: Path_,
+    table: tuple[Array, ...],
+    kinds: Samples,
+    binning: Binning | None,
+    name: str | None,
 ) -> None:
     """Write the table of some samples; the file is there whole or not at all."""
     arrow = require("pyarrow", extra="cli", purpose="Counts.to_parquet")
@@ -43,6 +47,7 @@ def write_counts(
     about = {
         "format": "counts",
         "version": VERSION,
+        "name": name,
         "bins": None if binning is None else binning.bins,
         "totals": [column.sum().item() for column in columns],
     }
@@ -68,6 +73,13 @@ def is_counts_file(path: Path_) -> bool:
     except (OSError, ValueError):  # ArrowInvalid is a ValueError
         return False
     return KEY in (metadata or {})
+
+
+def saved_name(path: Path_) -> str | None:
+    """Return the name of the score whose Counts a file holds, if it is known."""
+    parquet = require("pyarrow.parquet", extra="cli", purpose="reading saved Counts")
+    name = _about(os.fspath(path), parquet.read_metadata(os.fspath(path)).metadata).get("name")
+    return name if isinstance(name, str) else None
 
 
 def is_damaged(path: Path_) -> bool:

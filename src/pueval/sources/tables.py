@@ -6,13 +6,13 @@ Column names, file names and label values are untrusted text: all of them are qu
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from pueval.errors import InputError, require
+from pueval.samples import cores
 from pueval.sources.arrays import EXACT
 from pueval.sources.columns import Columns
 from pueval.sources.labels import NO_LABEL, UNKNOWN, LabelValues, as_number, infinite, missing
@@ -159,7 +159,7 @@ def opened(place: Place, columns: Columns, labels: LabelValues) -> Iterator[Rows
     duckdb = require("duckdb", extra="cli", purpose="reading files")
     wanted = {"label": (columns.label, "label")} | _wanted(columns)
     wanted |= {f"g{k}": (name, "group") for k, name in enumerate(columns.by)}
-    with duckdb.connect(config={"threads": os.cpu_count() or 1}) as connection:
+    with duckdb.connect(config={"threads": cores()}) as connection:
         connection.execute("SET preserve_insertion_order = false")
         try:
             if place.format == "csv":

@@ -6,6 +6,7 @@ hold the whole curve.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -14,6 +15,7 @@ import numpy as np
 
 from pueval.curves import PrecisionRecallCurve, RocCurve
 from pueval.errors import InputError, require
+from pueval.mixture import Mixture
 from pueval.rates import Rates, rates
 from pueval.samples import Array
 from pueval.uncertainty.resampling import Resamples, precision_where
@@ -26,6 +28,9 @@ BandKind = Literal["pointwise", "simultaneous"]
 Follow = Callable[[Rates], tuple[Array, Array]]
 # Where bands are given: evenly, and more densely at the left, where curves are steep.
 PLACES = np.unique(np.round(np.r_[np.linspace(0, 0.1, 41), np.linspace(0, 1, 201)], 6))
+PLACES.flags.writeable = False
+# How far to go towards the limits of an estimated prior and purity, as shares of the way.
+WAY = (0.0, 0.4, 0.7, 0.9, 1.0)
 # Points a side of the grid of priors and purities, where these are given as intervals.
 NODES = 3
 
@@ -140,8 +145,8 @@ def _limits(
         return np.array([np.interp(places, one, other) for one, other in lines])
 
     low, high = _union(
-        _around(heights(value), heights(middle), heights(again), drawn, share=share)
-        for value, middle, again in _scenarios(drawn)
+        _around(heights(value), heights(middle), heights(again), drawn, part, share=share)
+        for part, value, middle, again in _scenarios(drawn)
     )
     return low[0], high[0]
 
@@ -158,8 +163,8 @@ def _covered(follow: Follow, places: Array, drawn: Resamples) -> tuple[Array, Ar
         return np.concatenate(np.broadcast_arrays(*follow(rates)), axis=-1)
 
     low, high = _union(
-        _around(both(value), both(middle), both(again), drawn, together=True)
-        for value, middle, again in _scenarios(drawn)
+        _around(both(value), both(middle), both(again), drawn, part, together=True)
+        for part, value, middle, again in _scenarios(drawn)
     )
     (x_low, y_low), (x_high, y_high) = np.split(low[0], 2), np.split(high[0], 2)
     # Between two thresholds both coordinates lie between their values at these.
@@ -174,23 +179,33 @@ def _covered(follow: Follow, places: Array, drawn: Resamples) -> tuple[Array, Ar
     return lowest, highest
 
 
-def _scenarios(drawn: Resamples) -> Iterator[tuple[Rates, Rates, Rates]]:
-    """Yield rates as they are, expected and drawn: as assumed, then all over the region."""
+def _scenarios(drawn: Resamples) -> Iterator[tuple[float, Rates, Rates, Rates]]:
+    """Yield rates as they are, expected and drawn: as assumed, then for what else may be.
+
+    Before each, how much of the reach of the limits counts there: all of it in a given region; on
+    the way to the limits of an estimate, what that leaves.
+    """
     cells = drawn.cells
     steps = drawn.counts.at(cells.threshold)
-    yield (
-        rates(drawn.counts, steps, drawn.mixture, drawn.target),
-        drawn.expected,
-        drawn.varied,
-    )
+
+    def given(mixture: Mixture) -> tuple[Rates, Rates, Rates]:
+        return (
+            rates(drawn.counts, steps, mixture, drawn.target),
+            drawn.rates_for(cells.expected, mixture),
+            drawn.rates_for(cells.drawn, mixture),
+        )
+
+    if drawn.estimated is not None:
+        for share in WAY:
+            for mixture in drawn.estimated.toward(drawn.mixture, share):
+                yield math.sqrt(1 - share**2), *given(mixture)
+        return
+    here = rates(drawn.counts, steps, drawn.mixture, drawn.target)
+    yield 1.0, here, drawn.expected, drawn.varied
     if drawn.region is not None:
         grid = drawn.region.grid(NODES)
         for k in range(len(grid)):
-            yield (
-                rates(drawn.counts, steps, grid[k], drawn.target),
-                drawn.rates_for(cells.expected, grid[k]),
-                drawn.rates_for(cells.drawn, grid[k]),
-            )
+            yield 1.0, *given(grid[k])
 
 
 def _around(
@@ -198,11 +213,12 @@ def _around(
     middle: Array,
     again: Array,
     drawn: Resamples,
+    part: float,
     *,
     together: bool = False,
     share: bool = False,
 ) -> tuple[Array, Array]:
-    """Limits around values, from how far the draws are from their middle."""
+    """Limits around values, from how far the draws are from their middle; a part of their reach."""
     away = again - middle
     level, tail = drawn.how.level, (1 - drawn.how.level) / 2
     rows = max(drawn.counts.effective[0], 1.0)
@@ -211,8 +227,9 @@ def _around(
     usual = reach = drawn.how.reach
     if together:
         reach = float(np.quantile(np.max(np.abs(away) / error, axis=1), level))
+    reach *= part
     low, high = value - reach * error, value + reach * error
-    if drawn.uncertain is not None:
+    if drawn.uncertain is not None and drawn.estimated is None:
         # With an uncertain prior the curves lie unevenly; both sides are measured apart.
         below, above = np.quantile(away, [tail, 1 - tail], axis=0)
         wider = reach / usual

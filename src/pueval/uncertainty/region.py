@@ -74,6 +74,17 @@ class Region:
         """Mixtures all over the region, corners included."""
         return _each(self.grid(NODES))
 
+    def toward(self, mixture: Mixture, share: float) -> list[Mixture]:
+        """Return what lies a share of the way from a mixture to each of the limits."""
+        found = [
+            Mixture(mixture.prior + share * (end - mixture.prior), mixture.purity)
+            for end in self.prior
+        ] + [
+            Mixture(mixture.prior, mixture.purity + share * (end - mixture.purity))
+            for end in self.purity
+        ]
+        return list(dict.fromkeys(found))
+
     def near(self, mixture: Mixture, points: int) -> Region:
         """Return the part within one step of a grid from a mixture."""
 

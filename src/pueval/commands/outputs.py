@@ -1,0 +1,45 @@
+"""The files that commands write."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pueval import __version__
+from pueval.errors import InputError
+from pueval.sources.paths import find
+from pueval.writing import is_device, replaced
+
+
+def check_outputs(file: str, *, json: str | None, html: str | None = None) -> None:
+    """Refuse to write over what is read, or two things to one place."""
+    wanted = {
+        option: Path(path).resolve()
+        for option, path in (("--json", json), ("--html", html))
+        if path is not None and not is_device(Path(path))
+    }
+    if not wanted:
+        return
+    read = {Path(one).resolve() for one in find(file, remote=True).files}
+    for option, path in wanted.items():
+        if path in read:
+            raise InputError(
+                f"{option} {path} is a file that is read, which would be lost. Give another name."
+            )
+    if len(wanted) > len({*wanted.values()}):
+        raise InputError(f"--json and --html are both {path}. Give each a name of its own.")
+
+
+def write_json(path: str, content: dict[str, Any]) -> None:
+    """Write a dict of plain data, whole or not at all."""
+    with replaced(path) as stream:
+        json.dump(content, stream, allow_nan=False)
+        stream.write("\n")
+
+
+def write_models(
+    path: str, file: str, label: str | None, models: dict[str, dict[str, Any]]
+) -> None:
+    """Write what was found about each model of a file."""
+    write_json(path, {"pueval": __version__, "file": file, "label": label, "models": models})
