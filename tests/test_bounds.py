@@ -193,3 +193,17 @@ def test_of_an_evaluation(rng):
     noisy = evaluate(y, score, prior=prior, purity=0.9, level=None)
     with pytest.raises(InputError, match="labels as clean"):
         noisy.bounds()
+
+
+@pytest.mark.parametrize("band", ["bootstrap", "clopper-pearson", "dkw"])
+@pytest.mark.parametrize("separation", [0.3, 1.0])
+def test_an_interval_holds_what_its_priors_have(rng, band, separation):
+    score = np.r_[rng.normal(separation, 1, 350), rng.normal(0, 1, 700)]
+    counts = Counts.from_arrays(np.arange(1050) < 50, score)
+    found = claesen_bounds(counts, prior=(0.0, 0.4), band=band)
+    for prior in (0.0, 0.1, 0.2, 0.3, 0.4):
+        alone = claesen_bounds(counts, prior=prior, band=band)
+        for area in ("roc_auc", "average_precision"):
+            (low, high), (lowest, highest) = getattr(alone, area), getattr(found, area)
+            assert lowest <= low + 1e-12, (area, prior)
+            assert high <= highest + 1e-12, (area, prior)

@@ -240,3 +240,15 @@ def test_ranking_with_float_weights(rng):
     assert "pulp" in ranking.notes[0]
     with pytest.raises(InputError, match="float weights"):
         found.ranking("pulp")
+
+
+def test_labeled_rows_above_all_others():
+    """Where no unlabeled row is above, its MCC is undefined; the best one is elsewhere."""
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        y = (rng.random(60) < 0.25).astype(int)
+        counts = Counts.from_arrays(y, rng.normal(size=60) + 1.5 * y)
+        measure = MEASURES["matthews_corrcoef"]
+        found = best_values([counts], measure, 1.0, "unlabeled")(np.array([0.1]))
+        there = rates(counts, counts.corners(), Mixture(0.1), "unlabeled")
+        assert found[0, 0] == pytest.approx(np.nanmax(measure(there)))

@@ -251,6 +251,10 @@ def _hull_shares(counts: Counts) -> Array:
     if kept.size <= 2:
         # No better than chance anywhere: the hull is the diagonal, and says nothing.
         kept = np.arange(labeled.size)
+    else:
+        # With the target "unlabeled" the MCC is undefined where none, or all, of them are above.
+        defined = np.flatnonzero((steps.unlabeled > 0) & (steps.unlabeled < counts.n_unlabeled))
+        kept = np.union1d(kept, defined[upper_hull(others[defined], labeled[defined])])
     totals = (counts.n_labeled, counts.n_unlabeled, counts.n_negative)
     columns = (steps.labeled, steps.unlabeled, steps.negative)
     return np.stack(

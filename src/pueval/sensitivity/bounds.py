@@ -22,6 +22,8 @@ from pueval.samples import Array
 
 BandMethod = Literal["bootstrap", "clopper-pearson", "dkw"]
 Start = Literal["positives", "negatives", "tighter"]
+# Priors of an interval that are looked at, ends included.
+WITHIN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +94,8 @@ class Bounds:
         How the band was made.
     start : str
         Whether the rank distribution of known positives or of known negatives was used.
+    within : tuple of tuple of BoundTables
+        The same for every prior of the interval that was looked at, its ends included.
     """
 
     low: BoundTables
@@ -100,16 +104,21 @@ class Bounds:
     level: float
     band: str
     start: str
+    within: tuple[tuple[BoundTables, BoundTables], ...]
 
     @property
     def roc_auc(self) -> tuple[float, float]:
-        """Bounds of the area under the ROC curve."""
-        return self.low.roc_auc, self.high.roc_auc
+        """Bounds of the area under the ROC curve, for every prior that was looked at."""
+        return min(low.roc_auc for low, _ in self.within), max(
+            high.roc_auc for _, high in self.within
+        )
 
     @property
     def average_precision(self) -> tuple[float, float]:
-        """Bounds of the area under the precision-recall curve."""
-        return self.low.average_precision, self.high.average_precision
+        """Bounds of the area under the precision-recall curve, for every such prior."""
+        return min(low.average_precision for low, _ in self.within), max(
+            high.average_precision for _, high in self.within
+        )
 
 
 def rank_band(
@@ -188,9 +197,13 @@ def claesen_bounds(
     an upper limit T of the rank distribution, the greatest lower bound of the false positive
     rate puts ⌈T·P⌉ of the unlabeled positives above the rank, but no more than h and no fewer
     than P − t; the least upper bound puts ⌊T·P⌋ of them there, with the lower limit. Labeled rows
-    and known negatives are counted as they are. With an interval of the prior, its lower end goes
-    with the lower bounds and its upper end with the upper ones (lemma 4); for rankings that may be
-    no better than chance, look at both ends apart.
+    and known negatives are counted as they are. With an interval of the prior, tables and curves
+    of the lower bounds are for its lower end and those of the upper bounds for its upper end
+    (lemma 4). That supposes that at every rank more positives than negatives may be above it, which
+    the limits T need not allow; so areas are the extremes over five priors, ends included.
+
+    With the bands "bootstrap" and "clopper-pearson" each table is bounded for itself, and for the
+    rank distribution that the rows come from; "dkw" bounds all tables of these rows together.
 
     Parameters
     ----------
@@ -245,38 +258,36 @@ def claesen_bounds(
     steps = counts.steps()
     ways = ["positives", "negatives"] if start == "tighter" else [start]
     found = []
+    looked_at = np.unique(np.linspace(lowest, highest, WITHIN))
     for way in ways:
         make = _from_positives if way == "positives" else _from_negatives
-        low, high = make(counts, steps, (lowest, highest), level, band)
-        found.append(Bounds(low, high, (lowest, highest), level, band, way))
+        within = tuple(make(counts, steps, one, level, band) for one in looked_at)
+        low, high = within[0][0], within[-1][1]
+        found.append(Bounds(low, high, (lowest, highest), level, band, way, within))
     return min(found, key=lambda bounds: bounds.roc_auc[1] - bounds.roc_auc[0])
 
 
 def _from_positives(
-    counts: Counts, steps: Steps, prior: tuple[float, float], level: float, band: BandMethod
+    counts: Counts, steps: Steps, prior: float, level: float, band: BandMethod
 ) -> tuple[BoundTables, BoundTables]:
-    hidden = [round(share * counts.n_unlabeled) for share in prior]
-    known = counts.n_labeled
-    limits = rank_band(steps.labeled, known, hidden=hidden[0], level=level, method=band)
+    hidden, known = round(prior * counts.n_unlabeled), counts.n_labeled
+    low, high = rank_band(steps.labeled, known, hidden=hidden, level=level, method=band)
     return (
-        _tables(counts, steps, hidden[0], np.floor(limits[0] * hidden[0] + 1e-9)),
-        _tables(counts, steps, hidden[1], np.ceil(limits[1] * hidden[1] - 1e-9)),
+        _tables(counts, steps, hidden, np.floor(low * hidden + 1e-9)),
+        _tables(counts, steps, hidden, np.ceil(high * hidden - 1e-9)),
     )
 
 
 def _from_negatives(
-    counts: Counts, steps: Steps, prior: tuple[float, float], level: float, band: BandMethod
+    counts: Counts, steps: Steps, prior: float, level: float, band: BandMethod
 ) -> tuple[BoundTables, BoundTables]:
-    hidden = [round(share * counts.n_unlabeled) for share in prior]
-    others = [counts.n_unlabeled - count for count in hidden]
-    known = counts.n_negative
-    limits = rank_band(steps.negative, known, hidden=others[1], level=level, method=band)
+    hidden, known = round(prior * counts.n_unlabeled), counts.n_negative
+    others = counts.n_unlabeled - hidden
+    low, high = rank_band(steps.negative, known, hidden=others, level=level, method=band)
     # As many negatives above as possible are as few positives there as possible.
-    most = np.ceil(limits[1] * others[0] - 1e-9)
-    fewest = np.floor(limits[0] * others[1] + 1e-9)
     return (
-        _tables(counts, steps, hidden[0], steps.unlabeled - most),
-        _tables(counts, steps, hidden[1], steps.unlabeled - fewest),
+        _tables(counts, steps, hidden, steps.unlabeled - np.ceil(high * others - 1e-9)),
+        _tables(counts, steps, hidden, steps.unlabeled - np.floor(low * others + 1e-9)),
     )
 
 
