@@ -183,3 +183,26 @@ def test_holm():
     pvalues = np.array([0.01, np.nan, 0.04, 0.03, 0.005])
     assert holm(pvalues) == pytest.approx([0.03, np.nan, 0.06, 0.06, 0.02], nan_ok=True)
     assert holm(np.array([0.6, 0.7])) == pytest.approx([1.0, 1.0])
+
+
+@pytest.mark.parametrize("purity", [1.0, 0.9])
+def test_a_prevalence_leaves_the_prior_to_the_number_of_labels(purity):
+    """Its standard errors are the spread over samples in which more or fewer were labeled."""
+    truth, threshold, names = 0.3, 1.2, ("false_positive_rate", "precision", "roc_auc")
+    values, errors = {name: [] for name in names}, {name: [] for name in names}
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        _, score, y = draw(
+            rng, 2000, prevalence=truth, label_frequency=0.85, purity=purity, separation=2
+        )
+        given = {"prevalence": truth, "purity": purity, "threshold": threshold}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)
+            ev = evaluate(y, score, n_resamples=100, seed=seed, **given)
+        for name in names:
+            values[name].append(ev[name].value)
+            errors[name].append(ev[name].standard_error)
+    for name in names:
+        # Well below 1 for some of them if there were always as many labels.
+        ratio = np.mean(errors[name]) / np.std(values[name], ddof=1)
+        assert 0.93 < ratio < 1.25, name

@@ -36,6 +36,8 @@ class Assumptions:
     label_frequency : float or None
         Where the prior follows from it and the number of labeled rows, which varies by chance; the
         middle of an interval.
+    prevalence : float or None
+        Likewise.
     """
 
     mixture: Mixture
@@ -44,6 +46,19 @@ class Assumptions:
     elsewhere: bool = False
     from_propensity: bool = False
     label_frequency: float | None = None
+    prevalence: float | None = None
+
+    @property
+    def by_labels(self) -> bool:
+        """Whether the prior follows from the number of labeled rows, which varies by chance."""
+        return self.label_frequency is not None or self.prevalence is not None
+
+    def prior_error(self, counts: Counts, mixture: Mixture | None = None) -> float:
+        """Return the standard error that a prior then has; that of the middle if none is given."""
+        mixture = self.mixture if mixture is None else mixture
+        if self.label_frequency is not None:
+            return mixture.prior_error(counts)
+        return mixture.prior_error_of_prevalence(counts) if self.prevalence is not None else 0.0
 
     def limits(self, counts: Counts, reach: float) -> Region | None:
         """Return the region, if there is one, and as much more as the number of labels may err.
@@ -51,10 +66,10 @@ class Assumptions:
         ``reach`` is how many standard errors that is.
         """
         region = self.region
-        if region is None or self.label_frequency is None:
+        if region is None or not self.by_labels:
             return region
         low, high = (
-            prior + sign * reach * Mixture(prior, self.mixture.purity).prior_error(counts)
+            prior + sign * reach * self.prior_error(counts, Mixture(prior, self.mixture.purity))
             for prior, sign in zip(region.prior, (-1, 1), strict=True)
         )
         return Region((max(low, 0.0), min(high, region.purity[0] * (1 - 1e-9))), region.purity)
@@ -155,11 +170,15 @@ def _given(counts: Counts, target: Target, purity: Any, name: str, value: Any) -
         ends = sorted(convert(limit, known).prior for limit in limits)
         # Labeled rows collected apart are as many as somebody wanted; propensities say more.
         by_chance = target == "population" and not counts.has_propensity
-        frequency = sum(limits) / 2 if name == "label_frequency" and by_chance else None
-        if not isinstance(value, tuple | list):
-            return Assumptions(convert(value, known), label_frequency=frequency)
-        region = Region((ends[0], ends[1]), (known, known))
-        return Assumptions(region.middle, region, label_frequency=frequency)
+        frequency, prevalence = (
+            sum(limits) / 2 if by_chance and name == one else None
+            for one in ("label_frequency", "prevalence")
+        )
+        region = None
+        if isinstance(value, tuple | list):
+            region = Region((ends[0], ends[1]), (known, known))
+        mixture = convert(value, known) if region is None else region.middle
+        return Assumptions(mixture, region, label_frequency=frequency, prevalence=prevalence)
     if convert is not Mixture:
         raise InputError(
             f"purity as an interval goes with a prior, not with {name}: for each purity in it "

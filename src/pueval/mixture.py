@@ -177,6 +177,34 @@ class Mixture:
         positives = self.purity * counts.n_labeled / self.label_frequency(counts)
         return relative * positives / counts.n_unlabeled
 
+    def prior_error_of_prevalence(self, counts: Counts) -> float:
+        """Return the standard error of a prior that follows from a prevalence.
+
+        How many of the positives happen to be labeled varies from sample to sample; the more there
+        are, the fewer are left among the unlabeled rows:
+        prior = (prevalence·n − purity·n_L) / (n − n_L), which changes by −(purity − prior)/n_U
+        with each labeled row.
+
+        Parameters
+        ----------
+        counts : Counts
+            The data.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> from pueval import Counts
+        >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
+        >>> mixture = Mixture.from_prevalence(counts, 0.25)
+        >>> round(mixture.prior_error_of_prevalence(counts), 4)
+        0.0088
+        """
+        labeled = counts.n_labeled * math.sqrt((1 - counts.labeled_share) / counts.effective[0])
+        return (self.purity - self.prior) * labeled / counts.n_unlabeled
+
     def prevalence(self, counts: Counts, target: Target = "population") -> float:
         """Return the share of positives in the target.
 

@@ -103,6 +103,8 @@ def taken_as_exact(ev: Evaluation) -> str:
     of_sample = ev.resampling is not None and ev.resampling.variance == "sampling"
     if ev.assumptions.label_frequency is not None and of_sample:
         return "label frequency and purity"
+    if ev.assumptions.prevalence is not None and of_sample:
+        return "prevalence and purity"
     return "prior and purity"
 
 

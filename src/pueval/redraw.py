@@ -21,20 +21,21 @@ def draw_again(
     """Draw counts again, and what is uncertain about prior and purity with them."""
     mixture, region = assumptions.mixture, assumptions.region
     # If only labels are drawn again, there are always as many of them.
-    frequency = assumptions.label_frequency if how.variance == "sampling" else None
-    if frequency is not None and region is not None:
-        region, frequency = assumptions.limits(counts, how.reach), None
-    chance = frequency if mixture.purity == 1 else None
-    if chance is not None:
-        counts = counts.with_chance(chance)
+    by_labels = assumptions.by_labels and how.variance == "sampling"
+    if by_labels and region is not None:
+        region, by_labels = assumptions.limits(counts, how.reach), False
+    # Where labels are clean, labeled rows stand for all positives, and can be more or fewer.
+    stand_for = by_labels and mixture.purity == 1
+    if stand_for:
+        counts = counts.with_chance(mixture.label_frequency(counts))
     drawn = resample(counts, corners, mixture, target, threshold=threshold, how=how, region=region)
     if assumptions.estimate is not None:
         from pueval.priors.uncertainty import draw_mixtures, limits
 
         mixtures = draw_mixtures(assumptions.estimate, counts, drawn.cells)
         return drawn.with_uncertain(mixtures, limits(assumptions.estimate, how.level))
-    if assumptions.from_propensity or chance is not None:
+    if assumptions.from_propensity or (stand_for and assumptions.label_frequency is not None):
         return drawn.with_uncertain(drawn.represented_mixtures())
-    if frequency is not None:
-        return drawn.with_uncertain(drawn.varied_priors(mixture.prior_error(counts)))
+    if by_labels and not stand_for:
+        return drawn.with_uncertain(drawn.varied_priors(assumptions.prior_error(counts)))
     return drawn

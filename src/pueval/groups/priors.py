@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -13,7 +12,7 @@ import numpy as np
 import scipy
 
 from pueval.counts import Counts
-from pueval.errors import AssumptionWarning, InputError
+from pueval.errors import InputError
 from pueval.evaluation import Evaluation
 from pueval.groups.totals import Totals
 from pueval.levels import normal_reach
@@ -137,9 +136,7 @@ def group_priors(
         return Priors(prior, notes, own, common)
     estimated = _error(overall.prior_estimate)
     # The number of all labeled rows is one by chance, if the prior follows from it.
-    by_labels = 0.0
-    if overall.assumptions.label_frequency is not None:
-        by_labels = mixture.prior_error(overall.counts)
+    by_labels = overall.assumptions.prior_error(overall.counts)
     if way == "shared":
         prior[:] = mixture.prior
         common[:] = estimated or by_labels
@@ -210,11 +207,9 @@ def _from_frequency(
 
 
 def _estimated(counts: Counts, purity: float) -> tuple[float, float]:
-    from pueval import priors  # scikit-learn is slow to import
+    from pueval.priors.estimation import estimate_quietly  # scikit-learn is slow to import
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AssumptionWarning)
-        found = priors.estimate(counts, purity=purity)
+    found = estimate_quietly(counts, purity=purity)
     return found.mixture().prior, _error(found)
 
 
