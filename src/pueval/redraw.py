@@ -37,5 +37,6 @@ def draw_again(
     if assumptions.from_propensity or (stand_for and assumptions.label_frequency is not None):
         return drawn.with_uncertain(drawn.represented_mixtures())
     if by_labels and not stand_for:
+        # For a prevalence this makes it vary, too, so that limits are rather too wide.
         return drawn.with_uncertain(drawn.varied_priors(assumptions.prior_error(counts)))
     return drawn
