@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "pueval"
 NEEDED = ("py.typed", "priors/roc_network.npz", "report/assets/report.html.jinja")
 UV = shutil.which("uv")
+OLDEST = (3, 11)
 
 
 def check(holds, what):
@@ -139,6 +140,28 @@ def commands(environment):
     check(abs(auc["value"] - truth) < 0.02 < truth - auc["naive"], f"AUC {auc}, truth {truth}")
 
 
+def lowest(environment, path):
+    """With the oldest packages that are said to do: the same, other engines, page and picture."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = ("cli", "pandas", "plot", "report", "polars", "dask")
+    wanted = [one for extra in extras for one in project["optional-dependencies"][extra]]
+    pins = [one.replace(">=", "==") for one in (*project["dependencies"], *wanted)]
+    environment.install(f"pueval[{','.join(extras)}] @ {path.as_uri()}", *pins)
+    commands(environment)
+    for engine in ("polars", "dask"):
+        environment.run("pueval", "evaluate", "scores.csv", "--label", "label", "--score",
+                        "model_a", "--prior", "0.25", "--engine", engine)  # fmt: skip
+    environment.run("pueval", "evaluate", "scores.csv", "--label", "label", "--score", "model_a",
+                    "--prior", "0.25", "--html", "page.html")  # fmt: skip
+    check((environment.folder / "page.html").stat().st_size > 100_000, "no page was written")
+    code = (
+        "import pandas, pueval; rows = pandas.read_csv('scores.csv'); "
+        "pueval.evaluate(rows.label, rows.model_a).plot().figure_.savefig('picture.png')"
+    )
+    environment.run("python", "-c", code)
+    check((environment.folder / "picture.png").stat().st_size > 10_000, "no picture was drawn")
+
+
 def main():
     """Build, look into it, install it, use it."""
     with tempfile.TemporaryDirectory(prefix="pueval-wheel-") as scratch:
@@ -153,6 +176,10 @@ def main():
         environment.install(f"pueval[cli] @ {path.as_uri()}")
         commands(environment)
         print("with pueval[cli]: the README's commands run and find the truth")
+        if sys.version_info[:2] == OLDEST:  # older packages have no wheels for newer Pythons
+            (folder / "oldest").mkdir()
+            lowest(Environment(folder / "oldest"), path)
+            print("with the oldest packages that are said to do: all of that, too")
 
 
 if __name__ == "__main__":
