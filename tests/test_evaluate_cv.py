@@ -4,6 +4,7 @@ import json
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
@@ -460,3 +461,10 @@ def test_groups_are_kept_together_whoever_splits(rng):
     named = given | {"groups": [None if group == 3 else f"g{group}" for group in groups]}
     with pytest.raises(InputError, match="rows of group (None|'g.*') and"):
         evaluate_cv(LogisticRegression(), X, y, cv=apart, **named)
+
+
+def test_rows_in_another_order_are_refused(rng):
+    X = pd.DataFrame({"x": rng.normal(size=60)})
+    y = pd.Series(np.arange(60) % 3 == 0)
+    with pytest.raises(InputError, match="same index in different orders"):
+        evaluate_cv(LogisticRegression(), X, y.sample(frac=1, random_state=0), prior=0.1)

@@ -218,3 +218,46 @@ def test_missing_groups_of_pandas(kind):
     found = tally(frame, label="y", scores="s", by="group")
     assert [one["s"].n for one in found.values()] == [1, 1, 2]
     assert list(found)[2] == (None,)
+
+
+class TestMissingMeansUnlabeled:
+    MARKS = (float("nan"), np.float32("nan"), pd.NA, pd.NaT)
+
+    @pytest.mark.parametrize("mark", MARKS, ids=str)
+    @pytest.mark.parametrize(
+        "y",
+        [
+            np.array([1, np.nan, 1, np.nan]),
+            np.array([1, None, 1, pd.NA], dtype=object),
+            pd.Series([1, None, 1, None], dtype="Int64"),
+        ],
+        ids=["floats", "objects", "nullable"],
+    )
+    def test_arrays(self, y, mark):
+        counts = Counts.from_arrays(y, [4, 3, 2, 1], unlabeled_label=mark)
+        assert counts == Counts.from_arrays([1, 0, 1, 0], [4, 3, 2, 1])
+
+    @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+    def test_frames(self, make):
+        frame = make({"y": [1, None, 2, None], "s": [4.0, 3.0, 2.0, 1.0]})
+        given = {"label": "y", "score": "s", "negative_label": 2}
+        counts = Counts.from_frame(frame, unlabeled_label=np.nan, **given)
+        assert (counts.n_labeled, counts.n_unlabeled, counts.n_negative) == (1, 2, 1)
+        with pytest.raises(InputError, match="2 rows with a missing label. If that means unlab"):
+            Counts.from_frame(frame, **given)
+
+    def test_not_where_engines_compare(self, tmp_path):
+        frame = pl.LazyFrame({"y": [1, None], "s": [2.0, 1.0]})
+        with pytest.raises(InputError, match="in arrays and in frames in memory only"):
+            Counts.from_frame(frame, label="y", score="s", unlabeled_label=np.nan)
+        frame.collect().write_parquet(tmp_path / "rows.parquet")
+        with pytest.raises(InputError, match="in arrays and in frames in memory only"):
+            Counts.from_file(
+                tmp_path / "rows.parquet", label="y", score="s", unlabeled_label=np.nan
+            )
+
+    def test_only_one_kind(self):
+        with pytest.raises(InputError, match="both unlabeled and negative"):
+            Counts.from_arrays([1], [1], unlabeled_label=np.nan, negative_label=pd.NA)
+        with pytest.raises(InputError, match="pos_label must be the value"):
+            Counts.from_arrays([1], [1], pos_label=np.nan)

@@ -95,7 +95,8 @@ class Counts:
             1/propensity positives.
         pos_label, unlabeled_label, negative_label : optional
             The values of ``y`` for labeled, unlabeled and known negative rows. −1 has no meaning
-            until one of them says so, since it stands for both in common use.
+            until one of them says so, since it stands for both in common use; nor has a missing
+            label, until one of them is NaN.
 
         Returns
         -------

@@ -27,7 +27,7 @@ from pueval.model_selection.out_of_fold import (
 )
 from pueval.model_selection.splits import Splits
 from pueval.samples import Array
-from pueval.sources.arrays import label_kinds
+from pueval.sources.arrays import check_order, label_kinds
 from pueval.sources.labels import LabelValues
 
 # What an evaluation of one repeat shares with that of all together.
@@ -146,6 +146,7 @@ def evaluate_cv(
         "unlabeled_label": unlabeled_label,
         "negative_label": negative_label,
     }
+    check_order({"y": y, "X": X, "groups": groups})
     kind = label_kinds(y, LabelValues(*labels.values()))
     asked = choose_method(estimator, method)
     ours = y if known_to(cv, labels) else None

@@ -19,7 +19,7 @@ from pueval.samples import (
     sample,
     weighted_sample,
 )
-from pueval.sources.labels import LabelValues, infinite, missing
+from pueval.sources.labels import LabelValues, infinite, is_missing, missing, missing_labels
 
 # Arrays shorter than this are sorted on one core: starting a thread costs more than it saves.
 THREADED_ROWS = 500_000
@@ -49,8 +49,7 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, weight: Any = None) 
             )
     if not len(y):
         raise InputError("y and score are empty. Give at least one labeled and one other row.")
-    if y.dtype.kind == "O":
-        refuse_missing(y, "label")
+    refuse_missing_labels(y, labels)
 
     kept_as = float_type(score)
     if score.nbytes >= LARGE:
@@ -134,16 +133,22 @@ def _three(samples: Iterable[Sample]) -> Samples:
 
 def equal_labels(y: Array, value: Any) -> Array:
     """Return which entries of ``y`` are ``value``; text never equals a number."""
+    if is_missing(value):
+        return missing_rows(y)
     if isinstance(value, str | bytes) != (y.dtype.kind in "UST") and y.dtype.kind != "O":
         return np.zeros(len(y), dtype=bool)
-    return np.asarray(y == value, dtype=bool)
+    if y.dtype.kind != "O":
+        return np.asarray(y == value, dtype=bool)
+    # Whether a missing value equals another cannot be told of some of them.
+    found = ~missing_rows(y)
+    found[found] = np.asarray(y[found] == value, dtype=bool)
+    return found
 
 
 def label_kinds(y: Any, labels: LabelValues) -> Array:
     """Return 0 for labeled rows, 1 for unlabeled and 2 for known negative ones."""
     y = one_column(y, "y")
-    if y.dtype.kind == "O":
-        refuse_missing(y, "label")
+    refuse_missing_labels(y, labels)
     kinds = np.full(len(y), -1, dtype=np.int8)
     for kind, value in enumerate(labels.kinds):
         if value is not None:
@@ -268,19 +273,32 @@ def bad_scores(score: Array) -> InputError:
     return missing("score", lost) if lost else infinite("score", int(np.isinf(score).sum()))
 
 
+def missing_rows(y: Array) -> Array:
+    """Return which entries are missing."""
+    if y.dtype.kind == "f":
+        return np.isnan(y)
+    if y.dtype.kind != "O":
+        return np.zeros(len(y), dtype=bool)
+    return np.fromiter((one is None or is_missing(one) for one in y), dtype=bool, count=len(y))
+
+
 def refuse_missing(y: Array, what: str) -> None:
-    """Refuse missing values in an array of objects."""
-    lost = sum(
-        value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value  # noqa: PLR0124
-        for value in y
-    )
+    """Refuse missing values."""
+    lost = int(missing_rows(y).sum())
     if lost:
-        raise missing(what, int(lost))
+        raise missing(what, lost)
+
+
+def refuse_missing_labels(y: Array, labels: LabelValues) -> None:
+    """Refuse missing labels in an array of objects, unless they mean something."""
+    if y.dtype.kind == "O" and not labels.takes_missing and (lost := missing_rows(y)).any():
+        raise missing_labels(int(lost.sum()))
 
 
 def _bad_labels(y: Array, labels: LabelValues) -> InputError:
-    if y.dtype.kind == "f" and np.isnan(y).any():
-        return missing("label", int(np.isnan(y).sum()))
+    lost = int(missing_rows(y).sum())
+    if lost and not labels.takes_missing:
+        return missing_labels(lost)
     known = np.zeros(len(y), dtype=bool)
     for value in labels.kinds:
         if value is not None:

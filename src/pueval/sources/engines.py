@@ -156,7 +156,11 @@ def _spark(place: Place, columns: Columns, address: str | None) -> Iterator[Any]
     errors = require("pyspark.errors", extra="spark", purpose="the engine spark")
     java = require("py4j.protocol", extra="spark", purpose="the engine spark")
     failures = (errors.PySparkException, java.Py4JError)
-    running = sql.SparkSession.getActiveSession()
+    try:
+        # Also the session of another thread: it is not ours to stop.
+        running = sql.SparkSession.active()
+    except failures:
+        running = None
     try:
         session = running if running is not None and address is None else _session(sql, address)
     except (*failures, RuntimeError) as error:

@@ -34,6 +34,7 @@ def read_files(
     address: str | None = None,
 ) -> Tallies:
     """Count the rows of all score columns and groups, in one pass over the files."""
+    labels.check_query()
     if engine != "duckdb":
         from pueval.sources.engines import read_with
 

@@ -10,7 +10,7 @@ from narwhals.exceptions import DuplicateError
 from pueval.binning import bin_samples
 from pueval.sources.arrays import read_arrays
 from pueval.sources.columns import Columns, check_column
-from pueval.sources.labels import LabelValues, missing
+from pueval.sources.labels import LabelValues, missing, missing_labels
 from pueval.sources.limits import Bins, Counted
 from pueval.sources.queries import duplicates, read_query
 
@@ -43,7 +43,9 @@ def read_frame(
         check_column(name, data.columns, what)
         column = data[name]
         lost = column.null_count()
-        if lost:
+        if lost and what == "label" and not labels.takes_missing:
+            raise missing_labels(lost)
+        if lost and what != "label":
             raise missing(what, lost)
         arrays.append(column.to_numpy())
     samples = read_arrays(arrays[0], arrays[1], weight=arrays[2], labels=labels)

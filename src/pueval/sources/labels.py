@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 from pueval.errors import InputError
@@ -17,24 +19,33 @@ UNKNOWN, NO_LABEL = 3, 4
 
 @dataclass(frozen=True)
 class LabelValues:
-    """The values that mark a labeled positive, an unlabeled row and a known negative."""
+    """The values that mark a labeled positive, an unlabeled row and a known negative.
+
+    NaN, or another mark of a missing value, stands for all of these.
+    """
 
     positive: Any = 1
     unlabeled: Any = 0
     negative: Any = None
 
     def __post_init__(self) -> None:
-        if self.positive is None:
+        for name in ("unlabeled", "negative"):
+            if is_missing(getattr(self, name)):
+                object.__setattr__(self, name, math.nan)
+        if self.positive is None or is_missing(self.positive):
             raise InputError(
-                "pos_label must be the value that marks a labeled positive; got None. "
+                f"pos_label must be the value that marks a labeled positive; got {self.positive}. "
                 "Give it, for example pos_label=1."
             )
         given = [value for value in (self.unlabeled, self.negative) if value is not None]
         if not given:
             raise InputError(
                 "unlabeled_label and negative_label are both None, so every row would have to be "
-                "a labeled positive. Say which value marks an unlabeled row."
+                "a labeled positive. Say which value marks an unlabeled row; if a missing label "
+                "does, unlabeled_label=float('nan')."
             )
+        if len(given) == 2 and all(map(is_missing, given)):
+            raise InputError("a missing label cannot mean both unlabeled and negative.")
         if self.positive in given or (len(given) == 2 and given[0] == given[1]):
             raise InputError(
                 "pos_label, unlabeled_label and negative_label must differ; got "
@@ -45,6 +56,19 @@ class LabelValues:
     def kinds(self) -> tuple[Any, Any, Any]:
         """The values of labeled, unlabeled and negative rows, in this order."""
         return self.positive, self.unlabeled, self.negative
+
+    @property
+    def takes_missing(self) -> bool:
+        """Whether a missing label means something."""
+        return is_missing(self.unlabeled) or is_missing(self.negative)
+
+    def check_query(self) -> None:
+        """Refuse missing labels as a kind of rows where an engine compares values."""
+        if self.takes_missing:
+            raise InputError(
+                "missing labels can mean unlabeled rows in arrays and in frames in memory only. "
+                "Fill them first; for files with empty fields give unlabeled_label=''."
+            )
 
     def unknown(self, found: Iterable[Any], rows: int) -> InputError:
         """Return the error for label values that are none of the three."""
@@ -76,9 +100,24 @@ class LabelValues:
         )
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a value is one of those that mark a missing one; None is not among them."""
+    if type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    return isinstance(value, Real) and bool(value != value)  # noqa: PLR0124
+
+
 def missing(what: str, rows: int) -> InputError:
     """Return the error for missing labels, scores or weights."""
     return InputError(f"{_rows(rows)} with a missing {what}. Drop or fill them first.")
+
+
+def missing_labels(rows: int) -> InputError:
+    """Return the error for missing labels."""
+    return InputError(
+        f"{_rows(rows)} with a missing label. If that means unlabeled, say so: "
+        "unlabeled_label=float('nan'). Otherwise drop or fill them first."
+    )
 
 
 def infinite(what: str, rows: int) -> InputError:

@@ -80,6 +80,7 @@ def read_query(
     they all are whole, and what was no number is null. ``explain`` says what is wrong with rows
     that cannot be used, if the frame itself does not show what it was made from.
     """
+    labels.check_query()
     lazy = open_frame(frame)
     schema = lazy.collect_schema()
     wanted = [(columns.label, "label"), *((name, "score") for name in columns.scores)]

@@ -89,7 +89,7 @@ class Rows:
         if lost:
             return InputError(
                 f"{lost:,} rows have no label (column {columns.label!r}). If that means unlabeled, "
-                "say so: unlabeled_label='' (--unlabeled ''). Otherwise drop or fill them first."
+                "say so: unlabeled_label=''. Otherwise drop or fill them first."
             )
         if strange:
             found = self.relation.filter(f"{kind_of(self.types['label'], self.labels)} = {UNKNOWN}")
