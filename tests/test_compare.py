@@ -17,7 +17,6 @@ from pueval.comparing.differences import best_probability
 from pueval.comparing.influence import influence_functions, measure_slopes, share_slopes
 from pueval.comparing.joint import Joint
 from pueval.curves import naive_auc
-from pueval.errors import UndefinedMeasureWarning
 from pueval.legal import average_precision, legal_rates
 from pueval.measures import AREAS, MEASURES
 from pueval.mixture import Mixture
@@ -416,7 +415,7 @@ def test_without_limits(rng):
 
 def test_constant_scores(rng):
     y, scores, _ = models(rng, 400)
-    with pytest.warns(UndefinedMeasureWarning, match="b: all rows have the same score"):
+    with pytest.warns(AssumptionWarning, match="b: all rows have the same score"):
         found = compare(y, {"a": scores["a"], "b": np.ones(400)}, prior=0.2)
     assert found["b"]["roc_auc"].value == 0.5
     [one] = found.differences("roc_auc")

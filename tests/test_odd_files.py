@@ -160,3 +160,19 @@ class TestLabels:
         y = np.array([b"yes", b"no", b"no"])
         counts = Counts.from_arrays(y, [3, 2, 1], pos_label=b"yes", unlabeled_label=b"no")
         assert (counts.n_labeled, counts.n_unlabeled) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'[{"label": 1, "model": 0.5}]', "looks like JSON"),
+        (b"PK\x03\x04 and so on", "is a spreadsheet or another archive"),
+        (b"label," + b"x" * 200_000 + b"\n1,2\n", "is no header of a CSV file"),
+        (b"label;model\n1;0,5\n0;0,25\n", "Write decimals with a point"),
+    ],
+)
+def test_what_is_no_csv(tmp_path, content, said):
+    path = tmp_path / "rows.txt"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=said):
+        Counts.from_file(path, label="label", score="model")

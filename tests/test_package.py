@@ -155,7 +155,8 @@ class TestEvaluation:
             metrics.precision_recall_curve(labeled, score, prior=0.5, drop_intermediate=True)
 
     def test_constant_scores(self):
-        ev = evaluate([1, 0, 0, 1], [5, 5, 5, 5], prior=0.1)
+        with pytest.warns(AssumptionWarning, match=r"all rows have the same score \(5\)"):
+            ev = evaluate([1, 0, 0, 1], [5, 5, 5, 5], prior=0.1)
         assert ev.threshold == 5
         assert ev["roc_auc"].value == pytest.approx(0.5)
         assert np.isnan(ev.best("matthews_corrcoef").value)
@@ -170,3 +171,22 @@ class TestEvaluation:
             "0.0051", "-0.000048", "0.000", "0.000", "0.010",
         ]  # fmt: skip
         assert amount(1234.5) == "1,234.5"
+
+
+def test_clipped_values_are_marked():
+    counts = Counts.from_table([3, 2, 1], labeled=[3, 1, 0], unlabeled=[0, 2, 6])
+    with pytest.warns(AssumptionWarning, match=r"precision 1\.6 and"):
+        ev = evaluate(counts, prior=0.3, threshold=3)
+    assert "specificity" in ev.clipped
+    line = next(line for line in repr(ev).splitlines() if line.startswith("Specificity"))
+    assert "1.000†" in line
+    assert "† outside its range" in repr(ev)
+    assert "† outside its range" in ev._repr_html_()
+    assert "†" not in repr(evaluate(counts, prior=0.05, threshold=1))
+
+
+def test_an_operating_point_is_shown_as_a_table():
+    counts = Counts.from_table([3, 2, 1], labeled=[3, 1, 0], unlabeled=[1, 2, 6])
+    shown = repr(evaluate(counts, prior=0.1).at(2)).splitlines()
+    assert shown[0] == "At the threshold 2"
+    assert shown[1].split() == ["naive", "corrected", "limits"]

@@ -22,6 +22,17 @@ def reversed_scores(counts: Counts, naive: float) -> str | None:
     )
 
 
+def constant_scores(counts: Counts) -> str | None:
+    """Say that all rows have the same score."""
+    low, high = ends(counts.samples())
+    if low < high:
+        return None
+    return (
+        f"all rows have the same score ({float(low):g}), so this classifier orders nothing: its "
+        "AUC is 0.5, and measures that divide by zero are undefined."
+    )
+
+
 def beyond_scores(counts: Counts, threshold: float) -> str | None:
     """Say that a threshold is beyond all scores, perhaps on another scale; unless binned."""
     low, high = map(float, ends(counts.samples()))
@@ -46,11 +57,19 @@ def clipped_values(clipped: dict[str, float], mixture: Mixture, threshold: float
     """Say which measures were outside their range."""
     if not clipped:
         return None
-    shown = ", ".join(f"{name} {value:.4g}" for name, value in [*clipped.items()][:4])
+    shown = ", ".join(f"{name} {_beyond(value)}" for name, value in [*clipped.items()][:4])
     if len(clipped) > 4:
         shown += f" and {len(clipped) - 4} more"
     return (
         f"corrected values outside their range were clipped: {shown} (threshold {threshold:g}). "
         f"Either few rows lie beyond the threshold and this is chance, or prior "
         f"{mixture.prior:g}, purity {mixture.purity:g} or random labeling do not fit this ranking."
+    )
+
+
+def _beyond(value: float) -> str:
+    """Show a value with so many digits that it is not the end of its range."""
+    return next(
+        (text for text in (f"{value:.{k}g}" for k in (4, 6, 8)) if float(text) not in {-1, 0, 1}),
+        f"{value:.12g}",
     )

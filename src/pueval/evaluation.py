@@ -95,6 +95,7 @@ class Evaluation(Mapping[str, Estimate]):
     _resamples: Resamples | None
     _limits: LimitsOf | None
     _areas: dict[str, Estimate]
+    _areas_clipped: dict[str, float]
     splits: Splits | None = None
 
     # ------------------------------------------------------------------ numbers
@@ -127,6 +128,11 @@ class Evaluation(Mapping[str, Estimate]):
     def mixture(self) -> Mixture:
         """Prior and purity; the middle of the region where they were given as intervals."""
         return self.assumptions.mixture
+
+    @property
+    def clipped(self) -> dict[str, float]:
+        """The measures that left their range, before they were clipped."""
+        return self._areas_clipped | self.here.clipped
 
     @property
     def threshold_chosen(self) -> bool:

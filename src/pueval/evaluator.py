@@ -16,7 +16,13 @@ from pueval.curves import (
     placement,
     recover_precision_recall,
 )
-from pueval.doubts import beyond_scores, clipped_values, contradicted, reversed_scores
+from pueval.doubts import (
+    beyond_scores,
+    clipped_values,
+    constant_scores,
+    contradicted,
+    reversed_scores,
+)
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation import Evaluation
 from pueval.legal import average_precision
@@ -233,6 +239,7 @@ def finish(
     outside = {k: value for k, (value, _) in areas.items() if not -1e-9 <= value <= 1 + 1e-9}
     found = [
         *said,
+        constant_scores(counts),
         reversed_scores(counts, areas["roc_auc"][1].naive),
         None if chosen else beyond_scores(counts, threshold),
         contradicted(counts, ready.assumptions),
@@ -252,6 +259,7 @@ def finish(
         drawn,
         limits,
         {name: area for name, (_, area) in areas.items()},
+        outside,
     )
 
 

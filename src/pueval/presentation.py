@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from pueval.levels import in_percent
@@ -89,6 +90,9 @@ def assumed(ev: Evaluation, model: str | None = None) -> str:
     return ", ".join(_known(ev, name, model) for name in ("prior", "purity"))
 
 
+# Of values that were outside their range.
+MARK = "†"
+MARKED = "† outside its range and clipped: by chance, or the assumptions do not fit."
 OWN_THRESHOLDS = (
     "Precision, recall and all else at a threshold are at each model's own, the best for these "
     "rows. Such thresholds differ by chance even between equal models, and these measures with "
@@ -128,11 +132,11 @@ def _known(ev: Evaluation, name: str, model: str | None) -> str:
 def rows(ev: Evaluation) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the table of all measures."""
     header = ["", "naive", "corrected"]
-    body = [[TITLES[name], number(ev[name].naive), number(ev[name].value)] for name in ev]
+    body = [[TITLES[name], number(ev[name].naive), marked(ev, name)] for name in ev]
     if ev.resampling is not None:
         header.append(f"{in_percent(ev.resampling.level)} limits")
         for row, name in zip(body, ev, strict=True):
-            row.append(span(ev[name].low, ev[name].high))
+            row.append("–" if limits_clipped(ev, name) else span(ev[name].low, ev[name].high))
     if ev.splits is not None and ev.splits.n_repeats > 1:
         header.append("± between splits")
         for row, spread in zip(body, ev.splits.standard_deviation.values(), strict=True):
@@ -140,7 +144,27 @@ def rows(ev: Evaluation) -> tuple[list[str], list[list[str]]]:
     return header, body
 
 
+def marked(ev: Evaluation, name: str) -> str:
+    """Show a corrected value, with a mark if it was outside its range."""
+    return number(ev[name].value) + (MARK if name in ev.clipped else "")
+
+
+def limits_clipped(ev: Evaluation, name: str) -> bool:
+    """Whether value and limits were all outside the range, so that the limits say nothing."""
+    one = ev[name]
+    return name in ev.clipped and one.low == one.value == one.high
+
+
+def bracketed_marked(ev: Evaluation, name: str) -> str:
+    """Show a corrected value with its limits, and a mark if it was outside its range."""
+    one, value = ev[name], marked(ev, name)
+    if math.isnan(one.low) or limits_clipped(ev, name):
+        return value
+    return f"{value} ({number(one.low)}–{number(one.high)})"
+
+
 def as_text(ev: Evaluation) -> str:
     """Return summary, table and warnings."""
-    notes = "".join(f"\n! {warning}" for warning in ev.warnings)
+    notes = f"\n{MARKED}" if ev.clipped else ""
+    notes += "".join(f"\n! {warning}" for warning in ev.warnings)
     return f"Evaluation of {summary(ev)}\n{text_table(*rows(ev))}{notes}"

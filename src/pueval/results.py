@@ -11,6 +11,7 @@ import numpy as np
 from pueval.measures import MEASURES, Measure, Table, unknown_measure
 from pueval.rates import Rates
 from pueval.samples import Array
+from pueval.tables import number, span, text_table
 from pueval.uncertainty.intervals import Interval
 from pueval.uncertainty.resampling import Resamples
 
@@ -166,7 +167,25 @@ class Estimates(Mapping[str, Estimate]):
         return repr(dict(self))
 
 
-@dataclass(frozen=True)
+def measure_rows(
+    measures: Mapping[str, Estimate], limits: str | None
+) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of a table of measures; ``limits`` is the title of theirs, if any."""
+    header = ["", "naive", "corrected"]
+    titles = {name: measure.title for name, measure in MEASURES.items()}
+    titles["cost"] = "Cost per row"
+    rows = [
+        [titles.get(name, name), number(one.naive), number(one.value)]
+        for name, one in measures.items()
+    ]
+    if limits is not None:
+        header.append(limits)
+        for row, one in zip(rows, measures.values(), strict=True):
+            row.append(span(one.low, one.high))
+    return header, rows
+
+
+@dataclass(frozen=True, repr=False)
 class OperatingPoint:
     """Everything at one threshold.
 
@@ -210,3 +229,8 @@ class OperatingPoint:
         if name not in self.measures:
             raise unknown_measure(name, [*self.measures], any_beta=False)
         return self.measures[name]
+
+    def __repr__(self) -> str:
+        known = any(math.isfinite(one.low) for one in self.measures.values())
+        table = text_table(*measure_rows(self.measures, "limits" if known else None))
+        return f"At the threshold {self.threshold:.6g}\n{table}"

@@ -7,9 +7,9 @@ import sys
 from pueval.commands.terminal import print_roc_curves, say, show_table
 from pueval.evaluation import Evaluation
 from pueval.levels import in_percent
-from pueval.presentation import TITLES, assumed, taken_as_exact
+from pueval.presentation import MARKED, TITLES, assumed, bracketed_marked, taken_as_exact
 from pueval.ranking import RANKING_TITLES
-from pueval.tables import amount, bracketed, number
+from pueval.tables import amount, number
 
 
 def print_evaluations(
@@ -23,8 +23,7 @@ def print_evaluations(
     for name, ev in evaluations.items():
         header += [f"{name}\nnaive", f"{name}\ncorrected"]
         for row, measure in zip(rows, ev, strict=True):
-            one = ev[measure]
-            row += [number(one.naive), bracketed(one.value, one.low, one.high)]
+            row += [number(ev[measure].naive), bracketed_marked(ev, measure)]
     thresholds = ["Threshold"]
     for ev in evaluations.values():
         thresholds += ["", f"{ev.threshold:.5g}"]
@@ -43,6 +42,8 @@ def print_evaluations(
         )
     if sys.stdout.isatty():
         print_roc_curves(evaluations)
+    if any(ev.clipped for ev in evaluations.values()):
+        say(MARKED)
     if first.resampling is not None:
         say(_limits_mean(first))
     for name, ev in evaluations.items():

@@ -14,7 +14,7 @@ from pueval.comparing.comparison import Comparison
 from pueval.comparing.paired import PairedRows, known_model, read_paired
 from pueval.comparing.work import Work
 from pueval.curves import naive_auc
-from pueval.errors import AssumptionWarning, InputError, UndefinedMeasureWarning
+from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation import Evaluation
 from pueval.mixture import Target, check_target
 from pueval.reading import check_threshold
@@ -98,9 +98,8 @@ def compare(
     Warns
     -----
     AssumptionWarning
-        If the prior is more than a ranking allows, or a measure had to be clipped.
-    UndefinedMeasureWarning
-        If a model gives all rows the same score.
+        If the prior is more than a ranking allows, a measure had to be clipped, or a model gives
+        all rows the same score.
 
     References
     ----------
@@ -147,11 +146,8 @@ def compare(
     evaluations = dict(zip(rows.names, found, strict=True))
     estimate = assumptions.estimate
     notes = _notes(evaluations, estimate.warnings if estimate else ())
-    constant = _constant(rows)
     for note in notes:
         warnings.warn(note, AssumptionWarning, stacklevel=2)
-    for note in constant:
-        warnings.warn(note, UndefinedMeasureWarning, stacklevel=2)
     return Comparison(
         evaluations,
         assumptions,
@@ -159,7 +155,7 @@ def compare(
         how,
         method,
         None if given or estimate is None else rows.names[source],
-        (*notes, *constant),
+        tuple(notes),
         joints,
     )
 
@@ -201,13 +197,4 @@ def _notes(evaluations: dict[str, Evaluation], shared: tuple[str, ...]) -> list[
             for note in ev.warnings
             if note not in shared
         ),
-    ]
-
-
-def _constant(rows: PairedRows) -> list[str]:
-    return [
-        f"{name}: all rows have the same score, so this model orders nothing; its AUC is 0.5 and "
-        "measures that divide by zero are undefined."
-        for k, name in enumerate(rows.names)
-        if rows.constant(k)
     ]

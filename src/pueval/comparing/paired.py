@@ -12,7 +12,7 @@ import numpy as np
 
 from pueval.counts import Counts
 from pueval.errors import InputError
-from pueval.samples import Array, ends, in_threads, sample, weighted_sample
+from pueval.samples import Array, in_threads, sample, weighted_sample
 from pueval.sources.arrays import (
     as_scores,
     as_weights,
@@ -95,12 +95,6 @@ class PairedRows:
     def _numbered(self) -> Array:
         """Where the rows stand in the order of ``scores``, by number."""
         return np.concatenate(self.places)
-
-    def constant(self, model: int) -> bool:
-        """Whether a model gives all rows the same score."""
-        kinds = self.counts[model].samples()
-        lowest, highest = ends(kinds)
-        return bool(lowest == highest)
 
 
 def read_paired(y: Any, scores: Any, *, weight: Any, labels: LabelValues) -> PairedRows:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pueval.displays.precision_recall import PrecisionRecallDisplay
 from pueval.displays.roc import RocCurveDisplay
-from pueval.presentation import rows
+from pueval.presentation import MARKED, rows
 from pueval.tables import number
 
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ def as_html(ev: Evaluation) -> str:
     parts = [_table(ev)]
     if importlib.util.find_spec("matplotlib") is not None:
         parts.append(_pictures(ev))
-    notes = "".join(
-        _element("p", f"⚠ {escape(note)}", "margin:.4em 0;max-width:60em") for note in ev.warnings
-    )
+    said = [MARKED] if ev.clipped else []
+    said += [f"⚠ {note}" for note in ev.warnings]
+    notes = "".join(_element("p", escape(one), "margin:.4em 0;max-width:60em") for one in said)
     heading = _element("p", f"Evaluation of {escape(ev.summary())}", "margin:.4em 0;max-width:60em")
     flow = "display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start"
     row = _element("div", "".join(parts), flow)

@@ -68,7 +68,7 @@ def _plain(values: Array) -> Codes:
         raise InputError(f"by must hold names of groups; got dtype {values.dtype}.")
     if kind in "fmM":
         names, code = np.unique(values, return_inverse=True)
-        return Codes(list(names), code)
+        return Codes(names.tolist() if kind == "f" else list(names), code)
     return _objects(values)
 
 

@@ -61,7 +61,7 @@ def table(groups: GroupEvaluation, most: int = MOST) -> tuple[list[str], list[li
 def summary(groups: GroupEvaluation) -> str:
     """Say in one line what was evaluated and assumed."""
     without = len(groups) - int(groups.evaluated.sum())
-    text = f"{len(groups):,} groups"
+    text = "1 group" if len(groups) == 1 else f"{len(groups):,} groups"
     if without:
         text += f", {without:,} of them without estimates (see notes)"
     return f"{text}; {groups.overall.summary()}"

@@ -179,7 +179,8 @@ def precision_recall_curve(
     """Precision-recall curve, corrected for unlabeled positives.
 
     Precision is π·tpr/θ and recall tpr, with π the prevalence and θ the share predicted positive.
-    Points outside the unit square are dropped, the others sorted by recall.
+    Rates outside [0, 1] are clipped, and every recall gets the highest precision of all thresholds
+    that reach it, as on the recovered ROC curve.
 
     Parameters
     ----------

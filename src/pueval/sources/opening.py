@@ -103,16 +103,26 @@ def csv_header(file: str, label: str) -> tuple[str, tuple[str, ...]]:
     opener: Any = gzip.open if file.lower().endswith(".gz") else open
     try:
         with opener(file, "rb") as stream:
-            start = stream.read(2)
+            start = stream.read(4)
         with opener(file, "rt", encoding="utf-8-sig", errors="replace", newline="") as stream:
             header = stream.readline().rstrip("\r\n")
     except (OSError, EOFError, zlib.error) as error:
         raise unreadable(file, error) from None
-    if start in {b"\xff\xfe", b"\xfe\xff"}:
+    if start == b"PK\x03\x04":
+        raise InputError(f"{file} is a spreadsheet or another archive. Save it as CSV.")
+    if start[:2] in {b"\xff\xfe", b"\xfe\xff"}:
         raise InputError(
             f"{file} is encoded as UTF-16. Save it as UTF-8 (spreadsheets call it CSV UTF-8)."
         )
-    columns = {mark: next(csv.reader([header], delimiter=mark), []) for mark in ",\t;|"}
+    if start.lstrip()[:1] in {b"[", b"{"}:
+        raise InputError(
+            f"{file} looks like JSON. Files are read as CSV, Parquet or Arrow, by the end of their "
+            "names; convert it first."
+        )
+    try:
+        columns = {mark: next(csv.reader([header], delimiter=mark), []) for mark in ",\t;|"}
+    except csv.Error as error:
+        raise InputError(f"the first line of {file} is no header of a CSV file: {error}.") from None
     mark = max(columns, key=lambda mark: (label in columns[mark], len(columns[mark])))
     return mark, tuple(columns[mark])
 

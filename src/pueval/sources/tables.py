@@ -6,6 +6,7 @@ Column names, file names and label values are untrusted text: all of them are qu
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -109,8 +110,10 @@ class Rows:
         )
         if other:
             values = "1 other value" if other == 1 else f"{other:,} other values, for example"
+            comma = re.fullmatch(r"[-+]?\d+,\d+", str(example).strip())
+            hint = " Write decimals with a point." if comma else ""
             return InputError(
-                f"{what} column {name!r} must hold numbers only; got {values} {example!r}."
+                f"{what} column {name!r} must hold numbers only; got {values} {example!r}.{hint}"
             )
         if self.types[ours] not in FLOATS and self.types[ours] != "BOOLEAN":
             # Compared as whole numbers: the first one beyond would be rounded to the last within.

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pueval.errors import require
 from pueval.levels import in_percent
-from pueval.measures import MEASURES, unknown_measure
-from pueval.results import Contingency, Estimate
-from pueval.tables import html_table, number, plain_data, span, text_table
+from pueval.measures import unknown_measure
+from pueval.results import Contingency, Estimate, measure_rows
+from pueval.tables import html_table, plain_data, text_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,18 +91,8 @@ class Choice:
         return content
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
-        header = ["", "naive", "corrected"]
-        titles = {name: measure.title for name, measure in MEASURES.items()}
-        titles["cost"] = "Cost per row"
-        rows = [
-            [titles.get(name, name), number(one.naive), number(one.value)]
-            for name, one in self.measures.items()
-        ]
-        if self.level is not None:
-            header.append(f"{in_percent(self.level)} limits")
-            for row, one in zip(rows, self.measures.values(), strict=True):
-                row.append(span(one.low, one.high))
-        return header, rows
+        limits = None if self.level is None else f"{in_percent(self.level)} limits"
+        return measure_rows(self.measures, limits)
 
     def summary(self) -> str:
         """Say in one line what was asked for and chosen.
