@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from pueval.errors import InputError
 from pueval.mixture import Mixture, Target, check_target
-from pueval.rates import correct_area
+from pueval.rates import correct_area, correct_pair
 
 __all__ = ["balanced_accuracy", "matthews_corrcoef", "precision", "roc_auc"]
 
@@ -79,7 +81,9 @@ def balanced_accuracy(naive: float, *, prior: float, purity: float = 1.0) -> flo
     0.84
     """
     mixture = Mixture(prior, purity)
-    return (2 * naive - 1) / (2 * (mixture.purity - mixture.prior)) + 0.5
+    # At one threshold it is the area under two lines.
+    area: float = correct_area(naive, mixture, mixture.prior)
+    return area
 
 
 def matthews_corrcoef(
@@ -172,7 +176,8 @@ def precision(
             "predicted positive and the corrected precision is not determined."
         )
     odds = (1 - share) / share * naive / (1 - naive)
-    ratio = ((1 - mixture.prior) * odds - (1 - mixture.purity)) / (mixture.purity - mixture.prior)
+    # Shares in units of that of the unlabeled rows, so that theirs is 1.
+    ratio = float(correct_pair(np.array(odds), np.array(1.0), mixture, mixture.prior)[0])
     if target == "unlabeled":
         return mixture.prior * ratio
     prevalence = share * mixture.purity + (1 - share) * mixture.prior

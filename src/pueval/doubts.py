@@ -23,9 +23,9 @@ def reversed_scores(counts: Counts, naive: float) -> str | None:
 
 
 def constant_scores(counts: Counts) -> str | None:
-    """Say that all rows have the same score."""
+    """Say that all rows have the same score; unless binned."""
     low, high = ends(counts.samples())
-    if low < high:
+    if low < high or counts.bins is not None:
         return None
     return (
         f"all rows have the same score ({float(low):g}), so this classifier orders nothing: its "

@@ -15,6 +15,7 @@ from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.measures import fbeta
 from pueval.mixture import Mixture
+from pueval.reading import check_threshold
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def labeling_moments(
     counts.check()
     counts.check_random("the variance of labeling")
     name, square = fbeta(beta).name, float(beta) ** 2
-    steps = counts.at(threshold)
+    steps = counts.at(check_threshold(threshold))
     hits = steps.labeled[0].item()
     predicted = hits + (steps.unlabeled + steps.negative)[0].item()
     labeled = counts.n_labeled

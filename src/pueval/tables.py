@@ -41,7 +41,13 @@ def span(low: float, high: float) -> str:
 
 
 def bracketed(value: float, low: float, high: float) -> str:
-    """Show a value with its limits, if it has any."""
+    """Show a value with its limits, if it has any.
+
+    Examples
+    --------
+    >>> bracketed(0.91234, 0.9, 0.92), bracketed(0.91234, math.nan, math.nan)
+    ('0.912 (0.900–0.920)', '0.912')
+    """
     if math.isnan(low):
         return number(value)
     return f"{number(value)} ({number(low)}–{number(high)})"

@@ -30,6 +30,8 @@ def replacement(path: str | os.PathLike[str]) -> Iterator[str]:
             _send(whole, path)
         return
     path = path.resolve()
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: there is no folder {path.parent}.")
     try:
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.")
         os.close(descriptor)

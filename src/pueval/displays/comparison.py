@@ -13,11 +13,12 @@ from pueval.displays.canvas import QUIET, despined, legend_above
 from pueval.displays.constructors import FromData, evaluation_of, parted
 from pueval.displays.differences import Row, Values, check_values, estimates
 from pueval.displays.responses import response
-from pueval.displays.wording import bracketed, entry, short
+from pueval.displays.wording import entry, short
 from pueval.errors import InputError, require
 from pueval.evaluator import evaluate
 from pueval.measures import find_measure
 from pueval.presentation import TITLES
+from pueval.tables import bracketed
 
 if TYPE_CHECKING:
     from typing import Self

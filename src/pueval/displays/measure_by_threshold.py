@@ -10,12 +10,12 @@ import numpy as np
 
 from pueval.displays.canvas import BAND, NAIVE_LINE, axes_for, despined, legend_above, style
 from pueval.displays.constructors import FromData
-from pueval.displays.wording import bracketed, check_name, entry
+from pueval.displays.wording import check_name, entry
 from pueval.errors import InputError, require
 from pueval.levels import in_percent
 from pueval.measures import find_measure
 from pueval.results import Best
-from pueval.tables import number
+from pueval.tables import bracketed, number
 from pueval.thresholds.curves import MeasureCurve
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ import numpy as np
 
 from pueval.displays.canvas import BAND, NAIVE_LINE, style
 from pueval.displays.thinning import thin
-from pueval.displays.wording import bracketed, entry
+from pueval.displays.wording import entry
 from pueval.levels import in_percent
 from pueval.samples import Array
-from pueval.tables import number
+from pueval.tables import bracketed, number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from pueval.counts import Counts
 from pueval.displays.assumed import EXACT, Known, known_limits
 from pueval.displays.canvas import POSITIVE, axes_for, legend
 from pueval.displays.constructors import FromData
-from pueval.displays.wording import bracketed, check_name, entry
+from pueval.displays.wording import check_name, entry
 from pueval.errors import InputError, require
 from pueval.measures import AREAS, find_measure
 from pueval.presentation import TITLES
@@ -20,7 +20,7 @@ from pueval.results import Estimate
 from pueval.samples import Array
 from pueval.sensitivity.feasibility import largest_prior
 from pueval.sensitivity.grid import LEAST_PRIOR, SensitivityGrid
-from pueval.tables import number
+from pueval.tables import bracketed, number
 
 if TYPE_CHECKING:
     import pandas as pd

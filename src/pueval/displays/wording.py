@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
 from pueval.errors import InputError
-from pueval.tables import number
 
 # Longer names are cut: a legend must leave room for the picture.
 LONGEST_NAME = 32
@@ -37,16 +34,3 @@ def entry(name: str | None, what: str) -> str:
     text = what if name is None else f"{short(name)}: {what}"
     # Matplotlib keeps labels that begin with _ out of legends; here is a space of no width before.
     return f"\u200b{text}" if text.startswith("_") else text
-
-
-def bracketed(value: float, low: float, high: float) -> str:
-    """Show a value with its limits, if there are any.
-
-    Examples
-    --------
-    >>> bracketed(0.91234, 0.9, 0.92), bracketed(0.91234, math.nan, math.nan)
-    ('0.912 (0.900–0.920)', '0.912')
-    """
-    if math.isnan(low):
-        return number(value)
-    return f"{number(value)} ({number(low)}–{number(high)})"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,8 @@ from pueval.simulate.labeled import Labeling
 from pueval.simulate.populations import Drawn
 from pueval.sources.opening import check_unique, csv_header
 from pueval.sources.paths import SUFFIXES
+from pueval.sources.sql import quoted, text_literal
+from pueval.writing import replacement
 
 PARQUET = {".parquet", ".pq"}
 TRUTH = "true_class"
@@ -53,7 +54,7 @@ def label_file(
             f"{path} is the labeled file itself; its classes would be lost. Give another name."
         )
     with _connection() as connection:
-        name = _text(glob.escape(source))
+        name = text_literal(glob.escape(source))
         if Path(source).suffix.lower() in PARQUET:
             table = f"read_parquet({name})"
         else:
@@ -62,7 +63,9 @@ def label_file(
             for column in header:
                 check_unique(column.lower(), [name.lower() for name in header], source)
             # As text, so that what is written again is what was read.
-            table = f"read_csv({name}, header = true, all_varchar = true, delim = {_text(mark)})"
+            table = (
+                f"read_csv({name}, header = true, all_varchar = true, delim = {text_literal(mark)})"
+            )
         given = connection.sql(f"SELECT * FROM {table}").columns  # noqa: S608 - quoted
         for column in (class_column, *numbers):
             if column not in given:
@@ -72,7 +75,7 @@ def label_file(
                 raise InputError(f"{source} already has a column {ours!r}. Rename it first.")
         wanted = [f"{_is(class_column, positive)} AS c"]
         wanted += [
-            f"TRY_CAST(CAST({_quoted(column)} AS VARCHAR) AS DOUBLE) AS n{k}"
+            f"TRY_CAST(CAST({quoted(column)} AS VARCHAR) AS DOUBLE) AS n{k}"
             for k, column in enumerate(numbers)
         ]
         data = connection.sql(f"SELECT {', '.join(wanted)} FROM {table}").fetchnumpy()  # noqa: S608
@@ -90,7 +93,7 @@ def label_file(
         chosen = "m.label" + (f", m.{TRUTH}" if truth else "")
         _copy(
             connection,
-            f"SELECT t.* EXCLUDE ({_quoted(class_column)}), {chosen} "  # noqa: S608 - quoted
+            f"SELECT t.* EXCLUDE ({quoted(class_column)}), {chosen} "  # noqa: S608 - quoted
             f"FROM (SELECT * FROM {table}) t POSITIONAL JOIN made m WHERE m.label >= 0",
             path,
         )
@@ -110,23 +113,14 @@ def _connection() -> Iterator[Any]:
 
 def _copy(connection: Any, query: str, path: str) -> None:
     """Write the file whole or not at all."""
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise InputError(f"{path} cannot be written: there is no folder {target.parent}.")
-    suffix = target.suffix.lower()
+    suffix = Path(path).suffix.lower()
     if suffix in SUFFIXES and suffix not in PARQUET:
         raise InputError(f"files are written as CSV or Parquet; got a name that ends in {suffix}.")
     kind = "FORMAT parquet" if suffix in PARQUET else "FORMAT csv, HEADER true"
     if suffix == ".gz":
         kind += ", COMPRESSION gzip"
-    partial = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        connection.execute(f"COPY ({query}) TO {_text(partial)} ({kind})")
-        partial.replace(target)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from None
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacement(path) as name:
+        connection.execute(f"COPY ({query}) TO {text_literal(name)} ({kind})")
 
 
 def _whole(values: Array, column: str) -> Array:
@@ -141,8 +135,8 @@ def _whole(values: Array, column: str) -> Array:
 
 def _is(column: str, value: str) -> str:
     """Whether a column holds a value; 1, 1.0 and true are the same. NULL where it is missing."""
-    text = f"trim(CAST({_quoted(column)} AS VARCHAR))"
-    conditions = [f"{text} = {_text(value.strip())}"]
+    text = f"trim(CAST({quoted(column)} AS VARCHAR))"
+    conditions = [f"{text} = {text_literal(value.strip())}"]
     number = {"true": "1", "false": "0"}.get(value.strip().lower(), value.strip())
     try:
         conditions.append(f"coalesce(TRY_CAST({text} AS DOUBLE) = {float(number)!r}, false)")
@@ -153,11 +147,3 @@ def _is(column: str, value: str) -> str:
         if word:
             conditions.append(f"lower({text}) = '{word}'")
     return f"CASE WHEN nullif({text}, '') IS NOT NULL THEN {' OR '.join(conditions)} END"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _text(value: object) -> str:
-    return "'" + str(value).replace("'", "''") + "'"
