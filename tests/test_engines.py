@@ -437,7 +437,7 @@ class TestCommandLine:
         assert f"{exact.n_labeled} labeled" in capsys.readouterr().out
         assert Counts.from_parquet(saved) == exact
         assert run(["evaluate", str(saved), "--prior", "0.1"]) == 0
-        assert "counts naive" in capsys.readouterr().out
+        assert "a naive" in capsys.readouterr().out
         assert run(["prior", str(saved)]) == 0
         assert run(["evaluate", str(saved), "--prior", "0.1", "--bins", "16"]) == 0
         assert "in bins (16" in capsys.readouterr().out
