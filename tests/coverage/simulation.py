@@ -19,6 +19,8 @@ NAMES = ("roc_auc", "average_precision", *AT, *(f"best {name}" for name in AT))
 BANDS = tuple(
     f"{curve} {kind}" for curve in ("roc", "pr") for kind in ("pointwise", "simultaneous")
 )
+# At the steep start of the ROC curve, which an average over all places hides.
+START = "roc start"
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,8 @@ class Setting:
     purity: float
     labeled: int
     separation: float
-    # or interval, estimated, both estimated, labeling, frequency, propensity; chosen: the prior is
-    # given, and no threshold
+    # or interval, estimated, both estimated, labeling, frequency, prevalence, propensity; chosen:
+    # the prior is given, and no threshold
     known: str = "given"
 
     @property
@@ -83,6 +85,8 @@ class Setting:
         score = rng.normal(size=n) + self.separation * positive
         if self.known == "frequency":
             return positive & (rng.random(n) < 0.4), score, {"label_frequency": 0.4}
+        if self.known == "prevalence":
+            return positive & (rng.random(n) < 0.7), score, {"prevalence": self.prior}
         propensity = 0.15 + 0.6 * norm.cdf(score - self.separation)
         y = positive & (rng.random(n) < propensity)
         return y, score, {"propensity": propensity}
@@ -107,14 +111,15 @@ def coverage(setting, replications, *, n_resamples=400, names=NAMES, bands=False
     rng = np.random.default_rng([seed, setting.labeled, int(1000 * setting.prior)])
     labeled_share = setting.labeled / (setting.labeled + setting.unlabeled)
     prevalence = labeled_share * setting.purity + (1 - labeled_share) * setting.prior
-    one, chosen = setting.known in {"propensity", "frequency"}, setting.known == "chosen"
+    one = setting.known in {"propensity", "frequency", "prevalence"}
+    chosen = setting.known == "chosen"
     if one:
         prevalence = setting.prior
     values, curves = setting.truth(prevalence)
     rows = setting.fixed_rows(rng) if setting.known == "labeling" else None
     if rows is not None:
         values = _of_rows(setting, rows)
-    held = {name: [] for name in (*names, *(BANDS if bands else ()))}
+    held = {name: [] for name in (*names, *((*BANDS, START) if bands else ()))}
     for number in range(replications):
         if setting.known == "labeling":
             y, score, told = setting.relabel(rows, rng)
@@ -143,6 +148,8 @@ def coverage(setting, replications, *, n_resamples=400, names=NAMES, bands=False
             true = curves[curve](band.x)
             inside = (band.low - 1e-9 <= true) & (true <= band.high + 1e-9)
             held[name].append(inside.all() if kind == "simultaneous" else inside.mean())
+            if name == "roc pointwise":
+                held[START].append(inside[np.argmin(np.abs(band.x - 0.01))])
     return {name: float(np.mean(each)) for name, each in held.items()}
 
 

@@ -1,22 +1,29 @@
 """Coverage of 95 % intervals, written to docs/understand/coverage.md.
 
-python -m tests.coverage.tables [replications] [seed]
+python -m tests.coverage.tables [replications] [seed] [part of a title]
+
+Only tables with that part in their title are made, if it is given, and printed instead.
 """
 
 import sys
+from functools import partial
 from itertools import product
 from multiprocessing import Pool
 from pathlib import Path
 
 import numpy as np
 
-from tests.coverage.simulation import BANDS, NAMES, Setting, coverage
+from tests.coverage.simulation import BANDS, NAMES, START, Setting, coverage
 
 GRID = [
     Setting(*each)
     for each in product((0.05, 0.25, 0.5), (1.0, 0.95, 0.75), (100, 1000), (1.0, 2.5))
 ]
 BANDED = [Setting(*e) for e in product((0.05, 0.25, 0.5), (1.0, 0.75), (100, 1000), (1.0, 2.5))]
+ESTIMATED = [
+    Setting(prior, 1.0, labeled, separation, "estimated")
+    for prior, labeled, separation in product((0.05, 0.25), (100, 1000), (1.5, 2.5))
+]
 OTHERS = [
     Setting(0.25, purity, labeled, separation, known)
     for known in (
@@ -25,6 +32,7 @@ OTHERS = [
         "both estimated",
         "labeling",
         "frequency",
+        "prevalence",
         "chosen",
         "propensity",
     )
@@ -89,15 +97,15 @@ def held(job):
     return coverage(setting, replications, names=names, bands=bands, seed=seed)
 
 
-def table(title, text, settings, replications, names, *, bands=False, seed=0):
+def table(title, text, settings, replications, names, *, bands=(), seed=0):
     lines = [f"\n## {title}\n", f"{text} {replications:,} replications a line.\n"]
-    columns = (*names, *(BANDS if bands else ()))
+    columns = (*names, *bands)
     heads = " | ".join(map(short, columns))
     lines.append(f"| known | prior | purity | labeled | separation | {heads} |")
     lines.append("|---|" + "---:|" * (4 + len(columns)))
     rows = []
     with Pool() as pool:
-        jobs = [(setting, replications, names, bands, seed) for setting in settings]
+        jobs = [(setting, replications, names, bool(bands), seed) for setting in settings]
         for setting, found in zip(settings, pool.imap(held, jobs), strict=True):
             row = [found[name] for name in columns]
             rows.append(row)
@@ -130,43 +138,53 @@ def misses(settings, rows):
     )
 
 
+def sections(replications, seed):
+    """Return the title of every table, what makes it, and the words that follow."""
+    quarter, half = max(replications // 4, 1), max(replications // 2, 1)
+    known = (
+        "Areas (AP: average precision), measures at the threshold, and best values over all "
+        "thresholds."
+    )
+    bands = "Pointwise bands: share of places held. Simultaneous bands: share of curves held whole."
+    start = " *roc start*: the pointwise band at a false positive rate of .01."
+    others = (
+        "An interval is 20 % below to 10 % above the truth, so its limits hold more than 95 %. "
+        "*Frequency*: a label frequency is given; *prevalence*: a prevalence is, and 7 of 10 "
+        "positives are labeled. *Chosen*: no threshold is given, and the truth is that at the "
+        "threshold chosen."
+    )
+    with_estimates = (*BANDS, START)
+    every = (
+        ("Prior and purity known", known, GRID, replications, NAMES, (), REASONS),
+        ("Bands of curves", bands, BANDED, quarter, (), BANDS, BAND_REASONS),
+        ("Bands, prior estimated", bands + start, ESTIMATED, quarter, (), with_estimates, ""),
+        (
+            "Prior given as an interval, or estimated; labels drawn again; and more",
+            others,
+            OTHERS,
+            half,
+            NAMES,
+            (),
+            OTHER_REASONS,
+        ),
+    )
+    for *what, drawn, reasons in every:
+        yield what[0], partial(table, *what, bands=drawn, seed=seed), reasons
+
+
 def main():
     replications = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    lines = [INTRO]
-    lines += table(
-        "Prior and purity known",
-        "Areas (AP: average precision), measures at the threshold, and best values over all "
-        "thresholds.",
-        GRID,
-        replications,
-        NAMES,
-        seed=seed,
-    )
-    lines.append(REASONS)
-    lines += table(
-        "Bands of curves",
-        "Pointwise bands: share of places held. Simultaneous bands: share of curves held whole.",
-        BANDED,
-        max(replications // 4, 1),
-        (),
-        bands=True,
-        seed=seed,
-    )
-    lines.append(BAND_REASONS)
-    lines += table(
-        "Prior given as an interval, or estimated; labels drawn again; and more",
-        "An interval is 20 % below to 10 % above the truth, so its limits hold more than 95 %. "
-        "*Frequency*: a label frequency is given. *Chosen*: no threshold is given, and the truth "
-        "is that at the threshold chosen.",
-        OTHERS,
-        max(replications // 2, 1),
-        NAMES,
-        seed=seed,
-    )
-    lines.append(OTHER_REASONS)
+    part = sys.argv[3] if len(sys.argv) > 3 else ""
+    lines = []
+    for title, make, reasons in sections(replications, seed):
+        if part in title:
+            lines += [*make(), reasons]
+    if part:
+        print("\n".join(lines))  # noqa: T201
+        return
     PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text("\n".join(lines) + "\n")
+    PAGE.write_text("\n".join([INTRO, *lines]) + "\n")
 
 
 if __name__ == "__main__":

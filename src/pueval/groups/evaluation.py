@@ -271,7 +271,7 @@ class GroupEvaluation:
         prior += (common - shift) ** 2
         error, if_equal = (
             np.sqrt(np.maximum(one + more, 0) + prior)
-            for one in (variance, np.maximum(variance, self._variance_if_equal(measure)))
+            for one in (variance, np.fmax(variance, self._variance_if_equal(measure)))
         )
         return GroupDifferences.of(
             measure, reference, self.names, value - other, error, if_equal, self.level

@@ -136,7 +136,9 @@ def group_priors(
         return Priors(prior, notes, own, common)
     estimated = _error(overall.prior_estimate)
     # The number of all labeled rows is one by chance, if the prior follows from it.
-    by_labels = overall.assumptions.prior_error(overall.counts)
+    by_labels = 0.0
+    if way == "shared" or overall.assumptions.label_frequency is not None:
+        by_labels = overall.assumptions.prior_error(overall.counts)
     if way == "shared":
         prior[:] = mixture.prior
         common[:] = estimated or by_labels
