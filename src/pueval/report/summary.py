@@ -12,7 +12,7 @@ import scipy
 
 from pueval.errors import InputError
 from pueval.measures import AREAS, MEASURES
-from pueval.presentation import HEADLINES, OWN_THRESHOLDS, TITLES, title
+from pueval.presentation import HEADLINES, MARKED, OWN_THRESHOLDS, TITLES, title
 from pueval.report.histogram import histogram
 from pueval.report.thinning import Thinned, affordable, thin
 from pueval.report.words import answer, assumptions, code, prior_origin, thinning
@@ -101,6 +101,7 @@ def summarize(
             "thinning": thinning([*tables.values()]),
             "assumptions": _assumptions(evaluations),
             "differences": [_difference(one, evaluations) for one in differences],
+            "marked": MARKED,
             "thresholds": OWN_THRESHOLDS
             if any(ev.threshold_chosen for ev in evaluations.values())
             else None,
@@ -161,6 +162,7 @@ def _model(name: str, ev: Evaluation, few: Thinned, *, coarse: bool) -> dict[str
             name: {key: _number(vars(ev[name])[key]) for key in ("value", "low", "high", "naive")}
             for name in ev
         },
+        "clipped": [*ev.clipped],
         "bands": None if ev.resampling is None else _bands(ev, step=4 if coarse else 1),
         "between_splits": _between_splits(ev),
         "prior_estimate": None if ev.prior_estimate is None else _prior(ev.prior_estimate),

@@ -293,9 +293,9 @@ def contradiction(counts: Counts, mixture: Mixture, level: float = 0.95) -> str 
         return None
     return (
         f"prior {mixture.prior:g} does not fit this ranking with purity {mixture.purity:g}: "
-        f"{limit.side} the score {limit.threshold:g} are {limit.labeled_share:.3g} of the labeled "
-        f"but {limit.other_share:.3g} of the other rows, which is more of a difference than chance "
-        f"explains. {_most(limit.prior, mixture.purity)} ({in_percent(level)} confidence). "
+        f"{limit.side} the score {limit.threshold:g} are {100 * limit.labeled_share:.3g} % of the "
+        f"labeled but {100 * limit.other_share:.3g} % of the other rows, more of a difference than "
+        f"chance explains. {_most(limit.prior, mixture.purity)} ({in_percent(level)} confidence). "
         + _less(mixture)
         + ", or doubt that the labels are a random draw from the positives. If the classifier was "
         "trained on these rows, score them out of fold (pueval.model_selection.evaluate_cv)."

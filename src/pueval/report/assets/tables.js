@@ -19,7 +19,8 @@ const tables = (() => {
       sign.title = "clipped to the range of the measure";
       cell.append(sign);
     }
-    if (bounds) cell.append(" ", element("small", format.span(...bounds)));
+    // Where value and limits are all clipped, the limits say nothing.
+    if (bounds && !(clipped && bounds[0] === bounds[1])) cell.append(" ", element("small", format.span(...bounds)));
   }
 
   // ------------------------------------------------------------------ one model
