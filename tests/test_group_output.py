@@ -1,12 +1,13 @@
 """Groups as text, data and pictures, and on the command line."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from pueval import evaluate, evaluate_by
+from pueval import AssumptionWarning, evaluate, evaluate_by
 from pueval.commands.app import run
 from tests.conftest import draw
 
@@ -241,3 +242,16 @@ def test_all_models_carry_the_estimate_of_the_best(tmp_path, rng):
     estimates = [one["overall"]["assumptions"]["estimated"] for one in models.values()]
     assert estimates[0] == estimates[1]
     assert estimates[0]["prior_interval"][0] < estimates[0]["prior_interval"][1]
+
+
+def test_values_outside_their_range_are_marked(rng):
+    y = np.repeat([1, 0, 1, 0], [200, 300, 20, 800])
+    score, by = rng.normal(size=y.size) + 2 * (y == 1), np.repeat(["north", "south"], [500, 820])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        groups = evaluate_by(y, score, by, prior=0.3, threshold=1.0, min_labeled=5)
+    assert groups["precision"].clipped.any()
+    for shown in (repr(groups), groups._repr_html_()):
+        assert "1.000†" in shown
+        assert "† outside its range" in shown
+        assert "1.000 (1.000–1.000)" not in shown

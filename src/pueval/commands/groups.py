@@ -10,7 +10,7 @@ from pueval.counts import Counts
 from pueval.curves import naive_auc
 from pueval.errors import InputError
 from pueval.groups import GroupEvaluation, evaluate_by
-from pueval.groups.presentation import MOST, table
+from pueval.groups.presentation import MOST, marks, table
 from pueval.levels import in_percent
 from pueval.samples import Array
 from pueval.sources.arrays import read_arrays
@@ -109,7 +109,7 @@ def _table(groups: GroupEvaluation) -> tuple[list[str], list[list[str]]]:
 
 def _notes(groups: GroupEvaluation) -> list[str]:
     """Return what is to be said below the table."""
-    lines = []
+    lines = marks(groups)
     if len(groups) > PRINTED:
         lines.append(f"… and {len(groups) - PRINTED:,} more groups; --json writes all of them.")
     if groups.level is not None:

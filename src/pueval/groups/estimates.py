@@ -37,6 +37,8 @@ class GroupEstimates:
         With unlabeled rows counted as negative.
     standard_error : ndarray
         Of the corrected value before it was clipped.
+    clipped : ndarray of bool
+        Whether the value was outside the range of the measure.
     """
 
     measure: str
@@ -46,6 +48,7 @@ class GroupEstimates:
     high: Array
     naive: Array
     standard_error: Array
+    clipped: Array
 
     def frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with a row per group.

@@ -103,14 +103,16 @@ class GroupEvaluation:
         low, high = _range(measure)
         value, error = self._raw.value[measure], self._raw.total_error(measure)
         center, reach = self._raw.center(measure), self._reach * error
+        inside = np.clip(value, low, high)
         return GroupEstimates(
             measure,
             self.names,
-            np.clip(value, low, high),
+            inside,
             np.clip(center - reach, low, high),
             np.clip(center + reach, low, high),
             self._raw.naive[measure].copy(),
             error,
+            np.abs(value - inside) > 1e-9,
         )
 
     @property

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pueval.presentation import TITLES
+from pueval.presentation import MARK, MARKED, TITLES, bracketed_marked
 from pueval.tables import amount, bracketed, html_table, number, plain_data, text_table
 
 if TYPE_CHECKING:
@@ -40,22 +41,42 @@ def table(groups: GroupEvaluation, most: int = MOST) -> tuple[list[str], list[li
     known = [amount(counts.n_negative)] if negative else []
     first = ["all rows", amount(counts.n_labeled), amount(counts.n_unlabeled), *known]
     first.append(number(overall.mixture.prior))
-    first += [bracketed(overall[n].value, overall[n].low, overall[n].high) for n in SHOWN]
+    first += [bracketed_marked(overall, name) for name in SHOWN]
     second = ["macro average", "", "", *([""] if negative else []), ""]
-    macros = [groups.macro(name) for name in SHOWN]
-    second += [bracketed(one.value, one.low, one.high) for one in macros]
-    rows = [first, second]
     estimates = [groups[name] for name in SHOWN]
+    macros = [groups.macro(name) for name in SHOWN]
+    second += [
+        _cell(one.value, one.low, one.high, clipped=bool(each.clipped.any()))
+        for one, each in zip(macros, estimates, strict=True)
+    ]
+    rows = [first, second]
     for k, name in enumerate(groups.names[:most]):
         known = [amount(groups.n_negative[k])] if negative else []
         row = [shown(name), amount(groups.n_labeled[k]), amount(groups.n_unlabeled[k]), *known]
         row.append(number(groups.prior[k]))
-        row += [bracketed(one.value[k], one.low[k], one.high[k]) for one in estimates]
+        row += [
+            _cell(one.value[k], one.low[k], one.high[k], clipped=one.clipped[k])
+            for one in estimates
+        ]
         rows.append(row)
     if noted:
         for row, note in zip(rows, ["", "", *groups.notes[:most]], strict=True):
             row.append(note if len(note) <= 2 * LONGEST else note[: 2 * LONGEST - 1] + "…")
     return header, rows
+
+
+def _cell(value: float, low: float, high: float, *, clipped: bool) -> str:
+    """Show a value with its limits, marked if something in it was outside its range."""
+    if not clipped:
+        return bracketed(value, low, high)
+    limits = "" if math.isnan(low) or low == high else f" ({number(low)}–{number(high)})"
+    return f"{number(value)}{MARK}{limits}"
+
+
+def marks(groups: GroupEvaluation) -> list[str]:
+    """Say what the mark in the table means, if there is one."""
+    clipped = any(groups[name].clipped.any() for name in SHOWN)
+    return [MARKED] if clipped or set(SHOWN) & {*groups.overall.clipped} else []
 
 
 def summary(groups: GroupEvaluation) -> str:
@@ -76,13 +97,15 @@ def as_text(groups: GroupEvaluation) -> str:
     """Return summary, table and warnings."""
     lines = [f"Evaluation of {summary(groups)}", text_table(*table(groups))]
     lines += [_more(groups)] if _more(groups) else []
+    lines += marks(groups)
     lines += [f"! {warning}" for warning in groups.warnings]
     return "\n".join(lines)
 
 
 def as_html(groups: GroupEvaluation) -> str:
     """Return summary, table and warnings for a notebook."""
-    notes = "".join(f"<p>⚠ {escape(warning)}</p>" for warning in groups.warnings)
+    said = [*marks(groups), *(f"⚠ {warning}" for warning in groups.warnings)]
+    notes = "".join(f"<p>{escape(one)}</p>" for one in said)
     more = f"<p>{escape(_more(groups))}</p>" if _more(groups) else ""
     body = html_table(*table(groups))
     return f"<div><p>Evaluation of {escape(summary(groups))}</p>{body}{more}{notes}</div>"
