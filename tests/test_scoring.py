@@ -483,6 +483,8 @@ class TestErrors:
             (("roc_auc",), "exactly one of prior"),
             (("f1", {"prior": 0.1, "prevalence": 0.2}), "got prior and prevalence"),
             (("roc_acu", {"prior": 0.1}), "Did you mean 'roc_auc'"),
+            (("f1_score", {"prior": 0.1}), "Did you mean 'f1'"),
+            (("fpr", {"prior": 0.1}), "Did you mean 'neg_false_positive_rate'"),
             ((3, {"prior": 0.1}), "there is no measure 3"),
             (("false_positive_rate", {"prior": 0.1}), "called 'neg_false_positive_rate'"),
             (("neg_f1", {"prior": 0.1}), "called 'f1'"),

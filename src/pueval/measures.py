@@ -341,8 +341,10 @@ def find_measure(name: str) -> Measure:
 
 def unknown_measure(name: object, known: list[str], *, any_beta: bool = True) -> InputError:
     """Return the error for a name that is not a measure's."""
-    alias = ALIASES.get(str(name).lower())
-    near = [alias] if alias in known else difflib.get_close_matches(str(name), known, n=1)
+    usual = str(name).lower().removesuffix("_score")
+    usual = ALIASES.get(usual, usual)
+    near = [one for one in (usual, f"neg_{usual}") if one in known]
+    near = near or difflib.get_close_matches(str(name), known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     more = ", and f<beta> for any beta, such as f2 or f0.5" if any_beta else ""
     return InputError(
