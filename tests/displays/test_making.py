@@ -298,8 +298,9 @@ class TestBadInput:
             ComparisonDisplay.from_predictions(labeled, score, prior=0.1)
         with pytest.raises(InputError, match="only under one prior"):
             ComparisonDisplay.from_predictions(labeled, {"a": score})
-        with pytest.raises(InputError, match="evaluations must map at least one name"):
-            ComparisonDisplay.from_evaluations({})
+        for wrong in ({}, ev):
+            with pytest.raises(InputError, match="evaluations must map at least one name"):
+                ComparisonDisplay.from_evaluations(wrong)
         with pytest.raises(InputError, match="measures must be a list"):
             ComparisonDisplay.from_evaluations({"a": ev}, measures="f1")
         with pytest.raises(InputError, match="values must map at least one"):

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pueval.errors import InputError
+from pueval.evaluation import Evaluation
 from pueval.results import Estimate
-
-if TYPE_CHECKING:
-    from pueval.evaluation import Evaluation
 
 Values = Mapping[str, Mapping[str, tuple[float, float, float]]]
 
@@ -79,9 +77,11 @@ def estimates(
     dict of str to dict of str to Estimate
         Model → measure → estimate.
     """
-    if not isinstance(evaluations, Mapping) or not evaluations:
+    # An Evaluation is a mapping itself, of estimates.
+    named = isinstance(evaluations, Mapping) and not isinstance(evaluations, Evaluation)
+    if not named or not evaluations:
         raise InputError(
-            f"evaluations must map at least one name to an Evaluation; got {evaluations!r}."
+            f"evaluations must map at least one name to an Evaluation; got {evaluations!r:.80}."
         )
     if isinstance(measures, str) or not measures:
         raise InputError(
