@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pueval.counts import Counts
 from pueval.errors import InputError
-from pueval.mixture import Mixture, Target
+from pueval.mixture import Follows, Mixture, Target
 from pueval.uncertainty.region import Limits, Region
 
 if TYPE_CHECKING:
@@ -33,11 +33,9 @@ class Assumptions:
         Whether that was done before, perhaps from the scores of another model.
     from_propensity : bool
         Whether the prior follows from the propensities of the labeled rows.
-    label_frequency : float or None
-        Where the prior follows from it and the number of labeled rows, which varies by chance; the
-        middle of an interval.
-    prevalence : float or None
-        Likewise.
+    by_labels : {"label_frequency", "prevalence"} or None
+        What was given, where the prior follows from it and the number of labeled rows, which
+        varies by chance.
     """
 
     mixture: Mixture
@@ -45,20 +43,13 @@ class Assumptions:
     estimate: PriorEstimate | None = None
     elsewhere: bool = False
     from_propensity: bool = False
-    label_frequency: float | None = None
-    prevalence: float | None = None
-
-    @property
-    def by_labels(self) -> bool:
-        """Whether the prior follows from the number of labeled rows, which varies by chance."""
-        return self.label_frequency is not None or self.prevalence is not None
+    by_labels: Follows | None = None
 
     def prior_error(self, counts: Counts, mixture: Mixture | None = None) -> float:
         """Return the standard error that a prior then has; that of the middle if none is given."""
-        mixture = self.mixture if mixture is None else mixture
-        if self.label_frequency is not None:
-            return mixture.prior_error(counts)
-        return mixture.prior_error_of_prevalence(counts) if self.prevalence is not None else 0.0
+        if self.by_labels is None:
+            return 0.0
+        return (self.mixture if mixture is None else mixture).prior_error(counts, self.by_labels)
 
     def limits(self, counts: Counts, reach: float) -> Region | None:
         """Return the region, if there is one, and as much more as the number of labels may err.
@@ -66,7 +57,7 @@ class Assumptions:
         ``reach`` is how many standard errors that is.
         """
         region = self.region
-        if region is None or not self.by_labels:
+        if region is None or self.by_labels is None:
             return region
         low, high = (
             prior + sign * reach * self.prior_error(counts, Mixture(prior, self.mixture.purity))
@@ -170,15 +161,12 @@ def _given(counts: Counts, target: Target, purity: Any, name: str, value: Any) -
         ends = sorted(convert(limit, known).prior for limit in limits)
         # Labeled rows collected apart are as many as somebody wanted; propensities say more.
         by_chance = target == "population" and not counts.has_propensity
-        frequency, prevalence = (
-            sum(limits) / 2 if by_chance and name == one else None
-            for one in ("label_frequency", "prevalence")
-        )
+        by_labels = cast("Follows", name) if by_chance and name != "prior" else None
         region = None
         if isinstance(value, tuple | list):
             region = Region((ends[0], ends[1]), (known, known))
         mixture = convert(value, known) if region is None else region.middle
-        return Assumptions(mixture, region, label_frequency=frequency, prevalence=prevalence)
+        return Assumptions(mixture, region, by_labels=by_labels)
     if convert is not Mixture:
         raise InputError(
             f"purity as an interval goes with a prior, not with {name}: for each purity in it "

@@ -15,6 +15,7 @@ from pueval.errors import InputError
 from pueval.samples import Array
 
 Target = Literal["population", "unlabeled"]
+Follows = Literal["label_frequency", "prevalence"]
 
 
 def check_target(target: str) -> None:
@@ -150,17 +151,22 @@ class Mixture:
             )
         return cls(prior, purity)
 
-    def prior_error(self, counts: Counts) -> float:
-        """Return the standard error of a prior that follows from a label frequency.
+    def prior_error(self, counts: Counts, follows: Follows = "label_frequency") -> float:
+        """Return the standard error of a prior that follows from the number of labeled rows.
 
-        The number of labeled rows varies from sample to sample, and the number of positives that
-        follows from it, in proportion. The error is that of all positives, as if the labeled rows
-        were fixed: so the prevalence has the right error, and the prior itself a larger one.
+        That number varies from sample to sample. With a label frequency the number of all
+        positives follows from it, in proportion; the error is that of all positives, as if the
+        labeled rows were fixed: so the prevalence has the right error, and the prior itself a
+        larger one. With a prevalence, the more positives happen to be labeled, the fewer are left
+        among the unlabeled rows: prior = (prevalence·n − purity·n_L) / (n − n_L), which changes by
+        −(purity − prior)/n_U with each labeled row.
 
         Parameters
         ----------
         counts : Counts
             The data.
+        follows : {"label_frequency", "prevalence"}
+            What is known, and the prior follows from.
 
         Returns
         -------
@@ -172,38 +178,14 @@ class Mixture:
         >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
         >>> round(Mixture.from_label_frequency(counts, 0.4).prior_error(counts), 4)
         0.0264
-        """
-        relative = math.sqrt((1 - counts.labeled_share) / counts.effective[0])
-        positives = self.purity * counts.n_labeled / self.label_frequency(counts)
-        return relative * positives / counts.n_unlabeled
-
-    def prior_error_of_prevalence(self, counts: Counts) -> float:
-        """Return the standard error of a prior that follows from a prevalence.
-
-        How many of the positives happen to be labeled varies from sample to sample; the more there
-        are, the fewer are left among the unlabeled rows:
-        prior = (prevalence·n − purity·n_L) / (n − n_L), which changes by −(purity − prior)/n_U
-        with each labeled row.
-
-        Parameters
-        ----------
-        counts : Counts
-            The data.
-
-        Returns
-        -------
-        float
-
-        Examples
-        --------
-        >>> from pueval import Counts
-        >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
-        >>> mixture = Mixture.from_prevalence(counts, 0.25)
-        >>> round(mixture.prior_error_of_prevalence(counts), 4)
+        >>> round(Mixture.from_prevalence(counts, 0.25).prior_error(counts, "prevalence"), 4)
         0.0088
         """
-        labeled = counts.n_labeled * math.sqrt((1 - counts.labeled_share) / counts.effective[0])
-        return (self.purity - self.prior) * labeled / counts.n_unlabeled
+        relative = math.sqrt((1 - counts.labeled_share) / counts.effective[0])
+        if follows == "prevalence":
+            return relative * (self.purity - self.prior) * counts.n_labeled / counts.n_unlabeled
+        positives = self.purity * counts.n_labeled / self.label_frequency(counts)
+        return relative * positives / counts.n_unlabeled
 
     def prevalence(self, counts: Counts, target: Target = "population") -> float:
         """Return the share of positives in the target.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from pueval.levels import in_percent
 from pueval.measures import MEASURES
-from pueval.tables import amount, number, plain_data, span, text_table
+from pueval.tables import MARK, amount, marked, number, plain_data, span, text_table
 
 if TYPE_CHECKING:
     from pueval.evaluation import Evaluation
@@ -90,9 +89,7 @@ def assumed(ev: Evaluation, model: str | None = None) -> str:
     return ", ".join(_known(ev, name, model) for name in ("prior", "purity"))
 
 
-# Of values that were outside their range.
-MARK = "†"
-MARKED = "† outside its range and clipped: by chance, or the assumptions do not fit."
+MARKED = f"{MARK} outside its range and clipped: by chance, or the assumptions do not fit."
 OWN_THRESHOLDS = (
     "Precision, recall and all else at a threshold are at each model's own, the best for these "
     "rows. Such thresholds differ by chance even between equal models, and these measures with "
@@ -105,11 +102,8 @@ def taken_as_exact(ev: Evaluation) -> str:
     if ev.assumptions.from_propensity:
         return "the propensities"
     of_sample = ev.resampling is not None and ev.resampling.variance == "sampling"
-    if ev.assumptions.label_frequency is not None and of_sample:
-        return "label frequency and purity"
-    if ev.assumptions.prevalence is not None and of_sample:
-        return "prevalence and purity"
-    return "prior and purity"
+    given = ev.assumptions.by_labels if of_sample else None
+    return f"{(given or 'prior').replace('_', ' ')} and purity"
 
 
 def _known(ev: Evaluation, name: str, model: str | None) -> str:
@@ -132,35 +126,19 @@ def _known(ev: Evaluation, name: str, model: str | None) -> str:
 def rows(ev: Evaluation) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the table of all measures."""
     header = ["", "naive", "corrected"]
-    body = [[TITLES[name], number(ev[name].naive), marked(ev, name)] for name in ev]
+    body = [
+        [TITLES[name], number(one.naive), marked(one.value, clipped=name in ev.clipped)]
+        for name, one in ev.items()
+    ]
     if ev.resampling is not None:
         header.append(f"{in_percent(ev.resampling.level)} limits")
-        for row, name in zip(body, ev, strict=True):
-            row.append("–" if limits_clipped(ev, name) else span(ev[name].low, ev[name].high))
+        for row, (name, one) in zip(body, ev.items(), strict=True):
+            row.append(span(one.low, one.high, clipped=name in ev.clipped))
     if ev.splits is not None and ev.splits.n_repeats > 1:
         header.append("± between splits")
         for row, spread in zip(body, ev.splits.standard_deviation.values(), strict=True):
             row.append(number(spread))
     return header, body
-
-
-def marked(ev: Evaluation, name: str) -> str:
-    """Show a corrected value, with a mark if it was outside its range."""
-    return number(ev[name].value) + (MARK if name in ev.clipped else "")
-
-
-def limits_clipped(ev: Evaluation, name: str) -> bool:
-    """Whether value and limits were all outside the range, so that the limits say nothing."""
-    one = ev[name]
-    return name in ev.clipped and one.low == one.value == one.high
-
-
-def bracketed_marked(ev: Evaluation, name: str) -> str:
-    """Show a corrected value with its limits, and a mark if it was outside its range."""
-    one, value = ev[name], marked(ev, name)
-    if math.isnan(one.low) or limits_clipped(ev, name):
-        return value
-    return f"{value} ({number(one.low)}–{number(one.high)})"
 
 
 def as_text(ev: Evaluation) -> str:

@@ -7,7 +7,7 @@ Claesen et al. (2015) do; with noisy labels it takes them as a random draw from 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -197,13 +197,9 @@ def both_rates(
     """Return corrected and naive rates."""
     there = Shares.of(counts, steps)
     corrected = rates_of_shares(counts, steps.threshold, there, mixture, target)
-    if target != "population":
-        return corrected, _naive_rates(counts, steps.threshold, there)
-    if mixture == NAIVE and there.positive is None:
+    if mixture == NAIVE and target == "population" and there.positive is None:
         return corrected, corrected
-    # The same rows are predicted positive; only what is said of them differs.
-    tpr, fpr, prevalence = there.labeled, background(counts, there), NAIVE.prevalence(counts)
-    return corrected, replace(corrected, tpr=tpr, fpr=fpr, prevalence=prevalence)
+    return corrected, _naive_rates(counts, steps.threshold, there)
 
 
 def _naive_rates(counts: Counts, threshold: Array, there: Shares) -> Rates:

@@ -21,11 +21,11 @@ def draw_again(
     """Draw counts again, and what is uncertain about prior and purity with them."""
     mixture, region = assumptions.mixture, assumptions.region
     # If only labels are drawn again, there are always as many of them.
-    by_labels = assumptions.by_labels and how.variance == "sampling"
-    if by_labels and region is not None:
-        region, by_labels = assumptions.limits(counts, how.reach), False
+    by_labels = assumptions.by_labels if how.variance == "sampling" else None
+    if by_labels is not None and region is not None:
+        region, by_labels = assumptions.limits(counts, how.reach), None
     # Where labels are clean, labeled rows stand for all positives, and can be more or fewer.
-    stand_for = by_labels and mixture.purity == 1
+    stand_for = by_labels is not None and mixture.purity == 1
     if stand_for:
         counts = counts.with_chance(mixture.label_frequency(counts))
     drawn = resample(counts, corners, mixture, target, threshold=threshold, how=how, region=region)
@@ -34,9 +34,9 @@ def draw_again(
 
         mixtures = draw_mixtures(assumptions.estimate, counts, drawn.cells)
         return drawn.with_uncertain(mixtures, limits(assumptions.estimate, how.level))
-    if assumptions.from_propensity or (stand_for and assumptions.label_frequency is not None):
+    if assumptions.from_propensity or (stand_for and by_labels == "label_frequency"):
         return drawn.with_uncertain(drawn.represented_mixtures())
-    if by_labels and not stand_for:
+    if by_labels is not None and not stand_for:
         # For a prevalence this makes it vary, too, so that limits are rather too wide.
         return drawn.with_uncertain(drawn.varied_priors(assumptions.prior_error(counts)))
     return drawn

@@ -13,6 +13,8 @@ Rows = Sequence[Sequence[str]]
 
 # Three decimals say little of numbers below this one, and nothing below that is but rounding.
 SMALL, ROUNDING = 0.01, 1e-9
+# Of values that were outside their range.
+MARK = "†"
 # Larger numbers are shown with an exponent.
 HUGE = 1e9
 
@@ -35,22 +37,31 @@ def few_digits(value: float) -> str:
     return np.format_float_positional(float(f"{value:.2g}"), trim="-")
 
 
-def span(low: float, high: float) -> str:
-    """Show an interval."""
-    return "–" if math.isnan(low) else f"{number(low)} to {number(high)}"
+def marked(value: float, *, clipped: bool) -> str:
+    """Show a measure, with a mark if it was outside its range."""
+    return number(value) + (MARK if clipped else "")
 
 
-def bracketed(value: float, low: float, high: float) -> str:
-    """Show a value with its limits, if it has any.
+def span(low: float, high: float, *, clipped: bool = False) -> str:
+    """Show an interval; a dash if its ends, of a value that was clipped, were clipped to one."""
+    if math.isnan(low) or (clipped and low == high):
+        return "–"
+    return f"{number(low)} to {number(high)}"
+
+
+def bracketed(value: float, low: float, high: float, *, clipped: bool = False) -> str:
+    """Show a value with its limits, if it has any; with a mark if it was outside its range.
 
     Examples
     --------
     >>> bracketed(0.91234, 0.9, 0.92), bracketed(0.91234, math.nan, math.nan)
     ('0.912 (0.900–0.920)', '0.912')
+    >>> bracketed(1, 0.97, 1, clipped=True), bracketed(1, 1, 1, clipped=True)
+    ('1.000† (0.970–1.000)', '1.000†')
     """
-    if math.isnan(low):
-        return number(value)
-    return f"{number(value)} ({number(low)}–{number(high)})"
+    limits = span(low, high, clipped=clipped)
+    shown = marked(value, clipped=clipped)
+    return shown if limits == "–" else f"{shown} ({limits.replace(' to ', '–')})"
 
 
 def amount(value: float) -> str:

@@ -106,7 +106,7 @@ def compare_command(
         Write everything to this file.
     """
     check_names(score)
-    check_outputs(file, json=json_path, html=html_path)
+    check_outputs(file, {"--json": json_path, "--html": html_path})
     assumed = shares(prior, prevalence, label_frequency, purity)
     labels = LabelValues(positive, unlabeled, negative)
     rows = read_rows(file, Columns(label, tuple(score), weight), labels=labels)

@@ -125,7 +125,7 @@ def evaluate_command(
     json_path
         Write everything, curves included, to this file.
     """
-    check_outputs(file, json=json_path, html=html_path)
+    check_outputs(file, {"--json": json_path, "--html": html_path})
     labels = LabelValues(positive, unlabeled, negative)
     how: dict[str, Any] = {
         "target": target,

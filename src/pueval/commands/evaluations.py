@@ -7,9 +7,9 @@ import sys
 from pueval.commands.terminal import print_roc_curves, say, show_table
 from pueval.evaluation import Evaluation
 from pueval.levels import in_percent
-from pueval.presentation import MARKED, TITLES, assumed, bracketed_marked, taken_as_exact
+from pueval.presentation import MARKED, TITLES, assumed, taken_as_exact
 from pueval.ranking import RANKING_TITLES
-from pueval.tables import amount, number
+from pueval.tables import amount, bracketed, number
 
 
 def print_evaluations(
@@ -23,7 +23,8 @@ def print_evaluations(
     for name, ev in evaluations.items():
         header += [f"{name}\nnaive", f"{name}\ncorrected"]
         for row, measure in zip(rows, ev, strict=True):
-            row += [number(ev[measure].naive), bracketed_marked(ev, measure)]
+            one, clipped = ev[measure], measure in ev.clipped
+            row += [number(one.naive), bracketed(one.value, one.low, one.high, clipped=clipped)]
     thresholds = ["Threshold"]
     for ev in evaluations.values():
         thresholds += ["", f"{ev.threshold:.5g}"]

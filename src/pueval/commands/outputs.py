@@ -12,11 +12,11 @@ from pueval.sources.paths import find
 from pueval.writing import is_device, replaced
 
 
-def check_outputs(file: str, *, json: str | None, html: str | None = None) -> None:
-    """Refuse to write over what is read, or two things to one place."""
+def check_outputs(file: str, outputs: dict[str, str | None]) -> None:
+    """Refuse to write over what is read, or two things to one place; outputs by their options."""
     wanted = {
         option: Path(path).resolve()
-        for option, path in (("--json", json), ("--html", html))
+        for option, path in outputs.items()
         if path is not None and not is_device(Path(path))
     }
     if not wanted:
@@ -28,7 +28,7 @@ def check_outputs(file: str, *, json: str | None, html: str | None = None) -> No
                 f"{option} {path} is a file that is read, which would be lost. Give another name."
             )
     if len(wanted) > len({*wanted.values()}):
-        raise InputError(f"--json and --html are both {path}. Give each a name of its own.")
+        raise InputError(f"{' and '.join(wanted)} are both {path}. Give each a name of its own.")
 
 
 def write_json(path: str, content: dict[str, Any]) -> None:

@@ -69,7 +69,7 @@ def prior_command(
     """
     from pueval import priors
 
-    check_outputs(file, json=json_path)
+    check_outputs(file, {"--json": json_path})
     counts = read_models(
         file,
         label=label,

@@ -157,7 +157,7 @@ class Work:
             from pueval.priors.uncertainty import limits
 
             region = limits(estimate, self.how.level)
-        elif self.assumptions.by_labels and self.assumptions.region is None:
+        elif self.assumptions.by_labels is not None and self.assumptions.region is None:
             reach = self.how.reach * self.assumptions.prior_error(self.rows.counts[0])
             ends = max(now.prior - reach, 0.0), min(now.prior + reach, now.purity * (1 - 1e-9))
             region = Region(ends, (now.purity, now.purity))

@@ -9,7 +9,7 @@ import numpy as np
 from pueval.errors import InputError
 from pueval.samples import Array
 from pueval.sources.arrays import one_column
-from pueval.sources.labels import missing
+from pueval.sources.labels import is_missing, missing
 
 # Whole numbers that span no more than this many times the rows are looked up, not sorted.
 SPAN = 4
@@ -98,7 +98,7 @@ def _objects(values: Array) -> Codes:
             f"compared, such as {next(v for v in every if not _hashable(v))!r:.60}."
         ) from None
     code = np.fromiter((place[name] for name in every), dtype=np.intp, count=len(every))
-    absent = [k for name, k in place.items() if _absent(name)]
+    absent = [k for name, k in place.items() if name is None or is_missing(name)]
     if absent:
         _refuse(int(np.isin(code, absent).sum()))
     return _ordered(list(place), code)
@@ -117,12 +117,6 @@ def _ordered(names: list[Any], code: Array) -> Codes:
 
 def _python(name: Any) -> Any:
     return name.item() if isinstance(name, np.generic) else name
-
-
-def _absent(name: Any) -> bool:
-    if name is None or type(name).__name__ in {"NAType", "NaTType"}:
-        return True
-    return isinstance(name, float) and name != name  # noqa: PLR0124 - NaN
 
 
 def _hashable(value: Any) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pueval.presentation import MARK, MARKED, TITLES, bracketed_marked
+from pueval.presentation import MARKED, TITLES
 from pueval.tables import amount, bracketed, html_table, number, plain_data, text_table
 
 if TYPE_CHECKING:
@@ -41,12 +40,14 @@ def table(groups: GroupEvaluation, most: int = MOST) -> tuple[list[str], list[li
     known = [amount(counts.n_negative)] if negative else []
     first = ["all rows", amount(counts.n_labeled), amount(counts.n_unlabeled), *known]
     first.append(number(overall.mixture.prior))
-    first += [bracketed_marked(overall, name) for name in SHOWN]
+    for name in SHOWN:
+        one = overall[name]
+        first.append(bracketed(one.value, one.low, one.high, clipped=name in overall.clipped))
     second = ["macro average", "", "", *([""] if negative else []), ""]
     estimates = [groups[name] for name in SHOWN]
     macros = [groups.macro(name) for name in SHOWN]
     second += [
-        _cell(one.value, one.low, one.high, clipped=bool(each.clipped.any()))
+        bracketed(one.value, one.low, one.high, clipped=bool(each.clipped.any()))
         for one, each in zip(macros, estimates, strict=True)
     ]
     rows = [first, second]
@@ -55,7 +56,7 @@ def table(groups: GroupEvaluation, most: int = MOST) -> tuple[list[str], list[li
         row = [shown(name), amount(groups.n_labeled[k]), amount(groups.n_unlabeled[k]), *known]
         row.append(number(groups.prior[k]))
         row += [
-            _cell(one.value[k], one.low[k], one.high[k], clipped=one.clipped[k])
+            bracketed(one.value[k], one.low[k], one.high[k], clipped=one.clipped[k])
             for one in estimates
         ]
         rows.append(row)
@@ -63,14 +64,6 @@ def table(groups: GroupEvaluation, most: int = MOST) -> tuple[list[str], list[li
         for row, note in zip(rows, ["", "", *groups.notes[:most]], strict=True):
             row.append(note if len(note) <= 2 * LONGEST else note[: 2 * LONGEST - 1] + "…")
     return header, rows
-
-
-def _cell(value: float, low: float, high: float, *, clipped: bool) -> str:
-    """Show a value with its limits, marked if something in it was outside its range."""
-    if not clipped:
-        return bracketed(value, low, high)
-    limits = "" if math.isnan(low) or low == high else f" ({number(low)}–{number(high)})"
-    return f"{number(value)}{MARK}{limits}"
 
 
 def marks(groups: GroupEvaluation) -> list[str]:

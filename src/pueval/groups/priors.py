@@ -137,7 +137,7 @@ def group_priors(
     estimated = _error(overall.prior_estimate)
     # The number of all labeled rows is one by chance, if the prior follows from it.
     by_labels = 0.0
-    if way == "shared" or overall.assumptions.label_frequency is not None:
+    if way == "shared" or overall.assumptions.by_labels == "label_frequency":
         by_labels = overall.assumptions.prior_error(overall.counts)
     if way == "shared":
         prior[:] = mixture.prior
