@@ -135,6 +135,45 @@ def test_several_models(rows, ev, tmp_path, rng):
     assert path.read_text() == page
 
 
+def test_what_was_asked_for(rows, ev, tmp_path):
+    path = tmp_path / "report.html"
+    write_report(path, {"a": ev})
+    for title in ("Chosen thresholds", "Measures without a prior"):
+        assert title not in path.read_text(encoding="utf-8")
+    other = evaluate(rows[0], rows[1] > np.median(rows[1]), prior=0.2)
+    none = other.best_cost(false_positive=9, false_negative=1)
+    choices = [ev.threshold_for(precision=0.8), none]
+    assert math.isinf(choices[1].threshold)
+    ev.to_html(path, name="a", choices=choices, ranking=True)
+    page = path.read_text(encoding="utf-8")
+    assert "a precision of at least 0.8" in page
+    content = data_of(page)
+    assert content["chosen"]["titles"][-1] == "Cost per row"
+    first, second = content["chosen"]["lines"]
+    assert first["threshold"] == choices[0].threshold
+    assert second["threshold"] == "Infinity"
+    assert '<td class="threshold">∞</td>' in page
+    assert first["cells"][-1] is None
+    assert first["cells"][1] == {
+        key: vars(choices[0]["recall"])[key] for key in ("value", "low", "high")
+    }
+    assert second["cells"][-1]["value"] == choices[1]["cost"].value
+    shown = dict(content["without_prior"]["lines"])
+    assert shown["PULP"] == [ev.ranking()["pulp"]]
+    assert content["command"].endswith('.to_html("report.html", choices=choices, ranking=True)')
+    write_report(
+        path,
+        {"<b>": other, "a": ev},
+        rankings={"a": ev.ranking(), "<b>": other.ranking()},
+    )
+    content = data_of(path.read_text(encoding="utf-8"))
+    assert content["without_prior"]["models"] == ["<b>", "a"]
+    with pytest.raises(InputError, match="choices are about 'b', which is none of the models"):
+        write_report(path, {"a": ev}, choices={"b": choices})
+    with pytest.raises(InputError, match="rankings of 'a' have 'auc', which is no measure without"):
+        write_report(path, {"a": ev}, rankings={"a": {"auc": 0.5}})
+
+
 def test_the_code_makes_it_again(rows, ev):
     y, score = rows
     for one in (
@@ -143,7 +182,11 @@ def test_the_code_makes_it_again(rows, ev):
         evaluate(*rows, prior=0.2, target="unlabeled", seed=3, level=0.9, n_resamples=50),
         evaluate(*rows, prior=0.2, variance="labeling", threshold=float("-inf")),
     ):
-        line = code({"model": one}).splitlines()[-1].removesuffix('.to_html("report.html")')
+        line = (
+            code({"model": one}, choices=False, rankings=False)
+            .splitlines()[-1]
+            .removesuffix('.to_html("report.html")')
+        )
         again = eval(line, {"evaluate": evaluate, "y": y, "score": score})  # noqa: S307
         assert repr(again) == repr(one)
 
@@ -212,7 +255,7 @@ def test_thinning_keeps_counts_and_says_what_it_costs(rng):
         ev.counts,
         ev.mixture,
         ev.target,
-        threshold=ev.threshold,
+        keep=[ev.threshold],
         precision=ev["average_precision"].value,
         scores=500,
     )

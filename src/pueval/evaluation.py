@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -563,7 +563,14 @@ class Evaluation(Mapping[str, Estimate]):
         """
         return presentation.as_data(self)
 
-    def to_html(self, path: str | os.PathLike[str], *, name: str = "classifier") -> None:
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        name: str = "classifier",
+        choices: Sequence[Choice] = (),
+        ranking: bool = False,
+    ) -> None:
         """Write one self-contained HTML page with sliders: see `pueval.report.write_report`.
 
         Parameters
@@ -572,10 +579,19 @@ class Evaluation(Mapping[str, Estimate]):
             The file to write; an existing one is replaced once the new one is complete.
         name : str
             What the page calls the model.
+        choices : sequence of Choice, optional
+            Thresholds to show, from `threshold_for` or `best_cost`.
+        ranking : bool, default False
+            Whether to show the measures that need no prior, too.
         """
         from pueval.report import write_report
 
-        write_report(path, {name: self})
+        write_report(
+            path,
+            {name: self},
+            choices={name: choices} if choices else None,
+            rankings={name: self.ranking()} if ranking else None,
+        )
 
     # ------------------------------------------------------------------ as text
 

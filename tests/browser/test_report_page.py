@@ -263,6 +263,30 @@ def test_known_rows_only(open_page, tmp_path, rng):
     assert page.locator("#sensitivity-section").is_hidden()
 
 
+def test_a_chosen_threshold_moves_the_slider(open_page, tmp_path, rng):
+    _, score, labeled = draw(rng, 60_000, prevalence=0.2, label_frequency=0.3)
+    first = evaluate(labeled, score, prior=0.1)
+    second = evaluate(labeled, score + rng.normal(size=60_000), prior=0.1)
+    choice, other = first.threshold_for(recall=0.4), second.best_cost(
+        false_positive=1, false_negative=3)  # fmt: skip
+    write_report(
+        tmp_path / "report.html",
+        {"first": first, "second": second},
+        choices={"first": [choice], "second": [other]},
+    )
+    page = open_page(tmp_path / "report.html")
+    # These pages hold few of the scores, but those of the choices.
+    for k, (ev, one) in enumerate([(first, choice), (second, other)]):
+        page.locator("#chosen tbody button").nth(k).click()
+        settle(page)
+        values, _ = shown(page)
+        python = evaluate(ev.counts, prior=0.1, threshold=one.threshold, level=None)
+        for name in ("precision", "recall", "f1"):
+            assert values[name] == pytest.approx(python[name].value, abs=1e-9), name
+            assert values[name] == pytest.approx(one[name].value, abs=1e-9), name
+    expect(page.locator("#threshold")).to_be_focused()
+
+
 # ------------------------------------------------------------------ several models
 
 

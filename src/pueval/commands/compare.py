@@ -131,7 +131,12 @@ def compare_command(
     if json_path is not None:
         write_json(json_path, {"file": file, "label": label} | comparison.to_dict())
     if html_path is not None:
-        comparison.to_html(html_path, command=shlex.join(["pueval", *typed.get()]))
+        comparison.to_html(
+            html_path,
+            # Float weights cannot be counted; the table in the terminal says so.
+            ranking=ranking and comparison.countable,
+            command=shlex.join(["pueval", *typed.get()]),
+        )
     if not quiet:
         _print(comparison, shown)
 

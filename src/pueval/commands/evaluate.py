@@ -175,7 +175,13 @@ def evaluate_command(
         }
         write_models(json_path, file, label, models)
     if html_path is not None:
-        write_report(html_path, evaluations, command=shlex.join(["pueval", *typed.get()]))
+        write_report(
+            html_path,
+            evaluations,
+            choices={name: [*each.values()] for name, each in choices.items()} if at else None,
+            rankings=rankings,
+            command=shlex.join(["pueval", *typed.get()]),
+        )
     if quiet:
         return
     print_evaluations(evaluations, rankings)

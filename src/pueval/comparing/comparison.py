@@ -234,21 +234,19 @@ class Comparison:
         wanted = measures or OVERALL
         free = [name for name in wanted if name in RANKING_TITLES]
         notes: list[str] = []
-        without: list[dict[str, float]] = []
-        if free and not next(iter(self.evaluations.values())).counts.countable:
+        without: dict[str, dict[str, float]] = {}
+        if free and not self.countable:
             notes.append(
                 f"{', '.join(free)} count rows, and these have float weights: left out. Give "
                 "whole numbers as weights to see them."
             )
             wanted = tuple(name for name in wanted if name not in free)
         elif free:
-            without = in_threads(lambda ev: ev.ranking(), self.evaluations.values())
+            without = self._without_prior()
         table, greater = {}, {}
         for name in wanted:
             if name in RANKING_TITLES:
-                table[name] = {
-                    model: each[name] for model, each in zip(self.names, without, strict=True)
-                }
+                table[name] = {model: each[name] for model, each in without.items()}
                 greater[name] = True
             else:
                 table[name] = self.values(name)
@@ -256,6 +254,15 @@ class Comparison:
         if not table:
             raise InputError(notes[0])
         return Rankings(table, greater, tuple(notes))
+
+    @property
+    def countable(self) -> bool:
+        """Whether rows can be counted: without weights, or with whole numbers."""
+        return next(iter(self.evaluations.values())).counts.countable
+
+    def _without_prior(self) -> dict[str, dict[str, float]]:
+        found = in_threads(lambda ev: ev.ranking(), self.evaluations.values())
+        return dict(zip(self.names, found, strict=True))
 
     @cached_property
     def _possible_priors(self) -> tuple[float, float]:
@@ -346,13 +353,21 @@ class Comparison:
         """
         return presentation.as_data(self)
 
-    def to_html(self, path: str | os.PathLike[str], *, command: str | None = None) -> None:
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        ranking: bool = False,
+        command: str | None = None,
+    ) -> None:
         """Write a report of all models as one HTML file that needs no network.
 
         Parameters
         ----------
         path : str or path
             The file to write.
+        ranking : bool, default False
+            Whether to show the measures that need no prior, too.
         command : str, optional
             What makes the page again; Python code by default.
         """
@@ -362,6 +377,7 @@ class Comparison:
             path,
             self.evaluations,
             [vars(one) for one in self.differences()],
+            rankings=self._without_prior() if ranking else None,
             command=command,
             prior_model=self.prior_model,
             notes=() if self.prior_estimate is None else self.prior_estimate.warnings,

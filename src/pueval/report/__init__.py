@@ -10,6 +10,7 @@ from pueval.writing import replaced
 
 if TYPE_CHECKING:
     from pueval.evaluation import Evaluation
+    from pueval.thresholds.choices import Choice
 
 __all__ = ["write_report"]
 
@@ -19,6 +20,8 @@ def write_report(
     evaluations: Mapping[str, Evaluation],
     differences: Sequence[Mapping[str, Any]] = (),
     *,
+    choices: Mapping[str, Sequence[Choice]] | None = None,
+    rankings: Mapping[str, Mapping[str, float]] | None = None,
     command: str | None = None,
     prior_model: str | None = None,
     notes: Sequence[str] = (),
@@ -40,6 +43,11 @@ def write_report(
         Differences between models, each with ``first``, ``second``, ``measure``, ``value``
         (first minus second), ``low``, ``high`` and ``pvalue``; if they have an
         ``adjusted_pvalue``, it is shown, too.
+    choices : mapping of str to sequence of Choice, optional
+        For some or all models, thresholds chosen by `Evaluation.threshold_for` or
+        `Evaluation.best_cost`.
+    rankings : mapping of str to mapping, optional
+        For some or all models, the measures that need no prior, from `Evaluation.ranking`.
     command : str, optional
         What makes the page again; Python code by default.
     prior_model : str, optional
@@ -61,8 +69,15 @@ def write_report(
     from pueval.report.page import render
     from pueval.report.summary import summarize
 
-    page = render(
-        summarize(evaluations, differences, command=command, prior_model=prior_model, notes=notes)
+    content = summarize(
+        evaluations,
+        differences,
+        choices=choices,
+        rankings=rankings,
+        command=command,
+        prior_model=prior_model,
+        notes=notes,
     )
+    page = render(content)
     with replaced(path) as stream:
         stream.write(page)

@@ -109,7 +109,7 @@ def _number(value: float | str | None) -> str:
     if value is None:
         return "–"
     if isinstance(value, str):
-        return value.replace("Infinity", "∞").replace("-", "−")
+        return _infinite(value)
     if abs(value) >= 1000:
         return f"{float(f'{value:.3g}'):,.0f}".replace("-", "−")
     if ROUNDING < abs(value) < SMALL:
@@ -136,7 +136,11 @@ def _p_is(value: float) -> str:
 
 
 def _threshold(value: float | str) -> str:
-    return str(value) if isinstance(value, str) else f"{value:.6g}"
+    return _infinite(value) if isinstance(value, str) else f"{value:.6g}"
+
+
+def _infinite(value: str) -> str:
+    return value.replace("Infinity", "∞").replace("-", "−")
 
 
 def _level(model: dict[str, Any]) -> str:

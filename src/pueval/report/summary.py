@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import platform
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,9 @@ import scipy
 from pueval.errors import InputError
 from pueval.measures import AREAS, MEASURES
 from pueval.presentation import HEADLINES, MARKED, OWN_THRESHOLDS, TITLES, title
+from pueval.report.asked import chosen_thresholds, without_prior
 from pueval.report.histogram import histogram
+from pueval.report.plain import json_number, text
 from pueval.report.thinning import Thinned, affordable, thin
 from pueval.report.words import answer, assumptions, code, prior_origin, thinning
 from pueval.sensitivity.feasibility import ratio_limits
@@ -22,6 +23,7 @@ from pueval.tables import plain_data
 if TYPE_CHECKING:
     from pueval.evaluation import Evaluation
     from pueval.priors import PriorEstimate
+    from pueval.thresholds.choices import Choice
 
 # With more models than this, bands of curves are given at fewer places.
 MANY = 5
@@ -41,6 +43,8 @@ def summarize(
     evaluations: Mapping[str, Evaluation],
     differences: Sequence[Mapping[str, Any]] = (),
     *,
+    choices: Mapping[str, Sequence[Choice]] | None = None,
+    rankings: Mapping[str, Mapping[str, float]] | None = None,
     command: str | None = None,
     prior_model: str | None = None,
     notes: Sequence[str] = (),
@@ -49,7 +53,7 @@ def summarize(
 
     Parameters
     ----------
-    evaluations, differences, command, prior_model, notes
+    evaluations, differences, choices, rankings, command, prior_model, notes
         As for `pueval.report.write_report`.
 
     Returns
@@ -66,7 +70,12 @@ def summarize(
     for name, ev in evaluations.items():
         if not isinstance(ev, Evaluation):
             raise InputError(f"model {name!r} must be an Evaluation; got {type(ev).__name__}.")
-    tables = {name: _thinned(ev, len(evaluations)) for name, ev in evaluations.items()}
+    choices, rankings = choices or {}, rankings or {}
+    chosen = chosen_thresholds(choices, evaluations)
+    tables = {
+        name: _thinned(ev, [one.threshold for one in choices.get(name, ())], len(evaluations))
+        for name, ev in evaluations.items()
+    }
     content: dict[str, Any] = plain_data(
         {
             "versions": {
@@ -75,7 +84,11 @@ def summarize(
                 "NumPy": np.__version__,
                 "SciPy": scipy.__version__,
             },
-            "command": text(code(evaluations) if command is None else command),
+            "command": text(
+                code(evaluations, choices=bool(choices), rankings=bool(rankings))
+                if command is None
+                else command
+            ),
             "measures": [
                 {"name": name, "title": TITLES[name], "low": 0.0, "high": 1.0, "better": "high"}
                 for name in AREAS
@@ -100,6 +113,8 @@ def summarize(
             "notes": [text(note) for note in notes],
             "thinning": thinning([*tables.values()]),
             "assumptions": _assumptions(evaluations),
+            "chosen": chosen,
+            "without_prior": without_prior(rankings, evaluations),
             "differences": [_difference(one, evaluations) for one in differences],
             "marked": MARKED,
             "thresholds": OWN_THRESHOLDS
@@ -113,12 +128,12 @@ def summarize(
     return content
 
 
-def _thinned(ev: Evaluation, models: int) -> Thinned:
+def _thinned(ev: Evaluation, chosen: Sequence[float], models: int) -> Thinned:
     return thin(
         ev.counts,
         ev.mixture,
         ev.target,
-        threshold=ev.threshold,
+        keep=[ev.threshold, *chosen],
         precision=ev["average_precision"].value,
         scores=affordable(ev.counts, models),
     )
@@ -151,7 +166,7 @@ def _model(name: str, ev: Evaluation, few: Thinned, *, coarse: bool) -> dict[str
         "purity": mixture.purity,
         "prevalence": ev.prevalence,
         "label_frequency": mixture.label_frequency(counts),
-        "threshold": _number(ev.threshold),
+        "threshold": json_number(ev.threshold),
         "counts": {
             "labeled": counts.n_labeled,
             "unlabeled": counts.n_unlabeled,
@@ -159,7 +174,9 @@ def _model(name: str, ev: Evaluation, few: Thinned, *, coarse: bool) -> dict[str
         },
         "resampling": None if ev.resampling is None else vars(ev.resampling),
         "measures": {
-            name: {key: _number(vars(ev[name])[key]) for key in ("value", "low", "high", "naive")}
+            name: {
+                key: json_number(vars(ev[name])[key]) for key in ("value", "low", "high", "naive")
+            }
             for name in ev
         },
         "clipped": [*ev.clipped],
@@ -236,16 +253,3 @@ def _difference(one: Mapping[str, Any], evaluations: Mapping[str, Evaluation]) -
         **numbers,
         "adjusted": None if adjusted is None else float(adjusted),
     }
-
-
-def text(value: str) -> str:
-    """Make any text one that a file can hold: no half characters, no control characters."""
-    whole = str(value).encode("utf-8", "replace").decode("utf-8")
-    return "".join(c if c >= " " or c in "\n\t" else "�" for c in whole)
-
-
-def _number(value: float) -> float | str:
-    """Write an infinite number as JavaScript reads it."""
-    if math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    return value

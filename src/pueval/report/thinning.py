@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,19 +76,19 @@ def thin(
     mixture: Mixture,
     target: Target,
     *,
-    threshold: float,
+    keep: Sequence[float],
     precision: float,
     scores: int,
 ) -> Thinned:
     """Put neighboring scores together until about ``scores`` are left.
 
-    ``threshold`` is kept, so that what was evaluated there stays exact; ``precision`` is the
-    average precision of all rows.
+    The thresholds to ``keep`` stay, so that what was evaluated there is exact; ``precision`` is
+    the average precision of all rows.
     """
     placed = placement(counts) if counts.has_propensity else None
     if _distinct(counts, 3 * scores) and counts.score.size <= scores:
         return Thinned(counts, True, placed, 0.0, 0.0)  # noqa: FBT003
-    few = counts.thinned(scores, keep=[threshold])
+    few = counts.thinned(scores, keep=keep)
     there = float(average_precision(rates(few, few.corners(), mixture, target)))
     error = abs(there - precision)
     # A labeled row can be misplaced by half of the rows that it now is tied with.

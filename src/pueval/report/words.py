@@ -208,19 +208,21 @@ def _small(error: float) -> str:
     return "less than 0.00001" if error < 1e-5 else f"{error:.1g}"
 
 
-def code(evaluations: Mapping[str, Evaluation]) -> str:
+def code(evaluations: Mapping[str, Evaluation], *, choices: bool, rankings: bool) -> str:
     """Return Python code that makes the page again."""
     if len(evaluations) == 1:
         (ev,) = evaluations.values()
         call = f"evaluate(y, score{_arguments(ev)})"
-        return f'from pueval import evaluate\n\n{call}.to_html("report.html")'
+        more = ", choices=choices" * choices + ", ranking=True" * rankings
+        return f'from pueval import evaluate\n\n{call}.to_html("report.html"{more})'
     lines = []
     for k, (name, ev) in enumerate(evaluations.items(), start=1):
         shown = name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME] + "…"
         lines.append(f"        {shown!r}: evaluate(y, score_{k}{_arguments(ev)}),\n")
+    more = "    choices=choices,\n" * choices + "    rankings=rankings,\n" * rankings
     return (
         "from pueval import evaluate\nfrom pueval.report import write_report\n\n"
-        'write_report(\n    "report.html",\n    {\n' + "".join(lines) + "    },\n)"
+        'write_report(\n    "report.html",\n    {\n' + "".join(lines) + f"    }},\n{more})"
     )
 
 

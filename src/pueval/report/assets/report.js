@@ -51,6 +51,13 @@
     update();
   }
 
+  function moveThreshold(index, threshold) {
+    chosen.thresholds[index] = threshold;
+    choose(index);
+    byId("explore").scrollIntoView();
+    byId("threshold").focus({ preventScroll: true });
+  }
+
   // Pictures are drawn for the width they have.
   function followWidth() {
     let width = document.body.clientWidth;
@@ -78,6 +85,7 @@
 
   document.documentElement.classList.add("script");
   tables.prepareModels(choose);
+  tables.prepareChosen(moveThreshold);
   pictures.showEstimators();
   choose(models.reduce((best, model) => (aucOf(model) > aucOf(best) ? model : best)).index);
   pictures.showSensitivity(current());

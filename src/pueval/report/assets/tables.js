@@ -188,7 +188,19 @@ const tables = (() => {
     }
   }
 
+  // Make chosen thresholds move the slider.
+  function prepareChosen(move) {
+    for (const row of byId("chosen")?.tBodies[0].rows ?? []) {
+      const cell = row.querySelector(".threshold");
+      const made = button("plain", cell.textContent);
+      cell.replaceChildren(made);
+      const [model, threshold] = [row.dataset.model, row.dataset.threshold].map(Number);
+      made.addEventListener("click", () => move(model, threshold));
+    }
+  }
+
   return {
+    prepareChosen,
     prepareModels,
     showContingency,
     showHeadline,
