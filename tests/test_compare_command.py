@@ -53,7 +53,7 @@ def test_chosen_measures_and_ranking(scored, capsys):
     more = ("--measure", "f2", "--measure", "recall", "--threshold", "0.8", "--ranking")
     assert command(path, "--prevalence", "0.4", *more) == 0
     out = capsys.readouterr().out
-    assert "f2" in out
+    assert "F2" in out
     assert "pulp" in out
     assert "Average precision  a − b" not in out
 

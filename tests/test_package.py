@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 import pueval
-from pueval import AssumptionWarning, Counts, MissingPackageError, evaluate, metrics, simulate
+from pueval import (
+    AssumptionWarning,
+    Counts,
+    MissingPackageError,
+    compare,
+    evaluate,
+    metrics,
+    simulate,
+)
 from tests.conftest import draw
 
 
@@ -85,7 +93,14 @@ class TestEvaluation:
 
     def test_frame(self, ev):
         frame = ev.frame()
-        assert list(frame.columns) == ["value", "low", "high", "naive", "standard_error"]
+        assert list(frame.columns) == [
+            "value",
+            "low",
+            "high",
+            "naive",
+            "standard_error",
+            "unclipped",
+        ]
         assert list(frame.index) == list(ev)
         assert frame.loc["f1", "value"] == ev["f1"].value
         assert len(ev) == len(frame)
@@ -94,6 +109,10 @@ class TestEvaluation:
         assert dict(ev) == {name: ev[name] for name in ev}
         assert "f1" in ev
         assert "naive" not in ev
+        assert ev.get("naive", 0) == 0
+        assert ev.get("f2") == ev["f2"] == ev.here["f2"]
+        with pytest.raises(KeyError, match="^there is no measure 'naive'"):
+            ev["naive"]
         assert {ev: "can be a key"}[ev]
         assert ev != evaluate(ev.counts, prior=0.2)
 
@@ -185,8 +204,34 @@ def test_clipped_values_are_marked():
     assert "†" not in repr(evaluate(counts, prior=0.05, threshold=1))
 
 
+@pytest.mark.filterwarnings("ignore::pueval.AssumptionWarning")
+def test_clipped_values_are_marked_everywhere(rng):
+    _, score, labeled = draw(rng, 2000, prevalence=0.3, label_frequency=0.3)
+    ev = evaluate(labeled, score, prior=0.7)
+    assert ev["roc_auc"].clipped
+    assert ev["roc_auc"].unclipped > 1.1
+    assert str(ev["roc_auc"]) == "1.000†"
+    assert ev.to_dict()["measures"]["roc_auc"]["unclipped"] == ev["roc_auc"].unclipped
+    point = ev.threshold_for(best="f1")
+    assert "f1" in point.clipped
+    for shown in (
+        point,
+        ev.at(point.threshold),
+        compare(labeled, {"a": score, "b": -score}, prior=0.7),
+    ):
+        for text in (repr(shown), shown._repr_html_()):
+            assert "1.000†" in text
+            assert "† outside its range" in text
+    best = ev.best("f1")
+    assert best.clipped
+    assert best.unclipped == point["f1"].unclipped
+    fine = evaluate(labeled, score, prior=0.2)
+    assert not fine.clipped
+    assert "†" not in repr(fine.threshold_for(recall=0.5))
+
+
 def test_an_operating_point_is_shown_as_a_table():
     counts = Counts.from_table([3, 2, 1], labeled=[3, 1, 0], unlabeled=[1, 2, 6])
     shown = repr(evaluate(counts, prior=0.1).at(2)).splitlines()
-    assert shown[0] == "At the threshold 2"
-    assert shown[1].split() == ["naive", "corrected", "limits"]
+    assert shown[0] == "Threshold 2"
+    assert shown[1].split() == ["naive", "corrected", "95%", "limits"]

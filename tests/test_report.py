@@ -155,7 +155,8 @@ def test_what_was_asked_for(rows, ev, tmp_path):
     assert '<td class="threshold">∞</td>' in page
     assert first["cells"][-1] is None
     assert first["cells"][1] == {
-        key: vars(choices[0]["recall"])[key] for key in ("value", "low", "high")
+        key: getattr(choices[0]["recall"], key)
+        for key in ("value", "low", "high", "naive", "clipped")
     }
     assert second["cells"][-1]["value"] == choices[1]["cost"].value
     shown = dict(content["without_prior"]["lines"])
@@ -235,12 +236,12 @@ def test_the_answer_where_every_row_is_known():
 
 
 def test_digits_follow_the_limits():
-    assert measured(Estimate(0.91234, 0.9, 0.92, 0, 0)) == "0.91 (0.90–0.92)"
-    assert measured(Estimate(0.91234, 0.911, 0.914, 0, 0)) == "0.912 (0.911–0.914)"
-    assert measured(Estimate(0.91234, 0.9121, 0.9125, 0, 0)) == "0.9123 (0.9121–0.9125)"
+    assert measured(Estimate(0.91234, 0.9, 0.92, 0, 0, 0)) == "0.91 (0.90–0.92)"
+    assert measured(Estimate(0.91234, 0.911, 0.914, 0, 0, 0)) == "0.912 (0.911–0.914)"
+    assert measured(Estimate(0.91234, 0.9121, 0.9125, 0, 0, 0)) == "0.9123 (0.9121–0.9125)"
     nan = float("nan")
-    assert measured(Estimate(0.91234, nan, nan, 0, nan)) == "0.91"
-    assert measured(Estimate(nan, nan, nan, 0, nan)) == "undefined"
+    assert measured(Estimate(0.91234, nan, nan, 0, nan, 0)) == "0.91"
+    assert measured(Estimate(nan, nan, nan, 0, nan, 0)) == "undefined"
     shown = [percent(x).replace("\u00a0", " ") for x in (0, 0.00042, 0.01, 0.237, 0.95, 0.991, 1)]
     assert shown == ["0 %", "0.042 %", "1 %", "24 %", "95 %", "99.1 %", "100 %"]
 

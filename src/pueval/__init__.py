@@ -16,8 +16,9 @@ from pueval.evaluation import Evaluation
 from pueval.evaluator import evaluate
 from pueval.label_frequency import Moments, labeling_moments, labeling_variance
 from pueval.mixture import Mixture
+from pueval.operating_point import OperatingPoint
 from pueval.resolution import Resolution, resolution
-from pueval.results import Best, Contingency, Estimate, OperatingPoint
+from pueval.results import Best, Contingency, Estimate
 from pueval.sensitivity import (
     Bounds,
     BoundTables,
@@ -29,7 +30,6 @@ from pueval.sensitivity import (
     largest_prior,
 )
 from pueval.tally import tally
-from pueval.thresholds import Choice
 from pueval.uncertainty import CurveBand, Region, poisson_resamples
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ __all__ = [
     "BinnedScoresWarning",
     "BoundTables",
     "Bounds",
-    "Choice",
     "Comparison",
     "Contingency",
     "Counts",

@@ -13,6 +13,13 @@ class InputError(ValueError):
     """Data or an argument that cannot be used; the message says what to do about it."""
 
 
+class UnknownMeasureError(InputError, KeyError):
+    """A name that is not a measure's; a KeyError, too, since results are looked up by names."""
+
+    # A KeyError would show its message in quotes.
+    __str__ = Exception.__str__
+
+
 class AssumptionWarning(UserWarning):
     """The prior, the purity or the random labeling does not fit this ranking."""
 

@@ -11,30 +11,21 @@ from pueval import presentation
 from pueval.assumptions import Assumptions
 from pueval.counts import Counts, Steps
 from pueval.curves import PrecisionRecallCurve, RocCurve, roc
-from pueval.errors import InputError, require
+from pueval.errors import InputError, UnknownMeasureError, require
 from pueval.measures import AREAS, Measure, find_measure, unknown_measure
 from pueval.mixture import NAIVE, Mixture, Target
+from pueval.operating_point import FixedLimits, OperatingPoint
 from pueval.ranking import ranking_measures
 from pueval.rates import Rates, both_rates, rates
 from pueval.reading import check_threshold
 from pueval.redraw import draw_again
 from pueval.resolution import Resolution, resolution
-from pueval.results import (
-    Best,
-    Contingency,
-    Estimate,
-    FixedLimits,
-    LimitsOf,
-    OperatingPoint,
-    best_value,
-    estimate,
-)
+from pueval.results import Best, Contingency, Estimate, best_value
 from pueval.samples import Array
 from pueval.sensitivity.bounds import BandMethod, Bounds, Start, claesen_bounds
 from pueval.sensitivity.grid import SensitivityGrid, sensitivity_grid
 from pueval.sensitivity.labeling_bias import TippingPoint, bias_bounds, tipping_point
-from pueval.thresholds.choices import Choice
-from pueval.thresholds.choosing import ChosenLimits, choose, neighbors
+from pueval.thresholds.choosing import choose, neighbors
 from pueval.thresholds.curves import MeasureCurve, curve_thresholds, measure_curve
 from pueval.thresholds.rules import Rule, cost_rule, find_rule
 from pueval.uncertainty.bands import BandKind, CurveBand, precision_recall_band, roc_band
@@ -78,6 +69,8 @@ class Evaluation(Mapping[str, Estimate]):
         How the intervals were made: level, number of resamples, seed.
     here : OperatingPoint
         Everything at ``threshold``.
+    threshold_chosen : bool
+        Whether the threshold was chosen on these rows, for which limits then allow.
     splits : Splits or None
         Every repeat of the cross-validation, if it was made by `evaluate_cv`.
     """
@@ -89,13 +82,12 @@ class Evaluation(Mapping[str, Estimate]):
     assumptions: Assumptions
     resampling: Resampling | None
     here: OperatingPoint
+    threshold_chosen: bool
     _corners: Steps
     _rates: tuple[Rates, Rates]
     _pr: tuple[PrecisionRecallCurve, ...]
     _resamples: Resamples | None
-    _limits: LimitsOf | None
     _areas: dict[str, Estimate]
-    _areas_clipped: dict[str, float]
     splits: Splits | None = None
 
     # ------------------------------------------------------------------ numbers
@@ -103,14 +95,10 @@ class Evaluation(Mapping[str, Estimate]):
     def __getitem__(self, name: str) -> Estimate:
         if name in self._areas:
             return self._areas[name]
-        if name in self.here.measures:
-            return self.here.measures[name]
         try:
-            measure = find_measure(name)
-        except InputError:
+            return self.here[name]
+        except UnknownMeasureError:
             raise unknown_measure(name, [*self]) from None
-        rates_there = self._rates_at(self.threshold)
-        return estimate(measure, *rates_there, self._limits)
 
     def __iter__(self) -> Iterator[str]:
         return iter((*self._areas, *self.here.measures))
@@ -132,12 +120,8 @@ class Evaluation(Mapping[str, Estimate]):
     @property
     def clipped(self) -> dict[str, float]:
         """The measures that left their range, before they were clipped."""
-        return self._areas_clipped | self.here.clipped
-
-    @property
-    def threshold_chosen(self) -> bool:
-        """Whether the threshold was chosen on these rows, for which limits then allow."""
-        return isinstance(self._limits, ChosenLimits)
+        areas = {name: one.unclipped for name, one in self._areas.items() if one.clipped}
+        return areas | self.here.clipped
 
     @property
     def region(self) -> Region | None:
@@ -182,7 +166,8 @@ class Evaluation(Mapping[str, Estimate]):
         wanted = check_threshold(threshold)
         drawn = self._draw(wanted)
         limits = None if drawn is None else FixedLimits(drawn, wanted)
-        return OperatingPoint.of(wanted, *self._rates_at(wanted), limits)
+        level = None if drawn is None else drawn.how.level
+        return OperatingPoint.of(wanted, self._rates_at(wanted), limits, level)
 
     def best(self, measure: str) -> Best:
         """Find the threshold at which a measure is best.
@@ -226,6 +211,7 @@ class Evaluation(Mapping[str, Estimate]):
             interval.high,
             naive_threshold,
             naive,
+            value,
         )
 
     def _best_for(self, measure: Measure, mixture: Mixture) -> float:
@@ -243,7 +229,7 @@ class Evaluation(Mapping[str, Estimate]):
         fpr: float | None = None,
         top: float | None = None,
         best: str | None = None,
-    ) -> Choice:
+    ) -> OperatingPoint:
         """Choose a threshold by what it has to achieve, and say what it achieves.
 
         Parameters
@@ -264,7 +250,7 @@ class Evaluation(Mapping[str, Estimate]):
 
         Returns
         -------
-        Choice
+        OperatingPoint
             Its limits hold the true value of each measure at the chosen threshold. They are
             corrected for its having been chosen on the same rows: the choice is repeated in every
             resample, and what it looks better there than where the resample was drawn from is
@@ -288,7 +274,7 @@ class Evaluation(Mapping[str, Estimate]):
         asked = {"precision": precision, "recall": recall, "fpr": fpr, "top": top, "best": best}
         return self._follow(find_rule(self.counts, self.target, asked))
 
-    def best_cost(self, *, false_positive: float, false_negative: float) -> Choice:
+    def best_cost(self, *, false_positive: float, false_negative: float) -> OperatingPoint:
         """Choose the threshold of the least expected cost.
 
         cost = false_positive·P(false positive) + false_negative·P(false negative), per row of the
@@ -301,7 +287,7 @@ class Evaluation(Mapping[str, Estimate]):
 
         Returns
         -------
-        Choice
+        OperatingPoint
             With the measure ``"cost"``; limits as for `threshold_for`.
 
         References
@@ -310,7 +296,7 @@ class Evaluation(Mapping[str, Estimate]):
         """
         return self._follow(cost_rule(false_positive, false_negative))
 
-    def _follow(self, rule: Rule) -> Choice:
+    def _follow(self, rule: Rule) -> OperatingPoint:
         def draw(threshold: float) -> Resamples | None:
             return self._draw(neighbors(self.counts, threshold))
 
@@ -568,7 +554,7 @@ class Evaluation(Mapping[str, Estimate]):
         path: str | os.PathLike[str],
         *,
         name: str = "classifier",
-        choices: Sequence[Choice] = (),
+        choices: Sequence[OperatingPoint] = (),
         ranking: bool = False,
     ) -> None:
         """Write one self-contained HTML page with sliders: see `pueval.report.write_report`.
@@ -579,7 +565,7 @@ class Evaluation(Mapping[str, Estimate]):
             The file to write; an existing one is replaced once the new one is complete.
         name : str
             What the page calls the model.
-        choices : sequence of Choice, optional
+        choices : sequence of OperatingPoint, optional
             Thresholds to show, from `threshold_for` or `best_cost`.
         ranking : bool, default False
             Whether to show the measures that need no prior, too.

@@ -28,10 +28,11 @@ from pueval.evaluation import Evaluation
 from pueval.legal import average_precision
 from pueval.measures import MEASURES
 from pueval.mixture import Mixture, Target, check_target
+from pueval.operating_point import FixedLimits, LimitsOf, OperatingPoint
 from pueval.rates import Rates, both_rates, rates
 from pueval.reading import check_threshold, read_counts
 from pueval.redraw import draw_again
-from pueval.results import Estimate, FixedLimits, LimitsOf, OperatingPoint, best_value
+from pueval.results import Estimate, best_value
 from pueval.thresholds.choosing import DEFAULT_BEST, ChosenLimits, neighbors
 from pueval.uncertainty.intervals import Interval, Resampling
 from pueval.uncertainty.region import Limits
@@ -233,40 +234,40 @@ def finish(
     limits: LimitsOf | None = None
     if drawn is not None:
         limits = (ChosenLimits if chosen else FixedLimits)(drawn, threshold)
-    point = OperatingPoint.of(threshold, *there, limits)
+    level = None if how is None else how.level
+    point = OperatingPoint.of(threshold, there, limits, level)
     curves = tuple(recover_precision_recall(these) for these in ready.rates)
     areas = _areas(ready, curves, drawn)
-    outside = {k: value for k, (value, _) in areas.items() if not -1e-9 <= value <= 1 + 1e-9}
+    outside = {name: one.unclipped for name, one in areas.items() if one.clipped}
     found = [
         *said,
         constant_scores(counts),
-        reversed_scores(counts, areas["roc_auc"][1].naive),
+        reversed_scores(counts, areas["roc_auc"].naive),
         None if chosen else beyond_scores(counts, threshold),
         contradicted(counts, ready.assumptions),
         clipped_values(outside | point.clipped, mixture, point.threshold),
     ]
     return Evaluation(
-        counts,
-        ready.target,
-        point.threshold,
-        tuple(note for note in found if note),
-        ready.assumptions,
-        how,
-        point,
-        ready.corners,
-        ready.rates,
-        curves,
-        drawn,
-        limits,
-        {name: area for name, (_, area) in areas.items()},
-        outside,
+        counts=counts,
+        target=ready.target,
+        threshold=point.threshold,
+        warnings=tuple(note for note in found if note),
+        assumptions=ready.assumptions,
+        resampling=how,
+        here=point,
+        threshold_chosen=chosen,
+        _corners=ready.corners,
+        _rates=ready.rates,
+        _pr=curves,
+        _resamples=drawn,
+        _areas=areas,
     )
 
 
 def _areas(
     ready: Prepared, curves: tuple[PrecisionRecallCurve, ...], drawn: Resamples | None
-) -> dict[str, tuple[float, Estimate]]:
-    """Return both areas, not clipped, and as estimates."""
+) -> dict[str, Estimate]:
+    """Return both areas."""
     counts, corners = ready.counts, ready.corners
     naive = naive_auc(counts, corners)
     weighed = drawn is not None and drawn.counts.has_propensity
@@ -290,8 +291,7 @@ def _areas(
         intervals["roc_auc"] = drawn.auc(compared, auc)
         intervals["average_precision"] = drawn.average_precision(precision_recall)
     return {
-        name: (value, Estimate.of(min(max(value, 0.0), 1.0), plain, intervals[name]))
-        for name, (value, plain) in values.items()
+        name: Estimate.of(value, plain, intervals[name]) for name, (value, plain) in values.items()
     }
 
 

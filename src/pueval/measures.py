@@ -7,6 +7,7 @@ target of size 1. Everything else of a contingency table follows from these thre
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pueval.errors import InputError
+from pueval.errors import InputError, UnknownMeasureError
 from pueval.rates import Rates
 from pueval.samples import Array
 
@@ -96,8 +97,13 @@ class Measure:
         return np.asarray(self.formula(Table.of(rates)), dtype=np.float64)
 
     def clip(self, value: float) -> float:
-        """Bring an estimate into the range of the measure."""
-        return float(min(max(value, self.low), self.high))
+        """Bring an estimate into the range of the measure; what is undefined stays so."""
+        return clip(value, self.low, self.high)
+
+
+def clip(value: float, low: float = 0.0, high: float = 1.0) -> float:
+    """Bring a number into a range; NaN stays NaN."""
+    return value if math.isnan(value) else float(min(max(value, low), high))
 
 
 def _ratio(numerator: Array | float, denominator: Array | float) -> Array:
@@ -339,7 +345,9 @@ def find_measure(name: str) -> Measure:
     raise unknown_measure(name, [*MEASURES])
 
 
-def unknown_measure(name: object, known: list[str], *, any_beta: bool = True) -> InputError:
+def unknown_measure(
+    name: object, known: list[str], *, any_beta: bool = True
+) -> UnknownMeasureError:
     """Return the error for a name that is not a measure's."""
     usual = str(name).lower().removesuffix("_score")
     usual = ALIASES.get(usual, usual)
@@ -347,6 +355,6 @@ def unknown_measure(name: object, known: list[str], *, any_beta: bool = True) ->
     near = near or difflib.get_close_matches(str(name), known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     more = ", and f<beta> for any beta, such as f2 or f0.5" if any_beta else ""
-    return InputError(
+    return UnknownMeasureError(
         f"there is no measure {name!r}.{hint} The measures are {', '.join(known)}{more}."
     )

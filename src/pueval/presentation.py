@@ -1,12 +1,14 @@
-"""An Evaluation as text, as HTML for notebooks, and as plain data for JSON."""
+"""An Evaluation as text, and as plain data for JSON."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
+from pueval.errors import UnknownMeasureError
 from pueval.levels import in_percent
-from pueval.measures import MEASURES
-from pueval.tables import MARK, amount, marked, number, plain_data, span, text_table
+from pueval.measures import MEASURES, find_measure
+from pueval.tables import MARKED, amount, marked, number, plain_data, span, text_table
 
 if TYPE_CHECKING:
     from pueval.evaluation import Evaluation
@@ -23,13 +25,18 @@ MAXIMA = ("accuracy", "balanced_accuracy", "f1", "matthews_corrcoef")
 def title(measure: str) -> str:
     """Return the name of a measure for people."""
     if measure.startswith("best_"):
-        return f"Best {_inside(TITLES[measure.removeprefix('best_')])}"
-    return TITLES.get(measure, measure)
+        return f"Best {_inside(title(measure.removeprefix('best_')))}"
+    if measure in TITLES:
+        return TITLES[measure]
+    try:
+        return find_measure(measure).title
+    except UnknownMeasureError:
+        return measure
 
 
 def _inside(text: str) -> str:
     """Write a title as it stands inside a sentence; names of people and F1 stay as they are."""
-    return text if text.startswith(("F1", "Matthews")) else text[0].lower() + text[1:]
+    return text if re.match(r"F\d|Matthews|Cohen|Fowlkes", text) else text[:1].lower() + text[1:]
 
 
 def as_data(ev: Evaluation) -> dict[str, Any]:
@@ -89,7 +96,6 @@ def assumed(ev: Evaluation, model: str | None = None) -> str:
     return ", ".join(_known(ev, name, model) for name in ("prior", "purity"))
 
 
-MARKED = f"{MARK} outside its range and clipped: by chance, or the assumptions do not fit."
 OWN_THRESHOLDS = (
     "Precision, recall and all else at a threshold are at each model's own, the best for these "
     "rows. Such thresholds differ by chance even between equal models, and these measures with "
@@ -127,13 +133,13 @@ def rows(ev: Evaluation) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the table of all measures."""
     header = ["", "naive", "corrected"]
     body = [
-        [TITLES[name], number(one.naive), marked(one.value, clipped=name in ev.clipped)]
+        [TITLES[name], number(one.naive), marked(one.value, clipped=one.clipped)]
         for name, one in ev.items()
     ]
     if ev.resampling is not None:
         header.append(f"{in_percent(ev.resampling.level)} limits")
-        for row, (name, one) in zip(body, ev.items(), strict=True):
-            row.append(span(one.low, one.high, clipped=name in ev.clipped))
+        for row, one in zip(body, ev.values(), strict=True):
+            row.append(span(one.low, one.high, clipped=one.clipped))
     if ev.splits is not None and ev.splits.n_repeats > 1:
         header.append("± between splits")
         for row, spread in zip(body, ev.splits.standard_deviation.values(), strict=True):

@@ -15,6 +15,7 @@ Rows = Sequence[Sequence[str]]
 SMALL, ROUNDING = 0.01, 1e-9
 # Of values that were outside their range.
 MARK = "†"
+MARKED = f"{MARK} outside its range and clipped: by chance, or the assumptions do not fit."
 # Larger numbers are shown with an exponent.
 HUGE = 1e9
 
@@ -35,6 +36,11 @@ def number(value: float, digits: int = 3) -> str:
 def few_digits(value: float) -> str:
     """Show a small number with two digits, without an exponent."""
     return np.format_float_positional(float(f"{value:.2g}"), trim="-")
+
+
+def left_range(unclipped: float, clipped: float) -> bool:
+    """Whether clipping changed a value by more than rounding."""
+    return abs(unclipped - clipped) > ROUNDING
 
 
 def marked(value: float, *, clipped: bool) -> str:

@@ -17,7 +17,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from pueval import AssumptionWarning, Counts, InputError, MissingPackageError, displays, evaluate
+from pueval import (
+    AssumptionWarning,
+    Counts,
+    InputError,
+    MissingPackageError,
+    compare,
+    displays,
+    evaluate,
+)
 from pueval.displays import (
     ComparisonDisplay,
     MeasureByThresholdDisplay,
@@ -232,8 +240,8 @@ class TestComparison:
         class Comparison:
             evaluations = dict.fromkeys("abc", ev)
 
-            def differences(self):
-                rows = [*rows_of[1], rows_of[1][0] | {"measure": "recall"}]
+            def differences(self, measure):
+                rows = [row for row in rows_of[1] if row["measure"] == measure]
                 return tuple(SimpleNamespace(standard_error=0.1, **row) for row in rows)
 
         display = ComparisonDisplay.from_comparison(Comparison(), measures=MEASURES, reference="c")
@@ -242,6 +250,16 @@ class TestComparison:
         _, ax = plt.subplots()
         alone = ComparisonDisplay.from_comparison(Comparison(), ax=ax)
         assert alone.difference_ax_ is None
+
+    def test_every_measure_of_a_comparison_has_differences(self, rng):
+        positive = rng.random(400) < 0.4
+        models = {name: positive + rng.normal(size=400) for name in "ab"}
+        found = compare(positive & (rng.random(400) < 0.5), models, prior=0.2)
+        display = found.plot(measures=["f2", "best_f1"])
+        assert display.ax_.get_yticklabels()[1].get_text() == "Best F1"
+        assert display.frame()["difference"].dropna().tolist() == [
+            -found.differences(measure)[0].value for measure in ("f2", "best_f1")
+        ]
 
     def test_f_of_any_beta(self, ev):
         display = ComparisonDisplay.from_evaluations({"m": ev}, measures=["f2"])

@@ -31,8 +31,8 @@ from pueval.comparing.comparator import compare
 from pueval.comparing.comparison import Comparison
 from pueval.comparing.paired import check_names
 from pueval.comparing.presentation import (
-    about_limits,
     difference_rows,
+    notes,
     order_rows,
     summary,
     value_rows,
@@ -155,7 +155,7 @@ def _print(comparison: Comparison, tables: list[Any]) -> None:
     say(f"{summary(comparison)}.")
     for header, rows in tables:
         show_table(header, rows)
-    for line in about_limits(comparison):
+    for line in notes(comparison):
         say(line)
     for warning in comparison.warnings:
         say(f"! {warning}")

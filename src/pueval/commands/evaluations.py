@@ -7,9 +7,9 @@ import sys
 from pueval.commands.terminal import print_roc_curves, say, show_table
 from pueval.evaluation import Evaluation
 from pueval.levels import in_percent
-from pueval.presentation import MARKED, TITLES, assumed, taken_as_exact
+from pueval.presentation import TITLES, assumed, taken_as_exact
 from pueval.ranking import RANKING_TITLES
-from pueval.tables import amount, bracketed, number
+from pueval.tables import MARKED, amount, number
 
 
 def print_evaluations(
@@ -23,8 +23,7 @@ def print_evaluations(
     for name, ev in evaluations.items():
         header += [f"{name}\nnaive", f"{name}\ncorrected"]
         for row, measure in zip(rows, ev, strict=True):
-            one, clipped = ev[measure], measure in ev.clipped
-            row += [number(one.naive), bracketed(one.value, one.low, one.high, clipped=clipped)]
+            row += [number(ev[measure].naive), str(ev[measure])]
     thresholds = ["Threshold"]
     for ev in evaluations.values():
         thresholds += ["", f"{ev.threshold:.5g}"]

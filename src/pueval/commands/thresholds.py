@@ -8,8 +8,7 @@ from typing import Any
 
 from pueval.errors import InputError
 from pueval.evaluation import Evaluation
-from pueval.tables import bracketed
-from pueval.thresholds.choices import Choice
+from pueval.operating_point import OperatingPoint
 
 NUMBERS = ("precision", "recall", "fpr", "top")
 # The measures to print; all others are in the JSON file.
@@ -46,7 +45,7 @@ class Asked:
             return cls(text, name, value)
         raise InputError(f"--at {text!r} says nothing: {HELP} (false positive : false negative).")
 
-    def of(self, ev: Evaluation) -> Choice:
+    def of(self, ev: Evaluation) -> OperatingPoint:
         """Choose the threshold of one model."""
         if self.name == "cost":
             false_positive, false_negative = map(float, self.value.split(":"))
@@ -59,26 +58,23 @@ class Asked:
 
 def choose_all(
     texts: Sequence[str], evaluations: dict[str, Evaluation]
-) -> dict[str, dict[str, Choice]]:
+) -> dict[str, dict[str, OperatingPoint]]:
     """Choose all thresholds of all models, before anything is printed."""
     asked = [Asked.parse(text) for text in dict.fromkeys(texts)]
     return {name: {one.text: one.of(ev) for one in asked} for name, ev in evaluations.items()}
 
 
-def choice_table(choices: dict[str, dict[str, Choice]]) -> tuple[list[str], list[list[str]]]:
+def choice_table(
+    choices: dict[str, dict[str, OperatingPoint]],
+) -> tuple[list[str], list[list[str]]]:
     """Return header and rows: a row for each model and each ``--at``."""
     every = [(model, text, one) for model, all_ in choices.items() for text, one in all_.items()]
     cost = any("cost" in one.measures for _, _, one in every)
     header = ["Chosen threshold", "threshold", *SHOWN.values(), *(["cost per row"] if cost else [])]
     rows = []
     for model, text, one in every:
-        cells = [_cell(one, name) for name in SHOWN]
+        cells = [str(one[name]) for name in SHOWN]
         if cost:
-            cells.append(_cell(one, "cost") if "cost" in one.measures else "")
+            cells.append(str(one["cost"]) if "cost" in one.measures else "")
         rows.append([f"{model}, {text}", f"{one.threshold:.5g}", *cells])
     return header, rows
-
-
-def _cell(one: Choice, name: str) -> str:
-    found = one[name]
-    return bracketed(found.value, found.low, found.high)

@@ -330,15 +330,15 @@ class Comparison:
         Returns
         -------
         pandas.DataFrame
-            Indexed by measure and model; columns value, low, high, naive and standard_error as
-            in `Estimate`. Best values have no standard error.
+            Indexed by measure and model; columns as in `Estimate`. Best values have no standard
+            error.
         """
         pandas = require("pandas", extra="pandas", purpose="Comparison.frame()")
         keys, rows = [], []
         for measure in self.measures:
             for name in self:
                 keys.append((measure, name))
-                rows.append(presentation.estimate_row(self[name], measure))
+                rows.append(vars(presentation.estimate_of(self[name], measure)))
         index = pandas.MultiIndex.from_tuples(keys, names=["measure", "model"])
         frame: pd.DataFrame = pandas.DataFrame(rows, index=index)
         return frame

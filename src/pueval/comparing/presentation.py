@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 from pueval.errors import InputError
 from pueval.levels import in_percent
 from pueval.presentation import HEADLINES, OWN_THRESHOLDS, assumed, taken_as_exact, title
-from pueval.tables import amount, html_table, number, plain_data, span, text_table
+from pueval.results import Estimate
+from pueval.tables import (
+    MARKED,
+    amount,
+    html_table,
+    marked,
+    number,
+    plain_data,
+    span,
+    text_table,
+)
 
 if TYPE_CHECKING:
     from pueval.comparing.comparison import Comparison
@@ -20,18 +30,12 @@ if TYPE_CHECKING:
 MOST_PAIRS = 6
 
 
-def estimate_row(ev: Evaluation, measure: str) -> dict[str, float]:
-    """Return value, limits, naive value and standard error of a measure of one model."""
+def estimate_of(ev: Evaluation, measure: str) -> Estimate:
+    """Return the estimate of a measure of one model, or of its best value."""
     if not measure.startswith("best_"):
-        return dict(vars(ev[measure]))
+        return ev[measure]
     best = ev.best(measure.removeprefix("best_"))
-    return {
-        "value": best.value,
-        "low": best.low,
-        "high": best.high,
-        "naive": best.naive,
-        "standard_error": math.nan,
-    }
+    return Estimate(best.value, best.low, best.high, best.naive, math.nan, best.unclipped)
 
 
 def summary(comparison: Comparison) -> str:
@@ -58,11 +62,8 @@ def value_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
     for measure in comparison.measures:
         row = [title(measure)]
         for name in comparison:
-            cell = estimate_row(comparison[name], measure)
-            text = number(cell["value"])
-            if limits and not math.isnan(cell["low"]):
-                text += f" ({number(cell['low'])}–{number(cell['high'])})"
-            row.append(text)
+            one = estimate_of(comparison[name], measure)
+            row.append(str(one) if limits else marked(one.value, clipped=one.clipped))
         if comparison.level is not None:
             row.append(_likely_best(comparison, measure))
         body.append(row)
@@ -135,15 +136,23 @@ def pvalue(value: float) -> str:
 def as_text(comparison: Comparison) -> str:
     """Return summary, tables and warnings."""
     parts = [f"Comparison of {summary(comparison)}", text_table(*value_rows(comparison))]
-    parts += ["", text_table(*difference_rows(comparison)), *about_limits(comparison)]
+    parts += ["", text_table(*difference_rows(comparison)), *notes(comparison)]
     parts += [f"! {warning}" for warning in comparison.warnings]
     return "\n".join(parts)
 
 
-def about_limits(comparison: Comparison) -> list[str]:
-    """Say what limits and p-values mean, if there are any."""
-    if comparison.level is None:
-        return []
+def notes(comparison: Comparison) -> list[str]:
+    """Say what marks, limits and p-values mean, if there are any."""
+    every = [
+        estimate_of(ev, measure)
+        for ev in comparison.evaluations.values()
+        for measure in comparison.measures
+    ]
+    said = [MARKED] if any(one.clipped for one in every) else []
+    return said if comparison.level is None else [*said, *_about_limits(comparison)]
+
+
+def _about_limits(comparison: Comparison) -> list[str]:
     said = "Limits are for another sample of rows"
     if comparison.assumptions.region is not None:
         said += (
@@ -155,16 +164,16 @@ def about_limits(comparison: Comparison) -> list[str]:
     else:
         first = next(iter(comparison.evaluations.values()))
         said += f"; they take {taken_as_exact(first)} as exact."
-    notes = [f"{said} Adjusted: Holm's p-values over all pairs."]
+    lines = [f"{said} Adjusted: Holm's p-values over all pairs."]
     if any(ev.threshold_chosen for ev in comparison.evaluations.values()):
-        notes.append(OWN_THRESHOLDS)
-    return notes
+        lines.append(OWN_THRESHOLDS)
+    return lines
 
 
 def as_html(comparison: Comparison) -> str:
     """Return summary, tables and warnings for a notebook."""
-    notes = [*about_limits(comparison), *(f"⚠ {one}" for one in comparison.warnings)]
-    below = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    said = [*notes(comparison), *(f"⚠ {one}" for one in comparison.warnings)]
+    below = "".join(f"<p>{escape(note)}</p>" for note in said)
     return (
         f"<div><p>Comparison of {escape(summary(comparison))}</p>"
         f"{html_table(*value_rows(comparison))}{html_table(*difference_rows(comparison))}"

@@ -11,13 +11,12 @@ import numpy as np
 
 from pueval.displays.canvas import QUIET, despined, legend_above
 from pueval.displays.constructors import FromData, evaluation_of, parted
-from pueval.displays.differences import Row, Values, check_values, estimates
+from pueval.displays.differences import Row, Values, check_measures, check_values, estimates
 from pueval.displays.responses import response
 from pueval.displays.wording import entry, short
 from pueval.errors import InputError, require
 from pueval.evaluator import evaluate
-from pueval.measures import find_measure
-from pueval.presentation import TITLES
+from pueval.presentation import title
 from pueval.tables import bracketed
 
 if TYPE_CHECKING:
@@ -200,8 +199,8 @@ class ComparisonDisplay(FromData):
         ComparisonDisplay
             With its artists.
         """
-        rows = [Row.of(one) for one in comparison.differences()]
-        rows = [one for one in rows if one.measure in measures]
+        check_measures(measures)
+        rows = [Row.of(one) for measure in measures for one in comparison.differences(measure)]
         found = cls._of(comparison.evaluations, measures, differences=rows, reference=reference)
         return found.plot(ax, **drawing)
 
@@ -385,7 +384,7 @@ class ComparisonDisplay(FromData):
         for k, name in enumerate(names):
             place = rows + 0.35 - step * (k + 0.5)
             looks = {"fmt": MARKERS[k % len(MARKERS)], "markersize": 5, "capsize": 2.5}
-            first = TITLES.get(measures[0], measures[0])
+            first = title(measures[0])
             label = entry(name, f"{first} {bracketed(*self.values[name][measures[0]])}")
             self.points_[name] = _whiskers(
                 ax,
@@ -429,7 +428,7 @@ class ComparisonDisplay(FromData):
         despine: bool,
     ) -> None:
         """Set ticks, labels and the legend."""
-        titles = [TITLES.get(m) or find_measure(m).title for m in measures]
+        titles = [title(m) for m in measures]
         for one in (ax,) if difference_ax is None else (ax, difference_ax):
             one.set_ylim(rows[-1] - 0.5, rows[0] + 0.5)
             one.hlines(rows[1:] + 0.5, 0, 1, color="0.9", linewidth=0.8, zorder=0,

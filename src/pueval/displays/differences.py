@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from pueval.comparing.presentation import estimate_of
 from pueval.errors import InputError
 from pueval.evaluation import Evaluation
 from pueval.results import Estimate
@@ -83,13 +84,19 @@ def estimates(
         raise InputError(
             f"evaluations must map at least one name to an Evaluation; got {evaluations!r:.80}."
         )
+    check_measures(measures)
+    return {
+        name: {measure: estimate_of(ev, measure) for measure in measures}
+        for name, ev in evaluations.items()
+    }
+
+
+def check_measures(measures: Sequence[str]) -> None:
+    """Refuse what is not a list of names."""
     if isinstance(measures, str) or not measures:
         raise InputError(
             f"measures must be a list with at least one name of a measure; got {measures!r}."
         )
-    return {
-        name: {measure: ev[measure] for measure in measures} for name, ev in evaluations.items()
-    }
 
 
 def check_values(values: Values) -> None:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from pueval.displays.precision_recall import PrecisionRecallDisplay
 from pueval.displays.roc import RocCurveDisplay
-from pueval.presentation import MARKED, rows
-from pueval.tables import number
+from pueval.presentation import rows
+from pueval.tables import MARKED, number
 
 if TYPE_CHECKING:
     from pueval.evaluation import Evaluation

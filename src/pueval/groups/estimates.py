@@ -11,6 +11,7 @@ import scipy
 from pueval.errors import require
 from pueval.levels import normal_reach
 from pueval.samples import Array
+from pueval.tables import ROUNDING
 from pueval.uncertainty.holm import holm
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ class GroupEstimates:
         With unlabeled rows counted as negative.
     standard_error : ndarray
         Of the corrected value before it was clipped.
-    clipped : ndarray of bool
-        Whether the value was outside the range of the measure.
+    unclipped : ndarray
+        The corrected value before it was clipped.
     """
 
     measure: str
@@ -48,7 +49,13 @@ class GroupEstimates:
     high: Array
     naive: Array
     standard_error: Array
-    clipped: Array
+    unclipped: Array
+
+    @property
+    def clipped(self) -> Array:
+        """Whether each value was outside the range of the measure."""
+        outside: Array = np.abs(self.unclipped - self.value) > ROUNDING
+        return outside
 
     def frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with a row per group.
@@ -58,7 +65,7 @@ class GroupEstimates:
         pandas.DataFrame
         """
         pandas = require("pandas", extra="pandas", purpose="GroupEstimates.frame()")
-        columns = ("value", "low", "high", "naive", "standard_error")
+        columns = ("value", "low", "high", "naive", "standard_error", "unclipped")
         frame: pd.DataFrame = pandas.DataFrame(
             {name: getattr(self, name) for name in columns},
             index=pandas.Index(list(self.groups), name="group"),

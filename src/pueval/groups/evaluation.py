@@ -103,16 +103,15 @@ class GroupEvaluation:
         low, high = _range(measure)
         value, error = self._raw.value[measure], self._raw.total_error(measure)
         center, reach = self._raw.center(measure), self._reach * error
-        inside = np.clip(value, low, high)
         return GroupEstimates(
             measure,
             self.names,
-            inside,
+            np.clip(value, low, high),
             np.clip(center - reach, low, high),
             np.clip(center + reach, low, high),
             self._raw.naive[measure].copy(),
             error,
-            np.abs(value - inside) > 1e-9,
+            value.copy(),
         )
 
     @property
@@ -135,7 +134,7 @@ class GroupEvaluation:
         found = {}
         for name in NAMES:
             one = self[name]
-            columns = (one.value, one.low, one.high, one.naive, one.standard_error)
+            columns = (one.value, one.low, one.high, one.naive, one.standard_error, one.unclipped)
             found[name] = Estimate(*(float(column[k]) for column in columns))
         return found
 

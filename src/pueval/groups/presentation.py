@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pueval.presentation import MARKED, TITLES
-from pueval.tables import amount, bracketed, html_table, number, plain_data, text_table
+from pueval.presentation import TITLES
+from pueval.tables import MARKED, amount, bracketed, html_table, number, plain_data, text_table
 
 if TYPE_CHECKING:
     from pueval.groups.evaluation import GroupEvaluation
@@ -39,10 +39,7 @@ def table(groups: GroupEvaluation, most: int = MOST) -> tuple[list[str], list[li
     counts = overall.counts
     known = [amount(counts.n_negative)] if negative else []
     first = ["all rows", amount(counts.n_labeled), amount(counts.n_unlabeled), *known]
-    first.append(number(overall.mixture.prior))
-    for name in SHOWN:
-        one = overall[name]
-        first.append(bracketed(one.value, one.low, one.high, clipped=name in overall.clipped))
+    first += [number(overall.mixture.prior), *(str(overall[name]) for name in SHOWN)]
     second = ["macro average", "", "", *([""] if negative else []), ""]
     estimates = [groups[name] for name in SHOWN]
     macros = [groups.macro(name) for name in SHOWN]
@@ -106,7 +103,7 @@ def as_html(groups: GroupEvaluation) -> str:
 
 def as_data(groups: GroupEvaluation) -> dict[str, Any]:
     """Return everything as plain numbers, lists and text; numbers that JSON lacks are None."""
-    columns = ("value", "low", "high", "naive", "standard_error")
+    columns = ("value", "low", "high", "naive", "standard_error", "unclipped")
     content: dict[str, Any] = plain_data(
         {
             "groups": [_plain_name(name) for name in groups.names],
@@ -115,6 +112,8 @@ def as_data(groups: GroupEvaluation) -> dict[str, Any]:
             "negative": groups.n_negative,
             "prior": groups.prior,
             "notes": list(groups.notes),
+            "level": groups.level,
+            "warnings": list(groups.warnings),
             "measures": {
                 name: {column: getattr(groups[name], column) for column in columns}
                 for name in groups

@@ -14,7 +14,9 @@ from typing import Any, TypedDict, TypeVar, cast
 
 from pueval.counts import Counts
 from pueval.errors import AssumptionWarning
+from pueval.measures import clip
 from pueval.mixture import Mixture, Target, check_target
+from pueval.tables import left_range
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -98,8 +100,8 @@ def read(y_true: Any, score: Any, prior: float = 0.0, **how: Any) -> tuple[Count
 
 def clipped(name: str, value: float, low: float = 0.0, high: float = 1.0, depth: int = 4) -> float:
     """Clip a corrected value to its range, and say so to the caller ``depth`` calls above."""
-    inside = float(min(max(value, low), high))
-    if abs(value - inside) > 1e-9:
+    inside = clip(value, low, high)
+    if left_range(value, inside):
         warnings.warn(
             f"the corrected {name} is {value:.4g} and was clipped to {inside:g}: too few rows to "
             "tell, or prior, purity or random labeling do not fit this ranking.",

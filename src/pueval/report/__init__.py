@@ -10,7 +10,7 @@ from pueval.writing import replaced
 
 if TYPE_CHECKING:
     from pueval.evaluation import Evaluation
-    from pueval.thresholds.choices import Choice
+    from pueval.operating_point import OperatingPoint
 
 __all__ = ["write_report"]
 
@@ -20,7 +20,7 @@ def write_report(
     evaluations: Mapping[str, Evaluation],
     differences: Sequence[Mapping[str, Any]] = (),
     *,
-    choices: Mapping[str, Sequence[Choice]] | None = None,
+    choices: Mapping[str, Sequence[OperatingPoint]] | None = None,
     rankings: Mapping[str, Mapping[str, float]] | None = None,
     command: str | None = None,
     prior_model: str | None = None,
@@ -43,7 +43,7 @@ def write_report(
         Differences between models, each with ``first``, ``second``, ``measure``, ``value``
         (first minus second), ``low``, ``high`` and ``pvalue``; if they have an
         ``adjusted_pvalue``, it is shown, too.
-    choices : mapping of str to sequence of Choice, optional
+    choices : mapping of str to sequence of OperatingPoint, optional
         For some or all models, thresholds chosen by `Evaluation.threshold_for` or
         `Evaluation.best_cost`.
     rankings : mapping of str to mapping, optional

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 from pueval.errors import InputError
 from pueval.measures import MEASURES
 from pueval.ranking import RANKING_TITLES
-from pueval.report.plain import json_number, text
+from pueval.report.plain import json_number, shown_estimate, text
 
 if TYPE_CHECKING:
     from pueval.evaluation import Evaluation
-    from pueval.thresholds.choices import Choice
+    from pueval.operating_point import OperatingPoint
 
 # The measures in the table of chosen thresholds; the sliders have all others.
 SHOWN = ("precision", "recall", "false_positive_rate", "f1")
 
 
 def chosen_thresholds(
-    choices: Mapping[str, Sequence[Choice]], evaluations: Mapping[str, Evaluation]
+    choices: Mapping[str, Sequence[OperatingPoint]], evaluations: Mapping[str, Evaluation]
 ) -> dict[str, Any]:
     """Return the titles of the columns, and a line for each choice of each model."""
     order = _known(choices, evaluations, "choices")
@@ -30,7 +30,7 @@ def chosen_thresholds(
         "lines": [
             {
                 "model": list(evaluations).index(name),
-                "rule": text(choice.rule),
+                "rule": text(choice.rule or "a threshold that was given"),
                 "threshold": json_number(choice.threshold),
                 "cells": [_cell(choice, measure) for measure in (*SHOWN, *cost)],
             }
@@ -40,11 +40,10 @@ def chosen_thresholds(
     }
 
 
-def _cell(choice: Choice, measure: str) -> dict[str, Any] | None:
+def _cell(choice: OperatingPoint, measure: str) -> dict[str, Any] | None:
     if measure not in choice.measures:
         return None
-    one = choice[measure]
-    return {key: json_number(vars(one)[key]) for key in ("value", "low", "high")}
+    return shown_estimate(choice[measure])
 
 
 def without_prior(

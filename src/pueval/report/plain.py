@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import Any
+
+from pueval.results import Estimate
 
 
 def text(value: str) -> str:
@@ -16,3 +19,9 @@ def json_number(value: float) -> float | str:
     if math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
     return value
+
+
+def shown_estimate(one: Estimate) -> dict[str, Any]:
+    """Return what a page shows of an estimate."""
+    numbers = {key: json_number(vars(one)[key]) for key in ("value", "low", "high", "naive")}
+    return numbers | {"clipped": one.clipped}

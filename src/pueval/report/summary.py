@@ -11,19 +11,19 @@ import scipy
 
 from pueval.errors import InputError
 from pueval.measures import AREAS, MEASURES
-from pueval.presentation import HEADLINES, MARKED, OWN_THRESHOLDS, TITLES, title
+from pueval.presentation import HEADLINES, OWN_THRESHOLDS, TITLES, title
 from pueval.report.asked import chosen_thresholds, without_prior
 from pueval.report.histogram import histogram
-from pueval.report.plain import json_number, text
+from pueval.report.plain import json_number, shown_estimate, text
 from pueval.report.thinning import Thinned, affordable, thin
 from pueval.report.words import answer, assumptions, code, prior_origin, thinning
 from pueval.sensitivity.feasibility import ratio_limits
-from pueval.tables import plain_data
+from pueval.tables import MARKED, plain_data
 
 if TYPE_CHECKING:
     from pueval.evaluation import Evaluation
+    from pueval.operating_point import OperatingPoint
     from pueval.priors import PriorEstimate
-    from pueval.thresholds.choices import Choice
 
 # With more models than this, bands of curves are given at fewer places.
 MANY = 5
@@ -43,7 +43,7 @@ def summarize(
     evaluations: Mapping[str, Evaluation],
     differences: Sequence[Mapping[str, Any]] = (),
     *,
-    choices: Mapping[str, Sequence[Choice]] | None = None,
+    choices: Mapping[str, Sequence[OperatingPoint]] | None = None,
     rankings: Mapping[str, Mapping[str, float]] | None = None,
     command: str | None = None,
     prior_model: str | None = None,
@@ -173,13 +173,7 @@ def _model(name: str, ev: Evaluation, few: Thinned, *, coarse: bool) -> dict[str
             "negative": counts.n_negative,
         },
         "resampling": None if ev.resampling is None else vars(ev.resampling),
-        "measures": {
-            name: {
-                key: json_number(vars(ev[name])[key]) for key in ("value", "low", "high", "naive")
-            }
-            for name in ev
-        },
-        "clipped": [*ev.clipped],
+        "measures": {name: shown_estimate(one) for name, one in ev.items()},
         "bands": None if ev.resampling is None else _bands(ev, step=4 if coarse else 1),
         "between_splits": _between_splits(ev),
         "prior_estimate": None if ev.prior_estimate is None else _prior(ev.prior_estimate),

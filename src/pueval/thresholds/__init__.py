@@ -1,10 +1,5 @@
 """Thresholds: chosen by what they must achieve, and measures at many of them.
 
 A rule (`rules`) is followed on the rows and in every resample (`choosing`), because a threshold
-looks better on the rows that it was chosen on; `choices` is what comes out, `curves` are measures
-by threshold.
+looks better on the rows that it was chosen on; `curves` are measures by threshold.
 """
-
-from pueval.thresholds.choices import Choice
-
-__all__ = ["Choice"]

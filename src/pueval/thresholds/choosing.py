@@ -16,12 +16,11 @@ import numpy as np
 
 from pueval.counts import Counts
 from pueval.errors import InputError
-from pueval.measures import MEASURES, Measure
+from pueval.measures import Measure
 from pueval.mixture import Mixture, Mixtures
+from pueval.operating_point import OperatingPoint
 from pueval.rates import Rates, Shares, rates, rates_of_shares
-from pueval.results import Contingency, Estimate
 from pueval.samples import Array
-from pueval.thresholds.choices import Choice
 from pueval.thresholds.rules import Rule, best_rule
 from pueval.uncertainty.intervals import Interval, spread
 from pueval.uncertainty.region import extremes
@@ -39,7 +38,7 @@ def choose(
     these: Rates,
     rates_at: Callable[[float], tuple[Rates, Rates]],
     draw: Callable[[float], Resamples | None],
-) -> Choice:
+) -> OperatingPoint:
     """Follow a rule, and say what is achieved.
 
     Parameters
@@ -55,7 +54,7 @@ def choose(
 
     Returns
     -------
-    Choice
+    OperatingPoint
     """
     if rule.exact is None:
         index = int(rule.pick(these))
@@ -64,25 +63,16 @@ def choose(
         threshold = float(these.threshold[index])
     else:
         threshold = rule.exact()
-    corrected, naive = rates_at(threshold)
     drawn = draw(threshold)
     again = None if drawn is None else _Again.of(rule, drawn, threshold)
-    every = [*MEASURES.values(), *([rule.measure] if rule.measure else [])]
-    measures = {}
-    for measure in every:
-        value, plain = (float(measure(one)[0]) for one in (corrected, naive))
-        defined = not math.isnan(value)
-        interval = again.interval(measure) if again is not None and defined else Interval()
-        inside = measure.clip(value) if defined else value
-        measures[measure.name] = Estimate.of(inside, plain, interval)
-    return Choice(
-        rule.name,
+    return OperatingPoint.of(
         threshold,
-        Contingency.of(corrected),
-        Contingency.of(naive),
-        measures,
-        math.nan if again is None else again.reached,
+        rates_at(threshold),
+        None if again is None else again.interval,
         None if drawn is None else drawn.how.level,
+        more=rule.measure,
+        rule=rule.name,
+        reached=math.nan if again is None else again.reached,
     )
 
 
