@@ -157,7 +157,7 @@ def test_large_and_weighted_scores():
 @pytest.mark.parametrize("kind", [AlphaMax, AlphaMaxN])
 def test_bad_input(kind):
     y = np.repeat([1, 0], [10, 30])
-    with pytest.raises(InputError, match="all scores are equal"):
+    with pytest.raises(InputError, match="have the same score"):
         kind().fit(np.ones(40), y)
     score = np.arange(40.0)
     for bins in (1, 2.5, "scott"):

@@ -152,7 +152,7 @@ class TestEstimate:
 
 class TestHopeless:
     def test_constant_scores(self):
-        with pytest.raises(InputError, match="say nothing about the prior"):
+        with pytest.raises(InputError, match="says nothing about the prior"):
             priors.estimate([1] * 20 + [0] * 80, [3.0] * 100)
 
     def test_no_separation(self, rng):

@@ -268,7 +268,7 @@ def test_perfect_separation_means_a_small_prior():
 
 def test_bad_input():
     score, y = mixture(0.3, 20, 50)
-    with pytest.raises(InputError, match="all scores are equal"):
+    with pytest.raises(InputError, match="have the same score"):
         Tilt().fit(np.zeros(70), y)
     for purity in (0, 1.2, "guess", None, True):
         with pytest.raises(InputError, match="purity"):

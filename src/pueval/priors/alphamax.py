@@ -11,7 +11,8 @@ from scipy.special import xlogy
 from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.priors.base import ScorePriorEstimator
-from pueval.priors.reduced import moderate
+from pueval.priors.reduced import reduced
+from pueval.priors.two_way import solve
 from pueval.samples import Array
 
 if TYPE_CHECKING:
@@ -165,10 +166,10 @@ class AlphaMaxN(ScorePriorEstimator):
         score, labeled, unlabeled = _rows(counts)
         self.grid_, self.log_likelihood_ = _curve(score, labeled, unlabeled, self.bins)
         _, self.swapped_log_likelihood_ = _curve(score, unlabeled, labeled, self.bins)
-        a = _elbow(self.grid_, self.log_likelihood_)
-        b = _elbow(self.grid_, self.swapped_log_likelihood_)
-        self.prior_ = a * (1 - b) / (1 - a * b)
-        self.purity_ = (1 - b) / (1 - a * b)
+        self.prior_, self.purity_ = solve(
+            _elbow(self.grid_, self.log_likelihood_),
+            _elbow(self.grid_, self.swapped_log_likelihood_),
+        )
 
 
 def _check_bins(bins: int | None) -> None:
@@ -178,15 +179,8 @@ def _check_bins(bins: int | None) -> None:
 
 def _rows(counts: Counts) -> tuple[Array, Array, Array]:
     """Ascending scores with their counts."""
-    counts = moderate(counts)
-    used = counts.labeled + counts.unlabeled > 0
-    score = counts.score[used][::-1].astype(np.float64)
-    if score.size < 2:
-        raise InputError(
-            "all scores are equal, so they say nothing about the prior. "
-            "Pass the scores of a classifier that tells rows apart."
-        )
-    return score, counts.labeled[used][::-1], counts.unlabeled[used][::-1]
+    table = reduced(counts)
+    return table.score[::-1].astype(np.float64), table.labeled[::-1], table.unlabeled[::-1]
 
 
 def _curve(score: Array, labeled: Array, unlabeled: Array, bins: int | None) -> tuple[Array, Array]:

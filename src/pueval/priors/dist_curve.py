@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.priors.base import ScorePriorEstimator
-from pueval.priors.reduced import moderate
+from pueval.priors.reduced import SEPARATES_NOT, reduced
 from pueval.samples import Array
 
 # A curve has at most this many labeled and unlabeled rows; larger samples are thinned evenly.
@@ -216,27 +216,11 @@ class DistCurve(ScorePriorEstimator):
                 "random_state must be a whole number of at least 0, a numpy Generator or None; "
                 f"got {self.random_state!r}."
             ) from error
-        rows = _effective(counts)
-        counts = moderate(counts)
-        labeled, unlabeled = counts.labeled, counts.unlabeled
-        if np.count_nonzero((labeled > 0) | (unlabeled > 0)) < 2:
-            raise InputError(
-                "all rows have the same score, so the prior cannot be estimated from it. Pass the "
-                "out-of-sample scores of a classifier of labeled against unlabeled rows."
-            )
+        table = reduced(counts)
+        labeled, unlabeled = table.labeled, table.unlabeled
+        rows = max(table.n_labeled, 1.0), max(table.n_unlabeled, 1.0)
         self.curve_ = mean_curve(*positions(labeled, unlabeled, rows), int(self.n_curves), rng)
         self.prior_ = predict(_stored(), curve_features(self.curve_, rows))
-        higher = np.cumsum(labeled) - labeled / 2
-        if np.sum(unlabeled * higher) <= 0.5 * labeled.sum() * unlabeled.sum():
+        if not table.separates:
             self.prior_interval_ = (0.0, 1.0)
-            self._note(
-                "labeled rows do not score higher than unlabeled ones, so this score says nothing "
-                "about the prior: every value is possible. Check the direction of the score."
-            )
-
-
-def _effective(counts: Counts) -> tuple[float, float]:
-    """Numbers of labeled and unlabeled rows, in units of equally weighted rows."""
-    labeled, other = counts.effective
-    unlabeled_share = counts.n_unlabeled / (counts.n_unlabeled + counts.n_negative)
-    return max(labeled, 1.0), max(other * unlabeled_share, 1.0)
+            self._note(SEPARATES_NOT)

@@ -36,6 +36,27 @@ class Reduced:
     n_labeled: float
     n_unlabeled: float
 
+    def effective(self) -> tuple[Array, Array]:
+        """Return labeled and unlabeled rows at each score, in numbers of equally weighted rows."""
+        return (
+            self.labeled * (self.n_labeled / self.labeled.sum()),
+            self.unlabeled * (self.n_unlabeled / self.unlabeled.sum()),
+        )
+
+    @property
+    def separates(self) -> bool:
+        """Whether labeled rows score higher than unlabeled ones on average."""
+        higher = np.cumsum(self.labeled) - self.labeled / 2
+        pairs = self.labeled.sum() * self.unlabeled.sum()
+        return bool(np.sum(self.unlabeled * higher) > 0.5 * pairs)
+
+
+# What estimators say where it does not.
+SEPARATES_NOT = (
+    "labeled rows do not score higher than unlabeled ones, so this score says nothing about the "
+    "prior: every value is possible. Check the direction of the score."
+)
+
 
 def moderate(counts: Counts) -> Counts:
     """Return the counts, thinned if they are of very many rows."""
@@ -51,14 +72,13 @@ def reduced(counts: Counts) -> Reduced:
             f"all labeled and unlabeled rows have the same score ({counts.score[used][0]:g}), "
             "which says nothing about the prior. Pass scores that rank the rows."
         )
-    n_labeled, n_background = counts.effective
-    n_unlabeled = n_background * counts.n_unlabeled / (counts.n_unlabeled + counts.n_negative)
+    labeled, unlabeled, _ = counts.samples()
     return Reduced(
         counts.score[used],
         counts.labeled[used],
         counts.unlabeled[used],
-        n_labeled,
-        n_unlabeled,
+        labeled.effective,
+        unlabeled.effective,
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.priors.base import ScorePriorEstimator
-from pueval.priors.reduced import moderate
+from pueval.priors.reduced import SEPARATES_NOT, reduced
 from pueval.priors.roc_features import roc_features
 from pueval.samples import Array
 
@@ -166,21 +166,13 @@ class RocNetwork(ScorePriorEstimator):
             raise InputError(f'purity must be 1.0 or "estimate"; got {self.purity!r}.')
         if not 0 < self.level <= LEVELS[-1]:
             raise InputError(f"level must be a number in (0, {LEVELS[-1]}]; got {self.level!r}.")
-        counts = moderate(counts)
-        if counts.score.size < 2:
-            raise InputError(
-                "all rows have the same score, so the prior cannot be estimated from it. Pass the "
-                "out-of-sample scores of a classifier of labeled against unlabeled rows."
-            )
-        labeled, unlabeled = _effective(counts)
+        table = reduced(counts)
+        labeled, unlabeled = table.effective()
         network = _stored("pure" if self.purity == 1.0 else "both")
         quantiles = network.quantiles(roc_features(labeled, unlabeled))
         limits = [self._limits(row) for row in quantiles]
-        if _area(labeled, unlabeled) <= 0.5:
-            self._note(
-                "labeled rows do not score higher than unlabeled ones, so this score says nothing "
-                "about the prior: every value is possible. Check the direction of the score."
-            )
+        if not table.separates:
+            self._note(SEPARATES_NOT)
             limits = [(0.0, 1.0)] * len(limits)
         self.prior_, self.prior_interval_ = float(quantiles[0, 0]), limits[0]
         if self.purity == "estimate":
@@ -195,17 +187,3 @@ class RocNetwork(ScorePriorEstimator):
             for side in (lower, upper)
         )
         return low, high
-
-
-def _effective(counts: Counts) -> tuple[Array, Array]:
-    """Labeled and unlabeled rows at each score, in units of equally weighted rows."""
-    labeled, other = counts.effective
-    return (
-        counts.labeled * (labeled / counts.n_labeled),
-        counts.unlabeled * (other / (counts.n_unlabeled + counts.n_negative)),
-    )
-
-
-def _area(labeled: Array, unlabeled: Array) -> float:
-    higher = np.cumsum(labeled) - labeled / 2
-    return float(np.sum(unlabeled * higher) / labeled.sum() / unlabeled.sum())

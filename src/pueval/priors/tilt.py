@@ -12,7 +12,7 @@ from scipy.special import chdtrc, expit, logit, ndtri
 from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.priors.base import ScorePriorEstimator
-from pueval.priors.reduced import moderate
+from pueval.priors.reduced import reduced
 from pueval.priors.tilt_likelihood import CERTAIN, PURITY_BETA, Fits, TiltLikelihood, softplus
 from pueval.samples import Array
 
@@ -195,19 +195,10 @@ class Tilt(ScorePriorEstimator):
 
 def _normal_scores(counts: Counts) -> tuple[Array, Array, Array, Array]:
     """Ascending scores, normal quantiles of their ranks, and effective rows of both kinds."""
-    counts = moderate(counts)
-    used = counts.labeled + counts.unlabeled > 0
-    score = counts.score[used][::-1].astype(np.float64)
-    if score.size < 2:
-        raise InputError(
-            "all scores are equal, so they say nothing about the prior. "
-            "Pass the scores of a classifier that tells rows apart."
-        )
+    table = reduced(counts)
+    score = table.score[::-1].astype(np.float64)
     # Rows with weights carry less information than their number says.
-    n_labeled, n_other = counts.effective
-    labeled = counts.labeled[used][::-1] * (n_labeled / counts.n_labeled)
-    others = counts.n_unlabeled + counts.n_negative
-    unlabeled = counts.unlabeled[used][::-1] * (n_other / others)
+    labeled, unlabeled = (rows[::-1] for rows in table.effective())
     weight = labeled / labeled.sum() / 2 + unlabeled / unlabeled.sum() / 2
     return score, ndtri(np.cumsum(weight) - weight / 2), labeled, unlabeled
 

@@ -90,7 +90,7 @@ class TwoWay(ScorePriorEstimator):
                     f"{self.estimator!r} estimates the purity itself, so there is nothing to add. "
                     "Use it alone, or give one that takes labels as clean."
                 )
-        self.prior_, self.purity_ = _solve(
+        self.prior_, self.purity_ = solve(
             min(self.forward_.prior_, 1 - ROOM), min(self.backward_.prior_, 1 - ROOM)
         )
         a, b = self.forward_.prior_interval_, self.backward_.prior_interval_
@@ -98,13 +98,13 @@ class TwoWay(ScorePriorEstimator):
             return
         # Prior and purity both rise with a and fall with b.
         # A lower limit of 1 would leave nothing to solve.
-        low = _solve(min(a[0], 1 - ROOM), b[1])
-        high = _solve(a[1], min(b[0], 1 - ROOM))
+        low = solve(min(a[0], 1 - ROOM), b[1])
+        high = solve(a[1], min(b[0], 1 - ROOM))
         self.prior_interval_ = (low[0], high[0])
         self.purity_interval_ = (low[1], high[1])
 
 
-def _solve(a: float, b: float) -> tuple[float, float]:
+def solve(a: float, b: float) -> tuple[float, float]:
     """Prior and purity from a = prior/purity and b = (1 − purity)/(1 − prior)."""
     purity = (1 - b) / (1 - a * b)
     return a * purity, purity
@@ -116,6 +116,5 @@ def _swapped(counts: Counts) -> Counts:
     labeled, unlabeled = table.labeled, table.unlabeled
     if not counts.countable:
         # from_table takes a unit for one row, so weights have to add up to what rows are worth.
-        labeled = labeled * (table.n_labeled / labeled.sum())
-        unlabeled = unlabeled * (table.n_unlabeled / unlabeled.sum())
+        labeled, unlabeled = table.effective()
     return Counts.from_table(-table.score, labeled=unlabeled, unlabeled=labeled)
