@@ -34,8 +34,32 @@ class TestBands:
                     curve.precision,
                 )
             )
-            np.testing.assert_allclose(pointwise.value, np.interp(pointwise.x, x, y))
+            expected = np.interp(pointwise.x, x, y)
+            if hasattr(curve, "recall"):
+                # A precision-recall curve goes in steps, as its area says.
+                expected = y[np.searchsorted(x, pointwise.x)]
+            np.testing.assert_allclose(pointwise.value, expected)
         assert list(ev.roc_band().frame().columns) == ["x", "value", "low", "high"]
+
+    @pytest.mark.parametrize("kind", ["pointwise", "simultaneous"])
+    @pytest.mark.parametrize("levels", [2, 3, 5, 3000])
+    def test_around_steps(self, rng, levels, kind):
+        """Limits are around what is known: precision at the scores that there are."""
+        _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.4)
+        ranks = np.argsort(np.argsort(score))
+        ev = evaluate(labeled, ranks * levels // 3000, prior=0.2)
+        curve, band = ev.pr(), ev.pr_band(kind)
+        there = np.searchsorted(curve.recall, band.x)
+        np.testing.assert_allclose(band.value, curve.precision[there])
+        if levels == 3000 or kind == "simultaneous":
+            return
+        # Halfway along a step nobody doubts which one it is.
+        wide = np.flatnonzero(np.diff(curve.recall[:-1]) > 0.2)
+        assert wide.size
+        for recall in (curve.recall[wide] + curve.recall[wide + 1]) / 2:
+            k = int(np.searchsorted(band.x, recall))
+            at = ev.at(float(curve.threshold[there[k]]))["precision"]
+            assert band.high[k] - band.low[k] == pytest.approx(at.high - at.low, rel=0.1)
 
     def test_pointwise_spread_is_that_of_rows_drawn_again(self, ev, rng):
         """Against a slow bootstrap of rows, at some false positive rates."""

@@ -175,7 +175,7 @@ def test_evaluate_estimates_one_prior_for_all_models(scores, tmp_path, capsys):
 
 def test_an_existing_file_survives_a_failure(scores, tmp_path, monkeypatch, capsys):
     path = tmp_path / "out.json"
-    path.write_text("precious")
+    path.write_text('{"precious": 1}')
 
     def full(*args, **kwargs):
         raise OSError(28, "No space left on device")
@@ -185,8 +185,37 @@ def test_an_existing_file_survives_a_failure(scores, tmp_path, monkeypatch, caps
                 "0.2", "--json", str(path)])  # fmt: skip
     assert code == 2
     assert "cannot be written: No space left on device" in capsys.readouterr().err
-    assert path.read_text() == "precious"
+    assert path.read_text() == '{"precious": 1}'
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out.json", "scores.csv"]
+
+
+@pytest.mark.parametrize("option", ["--json", "--html"])
+def test_other_files_are_not_replaced(scores, tmp_path, capsys, option):
+    path = tmp_path / "notes.txt"
+    path.write_text("precious")
+    common = ["evaluate", str(scores), "--label", "label", "--score", "model_a", "--prior", "0.2"]
+    assert run([*common, option, str(path)]) == 2
+    assert f"{option} {path} is there and holds something else" in capsys.readouterr().err
+    assert path.read_text() == "precious"
+    path.write_text("")
+    for _ in range(2):
+        assert run([*common, option, str(path), "--quiet"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["evaluate", "a.csv", "b.csv"], "'b.csv' is one file too many. Put a pattern of several"),
+        (["evaluate", "a.csv", "--score", "a", "b"], "'b' belongs to no option. Repeat an option"),
+        (["compare", "a.csv", "--score", "a", "--at", "top=5"], "--at belongs to pueval evaluate"),
+        (["evaluate", "a.csv", "--prior", "30%"], "--prior must be a share; for 30% give 0.3"),
+        (["evaluate", "a.csv", "--prior", "0,3"], "Write decimals with a point: 0.3"),
+        (["evaluate", "a.csv", "--no-intervals", "--level", "0.9"], "does not go with"),
+    ],
+)
+def test_what_is_wrong_is_said_in_our_words(arguments, message, capsys):
+    assert run([*arguments, "--label", "label"]) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_names_are_not_markup(tmp_path, capsys, monkeypatch):

@@ -213,7 +213,7 @@ class TestWhereOutputGoes:
 
     def test_links_are_followed(self, rows, tmp_path):
         real, link = tmp_path / "real.json", tmp_path / "link.json"
-        real.write_text("old")
+        real.write_text("{}")
         link.symlink_to(real)
         assert run(self.json(rows, link)) == 0
         assert link.is_symlink()

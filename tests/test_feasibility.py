@@ -13,6 +13,7 @@ from pueval import (
     feasibility_pvalue,
     largest_prior,
 )
+from pueval.sensitivity.feasibility import contradiction_within
 from tests.conftest import draw
 
 
@@ -154,11 +155,15 @@ class TestIntervals:
         assert "reach to 0.35" in said
 
     def test_with_impure_labels_less_fits(self):
-        largest = largest_prior(self.counts, purity=0.9).prior
-        assert largest < largest_prior(self.counts).prior
-        assert f"priors above {largest:.3g} do not fit this ranking with purity 0.9" in self.said(
+        assert not largest_prior(self.counts, purity=0.9).possible
+        assert "no prior fits a purity of 0.9 (95% confidence)" in self.said(
             prior=(0.1, 0.3), purity=(0.9, 1.0)
         )
+        counts = Counts.from_table([2, 1], labeled=[160, 40], unlabeled=[120, 480])
+        limit = largest_prior(counts, purity=0.9)
+        assert 0 < limit.prior < largest_prior(counts).prior
+        said = contradiction_within(counts, (0.1, 0.4), (0.9, 1.0))
+        assert f"priors above {limit.prior:.3g} do not fit this ranking with purity 0.9" in said
 
     def test_nothing_fits(self):
         assert "no prior and purity within the given limits fit: prior 0.4" in self.said(

@@ -138,7 +138,7 @@ class TestEvaluation:
 
     def test_bad_input(self, rows):
         for level in (0, 1, 1.5, -0.1):
-            with pytest.raises(InputError, match=r"level must be a number in \(0, 1\), or None"):
+            with pytest.raises(InputError, match=r"level must be a number in \(0, 1\)"):
                 evaluate(*rows, prior=0.2, level=level)
         for n_resamples in (0, 1):
             with pytest.raises(InputError, match="n_resamples must be at least 2"):

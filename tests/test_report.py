@@ -107,9 +107,7 @@ def test_warnings_are_shown(rows, tmp_path):
     page = (tmp_path / "report.html").read_text()
     assert "What looked wrong" in page
     assert "Prior 0.9 does not fit this ranking" in page
-    assert "it would be 1.00 (1.00–1.00), but these data do not allow so many." in text_of(
-        answer(ev)
-    )
+    assert "it would be beyond 1: these data do not allow so many." in text_of(answer(ev))
 
 
 def test_several_models(rows, ev, tmp_path, rng):
@@ -475,7 +473,8 @@ def test_quiet(scores, tmp_path, capsys):
                  "--prior", "0.2", "--quiet", "--html", str(html)]  # fmt: skip
     assert run(arguments) == 0
     captured = capsys.readouterr()
-    assert (captured.out, captured.err) == ("", "")
+    assert captured.out == ""
+    assert captured.err.startswith("pueval: warning: b: labeled rows score lower than the others")
     assert [model["name"] for model in data_of(html.read_text())["models"]] == ["a", "b"]
     assert run([*arguments[:-1], "/nowhere/at/all.html"]) == 2
     assert "/nowhere/at/all.html cannot be written" in capsys.readouterr().err

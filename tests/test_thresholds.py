@@ -353,12 +353,13 @@ def test_command_line(file, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ("precision", "--at 'precision' says nothing: write precision=0.9"),
+        ("precision", "--at 'precision' says nothing. Write precision=0.9"),
+        ("precison=0.9", "Did you mean precision=0.9?"),
+        ("precision=90", "Is it in percent? Then give 0.9."),
         ("precision=high", "--at 'precision=high' says nothing"),
         ("cost=1", "cost=1:20"),
         ("best=", "--at 'best=' says nothing"),
         ("sensitivity=0.9", "says nothing"),
-        ("precision=1", "no threshold has a precision of 1"),
         ("best=f_1", "Did you mean 'f1'?"),
     ],
 )
@@ -387,3 +388,18 @@ def test_the_default_threshold_is_a_choice(rng):
     assert chosen["f2"].low < given["f2"].low
     choice = chosen.threshold_for(best="matthews_corrcoef")
     assert choice["f1"].low == pytest.approx(chosen["f1"].low, abs=0.02)
+
+
+def test_what_cannot_be_reached_does_not_stop_the_rest(file, tmp_path, capsys):
+    target, page = tmp_path / "out.json", tmp_path / "out.html"
+    code = run(["evaluate", str(file), "--label", "label", "--score", "b", "--prior", "0.02",
+                "--no-intervals", "--at", "precision=1", "--at", "recall=0.5",
+                "--json", str(target), "--html", str(page)])  # fmt: skip
+    printed = capsys.readouterr().out
+    assert code == 0
+    assert "! b, precision=1: no threshold has a precision of 1" in printed
+    assert "b, recall=0.5" in printed
+    choices = json.loads(target.read_text())["models"]["b"]["choices"]
+    assert choices["precision=1"]["unreachable"].startswith("no threshold has a precision of 1")
+    assert choices["recall=0.5"]["measures"]["recall"]["value"] >= 0.5
+    assert "no threshold has a precision of 1" in page.read_text(encoding="utf-8")

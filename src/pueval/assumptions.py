@@ -65,6 +65,11 @@ class Assumptions:
         )
         return Region((max(low, 0.0), min(high, region.purity[0] * (1 - 1e-9))), region.purity)
 
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What the estimate of the prior has to say, unless it was made, and said, before."""
+        return () if self.estimate is None or self.elsewhere else self.estimate.warnings
+
 
 def settle(
     counts: Counts,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pueval.checks import check_fraction
 from pueval.counts import Counts, Steps
-from pueval.errors import InputError
 from pueval.legal import legal_rates
 from pueval.measures import MEASURES
 from pueval.mixture import Mixture, Target
@@ -62,8 +62,7 @@ class RocCurve:
         >>> round(RocCurve(line, line, line).average_precision(0.3), 12)    # a ranking by chance
         0.3
         """
-        if not 0 < prevalence < 1:
-            raise InputError(f"prevalence must be a number in (0, 1); got {prevalence!r}.")
+        check_fraction("prevalence", prevalence)
         rising = np.flatnonzero(np.diff(self.tpr) > 0)
         start, step = self.tpr[rising], np.diff(self.tpr)[rising]
         slope = np.diff(self.fpr)[rising] / step

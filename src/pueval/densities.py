@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from pueval.checks import check_count
 from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.levels import normal_reach
@@ -116,8 +117,8 @@ def score_densities(
     counts.check()
     if bins is None:
         bins = int(np.clip(3 * counts.effective[0] ** (1 / 3), 10, 60))
-    elif isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 2:
-        raise InputError(f"bins must be a whole number of at least 2; got {bins!r}.")
+    else:
+        check_count("bins", bins, least=2)
     if scale not in {"score", "rank"}:
         raise InputError(f"scale must be 'score' or 'rank'; got {scale!r}.")
     edges, cuts = (_score_bins if scale == "score" else _rank_bins)(counts, int(bins))

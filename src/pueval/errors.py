@@ -13,6 +13,10 @@ class InputError(ValueError):
     """Data or an argument that cannot be used; the message says what to do about it."""
 
 
+class UnreachableError(InputError):
+    """No threshold does what was asked for."""
+
+
 class UnknownMeasureError(InputError, KeyError):
     """A name that is not a measure's; a KeyError, too, since results are looked up by names."""
 

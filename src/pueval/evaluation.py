@@ -118,6 +118,16 @@ class Evaluation(Mapping[str, Estimate]):
         return self.assumptions.mixture
 
     @property
+    def prior(self) -> float:
+        """Share of positives among the unlabeled rows, as assumed or estimated."""
+        return self.mixture.prior
+
+    @property
+    def purity(self) -> float:
+        """Share of true positives among the labeled rows, as assumed or estimated."""
+        return self.mixture.purity
+
+    @property
     def clipped(self) -> dict[str, float]:
         """The measures that left their range, before they were clipped."""
         areas = {name: one.unclipped for name, one in self._areas.items() if one.clipped}

@@ -157,24 +157,37 @@ def evaluate(
         negative_label=negative_label,
     )
     counts.check()
-    check_target(target)
-    # Checked without a level, too: a wrong option is never passed over.
-    asked = Resampling(0.95 if level is None else level, n_resamples, seed, variance)
-    _check_variance(asked, target)
-    how = None if level is None else asked
+    how = check_options(target, level=level, n_resamples=n_resamples, seed=seed, variance=variance)
     assumptions = settle(counts, target, purity, prior, prevalence, label_frequency)
     ready = prepare(counts, assumptions, target, threshold)
     drawn = None
     if how is not None:
         wanted = ready.threshold if threshold is not None else neighbors(counts, ready.threshold)
         drawn = draw_again(counts, ready.corners, assumptions, target, wanted, how)
-    estimate = assumptions.estimate
-    # What an estimate made before had to say was said then.
-    said = estimate.warnings if estimate and not assumptions.elsewhere else ()
-    ev = finish(ready, how, drawn, said, chosen=threshold is None)
+    ev = finish(ready, how, drawn, assumptions.said, chosen=threshold is None)
     for note in ev.warnings:
         warnings.warn(note, AssumptionWarning, stacklevel=2)
     return ev
+
+
+def check_options(
+    target: Target,
+    *,
+    level: float | None = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    variance: str = "sampling",
+) -> Resampling | None:
+    """Refuse options that mean nothing; return how to make limits, or None for no limits."""
+    check_target(target)
+    # Checked without a level, too: a wrong option is never passed over.
+    asked = Resampling(0.95 if level is None else level, n_resamples, seed, variance)
+    if variance == "labeling" and target != "population":
+        raise InputError(
+            "variance='labeling' is for target='population', where labels were drawn from the "
+            "positives among these rows; labeled rows that were collected apart were not."
+        )
+    return None if level is None else asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,14 +306,6 @@ def _areas(
     return {
         name: Estimate.of(value, plain, intervals[name]) for name, (value, plain) in values.items()
     }
-
-
-def _check_variance(how: Resampling, target: Target) -> None:
-    if how.variance == "labeling" and target != "population":
-        raise InputError(
-            "variance='labeling' is for target='population', where labels were drawn from the "
-            "positives among these rows; labeled rows that were collected apart were not."
-        )
 
 
 def _default_threshold(corrected: Rates, naive: Rates) -> float:

@@ -100,6 +100,16 @@ class Measure:
         """Bring an estimate into the range of the measure; what is undefined stays so."""
         return clip(value, self.low, self.high)
 
+    @property
+    def is_ratio(self) -> bool:
+        """Whether it has no upper end, so that estimates are skewed."""
+        return math.isinf(self.high)
+
+    def scaled(self, values: Array) -> Array:
+        """Return logarithms of ratios, which are less skewed; other measures as they are."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.log(values) if self.is_ratio else values
+
 
 def clip(value: float, low: float = 0.0, high: float = 1.0) -> float:
     """Bring a number into a range; NaN stays NaN."""
@@ -237,6 +247,34 @@ def _cost(t: Table, wrong: tuple[float, float]) -> Array:
     return _ratio(wrong[0] * t.false_positive + wrong[1] * t.false_negative, t.total)
 
 
+def _informedness(t: Table) -> Array:
+    return _recall(t) + _specificity(t) - 1
+
+
+def _markedness(t: Table) -> Array:
+    return _precision(t) + _negative_predictive_value(t) - 1
+
+
+def _lift(t: Table) -> Array:
+    return _ratio(_precision(t), t.positive / t.total)
+
+
+def _positive_likelihood_ratio(t: Table) -> Array:
+    return _ratio(_recall(t), np.maximum(1 - _specificity(t), 0))
+
+
+def _negative_likelihood_ratio(t: Table) -> Array:
+    return _ratio(1 - _recall(t), np.maximum(_specificity(t), 0))
+
+
+def _false_positive_rate(t: Table) -> Array:
+    return _ratio(t.false_positive, t.negative)
+
+
+def _false_discovery_rate(t: Table) -> Array:
+    return _ratio(t.false_positive, t.predicted)
+
+
 def _measures() -> dict[str, Measure]:
     every = [
         Measure("accuracy", "Accuracy", _accuracy),
@@ -254,41 +292,41 @@ def _measures() -> dict[str, Measure]:
         Measure(
             "informedness",
             "Informedness (Youden's J)",
-            lambda t: _recall(t) + _specificity(t) - 1,
+            _informedness,
             low=-1,
         ),
         Measure(
             "markedness",
             "Markedness",
-            lambda t: _precision(t) + _negative_predictive_value(t) - 1,
+            _markedness,
             low=-1,
         ),
         Measure("geometric_mean", "Geometric mean of rates", _geometric_mean),
         Measure("fowlkes_mallows", "Fowlkes–Mallows index", _fowlkes_mallows),
-        Measure("lift", "Lift", lambda t: _ratio(_precision(t), t.positive / t.total), high=np.inf),
+        Measure("lift", "Lift", _lift, high=np.inf),
         Measure(
             "positive_likelihood_ratio",
             "Positive likelihood ratio",
-            lambda t: _ratio(_recall(t), np.maximum(1 - _specificity(t), 0)),
+            _positive_likelihood_ratio,
             high=np.inf,
         ),
         Measure(
             "negative_likelihood_ratio",
             "Negative likelihood ratio",
-            lambda t: _ratio(1 - _recall(t), np.maximum(_specificity(t), 0)),
+            _negative_likelihood_ratio,
             high=np.inf,
             greater_is_better=False,
         ),
         Measure(
             "false_positive_rate",
             "False positive rate",
-            lambda t: _ratio(t.false_positive, t.negative),
+            _false_positive_rate,
             greater_is_better=False,
         ),
         Measure(
             "false_discovery_rate",
             "False discovery rate",
-            lambda t: _ratio(t.false_positive, t.predicted),
+            _false_discovery_rate,
             greater_is_better=False,
         ),
     ]

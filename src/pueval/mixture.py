@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal, get_args
 
+from pueval.checks import in_percent_hint
 from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.samples import Array
@@ -284,11 +285,9 @@ def _check_share(
         if low_holds and high_holds:
             return
     interval = ("(" if low_open else "[") + "0, 1" + (")" if high_open else "]")
-    hint = ""
-    if isinstance(number, Real) and 1 < value <= 100:
-        hint = f" Is it in percent? Then give {value / 100:g}."
-    elif isinstance(number, str) and number == "estimate":
-        hint = f" To have it estimated, leave {name} out."
+    hint = in_percent_hint(number)
+    if isinstance(number, str) and number == "estimate":
+        hint = f" To have it estimated, leave {name} out of evaluate(), or see pueval.priors."
     raise InputError(
         f"{name} must be a number in {interval}; got {value!r}. {_MEANING[name]}{hint}"
     )

@@ -115,7 +115,7 @@ def test_rows_stay_with_their_labels_in_a_large_file(tmp_path, capsys):
 def test_propensity_and_representative(tmp_path, capsys, full):
     source, frame = full
     path = tmp_path / "pu.csv"
-    common = [path, "--from", source, "--class", "disease", "--positive", "yes"]
+    common = [path, "--from", source, "--class", "disease", "--positive", "yes", "--overwrite"]
     made(capsys, *common, "--propensity", "chance")
     labeled = pd.read_csv(path)["label"] == 1
     positive = frame["disease"] == "yes"
@@ -124,6 +124,16 @@ def test_propensity_and_representative(tmp_path, capsys, full):
     labeled = pd.read_csv(path)["label"] == 1
     far = np.hypot(frame["x1"], frame["x2"])
     assert far[labeled].min() > far[positive].median()
+
+
+def test_an_existing_file_is_not_replaced_unasked(tmp_path, capsys):
+    path = tmp_path / "scores.csv"
+    path.write_text("precious")
+    assert run(["simulate", str(path), "--label-frequency", "0.2"]) == 2
+    assert "is there already, and would be lost" in capsys.readouterr().err
+    assert path.read_text() == "precious"
+    assert run(["simulate", str(path), "--label-frequency", "0.2", "--overwrite"]) == 0
+    assert path.read_text().startswith("score,label")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +150,7 @@ def test_propensity_and_representative(tmp_path, capsys, full):
         (["--count", "5", "--from", "nowhere.csv"], "--from needs --class"),
         (["--count", "5", "--from", "nowhere.csv", "--class", "y"], "there is no file 'nowhere"),
         (["--count", "5", "--from", "x", "--class", "y", "--rows", "9"], "--rows belongs to a"),
-        (["--count", "5", "--rows", "0"], "n must be a positive whole number"),
+        (["--count", "5", "--rows", "0"], "n must be a whole number of at least 1"),
     ],
 )
 def test_bad_options(tmp_path, capsys, options, message):

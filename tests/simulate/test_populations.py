@@ -259,7 +259,10 @@ def test_seeds():
         (lambda: ranked(0.5, prevalence=0.2), "concentration must be at least 1; got 0.5"),
         (lambda: ranked(4, prevalence=0.3), r"The prevalence must be at most 0\.25"),
         (lambda: Remainder(Beta(1, 0.5), 0.1), "positives cannot be 0.1 of all rows"),
-        (lambda: binormal(2, prevalence=0.3).draw(0, seed=0), "n must be a positive whole number"),
+        (
+            lambda: binormal(2, prevalence=0.3).draw(0, seed=0),
+            "n must be a whole number of at least 1",
+        ),
         (lambda: binormal(2, prevalence=0.3).tpr_at(1.5), r"must lie in \[0, 1\]"),
         (lambda: binormal(2, prevalence=0.3).area("f1"), "area must be 'roc_auc' or"),
         (lambda: binormal(2, prevalence=0.3).measure("f", threshold=1), "there is no measure 'f'"),

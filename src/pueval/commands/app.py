@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import cyclopts
 
@@ -35,11 +36,15 @@ app = cyclopts.App(
         "positives hide among them, or takes your word for it, and gives the right ones."
     ),
 )
-app.command(evaluate_command, name="evaluate")
-app.command(prior_command, name="prior")
-app.command(compare_command, name="compare")
-app.command(simulate_command, name="simulate")
-app.command(count_command, name="count")
+COMMANDS: dict[str, Callable[..., None]] = {
+    "evaluate": evaluate_command,
+    "prior": prior_command,
+    "compare": compare_command,
+    "simulate": simulate_command,
+    "count": count_command,
+}
+for _name, _command in COMMANDS.items():
+    app.command(_command, name=_name)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -57,7 +62,7 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(as_options(str(error)))
     except cyclopts.CycloptsError as error:
         known = [name for name in arguments[:1] if name in app]
-        return _fail(f"{error} See {' '.join(['pueval', *known, '--help'])}.")
+        return _fail(f"{_explained(error, known)} See {' '.join(['pueval', *known, '--help'])}.")
     except BrokenPipeError:
         sys.stderr.close()
         return 1
@@ -70,6 +75,30 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit as stop:
         return _interrupted() if stop.code == INTERRUPTED else int(stop.code or 0)
     return 0
+
+
+def _explained(error: cyclopts.CycloptsError, command: Sequence[str]) -> str:
+    """Say in our words what is wrong with what was typed, where the parser's say little."""
+    if isinstance(error, cyclopts.UnusedCliTokensError) and error.unused_tokens:
+        first = error.unused_tokens[0]
+        if Path(first).suffix:
+            return (
+                f"{first!r} is one file too many. Put a pattern of several in quotes, such as "
+                "'scores/*.parquet'."
+            )
+        return f"{first!r} belongs to no option. Repeat an option for each of its values."
+    if isinstance(error, cyclopts.UnknownOptionError):
+        option = error.token.keyword or error.token.value
+        others = [name for name in COMMANDS if name not in command and option in _options_of(name)]
+        if others:
+            return f"{option} belongs to pueval {' and '.join(others)}."
+    return str(error)
+
+
+def _options_of(command: str) -> set[str]:
+    return {
+        name for argument in app[command].assemble_argument_collection() for name in argument.names
+    }
 
 
 def _interrupted() -> int:

@@ -26,7 +26,7 @@ from pueval.commands.options import (
     shares,
 )
 from pueval.commands.outputs import check_outputs, write_json
-from pueval.commands.terminal import say, show_table, typed
+from pueval.commands.terminal import say, show_table, typed, warn
 from pueval.comparing.comparator import compare
 from pueval.comparing.comparison import Comparison
 from pueval.comparing.paired import check_names
@@ -137,7 +137,9 @@ def compare_command(
             ranking=ranking and comparison.countable,
             command=shlex.join(["pueval", *typed.get()]),
         )
-    if not quiet:
+    if quiet:
+        warn(comparison.warnings)
+    else:
         _print(comparison, shown)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from pueval.commands.evaluations import print_evaluations
+from pueval.commands.evaluations import print_evaluations, weights_mean
 from pueval.commands.groups import (
     evaluate_groups,
     print_groups,
@@ -37,7 +37,7 @@ from pueval.commands.options import (
     shares,
 )
 from pueval.commands.outputs import check_outputs, write_models
-from pueval.commands.terminal import say, show_table, typed
+from pueval.commands.terminal import say, show_table, typed, warn
 from pueval.commands.thresholds import choice_table, choose_all
 from pueval.counts import Counts
 from pueval.curves import naive_auc
@@ -67,7 +67,7 @@ def evaluate_command(
     ] = "shared",
     threshold: Annotated[float | None, Parameter(group=OUTPUT)] = None,
     at: Annotated[list[str] | None, Parameter(group=OUTPUT, negative=())] = None,
-    level: Annotated[float, Parameter(group=OUTPUT)] = 0.95,
+    level: Annotated[float | None, Parameter(group=OUTPUT)] = None,
     intervals: Annotated[bool, Parameter(group=OUTPUT, negative="--no-intervals")] = True,
     variance: Annotated[Literal["sampling", "labeling"], Parameter(group=OUTPUT)] = "sampling",
     n_resamples: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 2000,
@@ -111,7 +111,8 @@ def evaluate_command(
         Also choose a threshold: precision=0.9, recall=0.8, fpr=0.01, top=500 (rows), best=f1 or
         cost=1:20 (what a false positive and a false negative cost); repeat it for several.
     level
-        Confidence level of the limits. They carry the uncertainty of an estimated prior.
+        Confidence level of the limits, 0.95 by default. They carry the uncertainty of an estimated
+        prior.
     intervals
         Whether to compute limits.
     variance
@@ -126,11 +127,13 @@ def evaluate_command(
         Write everything, curves included, to this file.
     """
     check_outputs(file, {"--json": json_path, "--html": html_path})
+    if level is not None and not intervals:
+        raise InputError("--level is that of the intervals, and does not go with --no-intervals.")
     labels = LabelValues(positive, unlabeled, negative)
     how: dict[str, Any] = {
         "target": target,
         "threshold": threshold,
-        "level": level if intervals else None,
+        "level": (0.95 if level is None else level) if intervals else None,
         "variance": variance,
         "n_resamples": n_resamples,
         "seed": seed,
@@ -148,7 +151,9 @@ def evaluate_command(
         groups = evaluate_groups(columns, group_prior, assumed, how)
         if json_path is not None:
             write_models(json_path, file, label, {k: one.to_dict() for k, one in groups.items()})
-        if not quiet:
+        if quiet:
+            warn(f"{name}: {one}" for name, each in groups.items() for one in each.warnings)
+        else:
             print_groups(groups)
         return
     if group_prior != "shared":
@@ -165,12 +170,12 @@ def evaluate_command(
     )
     evaluations = _evaluate_all(counts, assumed, how)
     rankings = {name: ev.ranking() for name, ev in evaluations.items()} if ranking else {}
-    choices = choose_all(at or [], evaluations)
+    chosen = choose_all(at or [], evaluations)
     if json_path is not None:
         models = {
             name: ev.to_dict()
             | ({"ranking": rankings[name]} if rankings else {})
-            | ({"choices": {k: one.to_dict() for k, one in choices[name].items()}} if at else {})
+            | ({"choices": chosen.to_dict(name)} if at else {})
             for name, ev in evaluations.items()
         }
         write_models(json_path, file, label, models)
@@ -178,17 +183,26 @@ def evaluate_command(
         write_report(
             html_path,
             evaluations,
-            choices={name: [*each.values()] for name, each in choices.items()} if at else None,
+            choices={name: [*each.values()] for name, each in chosen.points.items()}
+            if at
+            else None,
             rankings=rankings,
+            notes=chosen.notes,
             command=shlex.join(["pueval", *typed.get()]),
         )
     if quiet:
+        said = [f"{name}: {one}" for name, ev in evaluations.items() for one in ev.warnings]
+        warn([*said, *chosen.notes])
         return
     print_evaluations(evaluations, rankings)
-    if at:
-        show_table(*choice_table(choices))
+    if weight is not None:
+        say(weights_mean(next(iter(counts.values()))))
+    if any(chosen.points.values()):
+        show_table(*choice_table(chosen.points))
         if intervals:
             say("Limits at chosen thresholds allow for their having been chosen on these rows.")
+    for note in chosen.notes:
+        say(f"! {note}")
 
 
 def _evaluate_all(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from pueval.commands.terminal import print_roc_curves, say, show_table
+from pueval.counts import Counts
 from pueval.evaluation import Evaluation
 from pueval.levels import in_percent
 from pueval.presentation import TITLES, assumed, taken_as_exact
@@ -51,6 +52,17 @@ def print_evaluations(
             say(f"{name}: {ev.resolution}.")
         for warning in ev.warnings:
             say(f"! {name}: {warning}")
+
+
+def weights_mean(counts: Counts) -> str:
+    """Say what the weights were taken for."""
+    if not counts.weighted:
+        return "Weights are whole numbers: a row with weight 3 counts as three rows."
+    few = counts.effective[0] + counts.effective[1]
+    return (
+        "Weights are not all whole numbers, so they say how much a row matters: together these "
+        f"rows tell as much as {amount(round(few))} equally weighted ones."
+    )
 
 
 def _limits_mean(ev: Evaluation) -> str:

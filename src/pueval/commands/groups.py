@@ -110,8 +110,10 @@ def _table(groups: GroupEvaluation) -> tuple[list[str], list[list[str]]]:
 def _notes(groups: GroupEvaluation) -> list[str]:
     """Return what is to be said below the table."""
     lines = marks(groups)
-    if len(groups) > PRINTED:
-        lines.append(f"… and {len(groups) - PRINTED:,} more groups; --json writes all of them.")
+    if len(groups.names) > PRINTED:
+        lines.append(
+            f"… and {len(groups.names) - PRINTED:,} more groups; --json writes all of them."
+        )
     if groups.level is not None:
         lines.append(
             f"In brackets: {in_percent(groups.level)} limits for other rows of the same groups."

@@ -13,7 +13,8 @@ from pueval.sources.limits import Engine
 
 COLUMNS = Group("Columns", sort_key=1)
 ASSUMPTIONS = Group(
-    "Assumptions (at most one of the first three; with none the prior is estimated)",
+    "Assumptions",
+    help="At most one of prior, prevalence and label frequency; with none the prior is estimated.",
     sort_key=2,
 )
 ESTIMATION = Group("Estimation", sort_key=2)
@@ -63,7 +64,14 @@ Purity = Annotated[
         'clean labels. "estimate" estimates it together with the prior.',
     ),
 ]
-Weight = Annotated[str | None, Parameter(group=COLUMNS, help="Column with weights of the rows.")]
+Weight = Annotated[
+    str | None,
+    Parameter(
+        group=COLUMNS,
+        help="Column with weights of the rows. Whole numbers count rows (3: as if it were there "
+        "three times); others say how much a row matters.",
+    ),
+]
 Positive = Annotated[
     str,
     Parameter(group=LABELS, help="Value of a labeled positive; 1 also stands for 1.0 and true."),
@@ -99,7 +107,9 @@ Address = Annotated[
         "(spark://host:7077) or Connect server (sc://host:15002).",
     ),
 ]
-Quiet = Annotated[bool, Parameter(group=OUTPUT, negative=(), help="Print nothing but errors.")]
+Quiet = Annotated[
+    bool, Parameter(group=OUTPUT, negative=(), help="Print nothing but errors and warnings.")
+]
 HtmlPath = Annotated[
     str | None,
     Parameter(
@@ -126,13 +136,16 @@ def _share(name: str, text: str | None) -> float | tuple[float, ...] | None:
     """Return a number, or an interval given as two numbers with a comma."""
     if text is None:
         return None
-    if re.fullmatch(r"0,\d{2,}", text):
+    if re.fullmatch(r"0,\d{2,}|0,[2-9]", text):
         raise InputError(
             f"--{name} {text} would be the interval from 0 to {text[2:]}. Write decimals with a "
             f"point: {text.replace(',', '.')}."
         )
     if text == "estimate" and name != "purity":
         raise InputError(f"to have it estimated, leave --{name} out.")
+    percent = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%", text)
+    if percent:
+        raise InputError(f"--{name} must be a share; for {text} give {float(percent[1]) / 100:g}.")
     try:
         numbers = tuple(float(part) for part in text.split(","))
     except ValueError:

@@ -11,6 +11,26 @@ from pueval.errors import InputError
 from pueval.sources.paths import find
 from pueval.writing import is_device, replaced
 
+# How files begin that such an output may replace.
+BEGINNINGS = {"--json": b"{", "--html": b"<!doctype html"}
+
+
+def _is_other(path: Path, beginning: bytes) -> bool:
+    """Whether a file is there, holds something, and begins otherwise."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        found = stream.read(len(beginning))
+    return bool(found) and found.lower() != beginning
+
+
+def check_new(path: str, *, overwrite: bool) -> None:
+    """Refuse to write rows in the place of an existing file, unless that is wanted."""
+    if not overwrite and Path(path).exists() and not is_device(Path(path)):
+        raise InputError(
+            f"{path} is there already, and would be lost. Give another name, or add --overwrite."
+        )
+
 
 def check_outputs(file: str, outputs: dict[str, str | None]) -> None:
     """Refuse to write over what is read, or two things to one place; outputs by their options."""
@@ -26,6 +46,11 @@ def check_outputs(file: str, outputs: dict[str, str | None]) -> None:
         if path in read:
             raise InputError(
                 f"{option} {path} is a file that is read, which would be lost. Give another name."
+            )
+        if _is_other(path, BEGINNINGS[option]):
+            raise InputError(
+                f"{option} {path} is there and holds something else, which would be lost. Give "
+                "another name, or remove it first."
             )
     if len(wanted) > len({*wanted.values()}):
         raise InputError(f"{' and '.join(wanted)} are both {path}. Give each a name of its own.")

@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from cyclopts import Group, Parameter
 
+from pueval.checks import check_count
 from pueval.commands.options import OUTPUT, WHOLE
+from pueval.commands.outputs import check_new
 from pueval.errors import InputError
 from pueval.samples import Array
-from pueval.simulate.checks import check_count
 from pueval.simulate.families import beta_scores, binormal, ranked
 from pueval.simulate.files import label_file, write_drawn
 from pueval.simulate.labeled import Labeling
@@ -62,6 +63,7 @@ def simulate_command(
     ] = "single-sample",
     truth: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     seed: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 0,
+    overwrite: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
 ) -> None:
     """Write a positive-unlabeled file whose truth is known.
 
@@ -128,6 +130,8 @@ def simulate_command(
         Also write the column true_class, which no evaluation may look at.
     seed
         Of the random numbers.
+    overwrite
+        Replace the file if it is there.
     """
     how = {
         "label_frequency": label_frequency, "count": count, "purity": purity,
@@ -140,6 +144,7 @@ def simulate_command(
         "concentration": concentration, "lead": lead,
     }  # fmt: skip
     check_count("seed", seed, least=0)
+    check_new(out, overwrite=overwrite)
     rng = np.random.default_rng(seed)
     if source is not None:
         _refuse(shape, "belongs to a score model; leave it out, or leave --from out")

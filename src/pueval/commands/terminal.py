@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pueval.commands.text_curves import draw_curves
+from pueval.commands.wording import as_options
 from pueval.tables import number, text_table
 
 if TYPE_CHECKING:
@@ -34,6 +35,12 @@ typed: ContextVar[Sequence[str]] = ContextVar("typed", default=())
 def say(text: str) -> None:
     """Print a line."""
     Console(soft_wrap=not sys.stdout.isatty(), highlight=False).print(escape(text))
+
+
+def warn(lines: Iterable[str]) -> None:
+    """Say what looks wrong where nothing else is printed."""
+    for line in lines:
+        print(f"pueval: warning: {as_options(line)}", file=sys.stderr)  # noqa: T201
 
 
 def show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

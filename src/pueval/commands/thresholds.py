@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pueval.errors import InputError
+from pueval.errors import InputError, UnreachableError
 from pueval.evaluation import Evaluation
 from pueval.operating_point import OperatingPoint
 
@@ -18,7 +19,6 @@ SHOWN = {
     "false_positive_rate": "false positive rate",
     "f1": "F1",
 }
-HELP = "write precision=0.9, recall=0.8, fpr=0.01, top=500, best=f1 or cost=1:20"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,12 @@ class Asked:
                 return cls(text, name, value)
         elif name == "best" and value:
             return cls(text, name, value)
-        raise InputError(f"--at {text!r} says nothing: {HELP} (false positive : false negative).")
+        near = difflib.get_close_matches(name, [*NUMBERS, "best", "cost"], n=1)
+        hint = f" Did you mean {near[0]}={value}?" if near and near[0] != name else ""
+        raise InputError(
+            f"--at {text!r} says nothing.{hint} Write precision=0.9, recall=0.8, fpr=0.01, "
+            "top=500, best=f1 or cost=1:20 (false positive : false negative)."
+        )
 
     def of(self, ev: Evaluation) -> OperatingPoint:
         """Choose the threshold of one model."""
@@ -56,12 +61,48 @@ class Asked:
         return ev.threshold_for(**asked)
 
 
-def choose_all(
-    texts: Sequence[str], evaluations: dict[str, Evaluation]
-) -> dict[str, dict[str, OperatingPoint]]:
+@dataclass(frozen=True)
+class Chosen:
+    """All thresholds that were asked for.
+
+    Attributes
+    ----------
+    points : dict of str to dict of str to OperatingPoint
+        By model and by what was asked.
+    unreachable : dict of str to dict of str to str
+        What cannot be reached, and why.
+    """
+
+    points: dict[str, dict[str, OperatingPoint]]
+    unreachable: dict[str, dict[str, str]]
+
+    @property
+    def notes(self) -> list[str]:
+        """Say what cannot be reached."""
+        return [
+            f"{model}, {text}: {why}"
+            for model, all_ in self.unreachable.items()
+            for text, why in all_.items()
+        ]
+
+    def to_dict(self, model: str) -> dict[str, Any]:
+        """Return everything about one model as plain data."""
+        points = {text: one.to_dict() for text, one in self.points[model].items()}
+        lost = {text: {"unreachable": why} for text, why in self.unreachable[model].items()}
+        return points | lost
+
+
+def choose_all(texts: Sequence[str], evaluations: dict[str, Evaluation]) -> Chosen:
     """Choose all thresholds of all models, before anything is printed."""
     asked = [Asked.parse(text) for text in dict.fromkeys(texts)]
-    return {name: {one.text: one.of(ev) for one in asked} for name, ev in evaluations.items()}
+    chosen = Chosen({name: {} for name in evaluations}, {name: {} for name in evaluations})
+    for name, ev in evaluations.items():
+        for one in asked:
+            try:
+                chosen.points[name][one.text] = one.of(ev)
+            except UnreachableError as error:
+                chosen.unreachable[name][one.text] = str(error)
+    return chosen
 
 
 def choice_table(

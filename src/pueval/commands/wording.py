@@ -12,7 +12,6 @@ OPTIONS = {
     "group_prior": "--group-prior",
 }
 PHRASES = {
-    ", or None for no intervals": "",
     " For no intervals use level=None.": "",
     'purity="estimate"': "--purity estimate",
     'group_prior="label_frequency"': "--group-prior label_frequency",

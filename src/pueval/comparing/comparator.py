@@ -144,8 +144,7 @@ def compare(
     joints = replace(joints, ways=work.ways(ready), within=work.within(ready))
     found = in_threads(lambda k: work.finish(k, ready[k], joints), range(len(rows.names)))
     evaluations = dict(zip(rows.names, found, strict=True))
-    estimate = assumptions.estimate
-    notes = _notes(evaluations, estimate.warnings if estimate else ())
+    notes = _notes(evaluations, assumptions.said)
     for note in notes:
         warnings.warn(note, AssumptionWarning, stacklevel=2)
     return Comparison(
@@ -154,7 +153,7 @@ def compare(
         target,
         how,
         method,
-        None if given or estimate is None else rows.names[source],
+        None if given or assumptions.estimate is None else rows.names[source],
         tuple(notes),
         joints,
     )

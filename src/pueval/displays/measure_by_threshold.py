@@ -178,7 +178,8 @@ class MeasureByThresholdDisplay(FromData):
         def place(threshold: Any) -> Any:
             return np.minimum(threshold, beyond)
 
-        said = f"{bracketed(best.value, best.low, best.high)} {_where(best.threshold)}"
+        value = bracketed(best.value, best.low, best.high, clipped=best.clipped)
+        said = f"{value} {_where(best.threshold)}"
         label = entry(self.name, f"corrected, best {said}")
         (self.line_,) = ax.plot(
             place(curve.threshold),
@@ -223,7 +224,9 @@ class MeasureByThresholdDisplay(FromData):
             ax.set_yticks(np.arange(math.floor(low * 5) / 5, measure.high + 0.1, 0.2))
             ax.set_ylim(low - 0.02, measure.high + 0.02)
         despined(ax, despine=despine)
-        edge = np.fmax(np.fmax(curve.value, curve.naive), np.nan_to_num(curve.high))
+        # Limits of ratios may be infinite, and reach out of the picture.
+        high = np.where(np.isfinite(curve.high), curve.high, 0.0)
+        edge = np.fmax(np.fmax(curve.value, curve.naive), high)
         legend_above(ax, place(curve.threshold), edge)
         return self
 

@@ -12,7 +12,7 @@ from pueval.displays.thinning import thin
 from pueval.displays.wording import entry
 from pueval.levels import in_percent
 from pueval.samples import Array
-from pueval.tables import bracketed, number
+from pueval.tables import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +88,7 @@ def draw_pair(
     Drawn
     """
     title, estimate = area
-    said = bracketed(estimate.value, estimate.low, estimate.high)
+    said = str(estimate)
     label = entry(name, f"corrected, {title} {said}")
     looks = style("curve_kwargs", curve_kwargs, label=label, linewidth=2, zorder=3, **defaults)
     (line,) = ax.plot(corrected.x, corrected.y, **looks)

@@ -20,7 +20,7 @@ from pueval.results import Estimate
 from pueval.samples import Array
 from pueval.sensitivity.feasibility import largest_prior
 from pueval.sensitivity.grid import LEAST_PRIOR, SensitivityGrid
-from pueval.tables import bracketed, number
+from pueval.tables import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -225,7 +225,7 @@ class SensitivityDisplay(FromData):
             )
             self.infeasible_.set(edgecolor="0.72", linewidth=0)
         estimate = self.estimate
-        said = bracketed(estimate.value, estimate.low, estimate.high)
+        said = str(estimate)
         self.own_ = ax.errorbar(
             [grid.own.prior],
             [grid.own.purity],

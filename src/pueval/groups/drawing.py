@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pueval.checks import check_count
 from pueval.curves import recover_precision_recall, roc
 from pueval.errors import InputError, require
 from pueval.groups.presentation import shown
@@ -32,6 +33,8 @@ def small_multiples(
     """Draw the curves of some groups; the curve of all rows is in every panel."""
     if curve not in LABELS:
         raise InputError(f"curve must be 'roc' or 'pr'; got {curve!r}.")
+    check_count("most", most)
+    check_count("columns", columns)
     wanted = _wanted(groups, names, most)
     figures, artists = (
         require(f"matplotlib.{part}", extra="plot", purpose="GroupEvaluation.plot()")
@@ -61,12 +64,13 @@ def small_multiples(
     for panel in panels[len(wanted) :]:
         panel.set_visible(False)
     x, y = LABELS[curve]
-    missing = len(groups) - len(wanted)
+    missing = len(groups.names) - len(wanted)
+    title = f"{missing:,} of {len(groups.names):,} groups not shown"
     figure.legend(
         handles=[
             artists.Line2D([], [], color=color, label=label) for color, label in CURVES.items()
         ],
-        title=f"{missing:,} of {len(groups):,} groups not shown" if missing and not names else None,
+        title=title if missing and not names else None,
         loc="outside upper right",
         ncols=2,
         fontsize=8,

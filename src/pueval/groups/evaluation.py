@@ -92,9 +92,6 @@ class GroupEvaluation:
         """Whether each group has estimates."""
         return ~np.isnan(self.prior)
 
-    def __len__(self) -> int:
-        return len(self.names)
-
     def __iter__(self) -> Iterator[str]:
         return iter(NAMES)
 
@@ -333,7 +330,7 @@ class GroupEvaluation:
         }
         parts = [self[name].frame().assign(measure=name, **about) for name in NAMES]
         frame: pd.DataFrame = pandas.concat(parts)
-        order = np.argsort(np.tile(np.arange(len(self)), len(NAMES)), kind="stable")
+        order = np.argsort(np.tile(np.arange(len(self.names)), len(NAMES)), kind="stable")
         return frame.iloc[order].set_index("measure", append=True)
 
     def to_dict(self) -> dict[str, Any]:

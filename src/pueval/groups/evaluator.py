@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy
 
+from pueval.checks import check_count
 from pueval.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation import Evaluation
@@ -224,8 +225,7 @@ def _check_numbers(
             "first: pueval.priors.estimate(y, score, purity='estimate')."
         )
     for name, value in (("min_labeled", labeled), ("min_others", others)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 2:
-            raise InputError(f"{name} must be a whole number of at least 2; got {value!r}.")
+        check_count(name, value, least=2)
 
 
 def _sorted(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pueval.groups.raw import NAMES
 from pueval.presentation import TITLES
 from pueval.tables import MARKED, amount, bracketed, html_table, number, plain_data, text_table
 
@@ -71,15 +72,16 @@ def marks(groups: GroupEvaluation) -> list[str]:
 
 def summary(groups: GroupEvaluation) -> str:
     """Say in one line what was evaluated and assumed."""
-    without = len(groups) - int(groups.evaluated.sum())
-    text = "1 group" if len(groups) == 1 else f"{len(groups):,} groups"
+    number_of = len(groups.names)
+    without = number_of - int(groups.evaluated.sum())
+    text = "1 group" if number_of == 1 else f"{number_of:,} groups"
     if without:
         text += f", {without:,} of them without estimates (see notes)"
     return f"{text}; {groups.overall.summary()}"
 
 
 def _more(groups: GroupEvaluation) -> str:
-    left = len(groups) - MOST
+    left = len(groups.names) - MOST
     return f"… and {left:,} more groups: see frame()" if left > 0 else ""
 
 
@@ -116,11 +118,11 @@ def as_data(groups: GroupEvaluation) -> dict[str, Any]:
             "warnings": list(groups.warnings),
             "measures": {
                 name: {column: getattr(groups[name], column) for column in columns}
-                for name in groups
+                for name in NAMES
             },
             "macro": {
                 name: {k: v for k, v in vars(groups.macro(name)).items() if k != "measure"}
-                for name in groups
+                for name in NAMES
             },
             "overall": groups.overall.to_dict(),
         }

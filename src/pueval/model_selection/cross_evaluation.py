@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from pueval.assumptions import settle
 from pueval.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation import Evaluation
-from pueval.evaluator import evaluate
+from pueval.evaluator import check_options, evaluate
 from pueval.model_selection.out_of_fold import (
     Align,
     Method,
@@ -26,12 +27,15 @@ from pueval.model_selection.out_of_fold import (
     ranks_in_folds,
 )
 from pueval.model_selection.splits import Splits
+from pueval.reading import check_threshold
 from pueval.samples import Array
 from pueval.sources.arrays import check_order, label_kinds
 from pueval.sources.labels import LabelValues
 
 # What an evaluation of one repeat shares with that of all together.
 ASSUMED = ("prior", "prevalence", "label_frequency", "purity", "target")
+# What says how limits are made.
+LIMITS = ("level", "n_resamples", "variance")
 # What evaluate takes and evaluate_cv handles itself.
 HANDLED = (
     "y", "score", "weight", "propensity", "seed", "pos_label", "unlabeled_label", "negative_label",
@@ -149,6 +153,11 @@ def evaluate_cv(
     check_order({"y": y, "X": X, "groups": groups})
     kind = label_kinds(y, LabelValues(*labels.values()))
     asked = choose_method(estimator, method)
+    # Ranks stand for the scores that there are not yet.
+    rows = Counts.from_arrays(
+        y, np.arange(len(kind)), weight=weight, propensity=propensity, **labels
+    )
+    _check_values(rows, seed, how)
     ours = y if known_to(cv, labels) else None
     repeats = partitions(X, ours, kind, groups, cv=cv, n_repeats=n_repeats, seed=seed)
     rank = align == "rank" or (align == "auto" and asked != "predict_proba")
@@ -195,6 +204,18 @@ def _check_keywords(how: dict[str, Any]) -> None:
             f"evaluate_cv() got an unexpected keyword {strange[0]!r}. Besides its own it takes "
             f"{', '.join(known)}."
         )
+
+
+def _check_values(rows: Counts, seed: int, how: dict[str, Any]) -> None:
+    """Refuse values that evaluate would refuse, whatever the scores, before a model is fitted."""
+    rows.check()
+    target = how.get("target", "population")
+    check_options(target, seed=seed, **{name: how[name] for name in LIMITS if name in how})
+    if how.get("threshold") is not None:
+        check_threshold(how["threshold"])
+    given = {name: how.get(name) for name in ("prior", "prevalence", "label_frequency")}
+    if any(value is not None for value in given.values()):
+        settle(rows, target, how.get("purity", 1.0), **given)
 
 
 def _alone(ev: Evaluation, counts: Counts, how: dict[str, Any]) -> Evaluation | None:

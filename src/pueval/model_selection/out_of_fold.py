@@ -9,11 +9,13 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from pueval.checks import check_count
 from pueval.counts import Counts
 from pueval.curves import naive_auc
 from pueval.errors import InputError
 from pueval.model_selection.folds import PUStratifiedKFold
 from pueval.samples import Array, Chunk, Sample
+from pueval.sources.labels import LabelValues
 
 Method = Literal["auto", "predict_proba", "decision_function"]
 Align = Literal["auto", "score", "rank"]
@@ -38,8 +40,7 @@ def partitions(
     ``y`` are labels that the splitter knows; without them it gets 1 for labeled rows and 0 for all
     others.
     """
-    if not isinstance(n_repeats, int | np.integer) or n_repeats < 1:
-        raise InputError(f"n_repeats must be a whole number, at least 1; got {n_repeats!r}.")
+    check_count("n_repeats", n_repeats)
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         found = []
         for repeat in range(n_repeats):
@@ -75,9 +76,10 @@ def partitions(
 
 def known_to(cv: Any, labels: dict[str, Any]) -> bool:
     """Whether a splitter of ours was told what the labels mean."""
-    return isinstance(cv, PUStratifiedKFold) and all(
-        getattr(cv, name) == value for name, value in labels.items()
-    )
+    if not isinstance(cv, PUStratifiedKFold):
+        return False
+    theirs = LabelValues(*(getattr(cv, name) for name in labels))
+    return theirs.same_as(LabelValues(*labels.values()))
 
 
 def _check_groups(pairs: Partition, groups: list[Any]) -> None:

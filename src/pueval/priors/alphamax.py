@@ -8,6 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import xlogy
 
+from pueval.checks import check_count
 from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.priors.base import ScorePriorEstimator
@@ -173,8 +174,8 @@ class AlphaMaxN(ScorePriorEstimator):
 
 
 def _check_bins(bins: int | None) -> None:
-    if bins is not None and (not isinstance(bins, int | np.integer) or bins < 2):
-        raise InputError(f"bins must be a whole number of at least 2; got {bins!r}.")
+    if bins is not None:
+        check_count("bins", bins, least=2)
 
 
 def _rows(counts: Counts) -> tuple[Array, Array, Array]:

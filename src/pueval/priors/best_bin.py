@@ -6,10 +6,11 @@ from numbers import Real
 
 import numpy as np
 
+from pueval.checks import check_fraction
 from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.priors.base import ScorePriorEstimator
-from pueval.priors.reduced import check_fraction, reduced, tails
+from pueval.priors.reduced import reduced, tails
 
 
 class BestBin(ScorePriorEstimator):

@@ -8,12 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pueval.checks import check_fraction
 from pueval.counts import Counts
 from pueval.curves import REVERSED, above_chance, naive_auc
 from pueval.errors import InputError
 from pueval.priors.base import ScorePriorEstimator
 from pueval.priors.dedpul import Dedpul
-from pueval.priors.reduced import check_fraction, moderate
+from pueval.priors.reduced import moderate
 from pueval.priors.roc_network import RocNetwork
 from pueval.priors.tilt import Tilt
 from pueval.sensitivity.feasibility import largest_prior

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from pueval.checks import check_count
 from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.priors.base import ScorePriorEstimator
@@ -205,10 +206,7 @@ class DistCurve(ScorePriorEstimator):
         self.random_state = random_state
 
     def _estimate(self, counts: Counts) -> None:
-        if not isinstance(self.n_curves, int | np.integer) or self.n_curves < 1:
-            raise InputError(
-                f"n_curves must be a whole number of at least 1; got {self.n_curves!r}."
-            )
+        check_count("n_curves", self.n_curves)
         try:
             rng = np.random.default_rng(self.random_state)
         except (TypeError, ValueError) as error:

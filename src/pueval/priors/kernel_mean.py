@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -11,6 +10,7 @@ from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 
+from pueval.checks import check_count
 from pueval.errors import AssumptionWarning, InputError
 from pueval.priors.features import FeaturePriorEstimator
 from pueval.priors.hull import Hull
@@ -130,11 +130,7 @@ class KernelMean(FeaturePriorEstimator):
     def _estimate(self, labeled: Array, unlabeled: Array) -> None:
         if self.kind not in get_args(Kind):
             raise InputError(f"kind must be 'KM1' or 'KM2'; got {self.kind!r}.")
-        most: object = self.max_rows
-        if not isinstance(most, Integral) or most < 4:
-            raise InputError(
-                f"max_rows must be a whole number of at least 4; got {self.max_rows!r}."
-            )
+        check_count("max_rows", self.max_rows, least=4)
         rows, unit = _scaled(np.concatenate([labeled, unlabeled]), standardize=self.standardize)
         labeled, unlabeled = self._drawn(*np.split(rows, [len(labeled)]))
         n_labeled, n_unlabeled = len(labeled), len(unlabeled)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
@@ -91,10 +90,3 @@ def tails(table: Reduced) -> tuple[Array, Array, Array]:
     at = table.labeled > 0
     labeled, unlabeled = np.cumsum(table.labeled), np.cumsum(table.unlabeled)
     return table.score[at], labeled[at] / labeled[-1], unlabeled[at] / unlabeled[-1]
-
-
-def check_fraction(name: str, value: float) -> None:
-    """Refuse an argument that is not a number strictly between 0 and 1."""
-    number: object = value
-    if not isinstance(number, Real) or not 0 < value < 1:
-        raise InputError(f"{name} must be a number in (0, 1); got {value!r}.")

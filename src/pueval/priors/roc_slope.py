@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaincinv
 
+from pueval.checks import check_fraction
 from pueval.counts import Counts
 from pueval.priors.base import ScorePriorEstimator
-from pueval.priors.reduced import check_fraction, reduced, tails
+from pueval.priors.reduced import reduced, tails
 from pueval.samples import Array
 from pueval.sensitivity.feasibility import largest_prior
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import heapq
 import warnings
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal, get_args
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from pueval.checks import check_count
 from pueval.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.priors.features import FeaturePriorEstimator
@@ -157,11 +158,7 @@ class Tice(FeaturePriorEstimator):
         if delta is not None and not (isinstance(delta, Real) and 0 < float(delta) < 1):
             raise InputError(f"delta must be a number in (0, 1), or None; got {self.delta!r}.")
         for name, least in (("folds", 2), ("iterations", 1), ("max_splits", 0), ("min_rows", 1)):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < least:
-                raise InputError(
-                    f"{name} must be a whole number of at least {least}; got {value!r}."
-                )
+            check_count(name, getattr(self, name), least=least)
 
     def _largest_bound(
         self,

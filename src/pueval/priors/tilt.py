@@ -9,6 +9,7 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 from scipy.special import chdtrc, expit, logit, ndtri
 
+from pueval.checks import check_fraction, in_percent_hint
 from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.priors.base import ScorePriorEstimator
@@ -180,16 +181,14 @@ class Tilt(ScorePriorEstimator):
 
     def _check(self) -> float | None:
         """Return the known purity, or None if it is to be estimated."""
-        level: Any = self.level
+        check_fraction("level", self.level)
         purity: Any = self.purity
-        if not isinstance(level, Real) or not 0 < level < 1:  # type: ignore[operator]
-            raise InputError(f"level must be a number in (0, 1); got {level!r}.")
         if isinstance(purity, str) and purity == "estimate":
             return None
         if isinstance(purity, bool | np.bool_) or not isinstance(purity, Real):
             raise InputError(f'purity must be a number or "estimate"; got {purity!r}.')
         if not 0 < purity <= 1:  # type: ignore[operator]
-            raise InputError(f"purity must be in (0, 1]; got {purity!r}.")
+            raise InputError(f"purity must be in (0, 1]; got {purity!r}.{in_percent_hint(purity)}")
         return float(purity)
 
 

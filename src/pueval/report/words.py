@@ -58,6 +58,9 @@ def measured(estimate: Estimate) -> str:
     return f"{text} ({estimate.low:.{digits}f}–{estimate.high:.{digits}f})"
 
 
+NOT_SO_MANY = "these data do not allow so many."
+
+
 def answer(ev: Evaluation) -> list[tuple[str, bool]]:
     """Say in two sentences what came out, as pieces of text of which one matters most."""
     auc, mixture = ev["roc_auc"], ev.mixture
@@ -83,10 +86,12 @@ def answer(ev: Evaluation) -> list[tuple[str, bool]]:
         among += f" and {right}"
     first = f"Counting unlabeled rows as negative, the AUC looks like {naive}. With {among}, it"
     if not ev.counts.has_propensity and contradiction(ev.counts, mixture) is not None:
+        if auc.clipped:
+            return [(f"{first} would be", False), ("beyond 1:", True), (NOT_SO_MANY, False)]
         return [
             (f"{first} would be", False),
             (f"{corrected},", True),
-            ("but these data do not allow so many.", False),
+            (f"but {NOT_SO_MANY}", False),
         ]
     return [(f"{first} is", False), (f"{corrected}.", True)]
 

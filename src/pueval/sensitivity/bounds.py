@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 import scipy
 
+from pueval.checks import check_fraction
 from pueval.counts import Counts, Steps
 from pueval.errors import InputError
 from pueval.mixture import Mixture
@@ -244,8 +245,7 @@ def claesen_bounds(
         raise InputError("there are no unlabeled rows, so nothing needs bounding.")
     if not counts.countable:
         raise InputError("bounds count rows, and these have float weights. Leave the weights out.")
-    if not 0 < level < 1:
-        raise InputError(f"level must be a number in (0, 1); got {level!r}.")
+    check_fraction("level", level)
     lowest, highest = prior if isinstance(prior, tuple) else (prior, prior)
     for one in (lowest, highest):
         Mixture(one)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from pueval.checks import check_fraction
 from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.levels import in_percent
@@ -106,8 +107,7 @@ def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -
     counts.check()
     counts.check_random("the largest prior")
     Mixture(0.0, purity)
-    if not 0 < level < 1:
-        raise InputError(f"level must be a number in (0, 1); got {level!r}.")
+    check_fraction("level", level)
     if not counts.n_unlabeled:
         raise InputError("there are no unlabeled rows, so there is no prior to bound.")
 
@@ -318,12 +318,18 @@ def contradiction_within(
         return f"no prior and purity within the given limits fit: {found}"
     if not counts.n_unlabeled:
         return None
-    largest = largest_prior(counts, purity=purity[0], level=level).prior
-    if prior[1] <= largest:
+    limit = largest_prior(counts, purity=purity[0], level=level)
+    if limit.allows(prior[1]):
         return None
+    if not limit.possible:
+        return (
+            f"no prior fits a purity of {purity[0]:g} ({in_percent(level)} confidence), where the "
+            "given limits of the purity begin. Limits of the measures allow for all of it; raise "
+            "it to make them narrower."
+        )
     with_purity = "" if purity[0] == 1 else f" with purity {purity[0]:g}"
     return (
-        f"priors above {largest:.3g} do not fit this ranking{with_purity} ({in_percent(level)} "
+        f"priors above {limit.prior:.3g} do not fit this ranking{with_purity} ({in_percent(level)} "
         f"confidence), and the given limits of the prior reach to {prior[1]:g}. Limits of the "
         "measures allow for all of it; lower it to make them narrower."
     )

@@ -32,9 +32,3 @@ def real_numbers(values: Any, name: str) -> Array:
         return column.astype(np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{name} must hold numbers; got dtype {column.dtype}.") from None
-
-
-def check_count(name: str, value: object, *, least: int = 1) -> None:
-    """Refuse anything but a whole number of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}.")

@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import betaincc, betainccinv, betaln, ndtr, ndtri, xlog1py, xlogy
 
+from pueval.checks import check_fraction
 from pueval.errors import InputError
 from pueval.samples import Array
 
@@ -210,5 +211,4 @@ def check_positive(name: str, value: object) -> None:
 
 def check_share(name: str, value: object) -> None:
     """Refuse anything but a number strictly between 0 and 1."""
-    if not 0 < check_number(name, value) < 1:
-        raise InputError(f"{name} must be a number in (0, 1); got {value!r}.")
+    check_fraction(name, value)

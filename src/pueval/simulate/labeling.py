@@ -6,9 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pueval.checks import check_count
 from pueval.errors import InputError
 from pueval.samples import Array
-from pueval.simulate.checks import check_count, read_truth, real_numbers
+from pueval.simulate.checks import read_truth, real_numbers
 from pueval.simulate.densities import check_share
 from pueval.simulate.labeled import Labeling
 

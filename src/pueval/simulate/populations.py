@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pueval.checks import check_count
 from pueval.curves import PrecisionRecallCurve, RocCurve
 from pueval.errors import InputError
 from pueval.measures import find_measure
@@ -347,8 +348,7 @@ class Population:
         >>> int(rows.positive.sum())
         300
         """
-        if not isinstance(n, int | np.integer) or n < 1:
-            raise InputError(f"n must be a positive whole number; got {n!r}.")
+        check_count("n", n)
         rng = np.random.default_rng(seed)
         if exact:
             positive = rng.permutation(np.arange(n) < round(self.prevalence * n))

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pueval.checks import check_count
 from pueval.errors import InputError, require
 from pueval.progress import progress_bar
-from pueval.simulate.checks import check_count
 
 if TYPE_CHECKING:
     import pandas as pd

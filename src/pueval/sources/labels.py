@@ -57,6 +57,13 @@ class LabelValues:
         """The values of labeled, unlabeled and negative rows, in this order."""
         return self.positive, self.unlabeled, self.negative
 
+    def same_as(self, other: LabelValues) -> bool:
+        """Whether the values mean the same; missing ones are equal here."""
+        return all(
+            one == two or (is_missing(one) and is_missing(two))
+            for one, two in zip(self.kinds, other.kinds, strict=True)
+        )
+
     @property
     def takes_missing(self) -> bool:
         """Whether a missing label means something."""

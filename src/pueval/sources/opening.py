@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,10 +15,20 @@ from pueval.sources.columns import check_column
 from pueval.sources.paths import Place
 from pueval.sources.sql import NULLS, file_names, quoted, text_literal
 
+# How much of another library's words is passed on.
+LONGEST = 300
+
 
 def unreadable(path: str, error: Exception) -> InputError:
     """Return the error for files that are not what they should be."""
-    reason = " ".join(str(error).split()).split(" Possible fixes")[0][:300]
+    said = " ".join(str(error).split())
+    if re.search(r"unicode|utf-?8", said, re.IGNORECASE):
+        line = re.search(r"Line: (\d+)", said)
+        where = f" (line {line[1]})" if line else ""
+        return InputError(f"{path} is not in UTF-8{where}. Save it as CSV UTF-8 first.")
+    reason = re.split(r" Possible (?:fixes|Solution)| Original Line:", said)[0]
+    if len(reason) > LONGEST:
+        reason = reason[:LONGEST].rpartition(" ")[0] + " …"
     return InputError(f"{path} could not be read as a table: {reason.rstrip('.')}.")
 
 

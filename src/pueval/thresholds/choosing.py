@@ -15,7 +15,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from pueval.counts import Counts
-from pueval.errors import InputError
+from pueval.errors import UnreachableError
 from pueval.measures import Measure
 from pueval.mixture import Mixture, Mixtures
 from pueval.operating_point import OperatingPoint
@@ -59,7 +59,7 @@ def choose(
     if rule.exact is None:
         index = int(rule.pick(these))
         if index < 0:
-            raise InputError(rule.unreachable(these))
+            raise UnreachableError(rule.unreachable(these))
         threshold = float(these.threshold[index])
     else:
         threshold = rule.exact()
@@ -120,7 +120,7 @@ class _Again:
         if region is not None:
             scenarios += [*region.nodes, *extremes(region, partial(self.exact, measure))]
         found = Interval.union(self._known(measure, mixture) for mixture in scenarios)
-        if math.isinf(measure.high):
+        if measure.is_ratio:
             # Ratios may be 0 or infinite in some resamples, of which logarithms say nothing.
             fixed = resamples.at(measure, self.threshold)
             return fixed if math.isnan(found.low) else Interval.union([found.exponential(), fixed])
@@ -128,9 +128,9 @@ class _Again:
 
     def _known(self, measure: Measure, mixture: Mixture) -> Interval:
         """Return limits for a prior and purity that are known exactly; of a ratio's logarithm."""
-        value = float(_scaled(measure, self.exact(measure, mixture))[0])
+        value = float(measure.scaled(self.exact(measure, mixture))[0])
         excess, deviation = self._error(measure, mixture)
-        ends = (-math.inf, math.inf) if math.isinf(measure.high) else (measure.low, measure.high)
+        ends = (-math.inf, math.inf) if measure.is_ratio else (measure.low, measure.high)
         return self.resamples.how.interval(value - excess, math.hypot(deviation, excess), *ends)
 
     def _carried(self, measure: Measure, fixed: Interval) -> Interval:
@@ -141,7 +141,7 @@ class _Again:
         """
         resamples = self.resamples
         value, low, high = (
-            float(_scaled(measure, np.array([each]))[0])
+            float(measure.scaled(np.array([each]))[0])
             for each in (self.exact(measure, resamples.mixture)[0], fixed.low, fixed.high)
         )
         excess, deviation = self._error(measure, resamples.mixture)
@@ -150,13 +150,13 @@ class _Again:
         column = int(np.flatnonzero(resamples.cells.threshold == self.threshold)[0])
         lines = np.arange(resamples.how.n_resamples)
         here = _taken(resamples.cells.drawn, lines, np.full(lines.shape, column))
-        alone = spread(_scaled(measure, self._values(measure, here, resamples.mixture)))
+        alone = spread(measure.scaled(self._values(measure, here, resamples.mixture)))
         more = 0.0 if math.isnan(alone) else max(deviation**2 - alone**2, 0.0)
         added = math.sqrt(more + excess**2)
         reach = resamples.how.reach * added
         low = value - excess - math.hypot(max(value - low, 0.0), reach)
         high = value - excess + math.hypot(max(high - value, 0.0), reach)
-        if math.isinf(measure.high):
+        if measure.is_ratio:
             return replace(Interval(low, high).exponential(), standard_error=fixed.standard_error)
         error = math.hypot(fixed.standard_error, added)
         return Interval(measure.clip(low), measure.clip(high), error)
@@ -164,7 +164,7 @@ class _Again:
     def _error(self, measure: Measure, mixture: Mixture) -> tuple[float, float]:
         """Return mean and spread of how much too good the resamples' choices look there."""
         seen, meant = (
-            _scaled(measure, self._values(measure, shares, mixture))
+            measure.scaled(self._values(measure, shares, mixture))
             for shares in (self.there, self.expected)
         )
         with np.errstate(invalid="ignore"):
@@ -202,12 +202,6 @@ class ChosenLimits:
             return found
         value = measure.clip(value)
         return replace(found, low=min(found.low, value), high=max(found.high, value))
-
-
-def _scaled(measure: Measure, values: Array) -> Array:
-    """Return the logarithms of ratios, which are skewed; other measures as they are."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.log(values) if math.isinf(measure.high) else values
 
 
 def _taken(shares: Shares, lines: Array, index: Array) -> Shares:

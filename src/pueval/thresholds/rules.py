@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pueval.checks import in_percent_hint
 from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.measures import AREAS, MEASURES, Measure, cost, find_measure
@@ -200,7 +201,8 @@ def _highest(counts: Counts) -> float:
 
 def _check_share(name: str, value: float) -> None:
     if not (_is_number(value) and 0 <= value <= 1):
-        raise InputError(f"{name} must be a number in [0, 1]; got {value!r}.")
+        hint = in_percent_hint(value)
+        raise InputError(f"{name} must be a number in [0, 1]; got {value!r}.{hint}")
 
 
 def _is_number(value: object) -> bool:

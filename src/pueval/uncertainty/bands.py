@@ -93,11 +93,22 @@ def precision_recall_band(
     # Of recalls that few labeled rows tell about, the precision is anybody's guess.
     least = min(5 / max(drawn.counts.effective[0], 1.0), 0.5)
     places = PLACES[least <= PLACES]
-    value = np.interp(places, curve.recall, curve.precision)
-    low, high = _limits(_precision_recall, places, drawn)
+    value = _reached(places, curve.recall, curve.precision)
+    low, high = _limits(_precision_recall, places, drawn, read=_reached)
+    # Draws know the curve at some thresholds only, and steps between these as a whole.
+    steps = drawn.counts.at(drawn.cells.threshold)
+    known = _precision_recall(rates(drawn.counts, steps, drawn.mixture, drawn.target))
+    missed = value - _reached(places, *known)
+    low, high = low + missed, high + missed
     if kind == "simultaneous":
         low, high = _wider(low, high, *_covered(_precision_recall, places, drawn))
     return _band(places, value, low, high, drawn, kind)
+
+
+def _reached(places: Array, x: Array, y: Array) -> Array:
+    """Read a curve of steps: its height at the first point at or beyond each place."""
+    found: Array = y[np.minimum(np.searchsorted(x, places), x.size - 1)]
+    return found
 
 
 def _wider(low: Array, high: Array, lowest: Array, highest: Array) -> tuple[Array, Array]:
@@ -135,14 +146,19 @@ def _rising(values: Array) -> Array:
 
 
 def _limits(
-    follow: Follow, places: Array, drawn: Resamples, *, share: bool = False
+    follow: Follow,
+    places: Array,
+    drawn: Resamples,
+    *,
+    share: bool = False,
+    read: Callable[[Array, Array, Array], Array] = np.interp,
 ) -> tuple[Array, Array]:
     """Limits at each place, for itself; heights that are a share of rows have limits of shares."""
 
     def heights(rates: Rates) -> Array:
         x, y = np.broadcast_arrays(*follow(rates))
         lines = zip(np.atleast_2d(x), np.atleast_2d(y), strict=True)
-        return np.array([np.interp(places, one, other) for one, other in lines])
+        return np.array([read(places, one, other) for one, other in lines])
 
     low, high = _union(
         _around(heights(value), heights(middle), heights(again), drawn, part, share=share)

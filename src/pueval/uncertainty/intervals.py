@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pueval.checks import check_count, check_fraction
 from pueval.counts import Counts, Steps
 from pueval.errors import InputError
 from pueval.levels import normal_reach
@@ -65,19 +66,17 @@ class Resampling:
     variance: str = "sampling"
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.level, int | float | np.number) and 0 < self.level < 1):
-            raise InputError(
-                f"level must be a number in (0, 1), or None for no intervals; got {self.level!r}."
-            )
+        try:
+            check_fraction("level", self.level)
+        except InputError as error:
+            raise InputError(f"{error} For no intervals use level=None.") from None
         if self.variance not in VARIANCES:
             raise InputError(
                 "variance must be 'sampling' (another sample of rows) or 'labeling' (these rows, "
                 f"another random choice of labels); got {self.variance!r}."
             )
         for name in ("n_resamples", "seed"):
-            number = getattr(self, name)
-            if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:
-                raise InputError(f"{name} must be a whole number of at least 0; got {number!r}.")
+            check_count(name, getattr(self, name), least=0)
         if self.n_resamples < 2:
             raise InputError(
                 f"n_resamples must be at least 2; got {self.n_resamples!r}. "

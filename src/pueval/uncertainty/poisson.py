@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from pueval.binning import check_bins
+from pueval.checks import check_count
 from pueval.counts import Counts
 from pueval.errors import InputError
 from pueval.sources.columns import Columns
@@ -87,8 +86,7 @@ def poisson_resamples(
     if not names:
         raise InputError("scores must name at least one column; got none.")
     for name, number, least in (("n_resamples", n_resamples, 1), ("seed", seed, 0)):
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-            raise InputError(f"{name} must be a whole number of at least {least}; got {number!r}.")
+        check_count(name, number, least=least)
     found = read_resamples(
         frame,
         Columns(label, names),

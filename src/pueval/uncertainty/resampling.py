@@ -107,7 +107,7 @@ class Resamples:
         known = self._known_error(measure.name)
         if known is not None:
             there = rates(self.counts, self.counts.at(threshold), self.mixture, self.target)
-            limits = self.how.ratio if math.isinf(measure.high) else self.how.interval
+            limits = self.how.ratio if measure.is_ratio else self.how.interval
             return limits(float(measure(there)[0]), known, measure.low, measure.high)
         column = [int(np.flatnonzero(self.cells.threshold == threshold)[0])]
         here = self.counts.at(threshold)
@@ -118,12 +118,12 @@ class Resamples:
         def drawn(mixture: Mixture | Mixtures) -> Array:
             rates = self.rates_for(self.cells.drawn, mixture, column)
             values = measure(rates)
-            if math.isinf(measure.high):
+            if measure.is_ratio:
                 # A ratio with nothing left below the line is infinite, not unknown.
                 values = np.where(np.isnan(values) & (rates.predicted > 0), math.inf, values)
             return values.ravel()
 
-        if math.isinf(measure.high):
+        if measure.is_ratio:
             # Ratios are far from normal.
             nodes = [] if self.region is None else self.region.nodes
             first = self.uncertain or self.mixture
@@ -147,12 +147,27 @@ class Resamples:
         The best of many noisy values is too good on average. How much is seen from the resamples,
         whose best values are too good compared with that of what they are drawn from; it is taken
         off, and `DOUBT` times as much is added to the standard error, since it is known only
-        roughly.
+        roughly. Of ratios, all that is done with the logarithms.
         """
+        if measure.is_ratio:
+            found = self._best(measure, value, scaled=True).exponential()
+            if not math.isnan(found.low):
+                return found
+        return self._best(measure, value, scaled=False)
+
+    def _best(
+        self, measure: Measure, best: Callable[[Mixture], float], *, scaled: bool
+    ) -> Interval:
+        low, high = (-math.inf, math.inf) if scaled else (measure.low, measure.high)
+
+        def value(mixture: Mixture) -> float:
+            return float(measure.scaled(np.array(best(mixture)))) if scaled else best(mixture)
+
         sign = 1.0 if measure.greater_is_better else -1.0
 
         def best_of(shares: Shares, mixture: Mixture | Mixtures) -> Array:
-            values = sign * measure(self.rates_for(shares, mixture))
+            values = measure(self.rates_for(shares, mixture))
+            values = sign * (measure.scaled(values) if scaled else values)
             found: Array = np.where(np.isnan(values), -math.inf, values).max(axis=-1)
             # Where it is defined at no threshold, there is no best value.
             return sign * np.where(np.isneginf(found), math.nan, found)
@@ -161,14 +176,14 @@ class Resamples:
             """Best values of all draws, and by how much they are too good on average."""
             drawn = best_of(self.cells.drawn, mixture)
             around = self.mixture if isinstance(mixture, Mixtures) else mixture
-            defined = drawn[~np.isnan(drawn)]
+            defined = drawn[np.isfinite(drawn)]
             average = defined.mean() if defined.size else math.nan
             return drawn, float(average - best_of(self.cells.expected, around))
 
         def corrected(mixture: Mixture, varied: Mixture | Mixtures) -> Interval:
             drawn, optimism = draws(varied)
             error = math.hypot(spread(drawn), DOUBT * optimism)
-            return self.how.interval(value(mixture) - optimism, error, measure.low, measure.high)
+            return self.how.interval(value(mixture) - optimism, error, low, high)
 
         scenarios = self._scenarios(lambda m: best_of(self.cells.expected, m))
         if self.estimated is None:
@@ -182,8 +197,8 @@ class Resamples:
             varied - optimism + noise * self.cells.noise,
             math.hypot(spread(drawn), noise),
             scenarios,
-            measure.low,
-            measure.high,
+            low,
+            high,
         )
 
     def average_precision(self, value: Callable[[Mixture], float]) -> Interval:
