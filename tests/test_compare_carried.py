@@ -228,7 +228,8 @@ class TestGivenIntervals:
         assert (ev["f1"].low, ev["f1"].high) == (alone["f1"].low, alone["f1"].high)
         chance = found.best_probability("f1")
         [pair] = compared(*data, prior=found.mixture.prior).differences("f1")
-        assert min(chance.values()) == pytest.approx(pair.pvalue / 2, rel=1e-6)
+        # With a prior, the prevalence varies with the number of labeled rows.
+        assert min(chance.values()) == pytest.approx(pair.pvalue / 2, rel=1e-3)
 
 
 def test_several_models_and_rows_drawn_again():

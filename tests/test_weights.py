@@ -220,8 +220,10 @@ class TestWeightsThatGoWithTheScore:
         def variance(values, weight):
             mean = np.average(values, weights=weight)
             rows = weight.sum() ** 2 / np.sum(weight**2)
-            squares = np.sum(weight**2 * (values - mean) ** 2)
-            return squares / weight.sum() ** 2 * rows / (rows - 1)
+            squares = np.sum(weight**2 * (values - mean) ** 2) / np.sum(weight**2)
+            # One row more, placed anywhere.
+            augmented = rows * squares + rows / (rows + 1) * (mean - 0.5) ** 2 + 1 / 12
+            return augmented / (rows + 1) / rows
 
         for seed in range(6):
             rng = np.random.default_rng(seed)

@@ -36,6 +36,8 @@ class Assumptions:
     by_labels : {"label_frequency", "prevalence"} or None
         What was given, where the prior follows from it and the number of labeled rows, which
         varies by chance.
+    target : {"population", "unlabeled"}
+        Whose share of positives that is about.
     """
 
     mixture: Mixture
@@ -44,12 +46,14 @@ class Assumptions:
     elsewhere: bool = False
     from_propensity: bool = False
     by_labels: Follows | None = None
+    target: Target = "population"
 
     def prior_error(self, counts: Counts, mixture: Mixture | None = None) -> float:
         """Return the standard error that a prior then has; that of the middle if none is given."""
         if self.by_labels is None:
             return 0.0
-        return (self.mixture if mixture is None else mixture).prior_error(counts, self.by_labels)
+        prior_error = (self.mixture if mixture is None else mixture).prior_error
+        return prior_error(counts, self.by_labels, self.target)
 
     def limits(self, counts: Counts, reach: float) -> Region | None:
         """Return the region, if there is one, and as much more as the number of labels may err.
@@ -64,6 +68,13 @@ class Assumptions:
             for prior, sign in zip(region.prior, (-1, 1), strict=True)
         )
         return Region((max(low, 0.0), min(high, region.purity[0] * (1 - 1e-9))), region.purity)
+
+    def sizes_vary(self, target: Target) -> bool:
+        """Whether the prevalence of the target varies with how many rows happen to be labeled.
+
+        Not if it is known, nor if the prior follows from the same number and varies instead.
+        """
+        return target == "population" and not (self.by_labels or self.from_propensity)
 
     @property
     def said(self) -> tuple[str, ...]:
@@ -164,14 +175,18 @@ def _given(counts: Counts, target: Target, purity: Any, name: str, value: Any) -
     limits = _limits(name, value) if isinstance(value, tuple | list) else (value, value)
     if not isinstance(known, tuple):
         ends = sorted(convert(limit, known).prior for limit in limits)
-        # Labeled rows collected apart are as many as somebody wanted; propensities say more.
-        by_chance = target == "population" and not counts.has_propensity
-        by_labels = cast("Follows", name) if by_chance and name != "prior" else None
+        # Labeled rows collected apart are as many as somebody wanted, but then no label frequency
+        # is known. Propensities say more.
+        by_chance = target == "population" or name == "label_frequency"
+        by_chance = by_chance and name != "prior" and not counts.has_propensity
+        by_labels = cast("Follows", name) if by_chance else None
         region = None
         if isinstance(value, tuple | list):
             region = Region((ends[0], ends[1]), (known, known))
         mixture = convert(value, known) if region is None else region.middle
-        return Assumptions(mixture, region, by_labels=by_labels)
+        if by_labels is None:
+            return Assumptions(mixture, region)
+        return Assumptions(mixture, region, by_labels=by_labels, target=target)
     if convert is not Mixture:
         raise InputError(
             f"purity as an interval goes with a prior, not with {name}: for each purity in it "

@@ -435,6 +435,12 @@ class Counts:
         return self._labeled.effective, background.effective
 
     @property
+    def squares(self) -> tuple[float, float, float]:
+        """Sums of the squared weights of labeled, unlabeled and negative rows; of rows, if none."""
+        labeled, unlabeled, negative = (kind.squared.total for kind in self._kinds)
+        return labeled, unlabeled, negative
+
+    @property
     def weighted(self) -> bool:
         """Whether rows have float weights of which the squares are known."""
         return any(kind.weighted for kind in self._kinds)

@@ -92,6 +92,21 @@ def average_precision(rates: Rates) -> Array:
     return area
 
 
+def average_precision_slope(rates: Rates) -> float:
+    """Return the slope of the average precision in the prevalence, along legal rates.
+
+    Precision is π·tpr / (π·tpr + (1 − π)·fpr). Its slope in π is that of its log-odds,
+    1/(π(1 − π)), times precision·(1 − precision).
+    """
+    odds = float(rates.prevalence * (1 - rates.prevalence))
+    if odds <= 0:
+        return 0.0
+    legal = legal_rates(rates)
+    precision = np.nan_to_num(MEASURES["precision"](legal))
+    pieces = np.diff(legal.tpr, axis=-1, prepend=0) * precision * (1 - precision)
+    return float(pieces.sum() / odds)
+
+
 @dataclass(frozen=True, eq=False)
 class LegalSteps:
     """How the average precision of many groups at once is made of single thresholds.

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal, get_args
 
+import numpy as np
+
 from pueval.checks import in_percent_hint
 from pueval.counts import Counts
 from pueval.errors import InputError
@@ -152,15 +154,21 @@ class Mixture:
             )
         return cls(prior, purity)
 
-    def prior_error(self, counts: Counts, follows: Follows = "label_frequency") -> float:
+    def prior_error(
+        self,
+        counts: Counts,
+        follows: Follows = "label_frequency",
+        target: Target = "population",
+    ) -> float:
         """Return the standard error of a prior that follows from the number of labeled rows.
 
         That number varies from sample to sample. With a label frequency the number of all
         positives follows from it, in proportion; the error is that of all positives, as if the
         labeled rows were fixed: so the prevalence has the right error, and the prior itself a
-        larger one. With a prevalence, the more positives happen to be labeled, the fewer are left
-        among the unlabeled rows: prior = (prevalence·n − purity·n_L) / (n − n_L), which changes by
-        −(purity − prior)/n_U with each labeled row.
+        larger one; but its own if the unlabeled rows are the target. With a prevalence, the more
+        positives happen to be labeled, the fewer are left among the unlabeled rows: prior =
+        (prevalence·n − purity·n_L) / (n − n_L), which changes by −(purity − prior)/n_U with each
+        labeled row.
 
         Parameters
         ----------
@@ -168,6 +176,8 @@ class Mixture:
             The data.
         follows : {"label_frequency", "prevalence"}
             What is known, and the prior follows from.
+        target : {"population", "unlabeled"}
+            Whose share of positives is to have the right error.
 
         Returns
         -------
@@ -185,6 +195,9 @@ class Mixture:
         relative = math.sqrt((1 - counts.labeled_share) / counts.effective[0])
         if follows == "prevalence":
             return relative * (self.purity - self.prior) * counts.n_labeled / counts.n_unlabeled
+        if target == "unlabeled":
+            # With each labeled row more there is an unlabeled one less, too.
+            return relative * self.prior * (1 + counts.n_labeled / counts.n_unlabeled)
         positives = self.purity * counts.n_labeled / self.label_frequency(counts)
         return relative * positives / counts.n_unlabeled
 
@@ -203,6 +216,31 @@ class Mixture:
         float
         """
         return float(_prevalence(self.prior, self.purity, counts, target))
+
+    def prevalence_error(self, counts: Counts) -> float:
+        """Return the standard error of the prevalence of the population, prior and purity known.
+
+        In another sample, more or fewer rows would be labeled by chance, and with them the share
+        of positives differs: it is the mean, over all rows, of the chance to be positive, which is
+        purity, prior or 0 by the kind of row.
+
+        Parameters
+        ----------
+        counts : Counts
+            The data.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> from pueval import Counts
+        >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
+        >>> round(Mixture(0.0).prevalence_error(counts), 4)    # √(0.1·0.9/1000)
+        0.0095
+        """
+        return float(_prevalence_error(self.prior, self.purity, counts))
 
     def label_frequency(self, counts: Counts) -> float:
         """Return the share of all positives that are labeled.
@@ -252,6 +290,11 @@ class Mixtures:
         prevalence: Array = _prevalence(self.prior, self.purity, counts, target)
         return prevalence
 
+    def prevalence_error(self, counts: Counts) -> Array:
+        """Return the standard error of the prevalence of the population, for each of them."""
+        error: Array = _prevalence_error(self.prior, self.purity, counts)
+        return error
+
     def background_prior(self, counts: Counts) -> Array:
         """Return the share of positives among unlabeled and known negative rows together."""
         share: Array = _background_prior(self.prior, counts)
@@ -269,6 +312,16 @@ def _prevalence(prior: Any, purity: Any, counts: Counts, target: Target) -> Any:
     if target == "unlabeled":
         return prior
     return (purity * counts.n_labeled + prior * counts.n_unlabeled) / counts.n
+
+
+def _prevalence_error(prior: Any, purity: Any, counts: Counts) -> Any:
+    mean = _prevalence(prior, purity, counts, "population")
+    chances = (purity, prior, 0.0)
+    squares = (
+        square * (chance - mean) ** 2
+        for square, chance in zip(counts.squares, chances, strict=True)
+    )
+    return np.sqrt(sum(squares)) / counts.n
 
 
 def _background_prior(prior: Any, counts: Counts) -> Any:

@@ -7,7 +7,7 @@ Claesen et al. (2015) do; with noisy labels it takes them as a random draw from 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,9 @@ from pueval.counts import Counts, Steps
 from pueval.errors import InputError
 from pueval.mixture import NAIVE, Mixture, Mixtures, Target, check_target
 from pueval.samples import Array
+
+# A prevalence drawn by chance is at least this far from 0 and 1.
+LEAST = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +51,15 @@ class Shares(NamedTuple):
     """Shares of the rows of each kind at or above some thresholds.
 
     ``positive`` is the share of the positives, where labeled rows with known propensities
-    tell it; None where the labeled rows are a random draw of them.
+    tell it; None where the labeled rows are a random draw of them. ``chance`` says by how many
+    standard errors the prevalence of the population differs in each line, where it does.
     """
 
     labeled: Array
     unlabeled: Array
     negative: Array
     positive: Array | None = None
+    chance: Array | None = None
 
     @classmethod
     def of(cls, counts: Counts, steps: Steps) -> Shares:
@@ -78,6 +83,7 @@ class Shares(NamedTuple):
             self.unlabeled[..., columns],
             self.negative[..., columns],
             positive,
+            self.chance,
         )
 
 
@@ -183,7 +189,17 @@ def rates_of_shares(
     if target == "unlabeled" and np.any(n_negative):
         # The rates used the known negatives too; the share must agree with the rates.
         predicted = prevalence * tpr + (1 - prevalence) * fpr
-    return Rates(threshold, tpr, fpr, predicted, prevalence, size)
+    found = Rates(threshold, tpr, fpr, predicted, prevalence, size)
+    if shares.chance is None or target != "population":
+        return found
+    moved = prevalence + shares.chance * mixture.prevalence_error(counts)
+    return with_prevalence(found, np.clip(moved, LEAST, 1 - LEAST))
+
+
+def with_prevalence(rates: Rates, prevalence: float | Array) -> Rates:
+    """Return the same rates where positives are more or fewer of the target."""
+    predicted = prevalence * rates.tpr + (1 - prevalence) * rates.fpr
+    return replace(rates, prevalence=prevalence, predicted=predicted)
 
 
 def naive_rates(counts: Counts, steps: Steps) -> Rates:

@@ -25,10 +25,19 @@ def draw_again(
     if by_labels is not None and region is not None:
         region, by_labels = assumptions.limits(counts, how.reach), None
     # Where labels are clean, labeled rows stand for all positives, and can be more or fewer.
-    stand_for = by_labels is not None and mixture.purity == 1
+    stand_for = by_labels is not None and mixture.purity == 1 and target == "population"
     if stand_for:
         counts = counts.with_chance(mixture.label_frequency(counts))
-    drawn = resample(counts, corners, mixture, target, threshold=threshold, how=how, region=region)
+    drawn = resample(
+        counts,
+        corners,
+        mixture,
+        target,
+        threshold=threshold,
+        how=how,
+        region=region,
+        sizes_vary=how.variance == "sampling" and assumptions.sizes_vary(target),
+    )
     if assumptions.estimate is not None:
         from pueval.priors.uncertainty import draw_mixtures, limits
 

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from pueval import AssumptionWarning, Counts, InputError, evaluate, priors
 from pueval.priors import Consensus, Dedpul, Member
@@ -24,6 +25,12 @@ def noisy(rng):
         rng, 8000, prevalence=0.35, label_frequency=0.3, separation=3.5, purity=0.8
     )
     return labeled, score, positive[~labeled].mean(), positive[labeled].mean()
+
+
+def of_population(prior, low, high, rows, level):
+    """Limits of the prior: those of the share in these rows, and how that varies by chance."""
+    chance = norm.ppf(0.5 + level / 2) * np.sqrt(prior * (1 - prior) / rows)
+    return prior - np.hypot(prior - low, chance), prior + np.hypot(high - prior, chance)
 
 
 class TestEstimate:
@@ -56,10 +63,11 @@ class TestEstimate:
         assert 0.1 < share < 0.33
         others = found.members["tilt"].prior + found.members["roc_network, purity free"].prior
         assert found.prior == pytest.approx((1 - share) * network.prior_ + share * others / 2)
-        low, high = found.prior_interval
         limits = found.members["roc_network"].prior_interval
-        assert low == pytest.approx(min(0.93 * limits[0] + 0.07 * network.prior_, found.prior))
-        assert high == pytest.approx(max(0.93 * limits[1] + 0.07 * network.prior_, found.prior))
+        low = min(0.93 * limits[0] + 0.07 * network.prior_, found.prior)
+        high = max(0.93 * limits[1] + 0.07 * network.prior_, found.prior)
+        expected = of_population(found.prior, low, high, np.sum(y == 0), level)
+        assert found.prior_interval == pytest.approx(expected)
 
     def test_weights_with_unknown_purity(self, noisy):
         y, score, _, _ = noisy
@@ -68,8 +76,9 @@ class TestEstimate:
         assert found.prior == pytest.approx((tilt.prior + 2 * network.prior) / 3)
         assert found.purity == pytest.approx((tilt.purity + 2 * network.purity) / 3)
         assert found.purity_interval == network.purity_interval
-        for limit, wider in zip(found.prior_interval, network.prior_interval, strict=True):
-            assert limit == pytest.approx(0.85 * wider + 0.15 * network.prior)
+        low, high = (0.85 * limit + 0.15 * network.prior for limit in network.prior_interval)
+        expected = of_population(found.prior, low, high, np.sum(y == 0), 0.95)
+        assert found.prior_interval == pytest.approx(expected)
 
     def test_weak_scores_are_left_to_the_network(self):
         """Where its limits are far apart, the other members count less."""

@@ -138,7 +138,7 @@ def compare(
     given = any(one is not None for one in known)
     source = 0 if given else _best_separating(rows)
     assumptions = settle(rows.counts[source], target, purity, *known)
-    work = Work(rows, assumptions, target, how)
+    work = Work(rows, assumptions, target, how, assumptions.sizes_vary(target))
     ready = in_threads(lambda k: work.prepare(k, thresholds[k]), range(len(rows.names)))
     joints = work.by_rows(ready) if method == "bootstrap" and how else work.by_influence(ready)
     joints = replace(joints, ways=work.ways(ready), within=work.within(ready))

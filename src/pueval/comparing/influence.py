@@ -26,7 +26,7 @@ from pueval.counts import Counts
 from pueval.legal import LegalSteps
 from pueval.measures import ZERO, Measure, Table
 from pueval.mixture import Mixture, Target
-from pueval.rates import Rates, Shares, background, rates_of_shares
+from pueval.rates import Rates, Shares, background, rates_of_shares, with_prevalence
 from pueval.samples import Array
 
 # Numeric slopes use a step of this share of the smallest cell of the contingency table: errors
@@ -66,6 +66,18 @@ def measure_slopes(measure: Measure, these: Rates, slopes: Rates) -> Array:
         by_hits * (these.prevalence * slopes.tpr)[:, None]
         + by_predicted * slopes.predicted[:, None]
     )
+    return found
+
+
+def prevalence_slopes(measure: Measure, these: Rates) -> Array:
+    """Return the slope of a measure in the prevalence, rates of both classes being the same."""
+    step = STEP * min(float(these.prevalence), 1 - float(these.prevalence))
+    if step <= 0:
+        return np.zeros(these.tpr.shape)
+    above, below = (
+        measure(with_prevalence(these, these.prevalence + sign * step)) for sign in (1, -1)
+    )
+    found: Array = (above - below) / (2 * step)
     return found
 
 

@@ -9,13 +9,19 @@ from typing import Protocol
 
 import numpy as np
 
-from pueval.comparing.influence import StepFunctions, measure_slopes, share_slopes
+from pueval.comparing.influence import (
+    StepFunctions,
+    measure_slopes,
+    prevalence_slopes,
+    share_slopes,
+)
 from pueval.comparing.paired import PairedRows
 from pueval.counts import Counts
 from pueval.measures import MEASURES, Measure, find_measure
 from pueval.mixture import Mixture, Target
 from pueval.rates import Shares, rates_of_shares
 from pueval.samples import Array, in_threads
+from pueval.uncertainty.intervals import one_row_more
 
 # Rows handled at a time, so that their indicators and influences stay small.
 CHUNK = 65_536
@@ -100,22 +106,44 @@ class Joints:
         return float(self._errors[name][model])
 
 
-def area_covariances(rows: PairedRows, functions: list[StepFunctions]) -> tuple[Array, Array]:
+def area_covariances(
+    rows: PairedRows, functions: list[StepFunctions], naive: Array
+) -> tuple[Array, Array]:
     """Return the covariances of naive AUCs and of average precisions.
 
-    ``functions`` has the influence functions of each model. The samples are independent, so their
-    parts add up; as in DeLong's variance a sample of n rows is divided by n − 1. NaN for a single
-    labeled row.
+    ``functions`` has the influence functions of each model, ``naive`` the AUCs. The samples are
+    independent, so their parts add up. Variances of AUCs are those of
+    `pueval.uncertainty.intervals.delong_standard_error`. NaN for a single labeled row.
     """
     models = len(functions)
-    found = np.zeros((2, models, models))
-    for kind, (effective, total) in enumerate(zip(rows.effective, rows.total, strict=True)):
-        if total:
-            free = effective - 1 if kind == 0 else max(effective - 1, 1)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                scale = np.divide(effective, free) / total**2
-                found += _squares(rows, functions, kind) * scale
-    return found[0], found[1]
+    auc, precision = np.zeros((2, models, models))
+    others = rows.total[1] + rows.total[2]
+    away = np.outer(naive - 0.5, naive - 0.5)
+    spread = [
+        _squares(rows, functions, kind) * (size / total**2) if total else None
+        for kind, (size, total) in enumerate(zip(rows.effective, rows.total, strict=True))
+    ]
+    # The row more is placed by two models as alike as other rows are.
+    together = np.mean([_correlation(one[0]) for one in spread[1:] if one is not None], axis=0)
+    for kind, (each, size) in enumerate(zip(spread, rows.effective, strict=True)):
+        if each is None:
+            continue
+        free = size - 1 if kind == 0 else max(size - 1, 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            precision += np.divide(each[1], free)
+        part = 1.0 if kind == 0 else rows.total[kind] / others
+        more = one_row_more(each[0] / part**2, away, size, together) * part**2
+        auc += more if free > 0 else np.nan
+    return auc, precision
+
+
+def _correlation(covariance: Array) -> Array:
+    """Return correlations; 1 where one of two does not vary."""
+    error = np.sqrt(np.diag(covariance))
+    scale = np.outer(error, error)
+    found = np.ones(covariance.shape)
+    np.divide(covariance, scale, out=found, where=scale > 0)
+    return found
 
 
 def _squares(rows: PairedRows, functions: list[StepFunctions], kind: int) -> Array:
@@ -156,6 +184,8 @@ class PairedShares:
         One line per kind of rows.
     covariance : ndarray
         Of the shares: a matrix per kind.
+    sizes_vary : bool
+        Whether the prevalence, which all models share, varies with how many rows are labeled.
     """
 
     counts: Counts
@@ -164,6 +194,7 @@ class PairedShares:
     threshold: Array
     share: Array
     covariance: Array
+    sizes_vary: bool
 
     def take(self, columns: Array) -> PairedShares:
         """Return some of the columns."""
@@ -175,6 +206,7 @@ class PairedShares:
             self.threshold[columns],
             self.share[:, columns],
             inside,
+            self.sizes_vary,
         )
 
     def joint(self, measure: Measure) -> Joint:
@@ -186,6 +218,9 @@ class PairedShares:
             measure, rates, share_slopes(self.counts, self.mixture, self.target)
         )
         covariance = np.einsum("ki,kj,kij->ij", slopes, slopes, self.covariance)
+        if self.sizes_vary:
+            moves = prevalence_slopes(measure, rates) * self.mixture.prevalence_error(self.counts)
+            covariance += np.outer(moves, moves)
         return Joint(
             measure(rates),
             covariance,
@@ -200,7 +235,8 @@ def shares_at(
     mixture: Mixture,
     target: Target,
     *,
-    covariance: bool = True,
+    covariance: bool,
+    sizes_vary: bool,
 ) -> PairedShares:
     """Return shares at each model's descending thresholds, and their covariance.
 
@@ -218,7 +254,9 @@ def shares_at(
     spread = np.full((3, columns, columns), np.nan)
     if covariance:
         spread = _share_covariance(rows, share, _reached_together(rows, thresholds))
-    return PairedShares(rows.counts[0], mixture, target, np.concatenate(thresholds), share, spread)
+    return PairedShares(
+        rows.counts[0], mixture, target, np.concatenate(thresholds), share, spread, sizes_vary
+    )
 
 
 def _share_covariance(rows: PairedRows, share: Array, together: Array) -> Array:

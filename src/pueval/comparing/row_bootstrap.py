@@ -74,7 +74,7 @@ class _Model:
     best: tuple[str, ...]
 
     def values(self, weight: Array) -> list[float]:
-        """Return tpr, fpr, predicted, AUC, average precision, and the best values."""
+        """Return tpr, fpr, predicted, prevalence, AUC, average precision, and the best values."""
         counts = self._drawn(weight)
         there = rates(counts, counts.at(self.threshold), self.mixture, self.target)
         corners = counts.corners()
@@ -83,6 +83,7 @@ class _Model:
             there.tpr[0],
             there.fpr[0],
             there.predicted[0],
+            float(there.prevalence),
             direct_auc(counts, naive_auc(counts, corners), self.mixture),
             float(average_precision(every)),
             *(best_value(MEASURES[name], every)[1] for name in self.best),
@@ -112,8 +113,11 @@ def draw_rows(
     best: tuple[str, ...],
     n_resamples: int,
     seed: int,
+    sizes_vary: bool,
 ) -> Draws:
     """Draw rows again, each kind apart and the same ones for every model.
+
+    If ``sizes_vary``, as many rows of each kind as chance wills.
 
     Rows with integer weights stand for as many rows; float weights are drawn with their row, and
     scaled to the weight that the kind has.
@@ -123,40 +127,47 @@ def draw_rows(
         _Model(rows, counts, rows.order(k), float(thresholds[k]), mixture, target, best)
         for k, counts in enumerate(rows.counts)
     ]
-    drawn = np.empty((n_resamples, len(models), 5 + len(best)))
+    drawn = np.empty((n_resamples, len(models), 6 + len(best)))
     for line in drawn:
-        weight = _draw(rows, rng)
+        weight = _draw(rows, rng, sizes_vary=sizes_vary)
         line[:] = [model.values(weight) for model in models]
     first = rows.counts[0]
-    prevalence = mixture.prevalence(first, target)
     now = [rates(m.counts, m.counts.at(m.threshold), mixture, target) for m in models]
-    center = np.array([[one.tpr[0], one.fpr[0], one.predicted[0]] for one in now])
+    center = np.array(
+        [[one.tpr[0], one.fpr[0], one.predicted[0], float(one.prevalence)] for one in now]
+    )
 
     def as_rates(columns: Array) -> Rates:
-        tpr, fpr, predicted = np.moveaxis(columns, -1, 0)
+        tpr, fpr, predicted, prevalence = np.moveaxis(columns, -1, 0)
         return Rates(thresholds, tpr, fpr, predicted, prevalence, first.n)
 
     return Draws(
         as_rates(center),
-        as_rates(drawn[:, :, :3]),
-        {"roc_auc": drawn[:, :, 3], "average_precision": drawn[:, :, 4]},
-        {name: drawn[:, :, 5 + k] for k, name in enumerate(best)},
+        as_rates(drawn[:, :, :4]),
+        {"roc_auc": drawn[:, :, 4], "average_precision": drawn[:, :, 5]},
+        {name: drawn[:, :, 6 + k] for k, name in enumerate(best)},
     )
 
 
-def _draw(rows: PairedRows, rng: np.random.Generator) -> Array:
+def _draw(rows: PairedRows, rng: np.random.Generator, *, sizes_vary: bool) -> Array:
     """Return how often, or with which weight, each row is drawn."""
     whole = rows.weight is None or rows.weight.dtype.kind == "i"
     weight = np.zeros(rows.n, dtype=np.int64 if whole else np.float64)
-    for kind, total in zip(rows.kinds, rows.total, strict=True):
-        size = kind.stop - kind.start
+    # How many are drawn of each kind: of rows, or of what they count.
+    sizes = [kind.stop - kind.start for kind in rows.kinds]
+    numbers = np.array([int(total) for total in rows.total] if whole else sizes)
+    if sizes_vary:
+        # Of a kind that there is, at least one row.
+        drawn = rng.multinomial(numbers.sum(), numbers / numbers.sum())
+        numbers = np.where(numbers > 0, np.maximum(drawn, 1), 0)
+    for kind, size, number, total in zip(rows.kinds, sizes, numbers, rows.total, strict=True):
         if not size:
             continue
         if rows.weight is None:
-            weight[kind] = np.bincount(rng.integers(size, size=size), minlength=size)
+            weight[kind] = np.bincount(rng.integers(size, size=number), minlength=size)
         elif whole:
-            weight[kind] = rng.multinomial(int(total), rows.weight[kind] / total)
+            weight[kind] = rng.multinomial(number, rows.weight[kind] / total)
         else:
-            again = np.bincount(rng.integers(size, size=size), minlength=size) * rows.weight[kind]
-            weight[kind] = again * (total / again.sum())
+            again = np.bincount(rng.integers(size, size=number), minlength=size) * rows.weight[kind]
+            weight[kind] = again if sizes_vary else again * (total / again.sum())
     return weight

@@ -16,7 +16,7 @@ from pueval.comparing.row_bootstrap import draw_rows, drawn_covariance
 from pueval.curves import direct_auc, naive_auc
 from pueval.evaluation import Evaluation
 from pueval.evaluator import Prepared, finish, prepare
-from pueval.legal import average_precision
+from pueval.legal import average_precision, average_precision_slope
 from pueval.measures import AREAS, MEASURES
 from pueval.mixture import Mixture, Target
 from pueval.presentation import MAXIMA
@@ -62,6 +62,7 @@ class Work:
     assumptions: Assumptions
     target: Target
     how: Resampling | None
+    sizes_vary: bool
 
     @property
     def mixture(self) -> Mixture:
@@ -93,7 +94,12 @@ class Work:
         # Many best thresholds are the same: a column each for different ones.
         thresholds = [np.unique(each[~np.isnan(each)])[::-1] for each in wanted]
         shares = shares_at(
-            self.rows, thresholds, self.mixture, self.target, covariance=self.how is not None
+            self.rows,
+            thresholds,
+            self.mixture,
+            self.target,
+            covariance=self.how is not None,
+            sizes_vary=self.sizes_vary,
         )
         starts = np.cumsum([0, *(each.size for each in thresholds[:-1])])
 
@@ -119,7 +125,12 @@ class Work:
         if self.how is None:
             return dict.fromkeys(AREAS, np.full((size, size), np.nan))
         influences = [model.influence for model in models if model.influence is not None]
-        auc, precision = area_covariances(self.rows, influences)
+        naive = [naive_auc(each.prepared.counts, each.prepared.corners) for each in models]
+        auc, precision = area_covariances(self.rows, influences, np.array(naive))
+        if self.sizes_vary:
+            slopes = [average_precision_slope(model.prepared.rates[0]) for model in models]
+            moves = np.array(slopes) * self.mixture.prevalence_error(self.rows.counts[0])
+            precision = precision + np.outer(moves, moves)
         contrast = self.mixture.purity - self.mixture.background_prior(self.rows.counts[0])
         return {"roc_auc": auc / contrast**2, "average_precision": precision}
 
@@ -135,6 +146,7 @@ class Work:
             best=MAXIMA,
             n_resamples=self.how.n_resamples,
             seed=self.how.seed,
+            sizes_vary=self.sizes_vary,
         )
         # The values are the same; only the covariances are others.
         plain = replace(self, how=None).by_influence(models)
@@ -206,6 +218,7 @@ class Work:
                 threshold=wanted,
                 how=self.how,
                 errors={name: joints.error(name, k) for name in known},
+                sizes_vary=self.sizes_vary,
             )
         else:
             drawn = draw_again(

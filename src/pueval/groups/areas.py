@@ -8,12 +8,13 @@ these are DeLong's placement values.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from pueval.counts import Counts, Steps
 from pueval.groups.rows import Block
-from pueval.groups.totals import Totals
+from pueval.groups.totals import Totals, share
 from pueval.legal import LegalSteps
 from pueval.measures import MEASURES
 from pueval.mixture import NAIVE, Mixtures, Target
@@ -160,6 +161,8 @@ class Influence:
     excess : ndarray
         By how much the area of each group is too large on average, since every labeled row
         helps itself.
+    by_prevalence : ndarray
+        Slope of the area of each group in its prevalence.
     """
 
     value: Array
@@ -168,6 +171,7 @@ class Influence:
     gap: Array
     tail: Array
     excess: Array
+    by_prevalence: Array
 
 
 def naive_auc(table: Table, totals: Totals) -> Influence:
@@ -183,6 +187,7 @@ def naive_auc(table: Table, totals: Totals) -> Influence:
         (above + table.at[0] / 2) / mine.n_labeled,
         above / mine.n_labeled,
         np.ones(table.n_groups),
+        np.zeros(table.n_groups),
         np.zeros(table.n_groups),
     )
 
@@ -203,6 +208,11 @@ def average_precision(
         _from_end(slope.tpr[table.group] * by_tpr + slope.fpr[table.group] * by_fpr, table)
         for slope in _slopes(totals, mixtures, target)
     ]
+    # As in `pueval.legal.average_precision_slope`.
+    like_counts: Any = totals
+    prevalence = mixtures.prevalence(like_counts, target)
+    odds = prevalence * (1 - prevalence)
+    spread = table.sums(steps.gain * steps.precision * (1 - steps.precision))
     without = steps.precision_of(_without(table, mine, own, target))
     # Where nothing else reaches it, a row has no precision but its own.
     without = np.where(without > 0, without, steps.precision)
@@ -213,6 +223,7 @@ def average_precision(
         influence[1],
         np.zeros(table.n_groups),
         table.sums(steps.gain * (steps.precision - without)),
+        share(spread, odds),
     )
 
 
@@ -232,8 +243,8 @@ def _without(table: Table, totals: Totals, mixtures: Mixtures, target: Target) -
     few labeled rows by far.
     """
     rows = totals.effective[0]
-    share = table.beyond[0] / totals.n_labeled
-    fewer = np.maximum(share * rows - 1, 0) / np.maximum(rows - 1, 1) * totals.n_labeled
+    reached = table.beyond[0] / totals.n_labeled
+    fewer = np.maximum(reached * rows - 1, 0) / np.maximum(rows - 1, 1) * totals.n_labeled
     return totals.corrected((fewer, table.beyond[1], table.beyond[2]), mixtures, target)
 
 

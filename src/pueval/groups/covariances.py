@@ -6,6 +6,8 @@ that the rows of the group have on both.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pueval.evaluation import Evaluation
@@ -15,6 +17,7 @@ from pueval.groups.rows import Block
 from pueval.groups.totals import Totals, share
 from pueval.mixture import Mixtures
 from pueval.samples import Array
+from pueval.uncertainty.intervals import one_row_more
 
 
 def whole(overall: Evaluation, prior_error: float) -> Raw:
@@ -34,6 +37,7 @@ def whole(overall: Evaluation, prior_error: float) -> Raw:
         (steps.labeled, steps.unlabeled, steps.negative),
         np.array([prior_error]),
         squares,
+        chance=np.array([float(overall.assumptions.sizes_vary(overall.target))]),
     )
 
 
@@ -60,8 +64,21 @@ def area_covariances(
             _at_scores(of_all, every, table.score),
             own,
             all_totals,
+            _half(name, mine[groups], overall, own),
+            _half(name, known, overall, all_totals),
         )
+        if overall.assumptions.sizes_vary(overall.target):
+            # The prevalence of all rows is the mean of those of the groups.
+            error = _prevalence_error(mine[groups], overall, own)
+            together = of_group.by_prevalence * of_all.by_prevalence * error**2
+            found[block.first + groups] += together * own.n / all_totals.n
     return found
+
+
+def _prevalence_error(prior: Array, overall: Evaluation, totals: Totals) -> Array:
+    like_counts: Any = totals
+    mixtures = Mixtures(prior, np.full(prior.size, overall.mixture.purity))
+    return mixtures.prevalence_error(like_counts)
 
 
 def _influence(
@@ -80,6 +97,7 @@ def _influence(
         found.gap / step,
         found.tail / scale,
         found.excess,
+        found.by_prevalence,
     )
 
 
@@ -118,7 +136,10 @@ def _covariance(
     whole_: tuple[Array, Array],
     totals: Totals,
     all_totals: Totals,
+    half: Array | None,
+    all_half: Array | None,
 ) -> Array:
+    """Covariance of two areas; ``half`` is what a placement of 1/2 is for the AUC."""
     covariance = np.zeros(table.n_groups)
     for kind in range(3):
         weight = table.at[kind]
@@ -126,21 +147,40 @@ def _covariance(
         total, all_total = totals.kinds[kind], all_totals.kinds[kind]
         means = [share(table.sums(weight * one), total)[table.group] for one in (mine, theirs)]
         square, rows = table.squared.at[kind], totals.effective[kind]
-        together = share(table.sums(square * (mine - means[0]) * (theirs - means[1])), total)
-        part = share(together, np.broadcast_to(all_total, together.shape))
+        squares = table.sums(square * (mine - means[0]) * (theirs - means[1]))
+        # Of one row, and from it that of two means, of which one is over all groups.
+        together = share(squares, total**2) * rows
+        if half is None or all_half is None:
+            part = together / np.maximum(rows - 1, 1)
+        else:
+            mean, all_mean = (share(table.sums(weight * one), total) for one in (mine, theirs))
+            away = (mean - half) * (all_mean - all_half)
+            part = one_row_more(together, away, np.maximum(rows, 1), 4 * half * all_half)
+        part = part * share(total, np.broadcast_to(all_total, total.shape))
         if kind:
-            part *= share(total, totals.n_others) * share(all_total, all_totals.n_others)
-        covariance += part * rows / np.maximum(rows - 1, 1)
+            part = part * share(total, totals.n_others) * share(all_total, all_totals.n_others)
+        covariance += np.where(total > 0, part, 0.0)
     return covariance
+
+
+def _half(name: str, prior: Array, overall: Evaluation, totals: Totals) -> Array | None:
+    """Return what a placement of 1/2 is for the corrected AUC; None for other areas."""
+    if name != "roc_auc":
+        return None
+    mixtures = Mixtures(prior, np.full(prior.size, overall.mixture.purity))
+    return 0.5 / contrast(mixtures, totals)
 
 
 def point_covariance(name: str, raw: Raw, every: Raw, totals: Totals, all_totals: Totals) -> Array:
     """Covariance of a measure at the threshold of each group with that of all rows."""
     parts = []
-    for kind in range(3):
+    # Shares of a kind of rows, and the prevalence, which is one of all rows.
+    sizes = (*totals.kinds, totals.n)
+    all_sizes = (*all_totals.kinds, all_totals.n)
+    for kind, (size, all_size) in enumerate(zip(sizes, all_sizes, strict=True)):
         error = every.share_error["shares"][kind]
         slope = share(every.moves[name][kind], error)
-        part = share(totals.kinds[kind], all_totals.kinds[kind])
+        part = share(size, all_size)
         parts.append(raw.moves[name][kind] * slope * part * raw.share_error["shares"][kind])
     total: Array = np.sum(parts, axis=0)
     return total

@@ -190,7 +190,8 @@ def evaluate_by(
         found = group_priors(group_prior, names, totals, enough, overall, counts_of, advance)
     notes |= found.notes
     usable = enough & ~np.isnan(found.prior)
-    raw = _evaluate(blocks, totals, usable, found, overall, progress=progress)
+    chance = _own_chance(totals, overall, group_prior)
+    raw = _evaluate(blocks, totals, usable, found, overall, chance=chance, progress=progress)
     notes |= _contradictions(raw, usable, level)
     uneven = uneven_labels(names, totals, usable) if group_prior == "shared" else None
     said = (*overall.warnings, *([uneven] if uneven else []))
@@ -305,6 +306,7 @@ def _evaluate(
     priors: Priors,
     overall: Evaluation,
     *,
+    chance: Array,
     progress: bool | None,
 ) -> Raw:
     """Evaluate all usable groups, block by block; the others stay undefined."""
@@ -323,6 +325,7 @@ def _evaluate(
             block.beyond(overall.threshold),
             priors.error[groups],
             block.squared.beyond(overall.threshold) if block.weighted else None,
+            chance=chance[groups],
         )
         raw.put(groups, part)
 
@@ -330,6 +333,18 @@ def _evaluate(
         for _ in _in_order(one, blocks):
             advance()
     return raw
+
+
+def _own_chance(totals: Totals, overall: Evaluation, way: Any) -> Array:
+    """Return how much of what its number of labeled rows may err each group has for itself."""
+    if overall.target != "population" or way == "label_frequency":
+        # Where priors follow from the labeled rows of each group, their errors say it all.
+        return np.zeros(totals.n.size)
+    if overall.assumptions.by_labels is None:
+        return np.ones(totals.n.size)
+    # The common prior follows from all labeled rows, and has the error of their number.
+    own: Array = np.sqrt(1 - totals.n / totals.n.sum())
+    return own
 
 
 def _contradictions(raw: Raw, usable: Array, level: float | None) -> dict[int, str]:

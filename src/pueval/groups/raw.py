@@ -36,10 +36,11 @@ class Raw:
         Standard errors over other rows of the same groups.
     prior_moves : dict of str to ndarray
         Change of the value with one standard error of the prior; 0 for a prior that is given.
-    moves : dict of str to ndarray of shape (3, n_groups)
-        Change of measures at the threshold with one standard error of the shares beyond it.
+    moves : dict of str to ndarray of shape (4, n_groups)
+        Change of measures at the threshold with one standard error of the shares beyond it, and
+        of the prevalence.
     share_error : dict
-        ``"shares"``: these standard errors, of shape (3, n_groups).
+        ``"shares"``: these standard errors, of shape (4, n_groups).
     excess : dict
         By how much the average precision is too large on average.
     """
@@ -59,14 +60,14 @@ class Raw:
         def columns(names: tuple[str, ...], shape: tuple[int, ...]) -> dict[str, Array]:
             return {name: np.full(shape, np.nan) for name in names}
 
-        one, three = (size,), (3, size)
+        one, four = (size,), (4, size)
         return cls(
             columns(NAMES, one),
             columns(NAMES, one),
             columns(NAMES, one),
             columns(NAMES, one),
-            columns((*MEASURES,), three),
-            columns(("shares",), three),
+            columns((*MEASURES,), four),
+            columns(("shares",), four),
             columns(("average_precision",), one),
         )
 
@@ -96,12 +97,28 @@ def results(
     beyond: tuple[Array, Array, Array],
     prior_error: Array,
     squares: tuple[Array, Array, Array] | None = None,
+    *,
+    chance: Array,
 ) -> Raw:
-    """Evaluate the groups of a table, which has steps with labeled rows only."""
+    """Evaluate the groups of a table, which has steps with labeled rows only.
+
+    Errors allow for the number of labeled rows, and with it the prevalence; ``chance`` is the
+    part of that error which each group has for itself.
+    """
     target, limits = overall.target, overall.resampling is not None
     mixtures = Mixtures(prior, np.full(prior.size, overall.mixture.purity))
     auc, area = naive_auc(table, totals), average_precision(table, totals, mixtures, target)
-    here = point(beyond, totals, mixtures, target, prior_error if limits else None, squares)
+    like_counts: Any = totals
+    prevalence_error = chance * mixtures.prevalence_error(like_counts)
+    here = point(
+        beyond,
+        totals,
+        mixtures,
+        target,
+        prior_error if limits else None,
+        squares,
+        prevalence_error=prevalence_error,
+    )
     naive_area = naive_average_precision(table, totals)
     raw = Raw(
         {
@@ -118,8 +135,10 @@ def results(
     )
     if not limits:
         return raw
-    raw.error["roc_auc"] = np.sqrt(area_variance(auc, table, totals)) / contrast(mixtures, totals)
-    raw.error["average_precision"] = np.sqrt(area_variance(area, table, totals))
+    placed = np.sqrt(area_variance(auc, table, totals, placements=True))
+    raw.error["roc_auc"] = placed / contrast(mixtures, totals)
+    precise = np.sqrt(area_variance(area, table, totals, placements=False))
+    raw.error["average_precision"] = np.hypot(precise, area.by_prevalence * prevalence_error)
     for name, moves in here.moves.items():
         raw.error[name] = np.sqrt(np.sum(moves**2, axis=0))
     raw.prior_moves.update(here.prior_moves)

@@ -10,18 +10,20 @@ from pueval.groups.areas import Influence, Table
 from pueval.groups.totals import Totals, share
 from pueval.measures import MEASURES
 from pueval.mixture import NAIVE, Mixtures, Target
-from pueval.rates import Rates, Shares
+from pueval.rates import LEAST, Rates, Shares, with_prevalence
 from pueval.samples import Array
+from pueval.uncertainty.intervals import one_row_more
 
 
-def area_variance(influence: Influence, table: Table, totals: Totals) -> Array:
+def area_variance(influence: Influence, table: Table, totals: Totals, *, placements: bool) -> Array:
     """Variance of an area by group: rows of each kind vary apart; ``table`` has labeled steps.
 
-    For the AUC this is DeLong's; rows with float weights add their squares.
+    For the AUC, whose influences are ``placements``, it is that of
+    `pueval.uncertainty.intervals.delong_standard_error`; rows with float weights add their squares.
     """
     square = table.squared
     pieces = [(influence.labeled, table.at[0], square.at[0])]
-    variance = _of_mean(pieces, table, totals.n_labeled, totals.effective[0])
+    variance = _of_mean(pieces, table, totals.n_labeled, totals.effective[0], placements=placements)
     variance[totals.effective[0] <= 1] = np.nan
     for kind in (1, 2):
         total, squares = totals.kinds[kind], totals.squares[kind]
@@ -34,7 +36,12 @@ def area_variance(influence: Influence, table: Table, totals: Totals) -> Array:
             (influence.gap, between, more),
         ]
         found = _of_mean(
-            pieces, table, total, totals.effective[kind], (influence.tail, below, beneath)
+            pieces,
+            table,
+            total,
+            totals.effective[kind],
+            (influence.tail, below, beneath),
+            placements=placements,
         )
         variance += np.where(total > 0, share(total, totals.n_others) ** 2 * found, 0)
     return variance
@@ -57,6 +64,8 @@ def _of_mean(
     total: Array,
     rows: Array,
     tail: tuple[Array, Array, Array] | None = None,
+    *,
+    placements: bool,
 ) -> Array:
     """Variance, by group, of the mean of values that have weights and squared weights.
 
@@ -70,7 +79,10 @@ def _of_mean(
     squares = square * (values - mean) ** 2
     for value, _, mine in pieces:
         squares = squares + table.sums(mine * (value - mean[table.group]) ** 2)
-    found: Array = share(share(squares, total), total) * rows / np.maximum(rows - 1, 1)
+    variance = share(share(squares, total), total) * rows
+    found: Array = variance / np.maximum(rows - 1, 1)
+    if placements:
+        found = one_row_more(variance, (mean - 0.5) ** 2, np.maximum(rows, 1))
     return found
 
 
@@ -82,10 +94,10 @@ class Point:
     ----------
     value, naive : dict of str to ndarray
         Corrected, not clipped; and with unlabeled rows counted as negative.
-    moves : dict of str to ndarray of shape (3, n_groups)
+    moves : dict of str to ndarray of shape (4, n_groups)
         Change of the corrected value if the share of labeled, unlabeled or negative rows beyond
-        the threshold were one standard error larger.
-    error : ndarray of shape (3, n_groups)
+        the threshold, or the prevalence, were one standard error larger.
+    error : ndarray of shape (4, n_groups)
         These standard errors.
     prior_moves : dict of str to ndarray
         Change with one standard error of the prior.
@@ -105,6 +117,8 @@ def point(
     target: Target,
     prior_error: Array | None,
     squares: tuple[Array, Array, Array] | None = None,
+    *,
+    prevalence_error: Array,
 ) -> Point:
     """Evaluate every measure of every group at a threshold; ``beyond`` are rows beyond it.
 
@@ -119,7 +133,7 @@ def point(
     value = {name: measure(here) for name, measure in MEASURES.items()}
     naive = {name: measure(plain) for name, measure in MEASURES.items()}
     if prior_error is None:
-        return Point(value, naive, {}, np.empty((3, 0)), {})
+        return Point(value, naive, {}, np.empty((4, 0)), {})
     shares = [share(one, total) for one, total in zip(beyond, totals.kinds, strict=True)]
     pooled = sum(beyond) / totals.n
     # As in the bootstrap: one row more, spread like all rows, or a share of 0 or 1 had no error.
@@ -140,11 +154,18 @@ def point(
             ends.append((moved[kind], rates))
         for name, change in _changes(ends, error[kind]).items():
             moves[name].append(change)
+    seen = totals.corrected_shares(Shares(*middle), mixtures, target)
+    ends = []
+    for sign in (1.0, -1.0):
+        prevalence = np.clip(seen.prevalence + sign * prevalence_error, LEAST, 1 - LEAST)
+        ends.append((prevalence, with_prevalence(seen, prevalence)))
+    for name, change in _changes(ends, prevalence_error).items():
+        moves[name].append(change)
     return Point(
         value,
         naive,
         {name: np.stack(every) for name, every in moves.items()},
-        error,
+        np.vstack([error, prevalence_error]),
         _prior_moves(beyond, totals, mixtures, target, prior_error),
     )
 

@@ -12,6 +12,7 @@ from pueval.checks import check_fraction
 from pueval.counts import Counts
 from pueval.curves import REVERSED, above_chance, naive_auc
 from pueval.errors import InputError
+from pueval.levels import normal_reach
 from pueval.priors.base import ScorePriorEstimator
 from pueval.priors.dedpul import Dedpul
 from pueval.priors.reduced import moderate
@@ -24,6 +25,8 @@ HARDLY_ANY = 10
 FEW_LABELS = 50
 # An AUC of labeled against unlabeled rows beyond these is suspicious.
 WEAK, TOO_GOOD = 0.65, 0.98
+# With more of the labeled rows tied at the highest score, only the limits of `Tilt` hold.
+SATURATED = 0.5
 # Below this the lower limit of an estimate is not to be trusted.
 HARDLY_SEPARATED = 0.6
 # Members that differ by more than this do not agree.
@@ -188,12 +191,17 @@ class Consensus(ScorePriorEstimator):
             share = _share_of_others(usual)
             prior = _between(network.prior, (tilt.prior + free.prior) / 2, share)
             limits = _drawn_in(network, NARROWER["clean"])
+            if tied_at_the_top(counts) > SATURATED:
+                # The networks take the start of the ROC curve for a line, which it then is.
+                prior, limits = tilt.prior, tilt.prior_interval
         else:
             prior = _between(tilt.prior, self.members_["dedpul"].prior, 0.5)
         if known is not None:
             self.purity_ = known
         self.prior_ = min(prior, float(np.nextafter(self.purity_, 0)))
-        self.prior_interval_ = _holding(self.prior_, limits)
+        limits = _holding(self.prior_, limits)
+        unlabeled = counts.samples()[1].effective
+        self.prior_interval_ = _of_population(self.prior_, limits, unlabeled, self.level)
 
     def _give_up(self, counts: Counts, auc: float) -> None:
         self.prior_ = math.nan
@@ -212,6 +220,11 @@ class Consensus(ScorePriorEstimator):
             f"fits. {mend}, or give the prior."
         )
         self._note(note)
+
+
+def tied_at_the_top(counts: Counts) -> float:
+    """Return the share of the labeled rows that have the highest score of all labeled rows."""
+    return float(counts.labeled[counts.labeled > 0][0] / counts.n_labeled)
 
 
 def _between(first: float, second: float, share: float) -> float:
@@ -239,6 +252,22 @@ def _holding(value: float, limits: tuple[float, float] | None) -> tuple[float, f
     return min(low, value), max(high, value)
 
 
+def _of_population(
+    prior: float, limits: tuple[float, float], rows: float, level: float
+) -> tuple[float, float]:
+    """Widen limits of the share among these unlabeled rows to those of the prior of all such rows.
+
+    How many positives are among so many rows is chance, too; members were trained without it.
+    """
+    share = min(max(prior, 1 / rows), 1 - 1 / rows)
+    more = normal_reach(level) * math.sqrt(share * (1 - share) / rows)
+    low, high = limits
+    return (
+        max(prior - math.hypot(prior - low, more), 0.0),
+        min(prior + math.hypot(high - prior, more), 1.0),
+    )
+
+
 def _doubts(counts: Counts, auc: float, members: list[Member], *, both: bool) -> list[str]:
     """Say in words what makes the estimate doubtful."""
     notes = []
@@ -254,6 +283,13 @@ def _doubts(counts: Counts, auc: float, members: list[Member], *, both: bool) ->
             "there are hardly any positives among the unlabeled rows, or the classifier was "
             "trained on these very rows: then score them out of fold before anything else, with "
             "pueval.model_selection.evaluate_cv or scikit-learn's cross_val_predict."
+        )
+    tied = tied_at_the_top(counts)
+    if tied > SATURATED:
+        notes.append(
+            f"{100 * tied:.0f} % of the labeled rows have the same highest score, and negatives "
+            "among the rows that share it cannot be told apart, so the prior is known poorly. Use "
+            "scores that are not rounded or saturated, such as log-odds, or give the prior."
         )
     if auc < HARDLY_SEPARATED:
         notes.append(

@@ -75,7 +75,8 @@ def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -
     limit of the share of unlabeled rows beyond the score is divided by an exact lower limit of
     the share of labeled rows. The smallest of these ratios, times the purity, bounds the prior;
     a union bound over the scores keeps the error below ``1 − level``. With purity below 1, the
-    ratios the other way round bound (1 − purity)/(1 − prior), too.
+    ratios the other way round bound (1 − purity)/(1 − prior), too, and only the error of each
+    of the two is sure to be below that.
 
     Parameters
     ----------

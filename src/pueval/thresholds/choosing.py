@@ -206,9 +206,13 @@ class ChosenLimits:
 
 def _taken(shares: Shares, lines: Array, index: Array) -> Shares:
     """Take one threshold of each line."""
-    return Shares(
-        *(None if one is None else _lines(one, lines, index) for one in shares)  # type: ignore[arg-type]
-    )
+    found = {
+        name: None if one is None else _lines(one, lines, index)
+        for name, one in shares._asdict().items()
+        if name != "chance"
+    }
+    chance = None if shares.chance is None else shares.chance[lines, 0]
+    return Shares(**found, chance=chance)  # type: ignore[arg-type]
 
 
 def _lines(column: Array, lines: Array, index: Array | int = 0) -> Array:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy  # loads its submodules when they are first used
 
 from pueval.counts import Counts, Steps
 from pueval.errors import InputError
@@ -72,13 +73,21 @@ def draw(
     *,
     threshold: float | Array,
     how: Resampling,
+    sizes_vary: bool,
 ) -> Cells:
-    """Draw counts between thresholds again, as ``how`` says; the given ones are among them."""
+    """Draw counts between thresholds again, as ``how`` says; the given ones are among them.
+
+    If ``sizes_vary``, every draw has its own prevalence, too, as other rows would be labeled.
+    """
     thresholds = cells_between(counts, corners, threshold)
     rng = np.random.default_rng(how.seed)
     if how.variance == "labeling":
         return _draw_labels(counts, thresholds, mixture, how, rng)
-    return _draw_rows(counts, thresholds, how, rng)
+    cells = _draw_rows(counts, thresholds, how, rng)
+    if not sizes_vary:
+        return cells
+    chance = np.random.default_rng([how.seed, 1]).normal(size=(how.n_resamples, 1))
+    return replace(cells, drawn=cells.drawn._replace(chance=chance))
 
 
 def _draw_rows(
@@ -208,6 +217,18 @@ def _stand_for(
     return middle / middle[-1], np.cumsum(number, axis=1) * represented.total / middle[-1]
 
 
+def _rising_cells(rate: Array, weight: Array) -> Array:
+    """Return the share of each cell, of a rate that by chance may fall in places.
+
+    Dropping its falls would move all that is above them; the nearest rate that never falls is
+    the same on average.
+    """
+    rising = scipy.optimize.isotonic_regression(rate, weights=np.maximum(weight, 1e-12)).x
+    cells: Array = np.diff(np.clip(rising, 0, 1), prepend=0)
+    cells /= cells.sum()
+    return cells
+
+
 def _draw_labels(
     counts: Counts,
     thresholds: Array,
@@ -244,6 +265,7 @@ def _draw_labels(
         mixture,
         mixture.prior,
     )
+    pooled = np.diff(rows, prepend=0) / rows[-1]
     labeled = np.zeros((how.n_resamples, thresholds.size))
     if not counts.n_unlabeled:
         labeled += steps.labeled  # no other row could have been labeled
@@ -251,9 +273,9 @@ def _draw_labels(
         for (number, among), rate in zip(kinds, known, strict=True):
             if number <= 0 or not counts.n_unlabeled:
                 continue
-            cells = np.maximum(np.diff(rate, prepend=0), 0)
-            cells /= cells.sum()
             size = max(round(number), 1)
+            # One row more, spread like all rows, as in `_draw_rows`.
+            cells = (size * _rising_cells(rate, pooled) + pooled) / (size + 1)
             left = max((among - number) / max(among - 1, 1), 0)
             again = _multinomial(np.full(how.n_resamples, size), cells, rng, advance) / size
             labeled += number * np.cumsum(cells + np.sqrt(left) * (again - cells), axis=1)

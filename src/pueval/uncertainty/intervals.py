@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -138,7 +139,7 @@ def delong_standard_error(counts: Counts, corners: Steps) -> float:
 
     The placement of a labeled row is the share of the others that it outscores; that of another
     row the share of labeled rows that outscore it; ties count half. Rows with float weights add
-    their squares to the variance. NaN for a single labeled row.
+    their squares to the variance. Each kind gets `one_row_more`. NaN for a single labeled row.
 
     References
     ----------
@@ -173,5 +174,35 @@ def _variance_of_mean(values: Array, steps: Steps, reached: Array, sample: Sampl
         there = np.maximum.accumulate(sample.squared.around(steps.threshold)[1])
         square = np.diff(there, prepend=0)
     mean = np.average(values, weights=weight)
-    correction = sample.effective / max(sample.effective - 1, 1)
-    return float(np.sum(square * (values - mean) ** 2) / sample.total**2 * correction)
+    rows = sample.effective
+    variance = float(np.sum(square * (values - mean) ** 2)) / sample.total**2 * rows
+    return float(one_row_more(variance, (mean - 0.5) ** 2, rows))
+
+
+def one_row_more(variance: Any, away: Any, rows: Any, together: Any = 1.0) -> Any:
+    """Return the variance of a mean placement, with one row more that may stand anywhere.
+
+    Where no row happened to be placed low, placements hardly vary, and a perfect ranking of five
+    labeled rows would be known exactly. The row more has a placement spread evenly over [0, 1].
+
+    Parameters
+    ----------
+    variance : float or ndarray
+        Of the placements of rows, or their covariance by two models.
+    away : float or ndarray
+        Square of the distance of their mean from 1/2, or the product of two.
+    rows : float or ndarray
+        Their number.
+    together : float or ndarray
+        Correlation of the placements of that row by two models.
+
+    Returns
+    -------
+    float or ndarray
+
+    Examples
+    --------
+    >>> round(one_row_more(0.0, 0.25, 5) ** 0.5, 3)    # all of five rows outscore all others
+    0.099
+    """
+    return (rows * variance + rows / (rows + 1) * away + together / 12) / (rows + 1) / rows

@@ -402,12 +402,16 @@ def resample(
     how: Resampling,
     region: Region | None = None,
     errors: Mapping[str, float] | None = None,
+    sizes_vary: bool = False,
 ) -> Resamples:
     """Draw the counts between thresholds again, once they are needed.
 
+    If ``sizes_vary``, as many rows of each kind are drawn as chance wills.
     ``errors`` are standard errors that are known without, that of the AUC among them.
     """
-    draws = partial(draw, counts, corners, mixture, threshold=threshold, how=how)
+    draws = partial(
+        draw, counts, corners, mixture, threshold=threshold, how=how, sizes_vary=sizes_vary
+    )
     exact = how.variance == "sampling" and not counts.has_propensity and errors is None
     delong = delong_standard_error(counts, corners) if exact else None
     return Resamples(how, counts, target, mixture, draws, delong, region, errors=errors or {})
