@@ -1,7 +1,7 @@
 """Normal scores with known truth, in every way that prior and labels can be known.
 
-Positives are N(separation, 1), negatives N(0, 1). Rows are drawn anew each time, but for
-"labeling", where only the labels are.
+Positives are N(separation, 1), negatives N(0, 1). Rows are drawn anew each time, and chance says
+how many of them are labeled; but for "labeling", where only the labels are drawn.
 """
 
 import warnings
@@ -67,8 +67,8 @@ class Setting:
     def draw(self, rng):
         """Return labels, scores, and what to tell evaluate()."""
         n = self.labeled + self.unlabeled
-        share = np.repeat([self.purity, self.prior], [self.labeled, self.unlabeled])
-        y = np.repeat([1, 0], [self.labeled, self.unlabeled])
+        y = rng.random(n) < self.labeled / n
+        share = np.where(y, self.purity, self.prior)
         score = rng.normal(size=n) + self.separation * (rng.random(n) < share)
         if self.known == "interval":
             return y, score, {"prior": (0.8 * self.prior, 1.1 * self.prior), "purity": self.purity}

@@ -52,8 +52,9 @@ PAGE = Path(__file__).parents[2] / "docs/understand/coverage.md"
 INTRO = """# How often intervals hold the truth
 
 Every table below was made by `python -m tests.coverage.tables`: normal scores, 95 % intervals, five
-unlabeled rows to a labeled one, threshold half the separation plus .3. Positives and negatives with
-separation 1 have a true AUC of .76, with separation 2.5 of .96.
+unlabeled rows to a labeled one on average (in each sample as many as chance wills), threshold half
+the separation plus .3. Positives and negatives with separation 1 have a true AUC of .76, with
+separation 2.5 of .96.
 """
 REASONS = """
 Where coverage is low:
