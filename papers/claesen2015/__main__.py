@@ -87,7 +87,7 @@ def figure_3(page: Page) -> None:
     figure, axes = plt.subplots(1, 5, figsize=(13, 3), sharey=True)
     rows = []
     for axis, prior in zip(axes, (0.0, 0.15, 0.3, 0.375, 0.45), strict=True):
-        bounds = claesen_bounds(ranking.counts, prior=prior)
+        bounds = claesen_bounds(ranking.counts, prior=prior, band="bootstrap")
         _band(axis, bounds, OURS, f"prior {prior:g}")
         tpr, fpr = ranking.true_rates(bounds.low.threshold)
         axis.plot(fpr, tpr, color=TRUTH, linestyle=":", label="truth")
@@ -127,9 +127,9 @@ def figure_5(page: Page) -> None:
     """Covertype: rank distribution, ROC and precision-recall curves."""
     ranking = covertype()
     prior = ranking.prior
-    bounds = claesen_bounds(ranking.counts, prior=prior)
-    wide = claesen_bounds(ranking.counts, prior=(0.8 * prior, 1.2 * prior))
-    naive = claesen_bounds(ranking.counts, prior=0.0)
+    bounds = claesen_bounds(ranking.counts, prior=prior, band="bootstrap")
+    wide = claesen_bounds(ranking.counts, prior=(0.8 * prior, 1.2 * prior), band="bootstrap")
+    naive = claesen_bounds(ranking.counts, prior=0.0, band="bootstrap")
     tpr, fpr = ranking.true_rates(bounds.low.threshold)
     figure, axes = plt.subplots(1, 3, figsize=(11.5, 3.6))
     steps = ranking.counts.steps()

@@ -108,7 +108,9 @@ def mixed(
         for start in ("positives", "tighter"):
             if start == "tighter" and not known_negative:
                 continue
-            low, high = claesen_bounds(counts, prior=prior * factor, start=start).roc_auc
+            low, high = claesen_bounds(
+                counts, prior=prior * factor, start=start, band="bootstrap"
+            ).roc_auc
             found.append({"factor": factor, "start": start, "low": low, "high": high, "auc": auc})
     return found
 

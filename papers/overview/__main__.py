@@ -66,7 +66,7 @@ def one(data: str, way: str, repetition: int, networks: Networks) -> dict[str, A
             counts, prior=mixture.prior if mixture else 0.0, purity=mixture.purity if mixture else 1.0,
             level=None, threshold=known.threshold,
         )  # fmt: skip
-        bounds = claesen_bounds(counts, prior=labeling.prior).roc_auc
+        bounds = claesen_bounds(counts, prior=labeling.prior, band="bootstrap").roc_auc
         sharp = known.labeling_bias(4)["roc_auc"] if labeling.purity == 1 else (math.nan, math.nan)
     f1 = truth.at(known.threshold)["f1"].value
     row: dict[str, Any] = {"data": data, "way": way, "auc": auc, "ap": precision, "f1": f1,

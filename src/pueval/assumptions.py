@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from pueval.priors import PriorEstimate
 
 
+# A prevalence may be so many standard errors less than the share of labeled rows.
+CHANCE = 4.0
+
+
 @dataclass(frozen=True)
 class Assumptions:
     """Prior and purity, and how well they are known.
@@ -38,6 +42,8 @@ class Assumptions:
         varies by chance.
     target : {"population", "unlabeled"}
         Whose share of positives that is about.
+    notes : tuple of str
+        What looked wrong with what was given.
     """
 
     mixture: Mixture
@@ -47,6 +53,7 @@ class Assumptions:
     from_propensity: bool = False
     by_labels: Follows | None = None
     target: Target = "population"
+    notes: tuple[str, ...] = ()
 
     def prior_error(self, counts: Counts, mixture: Mixture | None = None) -> float:
         """Return the standard error that a prior then has; that of the middle if none is given."""
@@ -78,8 +85,10 @@ class Assumptions:
 
     @property
     def said(self) -> tuple[str, ...]:
-        """What the estimate of the prior has to say, unless it was made, and said, before."""
-        return () if self.estimate is None or self.elsewhere else self.estimate.warnings
+        """What there is to say; not by an estimate that was made, and has said it, before."""
+        if self.estimate is None or self.elsewhere:
+            return self.notes
+        return (*self.notes, *self.estimate.warnings)
 
 
 def settle(
@@ -169,7 +178,12 @@ def _given(counts: Counts, target: Target, purity: Any, name: str, value: Any) -
     elif name == "prevalence" and target == "population":
 
         def convert(value: float, purity: float) -> Mixture:
-            return Mixture.from_prevalence(counts, value, purity)
+            try:
+                return Mixture.from_prevalence(counts, value, purity)
+            except InputError:
+                if _less_by_chance(counts, value, purity) is None:
+                    raise
+                return Mixture(0.0, purity)
     else:
         convert = Mixture
     limits = _limits(name, value) if isinstance(value, tuple | list) else (value, value)
@@ -186,13 +200,32 @@ def _given(counts: Counts, target: Target, purity: Any, name: str, value: Any) -
         mixture = convert(value, known) if region is None else region.middle
         if by_labels is None:
             return Assumptions(mixture, region)
-        return Assumptions(mixture, region, by_labels=by_labels, target=target)
+        note = None
+        if by_labels == "prevalence" and region is None:
+            note = _less_by_chance(counts, value, known)
+        notes = () if note is None else (note,)
+        return Assumptions(mixture, region, by_labels=by_labels, target=target, notes=notes)
     if convert is not Mixture:
         raise InputError(
             f"purity as an interval goes with a prior, not with {name}: for each purity in it "
             f"the same {name} means another prior. Give prior, as a number or an interval."
         )
     return _of_region(Region(limits, known))
+
+
+def _less_by_chance(counts: Counts, prevalence: float, purity: float) -> str | None:
+    """Say that a prevalence is less than the labeled rows alone make it, if that can be chance.
+
+    Where most positives are labeled, more of them than on average can be in a sample.
+    """
+    least = purity * counts.n_labeled / counts.n
+    error = Mixture(0.0, purity).prevalence_error(counts)
+    if not 0 < least - prevalence <= CHANCE * error:
+        return None
+    return (
+        f"prevalence {prevalence:g} is less than the labeled rows alone make it ({least:.4g}), by "
+        "no more than chance explains: the prior is taken as 0."
+    )
 
 
 def _of_region(region: Region) -> Assumptions:

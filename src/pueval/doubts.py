@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from pueval.assumptions import Assumptions
+from pueval.binning import keys
 from pueval.counts import Counts
 from pueval.curves import REVERSED, above_chance
 from pueval.mixture import Mixture
 from pueval.samples import ends
 from pueval.sensitivity.feasibility import contradiction, contradiction_within
+from pueval.tables import amount
+
+# Where labeled rows, by their propensities, are worth fewer than so many, and than this part of
+# their number, limits were seen to hold too seldom.
+ENOUGH, EVEN = 50, 0.7
 
 
 def reversed_scores(counts: Counts, naive: float) -> str | None:
@@ -41,6 +49,35 @@ def beyond_scores(counts: Counts, threshold: float) -> str | None:
     return (
         f"{'no row scores' if threshold > high else 'all rows score'} at or above the threshold "
         f"{threshold:g}: scores are between {low:.9g} and {high:.9g}."
+    )
+
+
+def within_bin(counts: Counts, threshold: float) -> str | None:
+    """Say that a threshold lies among scores that were put together."""
+    if counts.bins is None or not math.isfinite(threshold):
+        return None
+    wide = counts.wide_scores()
+    same = keys(wide, counts.bins) == keys(np.array([threshold]), counts.bins)
+    if not np.any(same & (wide != threshold)):
+        return None
+    return (
+        f"the threshold {threshold:g} lies inside a bin, whose rows cannot be told apart: measures "
+        f"are those at a neighboring score. Count with more bins than {counts.bins:,}, or take a "
+        "threshold that is a score of the counts."
+    )
+
+
+def few_effective(counts: Counts) -> str | None:
+    """Say that a few labeled rows with small propensities stand for most positives."""
+    if not counts.has_propensity:
+        return None
+    labeled, effective = counts.effective[0], counts.represented().effective
+    if effective >= ENOUGH or effective > EVEN * labeled:
+        return None
+    return (
+        f"with these propensities {amount(round(labeled))} labeled rows tell as much as "
+        f"{effective:.0f} that are equally likely, since some stand for many positives: limits "
+        "hold less often than they say."
     )
 
 

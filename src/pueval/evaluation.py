@@ -441,7 +441,7 @@ class Evaluation(Mapping[str, Estimate]):
         self,
         *,
         level: float = 0.95,
-        band: BandMethod = "bootstrap",
+        band: BandMethod = "clopper-pearson",
         start: Start = "positives",
     ) -> Bounds:
         """Return Claesen's bounds of tables, curves and areas: see `pueval.claesen_bounds`.

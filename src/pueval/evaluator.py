@@ -21,7 +21,9 @@ from pueval.doubts import (
     clipped_values,
     constant_scores,
     contradicted,
+    few_effective,
     reversed_scores,
+    within_bin,
 )
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation import Evaluation
@@ -257,6 +259,8 @@ def finish(
         constant_scores(counts),
         reversed_scores(counts, areas["roc_auc"].naive),
         None if chosen else beyond_scores(counts, threshold),
+        None if chosen else within_bin(counts, threshold),
+        None if how is None else few_effective(counts),
         contradicted(counts, ready.assumptions),
         clipped_values(outside | point.clipped, mixture, point.threshold),
     ]

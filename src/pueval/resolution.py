@@ -38,7 +38,7 @@ class Resolution:
     def __str__(self) -> str:
         return (
             f"scores in bins ({self.bins:,} between a score and twice it): AUC known within "
-            f"±{self.roc_auc:.2g}, rates exact at the thresholds shown, else within "
+            f"±{self.roc_auc:.2g}, rates exact at scores that are kept, else within "
             f"±{max(self.tpr, self.fpr):.2g}"
         )
 

@@ -159,6 +159,29 @@ class TestEstimate:
             priors.estimate(known)
 
 
+@pytest.mark.filterwarnings("ignore::pueval.AssumptionWarning")
+@pytest.mark.parametrize(
+    "transform",
+    [
+        lambda x: np.clip(x, 0, 1),
+        lambda x: (x > 0).astype(float),
+        lambda x: np.round(np.tanh(4 * x)),
+    ],
+    ids=["clipped", "0 or 1", "steep"],
+)
+def test_saturated_scores(transform):
+    """Negatives among rows that share the highest score cannot be told apart."""
+    rng = np.random.default_rng(9)
+    for _ in range(8):
+        positive = rng.random(3000) < 0.35
+        y = positive & (rng.random(3000) < 0.25)
+        found = priors.estimate(y, transform(rng.normal(size=3000) + 1.5 * positive))
+        low, high = found.prior_interval
+        # The networks alone are sure of .45 and more.
+        assert low <= positive[~y].mean() <= high
+        assert any("have the same highest score" in note for note in found.warnings)
+
+
 class TestHopeless:
     def test_constant_scores(self):
         with pytest.raises(InputError, match="says nothing about the prior"):
