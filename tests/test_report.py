@@ -13,7 +13,15 @@ import numpy as np
 import pytest
 
 import pueval.report.page
-from pueval import AssumptionWarning, Counts, InputError, MissingPackageError, compare, evaluate
+from pueval import (
+    AssumptionWarning,
+    Counts,
+    InputError,
+    MissingPackageError,
+    compare,
+    evaluate,
+    priors,
+)
 from pueval.commands.app import run
 from pueval.measures import MEASURES
 from pueval.report import write_report
@@ -175,18 +183,26 @@ def test_what_was_asked_for(rows, ev, tmp_path):
 
 def test_the_code_makes_it_again(rows, ev):
     y, score = rows
+    found, weight = priors.estimate(y, -np.abs(score - 3)), np.linspace(0.5, 1.5, y.size)
+    names = {"evaluate": evaluate, "y": y, "score": score, "estimate": found, "weight": weight}
     for one in (
         ev,
         evaluate(*rows, prior=(0.15, 0.2), purity=(0.95, 1.0), threshold=1, level=None),
         evaluate(*rows, prior=0.2, target="unlabeled", seed=3, level=0.9, n_resamples=50),
         evaluate(*rows, prior=0.2, variance="labeling", threshold=float("-inf")),
+        evaluate(*rows, label_frequency=0.4),
+        evaluate(*rows, prevalence=(0.28, 0.31), purity=0.99),
+        evaluate(*rows, prior=found),
+        evaluate(*rows, purity=0.98),
+        evaluate(*rows, purity="estimate"),
+        evaluate(*rows, prior=0.2, weight=weight),
     ):
         line = (
             code({"model": one}, choices=False, rankings=False)
             .splitlines()[-1]
             .removesuffix('.to_html("report.html")')
         )
-        again = eval(line, {"evaluate": evaluate, "y": y, "score": score})  # noqa: S307
+        again = eval(line, names)  # noqa: S307
         assert repr(again) == repr(one)
 
 

@@ -94,7 +94,8 @@ def html_table(header: Sequence[str], rows: Rows) -> str:
         cells = []
         for k, cell in enumerate(row):
             align = "left" if k == 0 else "right"
-            cells.append(f'<{tag} style="text-align:{align}">{escape(cell)}</{tag}>')
+            style = f"text-align:{align};white-space:nowrap;padding:2px 8px"
+            cells.append(f'<{tag} style="{style}">{escape(cell)}</{tag}>')
         return "<tr>" + "".join(cells) + "</tr>"
 
     head = line("th", header)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pueval.levels import in_percent
+from pueval.mixture import Mixture
 from pueval.presentation import taken_as_exact
 from pueval.report.thinning import Thinned
 from pueval.sensitivity.feasibility import contradiction
@@ -236,12 +237,18 @@ def _arguments(ev: Evaluation) -> str:
     region, estimate = ev.region, ev.prior_estimate
     if ev.counts.has_propensity:
         given["propensity"] = "propensity"
-    if estimate is None and ev.counts.n_unlabeled and not ev.assumptions.from_propensity:
-        given["prior"] = _given(ev.mixture.prior, None if region is None else region.prior)
-    if estimate is not None and estimate.purity_interval is not None:
+    if ev.counts.weighted:
+        given["weight"] = "weight"
+    known = estimate is None or estimate.purity_interval is None
+    if estimate is not None and ev.assumptions.elsewhere:
+        given["prior"] = "estimate"
+    elif not known:
         given["purity"] = '"estimate"'
     elif ev.mixture.purity != 1 or region is not None:
         given["purity"] = _given(ev.mixture.purity, None if region is None else region.purity)
+    if estimate is None and ev.counts.n_unlabeled and not ev.assumptions.from_propensity:
+        name = ev.assumptions.by_labels or "prior"
+        given[name] = _given(_share(ev, name, ev.mixture), _ends(ev, name))
     if ev.target != "population":
         given["target"] = f'"{ev.target}"'
     if not ev.threshold_chosen:
@@ -255,6 +262,23 @@ def _arguments(ev: Evaluation) -> str:
         if ev.resampling.variance != "sampling":
             given["variance"] = f'"{ev.resampling.variance}"'
     return "".join(f", {name}={value}" for name, value in given.items())
+
+
+def _share(ev: Evaluation, name: str, mixture: Mixture) -> float:
+    """Return what a mixture means for the share that was given."""
+    if name == "prior":
+        return mixture.prior
+    counts = ev.counts
+    return mixture.prevalence(counts) if name == "prevalence" else mixture.label_frequency(counts)
+
+
+def _ends(ev: Evaluation, name: str) -> tuple[float, float] | None:
+    if ev.region is None:
+        return None
+    low, high = sorted(
+        _share(ev, name, Mixture(prior, ev.mixture.purity)) for prior in ev.region.prior
+    )
+    return low, high
 
 
 def _given(value: float, interval: tuple[float, float] | None) -> str:
