@@ -40,6 +40,8 @@ def test_names_that_are_imported_when_asked_for():
         "import pueval, sys;"
         "assert pueval.compare.__module__ == 'pueval.comparing.comparator';"
         "assert set(pueval.__all__) <= set(dir(pueval));"
+        "assert 'sklearn' not in sys.modules;"
+        "assert pueval.priors.estimate and pueval.scoring.make_scorer and pueval.displays;"
         "pueval.no_such_name"
     )
     result = in_a_new_interpreter(code)

@@ -105,7 +105,22 @@ __all__ = [
 _LATER = ("pueval.groups", "pueval.comparing")
 
 
+# Modules that people use by their names.
+_ROOMS = (
+    "conversions",
+    "displays",
+    "model_selection",
+    "priors",
+    "ranking",
+    "report",
+    "scoring",
+    "simulate",
+)
+
+
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"{__name__}.{name}")
     for room in _LATER if name in __all__ else ():
         loaded = import_module(room)
         if name in loaded.__all__:
@@ -115,4 +130,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_ROOMS})

@@ -49,7 +49,7 @@ class SensitivityGrid:
     own : Mixture
         The mixture that was assumed.
     own_value : float
-        The measure there.
+        The measure there. Average precisions are all those of some 2,000 scores.
 
     References
     ----------
