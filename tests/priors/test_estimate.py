@@ -43,11 +43,16 @@ class TestObjects:
         with pytest.raises(InputError, match=r"has purity=0\.9; got purity=0\.8"):
             priors.estimate(*rows, method=Tilt(purity=0.9), purity=0.8)
 
+    @pytest.mark.filterwarnings("ignore:no prior fits:pueval.AssumptionWarning")
     @pytest.mark.parametrize("purity", [0.8, "estimate"])
     def test_that_takes_labels_as_clean(self, rows, purity):
         found = priors.estimate(*rows, method=Dedpul(), purity=purity)
         usual = priors.estimate(*rows, method="dedpul", purity=purity)
         assert (found.prior, found.purity) == (usual.prior, usual.purity)
+
+    def test_what_the_data_rule_out_is_said(self, rows):
+        with pytest.warns(AssumptionWarning, match=r"no prior fits a purity of 0\.5"):
+            priors.estimate(*rows, method="dedpul", purity=0.5)
 
     def test_two_runs_must_both_hold(self, rows):
         found = priors.estimate(*rows, method="best_bin", purity="estimate", level=0.9)

@@ -25,7 +25,7 @@ from pueval.priors.roc_slope import RocSlope
 from pueval.priors.tilt import Tilt
 from pueval.priors.two_way import TwoWay
 from pueval.reading import read_counts
-from pueval.sensitivity.feasibility import largest_prior
+from pueval.sensitivity.feasibility import PriorLimit, largest_prior
 from pueval.tables import number, plain_data, text_table
 
 if TYPE_CHECKING:
@@ -262,18 +262,33 @@ def estimate_quietly(
         answer = _diluted(answer, purity)
     known = estimator.get_params().get("purity", purity)
     known = 1.0 if known == "estimate" else known
+    limit = largest_prior(counts, purity=known, level=level)
     return PriorEstimate(
         name,
         answer.prior,
         answer.purity,
         answer.prior_interval,
         answer.purity_interval,
-        largest_prior(counts, purity=known, level=level).prior,
+        limit.prior,
         getattr(estimator, "purity_pvalue_", None),
         getattr(estimator, "members_", {name: answer}),
-        estimator.warnings_,
+        (*estimator.warnings_, *_ruled_out(answer.prior, limit, known, level)),
         level,
     )
+
+
+def _ruled_out(prior: float, limit: PriorLimit, purity: float, level: float) -> list[str]:
+    """Say that the data do not allow the prior that was estimated."""
+    if math.isnan(prior) or limit.allows(prior):
+        return []
+    confidence = f"({in_percent(level)} confidence)"
+    if not limit.possible:
+        return [f"no prior fits a purity of {purity:g} {confidence}. Raise the purity."]
+    note = (
+        f"the estimate of {prior:.3g} is more than these data allow, whatever the distribution of "
+        f"the scores: at most {limit.prior:.3g} {confidence}. Labels may not be a random draw."
+    )
+    return [note]
 
 
 def _named(method: str, purity: float | str, level: float) -> ScorePriorEstimator:
