@@ -3,7 +3,7 @@
     python benchmarks/groups_coverage.py [groups]
 
 Writes benchmarks/GROUPS_COVERAGE.md. Scores are normal with a known prior and purity; all groups of
-a line have the same numbers of rows and the same truth.
+a line have the same number of rows, the same share of labeled ones on average, and the same truth.
 """
 
 import sys
@@ -70,7 +70,8 @@ def main():
     ]
     for setting in SETTINGS:
         prior, purity, labeled, unlabeled, separation, target = setting
-        y = np.tile(np.repeat([1, 0], [labeled, unlabeled]), size)
+        # So many rows of each kind on average: how many are labeled is chance.
+        y = (rng.random(size * (labeled + unlabeled)) < labeled / (labeled + unlabeled)).astype(int)
         by = np.repeat(np.arange(size), labeled + unlabeled)
         positive = rng.random(y.size) < np.where(y == 1, purity, prior)
         score = rng.normal(size=y.size) + separation * positive
