@@ -59,7 +59,8 @@ def truth(prior, purity, n_labeled, n_unlabeled, separation, threshold):
 
 
 def draw(rng, prior, purity, n_labeled, separations, correlation):
-    y = np.repeat([1, 0], [n_labeled, 5 * n_labeled])
+    # So many labeled rows on average: how many is chance.
+    y = (rng.random(6 * n_labeled) < 1 / 6).astype(int)
     positive = rng.random(y.size) < np.where(y == 1, purity, prior)
     shared = rng.normal(size=y.size) * np.sqrt(correlation)
     return y, {
