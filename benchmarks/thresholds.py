@@ -53,10 +53,11 @@ def cell(arguments):
     n_unlabeled = 5 * n_labeled
     prevalence = (purity * n_labeled + prior * n_unlabeled) / (n_labeled + n_unlabeled)
     best = COST(truth(np.linspace(-6, 6 + separation, 20_001), prevalence, separation)).min()
-    y = np.repeat([1, 0], [n_labeled, n_unlabeled])
     found = []
     for seed in range(replications):
-        share = np.repeat([purity, prior], [n_labeled, n_unlabeled])
+        # So many labeled rows on average: how many is chance.
+        y = (rng.random(n_labeled + n_unlabeled) < 1 / 6).astype(int)
+        share = np.where(y == 1, purity, prior)
         score = rng.normal(size=y.size) + separation * (rng.random(y.size) < share)
         given = {"threshold": 0.0}
         if known:
