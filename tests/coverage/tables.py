@@ -57,9 +57,9 @@ the separation plus .3. Positives and negatives with separation 1 have a true AU
 separation 2.5 of .96.
 """
 REASONS = """
-Below .93 are balanced accuracy and MCC at prior .05, 1,000 labeled rows and separation 1 (purities 1
-and .95 share their random numbers), and the AUC at prior .5, purity .75, 100 labeled rows and
-separation 2.5, where labels say little: not more than chance among so many numbers.
+Below .93 are balanced accuracy and MCC at prior .05, 1,000 labeled rows and separation 1
+(purities 1 and .95 share their random numbers), and the AUC at prior .5, purity .75, 100 labeled
+rows and separation 2.5, where labels say little: not more than chance among so many numbers.
 
 Average precision with separation 2.5 is held more often than in 95 %: its limits are wide enough
 for samples that look perfect by chance (see [what the intervals mean](intervals.md))."""
@@ -69,8 +69,7 @@ Where coverage is not near 95 %:
 
 - **Pointwise ROC bands** reach at least as far as Wilson's limits of a share. For how many rows
   these are was chosen on eight of these settings.
-- **Pointwise precision-recall bands** hold somewhat too much: half a labeled row is the least error
-  of any height, and the curve goes in steps.
+- **Pointwise precision-recall bands** hold somewhat too much.
 - **Simultaneous bands** hold too much: they are nowhere narrower than pointwise ones, and those of
   precision-recall curves are as wide as the worst place asks for, which is the start."""
 OTHER_REASONS = """
