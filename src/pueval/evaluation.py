@@ -11,7 +11,7 @@ from pueval import presentation
 from pueval.assumptions import Assumptions
 from pueval.counts import Counts, Steps
 from pueval.curves import PrecisionRecallCurve, RocCurve, roc
-from pueval.errors import InputError, UnknownMeasureError, require
+from pueval.errors import InputError, UnknownMeasureError
 from pueval.measures import AREAS, Measure, find_measure, unknown_measure
 from pueval.mixture import NAIVE, Mixture, Target
 from pueval.operating_point import FixedLimits, OperatingPoint
@@ -20,7 +20,7 @@ from pueval.rates import Rates, both_rates, rates
 from pueval.reading import check_threshold
 from pueval.redraw import draw_again
 from pueval.resolution import Resolution, resolution
-from pueval.results import Best, Contingency, Estimate, best_value
+from pueval.results import Best, Contingency, Estimate, best_value, estimate_frame
 from pueval.samples import Array
 from pueval.sensitivity.bounds import BandMethod, Bounds, Start, claesen_bounds
 from pueval.sensitivity.grid import SensitivityGrid, sensitivity_grid
@@ -541,13 +541,7 @@ class Evaluation(Mapping[str, Estimate]):
         -------
         pandas.DataFrame
         """
-        pandas = require("pandas", extra="pandas", purpose="Evaluation.frame()")
-        rows = [self[name] for name in self]
-        frame: pd.DataFrame = pandas.DataFrame(
-            [vars(row) for row in rows],
-            index=pandas.Index([*self], name="measure"),
-        )
-        return frame
+        return estimate_frame(self, "Evaluation.frame()")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, lists and text, ready for JSON.

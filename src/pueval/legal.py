@@ -93,18 +93,9 @@ def average_precision(rates: Rates) -> Array:
 
 
 def average_precision_slope(rates: Rates) -> float:
-    """Return the slope of the average precision in the prevalence, along legal rates.
-
-    Precision is π·tpr / (π·tpr + (1 − π)·fpr). Its slope in π is that of its log-odds,
-    1/(π(1 − π)), times precision·(1 − precision).
-    """
-    odds = float(rates.prevalence * (1 - rates.prevalence))
-    if odds <= 0:
-        return 0.0
-    legal = legal_rates(rates)
-    precision = np.nan_to_num(MEASURES["precision"](legal))
-    pieces = np.diff(legal.tpr, axis=-1, prepend=0) * precision * (1 - precision)
-    return float(pieces.sum() / odds)
+    """Return the slope of the average precision in the prevalence, along legal rates."""
+    steps = LegalSteps.of(rates, np.zeros(rates.tpr.size, dtype=np.intp))
+    return float(np.sum(steps.by_prevalence()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +150,18 @@ class LegalSteps:
     def precision_of(self, rates: Rates) -> Array:
         """Return the precision of other rates at the same thresholds, in the order of recall."""
         return np.nan_to_num(MEASURES["precision"](self._taken(rates)))
+
+    def by_prevalence(self) -> Array:
+        """Return how each part of the area changes with the prevalence, in the order of recall.
+
+        Precision is π·tpr / (π·tpr + (1 − π)·fpr). Its slope in π is that of its log-odds,
+        1/(π(1 − π)), times precision·(1 − precision).
+        """
+        spread = np.asarray(self.legal.prevalence * (1 - self.legal.prevalence))
+        parts: Array = np.zeros(self.gain.shape)
+        uneven = self.gain * self.precision * (1 - self.precision)
+        np.divide(uneven, spread, out=parts, where=spread > 0)
+        return parts
 
     def slopes(self) -> tuple[Array, Array]:
         """Return how the area changes with recall and with the false positive rate of each.

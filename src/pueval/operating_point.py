@@ -8,21 +8,10 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from pueval.errors import require
-from pueval.levels import in_percent
 from pueval.measures import MEASURES, Measure, find_measure
 from pueval.rates import Rates
-from pueval.results import Contingency, Estimate
-from pueval.tables import (
-    MARKED,
-    html_table,
-    left_range,
-    marked,
-    number,
-    plain_data,
-    span,
-    text_table,
-)
+from pueval.results import Contingency, Estimate, estimate_frame, estimate_rows
+from pueval.tables import MARKED, html_table, left_range, plain_data, text_table
 from pueval.uncertainty.intervals import Interval
 from pueval.uncertainty.resampling import Resamples
 
@@ -173,12 +162,7 @@ class OperatingPoint:
         -------
         pandas.DataFrame
         """
-        pandas = require("pandas", extra="pandas", purpose="OperatingPoint.frame()")
-        frame: pd.DataFrame = pandas.DataFrame(
-            [vars(one) for one in self.measures.values()],
-            index=pandas.Index([*self.measures], name="measure"),
-        )
-        return frame
+        return estimate_frame(self.measures, "OperatingPoint.frame()")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers and text, ready for JSON.
@@ -211,20 +195,8 @@ class OperatingPoint:
         return f"Threshold {self.threshold:.6g}" + (f" for {self.rule}" if self.rule else "")
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
-        header = ["", "naive", "corrected"]
-        rows = [
-            [
-                self.measures.every[name].title,
-                number(one.naive),
-                marked(one.value, clipped=one.clipped),
-            ]
-            for name, one in self.measures.items()
-        ]
-        if self.level is not None:
-            header.append(f"{in_percent(self.level)} limits")
-            for row, one in zip(rows, self.measures.values(), strict=True):
-                row.append(span(one.low, one.high, clipped=one.clipped))
-        return header, rows
+        titles = (self.measures.every[name].title for name in self.measures)
+        return estimate_rows(zip(titles, self.measures.values(), strict=True), self.level)
 
     def __repr__(self) -> str:
         lines = [self.summary(), text_table(*self._table()), *([MARKED] if self.clipped else [])]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pueval.errors import UnknownMeasureError
 from pueval.levels import in_percent
 from pueval.measures import MEASURES, find_measure
-from pueval.tables import MARKED, amount, marked, number, plain_data, span, text_table
+from pueval.results import estimate_rows
+from pueval.tables import MARKED, amount, number, plain_data, text_table
 
 if TYPE_CHECKING:
     from pueval.evaluation import Evaluation
@@ -18,6 +19,8 @@ TITLES = {"roc_auc": "ROC AUC", "average_precision": "Average precision"} | {
 }
 # The measures whose differences are shown where there is no room for all.
 HEADLINES = ("roc_auc", "average_precision", "best_f1")
+# The measures shown of thresholds that were chosen.
+AT_CHOSEN = ("precision", "recall", "false_positive_rate", "f1")
 # The measures whose best value over all thresholds Ramola et al. (2019) correct.
 MAXIMA = ("accuracy", "balanced_accuracy", "f1", "matthews_corrcoef")
 
@@ -25,7 +28,7 @@ MAXIMA = ("accuracy", "balanced_accuracy", "f1", "matthews_corrcoef")
 def title(measure: str) -> str:
     """Return the name of a measure for people."""
     if measure.startswith("best_"):
-        return f"Best {_inside(title(measure.removeprefix('best_')))}"
+        return f"Best {inside(title(measure.removeprefix('best_')))}"
     if measure in TITLES:
         return TITLES[measure]
     try:
@@ -34,7 +37,7 @@ def title(measure: str) -> str:
         return measure
 
 
-def _inside(text: str) -> str:
+def inside(text: str) -> str:
     """Write a title as it stands inside a sentence; names of people and F1 stay as they are."""
     return text if re.match(r"F\d|Matthews|Cohen|Fowlkes", text) else text[:1].lower() + text[1:]
 
@@ -131,15 +134,8 @@ def _known(ev: Evaluation, name: str, model: str | None) -> str:
 
 def rows(ev: Evaluation) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the table of all measures."""
-    header = ["", "naive", "corrected"]
-    body = [
-        [TITLES[name], number(one.naive), marked(one.value, clipped=one.clipped)]
-        for name, one in ev.items()
-    ]
-    if ev.resampling is not None:
-        header.append(f"{in_percent(ev.resampling.level)} limits")
-        for row, one in zip(body, ev.values(), strict=True):
-            row.append(span(one.low, one.high, clipped=one.clipped))
+    level = None if ev.resampling is None else ev.resampling.level
+    header, body = estimate_rows(((TITLES[name], one) for name, one in ev.items()), level)
     if ev.splits is not None and ev.splits.n_repeats > 1:
         header.append("± between splits")
         for row, spread in zip(body, ev.splits.standard_deviation.values(), strict=True):

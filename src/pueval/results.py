@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pueval.errors import require
+from pueval.levels import in_percent
 from pueval.measures import Measure, Table, clip
 from pueval.rates import Rates
 from pueval.samples import Array
-from pueval.tables import bracketed, left_range
+from pueval.tables import bracketed, left_range, marked, number, span
 from pueval.uncertainty.intervals import Interval
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,7 @@ class Estimate:
     @property
     def clipped(self) -> bool:
         """Whether the corrected value was outside the range of the measure."""
-        return left_range(self.unclipped, self.value)
+        return bool(left_range(self.unclipped, self.value))
 
     def __str__(self) -> str:
         return bracketed(self.value, self.low, self.high, clipped=self.clipped)
@@ -99,7 +106,7 @@ class Best:
     @property
     def clipped(self) -> bool:
         """Whether the best corrected value was outside the range of the measure."""
-        return left_range(self.unclipped, self.value)
+        return bool(left_range(self.unclipped, self.value))
 
 
 @dataclass(frozen=True)
@@ -131,6 +138,32 @@ class Contingency:
                 [self.false_negative, self.true_positive],
             ]
         )
+
+
+def estimate_rows(
+    named: Iterable[tuple[str, Estimate]], level: float | None
+) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of a table of estimates, each with its title."""
+    header = ["", "naive", "corrected"]
+    every = list(named)
+    rows = [
+        [name, number(one.naive), marked(one.value, clipped=one.clipped)] for name, one in every
+    ]
+    if level is not None:
+        header.append(f"{in_percent(level)} limits")
+        for row, (_, one) in zip(rows, every, strict=True):
+            row.append(span(one.low, one.high, clipped=one.clipped))
+    return header, rows
+
+
+def estimate_frame(estimates: Mapping[str, Estimate], purpose: str) -> pd.DataFrame:
+    """Return a pandas DataFrame with a row per measure, a column per field of `Estimate`."""
+    pandas = require("pandas", extra="pandas", purpose=purpose)
+    frame: pd.DataFrame = pandas.DataFrame(
+        [vars(one) for one in estimates.values()],
+        index=pandas.Index([*estimates], name="measure"),
+    )
+    return frame
 
 
 def best_value(measure: Measure, these: Rates) -> tuple[float, float]:

@@ -38,8 +38,8 @@ def few_digits(value: float) -> str:
     return np.format_float_positional(float(f"{value:.2g}"), trim="-")
 
 
-def left_range(unclipped: float, clipped: float) -> bool:
-    """Whether clipping changed a value by more than rounding."""
+def left_range(unclipped: Any, clipped: Any) -> Any:
+    """Whether clipping changed a value, or each of many, by more than rounding."""
     return abs(unclipped - clipped) > ROUNDING
 
 

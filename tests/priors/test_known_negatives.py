@@ -4,38 +4,14 @@ import numpy as np
 import pytest
 
 from pueval import Counts
-from pueval.priors import (
-    AlphaMax,
-    AlphaMaxN,
-    BestBin,
-    Consensus,
-    Dedpul,
-    DistCurve,
-    ElkanNoto,
-    RocNetwork,
-    RocSlope,
-    Tilt,
-    TwoWay,
-)
+from pueval.priors import BestBin, DistCurve, RocNetwork, RocSlope, TwoWay
+from tests.priors.test_sklearn_checks_scores import ESTIMATORS
 
-ESTIMATORS = [
-    AlphaMax(),
-    AlphaMaxN(),
-    BestBin(),
-    Consensus(),
-    Dedpul(),
-    DistCurve(),
-    ElkanNoto(),
-    RocNetwork(),
-    RocNetwork(purity="estimate"),
-    RocSlope(),
-    Tilt(),
-    TwoWay(BestBin()),
-]
+MORE = [DistCurve(), RocNetwork(purity="estimate"), TwoWay(BestBin())]
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["rows", "weights"])
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, *MORE], ids=repr)
 @pytest.mark.filterwarnings("ignore::pueval.AssumptionWarning")
 def test_known_negatives_are_left_out(estimator, weighted):
     rng = np.random.default_rng(11)

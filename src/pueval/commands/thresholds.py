@@ -10,15 +10,9 @@ from typing import Any
 from pueval.errors import InputError, UnreachableError
 from pueval.evaluation import Evaluation
 from pueval.operating_point import OperatingPoint
+from pueval.presentation import AT_CHOSEN, TITLES, inside
 
 NUMBERS = ("precision", "recall", "fpr", "top")
-# The measures to print; all others are in the JSON file.
-SHOWN = {
-    "precision": "precision",
-    "recall": "recall",
-    "false_positive_rate": "false positive rate",
-    "f1": "F1",
-}
 
 
 @dataclass(frozen=True)
@@ -111,10 +105,11 @@ def choice_table(
     """Return header and rows: a row for each model and each ``--at``."""
     every = [(model, text, one) for model, all_ in choices.items() for text, one in all_.items()]
     cost = any("cost" in one.measures for _, _, one in every)
-    header = ["Chosen threshold", "threshold", *SHOWN.values(), *(["cost per row"] if cost else [])]
+    header = ["Chosen threshold", "threshold", *(inside(TITLES[name]) for name in AT_CHOSEN)]
+    header += ["cost per row"] if cost else []
     rows = []
     for model, text, one in every:
-        cells = [str(one[name]) for name in SHOWN]
+        cells = [str(one[name]) for name in AT_CHOSEN]
         if cost:
             cells.append(str(one["cost"]) if "cost" in one.measures else "")
         rows.append([f"{model}, {text}", f"{one.threshold:.5g}", *cells])

@@ -8,13 +8,12 @@ these are DeLong's placement values.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from pueval.counts import Counts, Steps
 from pueval.groups.rows import Block
-from pueval.groups.totals import Totals, share
+from pueval.groups.totals import Totals
 from pueval.legal import LegalSteps
 from pueval.measures import MEASURES
 from pueval.mixture import NAIVE, Mixtures, Target
@@ -208,11 +207,6 @@ def average_precision(
         _from_end(slope.tpr[table.group] * by_tpr + slope.fpr[table.group] * by_fpr, table)
         for slope in _slopes(totals, mixtures, target)
     ]
-    # As in `pueval.legal.average_precision_slope`.
-    like_counts: Any = totals
-    prevalence = mixtures.prevalence(like_counts, target)
-    odds = prevalence * (1 - prevalence)
-    spread = table.sums(steps.gain * steps.precision * (1 - steps.precision))
     without = steps.precision_of(_without(table, mine, own, target))
     # Where nothing else reaches it, a row has no precision but its own.
     without = np.where(without > 0, without, steps.precision)
@@ -223,7 +217,7 @@ def average_precision(
         influence[1],
         np.zeros(table.n_groups),
         table.sums(steps.gain * (steps.precision - without)),
-        share(spread, odds),
+        table.sums(steps.by_prevalence()),
     )
 
 

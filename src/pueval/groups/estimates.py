@@ -11,7 +11,7 @@ import scipy
 from pueval.errors import require
 from pueval.levels import normal_reach
 from pueval.samples import Array
-from pueval.tables import ROUNDING
+from pueval.tables import left_range
 from pueval.uncertainty.holm import holm
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class GroupEstimates:
     @property
     def clipped(self) -> Array:
         """Whether each value was outside the range of the measure."""
-        outside: Array = np.abs(self.unclipped - self.value) > ROUNDING
+        outside: Array = left_range(self.unclipped, self.value)
         return outside
 
     def frame(self) -> pd.DataFrame:

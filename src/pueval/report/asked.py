@@ -6,16 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pueval.errors import InputError
-from pueval.measures import MEASURES
+from pueval.presentation import AT_CHOSEN, TITLES
 from pueval.ranking import RANKING_TITLES
 from pueval.report.plain import json_number, shown_estimate, text
 
 if TYPE_CHECKING:
     from pueval.evaluation import Evaluation
     from pueval.operating_point import OperatingPoint
-
-# The measures in the table of chosen thresholds; the sliders have all others.
-SHOWN = ("precision", "recall", "false_positive_rate", "f1")
 
 
 def chosen_thresholds(
@@ -26,13 +23,13 @@ def chosen_thresholds(
     every = [(name, choice) for name in order for choice in choices[name]]
     cost = ["cost"] if any("cost" in choice.measures for _, choice in every) else []
     return {
-        "titles": [MEASURES[name].title for name in SHOWN] + ["Cost per row" for _ in cost],
+        "titles": [TITLES[name] for name in AT_CHOSEN] + ["Cost per row" for _ in cost],
         "lines": [
             {
                 "model": list(evaluations).index(name),
                 "rule": text(choice.rule or "a threshold that was given"),
                 "threshold": json_number(choice.threshold),
-                "cells": [_cell(choice, measure) for measure in (*SHOWN, *cost)],
+                "cells": [_cell(choice, measure) for measure in (*AT_CHOSEN, *cost)],
             }
             for name, choice in every
         ],

@@ -153,7 +153,7 @@ class Remainder:
     share: float
 
     def __post_init__(self) -> None:
-        check_share("share", self.share)
+        check_fraction("share", self.share)
         if self.share * self.taken.highest_density > 1:
             raise InputError(
                 f"positives cannot be {self.share:g} of all rows and lie this close together: at "
@@ -207,8 +207,3 @@ def check_positive(name: str, value: object) -> None:
     """Refuse anything but a positive number."""
     if check_number(name, value) <= 0:
         raise InputError(f"{name} must be a positive number; got {value!r}.")
-
-
-def check_share(name: str, value: object) -> None:
-    """Refuse anything but a number strictly between 0 and 1."""
-    check_fraction(name, value)

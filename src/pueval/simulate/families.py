@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from pueval.checks import check_fraction
 from pueval.errors import InputError
-from pueval.simulate.densities import Beta, Normal, Remainder, check_positive, check_share
+from pueval.simulate.densities import Beta, Normal, Remainder, check_positive
 from pueval.simulate.populations import Population
 
 
@@ -102,6 +103,6 @@ def ranked(concentration: float, *, prevalence: float, lead: float = 1.0) -> Pop
         check_positive(name, value)
         if value < 1:
             raise InputError(f"{name} must be at least 1; got {value!r}.")
-    check_share("prevalence", prevalence)
+    check_fraction("prevalence", prevalence)
     scores = Beta(float(concentration), float(lead))
     return Population(scores, Remainder(scores, prevalence), prevalence)

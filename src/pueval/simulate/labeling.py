@@ -6,11 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pueval.checks import check_count
+from pueval.checks import check_count, check_fraction
 from pueval.errors import InputError
 from pueval.samples import Array
 from pueval.simulate.checks import read_truth, real_numbers
-from pueval.simulate.densities import check_share
 from pueval.simulate.labeled import Labeling
 
 Seed = int | np.random.Generator
@@ -266,7 +265,7 @@ def _how_many(
     _check_purity(purity)
     if label_frequency is not None:
         if label_frequency != 1:
-            check_share("label_frequency", label_frequency)
+            check_fraction("label_frequency", label_frequency)
         right = round(label_frequency * positives)
         if not right:
             raise InputError(
@@ -310,7 +309,7 @@ def _wrong(truth: Array, right: int, purity: float) -> int:
 
 def _check_purity(purity: float) -> None:
     if purity != 1:
-        check_share("purity", purity)
+        check_fraction("purity", purity)
 
 
 def _finish(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pueval.checks import check_count
+from pueval.checks import check_count, check_fraction
 from pueval.curves import PrecisionRecallCurve, RocCurve
 from pueval.errors import InputError
 from pueval.measures import find_measure
@@ -19,7 +19,6 @@ from pueval.simulate.densities import (
     Density,
     Normal,
     Remainder,
-    check_share,
 )
 
 
@@ -73,7 +72,7 @@ class Population:
     prevalence: float
 
     def __post_init__(self) -> None:
-        check_share("prevalence", self.prevalence)
+        check_fraction("prevalence", self.prevalence)
 
     def with_prevalence(self, prevalence: float) -> Population:
         """Return the same scores with another share of positives.
