@@ -17,8 +17,8 @@ from scipy.special import ndtr
 from scipy.stats import norm
 
 from pueval import AssumptionWarning, compare
-from pueval.measures import MEASURES
-from pueval.rates import Rates
+from pueval.core.measures import MEASURES
+from pueval.core.rates import Rates
 
 # Prior, purity, labeled rows, correlation: half of all combinations, balanced.
 SETTINGS = [

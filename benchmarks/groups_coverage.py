@@ -14,8 +14,8 @@ import numpy as np
 from scipy.stats import norm
 
 from pueval import AssumptionWarning, evaluate_by
-from pueval.measures import MEASURES
-from pueval.rates import Rates
+from pueval.core.measures import MEASURES
+from pueval.core.rates import Rates
 
 NAMES = ("roc_auc", "average_precision", "precision", "recall", "f1", "matthews_corrcoef")
 THRESHOLD = 0.8
@@ -93,7 +93,7 @@ def main():
             one = groups[name]
             cells.append(f"{np.mean((one.low <= true[name]) & (true[name] <= one.high)):.3f}")
         name = "average_precision"
-        raw = groups._raw.value[name].mean()  # noqa: SLF001 - before it is clipped
+        raw = groups._raw.value[name].mean()
         cells += [f"{raw - true[name]:+.3f}", f"{groups.macro(name).value - true[name]:+.3f}"]
         lines.append("| " + " | ".join(cells) + " |")
         print(lines[-1], flush=True)

@@ -19,8 +19,8 @@ import numpy as np
 from scipy.stats import norm
 
 from pueval import AssumptionWarning, Counts, InputError, evaluate
-from pueval.measures import MEASURES, cost
-from pueval.rates import Rates
+from pueval.core.measures import MEASURES, cost
+from pueval.core.rates import Rates
 
 GRID = [
     *product((0.05, 0.25), (1.0, 0.9), (100, 1000), (1.5,)),

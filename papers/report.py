@@ -21,7 +21,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from pueval import AssumptionWarning, __version__
-from pueval.progress import progress_bar
+from pueval._progress import progress_bar
 
 # One color per idea, in every figure; told apart by people who do not see red and green.
 NAIVE, OURS, KNOWN, TRUTH, OTHER = "#D55E00", "#0072B2", "#009E73", "#222222", "#CC79A7"

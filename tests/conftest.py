@@ -95,7 +95,7 @@ def open_page(browser):
 @pytest.fixture(scope="session")
 def artefacts():
     """Folder for screenshots, which are kept."""
-    folder = ROOT / "tests" / "browser" / "artefacts"
+    folder = ROOT / "tests" / "report" / "artefacts"
     folder.mkdir(exist_ok=True)
     return folder
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pueval import evaluate
-from pueval.progress import progress_bar
+from pueval._progress import progress_bar
 
 
 class Terminal(io.StringIO):

@@ -29,7 +29,7 @@ from pueval.priors import (
     Tilt,
     TwoWay,
 )
-from pueval.priors.base import ScorePriorEstimator
+from pueval.priors._score_estimator import ScorePriorEstimator
 from pueval.sensitivity.feasibility import largest_prior
 
 Interval = tuple[float, float]

@@ -17,7 +17,7 @@ from sklearn.neural_network import MLPRegressor
 
 from benchmarks.priors.score_sets import cache_folder
 from benchmarks.priors.training_mixtures import count, draw_scores, draw_truth
-from pueval.priors.dist_curve import curve_features, mean_curve, positions, predict
+from pueval.priors._dist_curve import curve_features, mean_curve, positions, predict
 
 CURVES = 10
 HIDDEN = (64, 32)

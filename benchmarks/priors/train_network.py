@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.priors.score_sets import cache_folder
 from benchmarks.priors.training_mixtures import draw_examples
-from pueval.priors.roc_network import LEVELS, Network
+from pueval.priors._roc_network import LEVELS, Network
 
 # The median, then the lower and the upper quantile of each level.
 QUANTILES = np.concatenate([[0.5], (1 - np.array(LEVELS)) / 2, (1 + np.array(LEVELS)) / 2])

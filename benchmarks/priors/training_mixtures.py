@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pueval.priors.roc_features import roc_features
+from pueval.priors._roc_features import roc_features
 
 
 @dataclass(frozen=True)

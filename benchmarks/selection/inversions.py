@@ -19,7 +19,7 @@ from scipy.stats import wilcoxon
 from sklearn.ensemble import RandomForestClassifier
 
 from pueval import AssumptionWarning, Counts
-from pueval.measures import MEASURES, Table
+from pueval.core.measures import MEASURES, Table
 from pueval.metrics import f1_score
 from pueval.ranking import lee_liu
 

@@ -11,8 +11,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from papers.scores import Networks, Scored, pu_scores, traditional_scores
 from pueval import AssumptionWarning, evaluate, priors
-from pueval.evaluation import Evaluation
-from pueval.mixture import NAIVE
+from pueval.core.mixture import NAIVE
+from pueval.evaluation.evaluation import Evaluation
 
 PURITIES = (1.0, 0.95, 0.75)
 # How many rows are labeled follows from the priors that the paper prints. Of Gas two of ten

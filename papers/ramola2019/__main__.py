@@ -13,8 +13,8 @@ from papers.ramola2019.experiment import MEASURES, PURITIES, UNLABELED, one
 from papers.report import KNOWN, NAIVE, OURS, Page, Run, main, number, table
 from papers.scores import Networks
 from pueval import Mixture
-from pueval.measures import find_measure
-from pueval.rates import Rates, correct_pair
+from pueval.core.measures import find_measure
+from pueval.core.rates import Rates, correct_pair
 from pueval.simulate import Normal, Population
 
 INTRODUCTION = """# Ramola, Jain and Radivojac (2019): accuracy, F and MCC

@@ -8,7 +8,7 @@ from typing import Any
 
 from papers.scores import Networks, pu_scores
 from pueval import AssumptionWarning, Counts, Mixture, evaluate, priors
-from pueval.mixture import NAIVE
+from pueval.core.mixture import NAIVE
 
 PURITIES = (1.0, 0.9, 0.8, 0.7)
 MEASURES = {

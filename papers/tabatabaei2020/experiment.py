@@ -10,8 +10,8 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.preprocessing import minmax_scale
 
 from papers.data import load
-from pueval.measures import fbeta
-from pueval.rates import Rates
+from pueval.core.measures import fbeta
+from pueval.core.rates import Rates
 from pueval.simulate import label_at_random, label_by_propensity
 
 F1 = fbeta(1)

@@ -1,10 +1,15 @@
 """Honest evaluation of binary classifiers when nobody ever labeled a negative."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from pueval import conversions, metrics
-from pueval.counts import Counts
+from pueval.core.label_frequency import Moments, labeling_moments, labeling_variance
+from pueval.core.mixture import Mixture
+from pueval.core.resolution import Resolution, resolution
+from pueval.counts.counts import Counts
+from pueval.counts.poisson import poisson_resamples
+from pueval.counts.tally import tally
 from pueval.errors import (
     AssumptionWarning,
     BinnedScoresWarning,
@@ -12,44 +17,26 @@ from pueval.errors import (
     MissingPackageError,
     UndefinedMeasureWarning,
 )
-from pueval.evaluation import Evaluation
-from pueval.evaluator import evaluate
-from pueval.label_frequency import Moments, labeling_moments, labeling_variance
-from pueval.mixture import Mixture
-from pueval.operating_point import OperatingPoint
-from pueval.resolution import Resolution, resolution
-from pueval.results import Best, Contingency, Estimate
-from pueval.sensitivity import (
-    Bounds,
-    BoundTables,
-    PriorLimit,
-    SensitivityGrid,
-    TippingPoint,
-    claesen_bounds,
-    feasibility_pvalue,
-    largest_prior,
-)
-from pueval.tally import tally
-from pueval.uncertainty import CurveBand, Region, poisson_resamples
+from pueval.evaluation.estimates import Best, Contingency, Estimate
+from pueval.evaluation.evaluate import evaluate
+from pueval.evaluation.evaluation import Evaluation
+from pueval.evaluation.operating_point import OperatingPoint
+from pueval.sensitivity.bounds import Bounds, BoundTables, claesen_bounds
+from pueval.sensitivity.feasibility import PriorLimit, feasibility_pvalue, largest_prior
+from pueval.sensitivity.grid import SensitivityGrid
+from pueval.sensitivity.labeling_bias import TippingPoint
+from pueval.uncertainty.bands import CurveBand
+from pueval.uncertainty.region import Region
 
-if TYPE_CHECKING:
-    from pueval.comparing import (
-        Comparison,
-        Difference,
-        Disagreement,
-        Flip,
-        PriorOrder,
-        Rankings,
-        Reign,
-        compare,
-    )
-    from pueval.groups import (
-        GroupDifferences,
-        GroupEstimates,
-        GroupEvaluation,
-        MacroAverage,
-        evaluate_by,
-    )
+if _TYPE_CHECKING:
+    from pueval.comparison.agreement import Disagreement, Rankings
+    from pueval.comparison.compare import compare
+    from pueval.comparison.comparison import Comparison
+    from pueval.comparison.differences import Difference
+    from pueval.comparison.prior_order import Flip, PriorOrder, Reign
+    from pueval.groups.evaluate_by import evaluate_by
+    from pueval.groups.group_estimates import GroupDifferences, GroupEstimates, MacroAverage
+    from pueval.groups.group_evaluation import GroupEvaluation
 
 __version__ = "0.1.0"
 
@@ -101,13 +88,25 @@ __all__ = [
     "tally",
 ]
 
-# Loaded when a name of theirs is first asked for: not everybody compares groups, or models.
-_LATER = ("pueval.groups", "pueval.comparing")
+# Imported on first use: most programs compare neither models nor groups.
+_LAZY_NAMES = {
+    "Comparison": "comparison.comparison",
+    "Difference": "comparison.differences",
+    "Disagreement": "comparison.agreement",
+    "Flip": "comparison.prior_order",
+    "GroupDifferences": "groups.group_estimates",
+    "GroupEstimates": "groups.group_estimates",
+    "GroupEvaluation": "groups.group_evaluation",
+    "MacroAverage": "groups.group_estimates",
+    "PriorOrder": "comparison.prior_order",
+    "Rankings": "comparison.agreement",
+    "Reign": "comparison.prior_order",
+    "compare": "comparison.compare",
+    "evaluate_by": "groups.evaluate_by",
+}
 
-
-# Modules that people use by their names.
-_ROOMS = (
-    "conversions",
+# Public subpackages, imported on first use as attributes of pueval.
+_LAZY_PACKAGES = (
     "displays",
     "model_selection",
     "priors",
@@ -118,16 +117,15 @@ _ROOMS = (
 )
 
 
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return import_module(f"{__name__}.{name}")
-    for room in _LATER if name in __all__ else ():
-        loaded = import_module(room)
-        if name in loaded.__all__:
-            found = globals()[name] = getattr(loaded, name)
-            return found
+def __getattr__(name: str) -> object:
+    if name in _LAZY_PACKAGES:
+        return _import_module(f"{__name__}.{name}")
+    if name in _LAZY_NAMES:
+        value = getattr(_import_module(f"{__name__}.{_LAZY_NAMES[name]}"), name)
+        globals()[name] = value
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_ROOMS})
+    return sorted({*__all__, *_LAZY_PACKAGES, "__version__", "errors"})

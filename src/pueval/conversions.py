@@ -11,9 +11,10 @@ import math
 
 import numpy as np
 
+from pueval._typing import Target
+from pueval.core.mixture import Mixture, check_target
+from pueval.core.rates import correct_area, correct_pair
 from pueval.errors import InputError
-from pueval.mixture import Mixture, Target, check_target
-from pueval.rates import correct_area, correct_pair
 
 __all__ = ["balanced_accuracy", "matthews_corrcoef", "precision", "roc_auc"]
 

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.stats import norm
 
 from pueval import AssumptionWarning, evaluate
-from pueval.measures import MEASURES
-from pueval.rates import Rates
+from pueval.core.measures import MEASURES
+from pueval.core.rates import Rates
 
 AT = ("f1", "accuracy", "balanced_accuracy", "matthews_corrcoef")
 NAMES = ("roc_auc", "average_precision", *AT, *(f"best {name}" for name in AT))

@@ -16,8 +16,8 @@ from pueval.displays import (
     RocCurveDisplay,
     SensitivityDisplay,
 )
-from pueval.displays.thinning import thin
-from pueval.tables import number
+from pueval.displays._curve_thinning import thin
+from pueval.text.tables import number
 from tests.conftest import draw
 
 

@@ -36,7 +36,7 @@ from pueval.displays import (
     ScoreDistributionDisplay,
     SensitivityDisplay,
 )
-from pueval.displays.differences import Row
+from pueval.displays._differences import Row
 from tests.conftest import draw
 
 SINGLE = [
@@ -349,7 +349,7 @@ class TestBadInput:
 
 
 def test_importing_displays_does_not_import_matplotlib():
-    code = "import sys, pueval.displays.notebook; print('matplotlib' in sys.modules)"
+    code = "import sys, pueval.displays._notebook; print('matplotlib' in sys.modules)"
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )

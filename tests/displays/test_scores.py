@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pueval import Counts, InputError, Mixture, evaluate
-from pueval.densities import score_densities
+from pueval.core.densities import score_densities
 from pueval.displays import ScoreDistributionDisplay
 from tests.conftest import draw
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from pueval.counts import Counts
+from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.priors.alphamax import AlphaMax, AlphaMaxN, _elbow, _histogram, _inner
+from pueval.priors._alphamax import AlphaMax, AlphaMaxN, _elbow, _histogram, _inner
 
 
 def mixture(prior, n_labeled, n_unlabeled, *, purity=1.0, distance=3.0, seed=0):
@@ -150,7 +150,7 @@ def test_large_and_weighted_scores():
     score, y = mixture(0.3, 300, 900)
     plain = AlphaMax().fit(score, y).prior_
     assert AlphaMax().fit(score * 1e307, y).prior_ == pytest.approx(plain, abs=0.02)
-    weighted = Counts.from_arrays(y, score, weight=np.full(y.size, 0.5))
+    weighted = Counts.from_arrays(y, score, sample_weight=np.full(y.size, 0.5))
     assert 0 < AlphaMax().fit(weighted).prior_ < 1
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from pueval import Counts
 from pueval.errors import InputError
-from pueval.priors.best_bin import BestBin
+from pueval.priors._best_bin import BestBin
 
 
 def draw(rng, n_labeled, n_unlabeled, prior, *, shift=2.5):
@@ -118,7 +118,7 @@ def fast_exact(y, score):
 def test_weights_and_known_negatives():
     y, score = draw(np.random.default_rng(5), 100, 400, 0.3)
     fitted = BestBin().fit(score, y)
-    doubled = BestBin().fit(Counts.from_arrays(y, score, weight=np.full(y.size, 0.5)))
+    doubled = BestBin().fit(Counts.from_arrays(y, score, sample_weight=np.full(y.size, 0.5)))
     assert doubled.prior_ == pytest.approx(fitted.prior_)
     assert doubled.prior_interval_ == pytest.approx(fitted.prior_interval_)
     with_negatives = Counts.from_arrays(

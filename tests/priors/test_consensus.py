@@ -82,7 +82,7 @@ class TestEstimate:
 
     def test_weak_scores_are_left_to_the_network(self):
         """Where its limits are far apart, the other members count less."""
-        from pueval.priors.consensus import _share_of_others
+        from pueval.priors._consensus import _share_of_others
 
         shares = [_share_of_others(Member(0.3, 1.0, (0.2, 0.2 + w))) for w in (0.0, 0.6, 0.8)]
         assert shares == pytest.approx([0.3333, 0.1226, 0.0563], abs=1e-4)
@@ -221,7 +221,7 @@ class TestHopeless:
             priors.estimate(y, score)
 
     def test_disagreement_is_explained(self):
-        from pueval.priors.consensus import _doubts
+        from pueval.priors._consensus import _doubts
 
         few = Counts.from_arrays([1] * 20 + [0] * 80, range(100, 0, -1))
         many = Counts.from_arrays([1] * 200 + [0] * 800, range(1000, 0, -1))

@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 from pueval import Counts
 from pueval.errors import InputError
-from pueval.priors.dedpul import Dedpul
+from pueval.priors._dedpul import Dedpul
 
 
 def draw(rng, n_labeled, n_unlabeled, prior, *, shift=2.5):
@@ -86,7 +86,7 @@ def test_row_order_transforms_and_counts_do_not_matter():
 def test_many_rows_are_thinned_at_little_cost():
     y, score = draw(np.random.default_rng(4), 4_000, 15_000, 0.2)
     exact = Dedpul().fit(score, y)
-    thin = Dedpul().fit(Counts.from_arrays(y, score).thinned(4_096))
+    thin = Dedpul().fit(Counts.from_arrays(y, score)._thinned(4_096))
     assert thin.prior_ == pytest.approx(exact.prior_, abs=0.002)
 
 
@@ -97,7 +97,7 @@ def test_large_data_get_closer_to_the_truth():
 
 def test_weights_count_as_their_effective_number():
     y, score = draw(np.random.default_rng(5), 100, 400, 0.3)
-    halved = Dedpul().fit(Counts.from_arrays(y, score, weight=np.full(y.size, 0.5)))
+    halved = Dedpul().fit(Counts.from_arrays(y, score, sample_weight=np.full(y.size, 0.5)))
     assert halved.prior_ == pytest.approx(Dedpul().fit(score, y).prior_)
 
 

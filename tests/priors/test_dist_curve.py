@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from pueval import Counts
 from pueval.errors import AssumptionWarning, InputError
-from pueval.priors.dist_curve import (
+from pueval.priors._dist_curve import (
     MOST_UNLABELED,
     PARTS,
     DistCurve,
@@ -176,13 +176,13 @@ def test_known_negatives_are_ignored():
 def test_equal_weights_change_nothing():
     score, y = binormal(7)
     plain = DistCurve().fit(score, y)
-    same = DistCurve().fit(Counts.from_arrays(y, score, weight=np.full(y.size, 2.5)))
+    same = DistCurve().fit(Counts.from_arrays(y, score, sample_weight=np.full(y.size, 2.5)))
     assert same.prior_ == pytest.approx(plain.prior_, abs=1e-6)
 
 
 def test_thinning_barely_changes_the_answer():
     counts = Counts.from_arrays(*binormal(8, n1=3000, n=15_000)[::-1])
-    whole, thin = DistCurve().fit(counts), DistCurve().fit(counts.thinned(4096))
+    whole, thin = DistCurve().fit(counts), DistCurve().fit(counts._thinned(4096))
     assert whole.prior_ == pytest.approx(thin.prior_, abs=0.02)
 
 

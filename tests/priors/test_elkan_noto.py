@@ -5,7 +5,7 @@ import pytest
 
 from pueval import Counts
 from pueval.errors import AssumptionWarning, InputError
-from pueval.priors.elkan_noto import ElkanNoto
+from pueval.priors._elkan_noto import ElkanNoto
 
 KINDS = ["e1", "e2", "e3"]
 
@@ -93,7 +93,7 @@ def test_thinned_counts_give_nearly_the_same(kind):
     y, score = overlapping(4, 0.3, 20_000, 60_000)
     counts = Counts.from_arrays(y, score)
     full = ElkanNoto(kind).fit(counts).prior_
-    assert ElkanNoto(kind).fit(counts.thinned(4096)).prior_ == pytest.approx(full, abs=2e-3)
+    assert ElkanNoto(kind).fit(counts._thinned(4096)).prior_ == pytest.approx(full, abs=2e-3)
 
 
 def test_known_negatives_are_ignored():
@@ -107,7 +107,7 @@ def test_integer_weights_are_repeated_rows(kind):
     score = np.array([0.5, 0.4, 0.3, 0.1])
     y = np.array([1, 0, 1, 0])
     weight = np.array([3, 4, 2, 8])
-    weighted = ElkanNoto(kind).fit(Counts.from_arrays(y, score, weight=weight))
+    weighted = ElkanNoto(kind).fit(Counts.from_arrays(y, score, sample_weight=weight))
     repeated = ElkanNoto(kind).fit(np.repeat(score, weight), np.repeat(y, weight))
     assert weighted.prior_ == pytest.approx(repeated.prior_)
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from pueval import AssumptionWarning, InputError, priors
-from pueval.priors.best_bin import BestBin
-from pueval.priors.dedpul import Dedpul
-from pueval.priors.tilt import Tilt
-from pueval.priors.two_way import TwoWay
+from pueval.priors._best_bin import BestBin
+from pueval.priors._dedpul import Dedpul
+from pueval.priors._tilt import Tilt
+from pueval.priors._two_way import TwoWay
 from tests.conftest import draw
 
 

@@ -4,8 +4,8 @@ from scipy.optimize import minimize
 
 from pueval import Counts
 from pueval.errors import AssumptionWarning, InputError
-from pueval.priors.hull import Hull
-from pueval.priors.kernel_mean import KernelMean
+from pueval.priors._hull import Hull
+from pueval.priors._kernel_mean import KernelMean
 
 KINDS = ["KM1", "KM2"]
 

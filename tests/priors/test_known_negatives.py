@@ -21,9 +21,9 @@ def test_known_negatives_are_left_out(estimator, weighted):
     weight = rng.exponential(size=1500) ** 2 if weighted else None
     more = rng.random(600)
     heavy = None if weight is None else np.r_[weight, rng.exponential(size=600) ** 3 * 20]
-    alone = Counts.from_arrays(y, score, weight=weight)
+    alone = Counts.from_arrays(y, score, sample_weight=weight)
     beside = Counts.from_arrays(
-        np.r_[y, np.full(600, -1)], np.r_[score, more], weight=heavy, negative_label=-1
+        np.r_[y, np.full(600, -1)], np.r_[score, more], sample_weight=heavy, negative_label=-1
     )
     one, other = (type(estimator)(**estimator.get_params(deep=False)) for _ in range(2))
     one.fit(alone)

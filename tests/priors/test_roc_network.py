@@ -9,8 +9,8 @@ from sklearn.isotonic import isotonic_regression
 
 from pueval import Counts
 from pueval.errors import AssumptionWarning, InputError
-from pueval.priors.roc_features import BOTH_ENDS, MARGINS, STEPS, TAIL, roc_features
-from pueval.priors.roc_network import LEVELS, Network, RocNetwork, _stored
+from pueval.priors._roc_features import BOTH_ENDS, MARGINS, STEPS, TAIL, roc_features
+from pueval.priors._roc_network import LEVELS, Network, RocNetwork, _stored
 
 
 def binormal(seed, *, prior=0.3, purity=1.0, shift=2.5, n1=400, n=2000):
@@ -174,7 +174,7 @@ def test_thinning_barely_changes_the_answer():
     score, y = binormal(7, n1=3000, n=15_000)
     counts = Counts.from_arrays(y, score)
     assert RocNetwork().fit(counts).prior_ == pytest.approx(
-        RocNetwork().fit(counts.thinned(4096)).prior_, abs=0.003
+        RocNetwork().fit(counts._thinned(4096)).prior_, abs=0.003
     )
     score, y = binormal(8, n1=5000, n=100_000)
     assert RocNetwork().fit(score, y).prior_ == pytest.approx(0.3, abs=0.05)
@@ -183,7 +183,7 @@ def test_thinning_barely_changes_the_answer():
 def test_weights_shrink_the_number_of_rows():
     score, y = binormal(9)
     plain = RocNetwork().fit(score, y)
-    same = RocNetwork().fit(Counts.from_arrays(y, score, weight=np.full(y.size, 2.5)))
+    same = RocNetwork().fit(Counts.from_arrays(y, score, sample_weight=np.full(y.size, 2.5)))
     assert same.prior_interval_ == pytest.approx(plain.prior_interval_, abs=1e-9)
 
 

@@ -6,7 +6,7 @@ from scipy.stats import binomtest
 
 from pueval import Counts
 from pueval.errors import InputError
-from pueval.priors.roc_slope import RocSlope
+from pueval.priors._roc_slope import RocSlope
 from pueval.sensitivity.feasibility import largest_prior
 
 
@@ -77,14 +77,14 @@ def test_row_order_transforms_and_counts_do_not_matter():
 def test_many_rows_are_thinned_at_little_cost():
     y, score = draw(np.random.default_rng(4), 4_000, 15_000, 0.2)
     exact = RocSlope().fit(score, y)
-    thin = RocSlope().fit(Counts.from_arrays(y, score).thinned(4_096))
+    thin = RocSlope().fit(Counts.from_arrays(y, score)._thinned(4_096))
     assert thin.prior_ == pytest.approx(exact.prior_, abs=0.005)
 
 
 def test_weights_count_as_their_effective_number():
     y, score = draw(np.random.default_rng(5), 100, 400, 0.3)
     fitted = RocSlope().fit(score, y)
-    halved = RocSlope().fit(Counts.from_arrays(y, score, weight=np.full(y.size, 0.5)))
+    halved = RocSlope().fit(Counts.from_arrays(y, score, sample_weight=np.full(y.size, 0.5)))
     assert halved.prior_ == pytest.approx(fitted.prior_)
 
 

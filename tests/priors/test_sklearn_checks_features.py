@@ -3,8 +3,8 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pueval.priors.kernel_mean import KernelMean
-from pueval.priors.tice import Tice
+from pueval.priors._kernel_mean import KernelMean
+from pueval.priors._tice import Tice
 
 ESTIMATORS = [KernelMean(), KernelMean("KM1", max_rows=20), Tice(), Tice("median")]
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import validate_data
 
-from pueval.counts import Counts
+from pueval.counts.counts import Counts
 from pueval.priors import (
     AlphaMax,
     AlphaMaxN,

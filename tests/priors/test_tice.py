@@ -5,7 +5,7 @@ import pytest
 
 from pueval import Counts
 from pueval.errors import AssumptionWarning, InputError
-from pueval.priors.tice import Tice
+from pueval.priors._tice import Tice
 
 SPLITS = ["range", "median"]
 

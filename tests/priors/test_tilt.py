@@ -5,11 +5,11 @@ import pytest
 from scipy.optimize import check_grad, minimize
 from scipy.stats import norm, rankdata
 
-import pueval.priors.tilt as module
-from pueval.counts import Counts
+import pueval.priors._tilt as module
+from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.priors.tilt import Tilt
-from pueval.priors.tilt_likelihood import COVARIANCE, KNOTS, MEAN, TiltLikelihood
+from pueval.priors._tilt import Tilt
+from pueval.priors._tilt_likelihood import COVARIANCE, KNOTS, MEAN, TiltLikelihood
 
 
 def mixture(prior, n_labeled, n_unlabeled, *, purity=1.0, distance=2.5, seed=0):
@@ -214,14 +214,14 @@ def test_bins_barely_matter(monkeypatch):
 def test_thinning_barely_matters(monkeypatch):
     score, y = mixture(0.3, 4000, 20_000)
     thinned = Tilt().fit(score, y).prior_
-    monkeypatch.setattr("pueval.priors.reduced.MOST_ROWS", 10**9)
+    monkeypatch.setattr("pueval.priors._reduced.MOST_ROWS", 10**9)
     assert Tilt().fit(score, y).prior_ == pytest.approx(thinned, abs=2e-3)
 
 
 def test_weights():
     score, y = mixture(0.3, 100, 400)
     plain = Tilt().fit(score, y)
-    halves = Tilt().fit(Counts.from_arrays(y, score, weight=np.full(y.size, 0.5)))
+    halves = Tilt().fit(Counts.from_arrays(y, score, sample_weight=np.full(y.size, 0.5)))
     assert halves.prior_ == pytest.approx(plain.prior_, abs=1e-6)
     negatives = Counts.from_arrays(
         np.r_[y, np.full(50, -1)], np.r_[score, np.full(50, -9.0)], negative_label=-1

@@ -6,11 +6,11 @@ from sklearn.base import clone
 
 from pueval import Counts
 from pueval.errors import InputError
-from pueval.priors.base import ScorePriorEstimator
-from pueval.priors.best_bin import BestBin
-from pueval.priors.dedpul import Dedpul
-from pueval.priors.roc_slope import RocSlope
-from pueval.priors.two_way import TwoWay
+from pueval.priors._best_bin import BestBin
+from pueval.priors._dedpul import Dedpul
+from pueval.priors._roc_slope import RocSlope
+from pueval.priors._score_estimator import ScorePriorEstimator
+from pueval.priors._two_way import TwoWay
 
 ESTIMATORS = [BestBin(level=0.975), RocSlope(level=0.975), Dedpul()]
 
@@ -108,7 +108,7 @@ def test_counts_large_data_weights_and_negatives():
 
     y, score = draw(rng, 100, 400, 0.2, 0.8)
     plain = TwoWay(BestBin()).fit(score, y)
-    halved = TwoWay(BestBin()).fit(Counts.from_arrays(y, score, weight=np.full(y.size, 0.5)))
+    halved = TwoWay(BestBin()).fit(Counts.from_arrays(y, score, sample_weight=np.full(y.size, 0.5)))
     labels = np.r_[y, np.full(50, -1)]
     negatives = Counts.from_arrays(labels, np.r_[score, np.zeros(50)], negative_label=-1)
     for other in (halved, TwoWay(BestBin()).fit(negatives)):

@@ -16,8 +16,8 @@ from sklearn.metrics import (
 )
 
 from pueval import InputError
-from pueval.curves import RocCurve
-from pueval.measures import MEASURES
+from pueval.core.curves import RocCurve
+from pueval.core.measures import MEASURES
 from pueval.simulate import Beta, Normal, Population, Remainder, beta_scores, binormal, ranked
 
 MODELS = {

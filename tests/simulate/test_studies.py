@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from pueval import InputError
-from pueval.simulate import studies, study
+from pueval.simulate import _studies as studies
+from pueval.simulate import study
 
 CALLS = []
 

@@ -15,8 +15,8 @@ from pueval.commands.count import count_command
 from pueval.commands.evaluate import evaluate_command
 from pueval.commands.prior import prior_command
 from pueval.commands.simulate import simulate_command
+from pueval.commands.suggestions import as_options
 from pueval.commands.terminal import typed
-from pueval.commands.wording import as_options
 from pueval.errors import (
     INTERRUPTED,
     AssumptionWarning,

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from pueval._typing import Target
 from pueval.commands.options import (
     ASSUMPTIONS,
     COLUMNS,
@@ -27,21 +28,20 @@ from pueval.commands.options import (
 )
 from pueval.commands.outputs import check_outputs, write_json
 from pueval.commands.terminal import say, show_table, typed, warn
-from pueval.comparing.comparator import compare
-from pueval.comparing.comparison import Comparison
-from pueval.comparing.paired import check_names
-from pueval.comparing.presentation import (
+from pueval.comparison.compare import compare
+from pueval.comparison.comparison import Comparison
+from pueval.comparison.comparison_text import (
     difference_rows,
     notes,
     order_rows,
     summary,
     value_rows,
 )
-from pueval.mixture import Target
-from pueval.presentation import HEADLINES
+from pueval.comparison.paired import check_names
+from pueval.evaluation.evaluation_text import HEADLINES
 from pueval.sources.columns import Columns
+from pueval.sources.file_rows import KINDS, read_rows
 from pueval.sources.labels import LabelValues
-from pueval.sources.rows import KINDS, read_rows
 
 
 def compare_command(
@@ -121,7 +121,7 @@ def compare_command(
         method=method,
         n_resamples=n_resamples,
         seed=seed,
-        weight=rows.weight,
+        sample_weight=rows.sample_weight,
         pos_label=known_positive,
         unlabeled_label=not_labeled,
         negative_label=known_negative,

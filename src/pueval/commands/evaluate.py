@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from pueval._typing import Target
 from pueval.commands.evaluations import print_evaluations, weights_mean
-from pueval.commands.groups import (
+from pueval.commands.group_tables import (
     evaluate_groups,
     print_groups,
     read_groups,
@@ -38,13 +39,12 @@ from pueval.commands.options import (
 )
 from pueval.commands.outputs import check_outputs, write_models
 from pueval.commands.terminal import say, show_table, typed, warn
-from pueval.commands.thresholds import choice_table, choose_all
-from pueval.counts import Counts
-from pueval.curves import naive_auc
+from pueval.commands.threshold_rules import choice_table, choose_all
+from pueval.core.curves import naive_auc
+from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.evaluation import Evaluation
-from pueval.evaluator import evaluate
-from pueval.mixture import Target
+from pueval.evaluation.evaluate import evaluate
+from pueval.evaluation.evaluation import Evaluation
 from pueval.report import write_report
 from pueval.sources.labels import LabelValues
 
@@ -213,8 +213,8 @@ def _evaluate_all(
     if given or len(counts) == 1:
         return {name: evaluate(one, **assumed, **how) for name, one in counts.items()}
     for one in counts.values():
-        one.check()
-    best = max(counts, key=lambda name: naive_auc(counts[name], counts[name].corners()))
+        one._check()
+    best = max(counts, key=lambda name: naive_auc(counts[name], counts[name]._roc_corners()))
     first = evaluate(counts[best], **assumed, **how)
     mixture: dict[str, Any] = {"prior": first.prior_estimate, "purity": first.mixture.purity}
     return {

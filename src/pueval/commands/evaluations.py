@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 
 from pueval.commands.terminal import print_roc_curves, say, show_table
-from pueval.counts import Counts
-from pueval.evaluation import Evaluation
-from pueval.levels import in_percent
-from pueval.presentation import TITLES, assumed, taken_as_exact
+from pueval.core.confidence import percent
+from pueval.counts.counts import Counts
+from pueval.evaluation.evaluation import Evaluation
+from pueval.evaluation.evaluation_text import TITLES, assumed, taken_as_exact
 from pueval.ranking import RANKING_TITLES
-from pueval.tables import MARKED, amount, number
+from pueval.text.tables import MARKED, amount, number
 
 
 def print_evaluations(
@@ -56,9 +56,9 @@ def print_evaluations(
 
 def weights_mean(counts: Counts) -> str:
     """Say what the weights were taken for."""
-    if not counts.weighted:
+    if not counts._weighted:
         return "Weights are whole numbers: a row with weight 3 counts as three rows."
-    few = counts.effective[0] + counts.effective[1]
+    few = counts.effective_sizes[0] + counts.effective_sizes[1]
     return (
         "Weights are not all whole numbers, so they say how much a row matters: together these "
         f"rows tell as much as {amount(round(few))} equally weighted ones."
@@ -77,7 +77,7 @@ def _limits_mean(ev: Evaluation) -> str:
     if ev.threshold_chosen:
         known += ", and allow for the threshold being the best for these rows"
     how = ev.resampling
-    return f"In brackets: {in_percent(how.level)} limits for {what[how.variance]}; {known}."
+    return f"In brackets: {percent(how.level)} limits for {what[how.variance]}; {known}."
 
 
 def _assumed(ev: Evaluation, model: str | None) -> str:

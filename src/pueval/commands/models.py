@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pueval.counts import Counts
+from pueval.counts.counts import Counts
+from pueval.counts.tally import tally
 from pueval.errors import InputError
-from pueval.sources.limits import Bins, Engine
+from pueval.sources.bin_choice import Bins, Engine
 from pueval.sources.paths import SUFFIXES
 from pueval.sources.storage import is_counts_file, is_damaged, saved_name
-from pueval.tally import tally
 
 
 def read_models(
@@ -51,7 +51,7 @@ def read_models(
         file,
         label=label,
         scores=scores,
-        weight=weight,
+        sample_weight=weight,
         bins=wanted,
         engine=engine,
         address=address,

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from pueval import __version__
+from pueval._writing import is_device, replaced
 from pueval.errors import InputError
 from pueval.sources.paths import find
-from pueval.writing import is_device, replaced
 
 # How files begin that such an output may replace.
 BEGINNINGS = {"--json": b"{", "--html": b"<!doctype html"}

@@ -7,21 +7,21 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from cyclopts import Group, Parameter
 
-from pueval.checks import check_count
+from pueval._checks import check_count
+from pueval._typing import Array
 from pueval.commands.options import OUTPUT, WHOLE
 from pueval.commands.outputs import check_new
 from pueval.errors import InputError
-from pueval.samples import Array
-from pueval.simulate.families import beta_scores, binormal, ranked
-from pueval.simulate.files import label_file, write_drawn
-from pueval.simulate.labeled import Labeling
-from pueval.simulate.labeling import (
+from pueval.simulate._families import beta_scores, binormal, ranked
+from pueval.simulate._files import label_file, write_drawn
+from pueval.simulate._labeled import Labeling
+from pueval.simulate._labeling import (
     case_control,
     label_at_random,
     label_by_propensity,
     label_by_representativeness,
 )
-from pueval.simulate.populations import Population
+from pueval.simulate._populations import Population
 
 MODEL = Group("Score model (without --from)", sort_key=1)
 SOURCE = Group("Labeled file", sort_key=2)

@@ -15,12 +15,12 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from pueval.commands.suggestions import as_options
 from pueval.commands.text_curves import draw_curves
-from pueval.commands.wording import as_options
-from pueval.tables import number, text_table
+from pueval.text.tables import number, text_table
 
 if TYPE_CHECKING:
-    from pueval.evaluation import Evaluation
+    from pueval.evaluation.evaluation import Evaluation
 
 WIDTH, HEIGHT = 34, 12
 # Fewer characters than this are no column of titles.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pueval.samples import Array
+from pueval._typing import Array
 
 # Bits of the eight dots of a braille character, by row and column.
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))

@@ -4,14 +4,14 @@ Each display has the data behind it in ``frame()``, draws naive and corrected to
 matplotlib (``pip install "pueval[plot]"``) only when it draws.
 """
 
-from pueval.displays.comparison import ComparisonDisplay
-from pueval.displays.measure_by_threshold import MeasureByThresholdDisplay
-from pueval.displays.overview import OverviewDisplay
-from pueval.displays.precision_recall import PrecisionRecallDisplay
-from pueval.displays.rank_cdf import RankCdfDisplay
-from pueval.displays.roc import RocCurveDisplay
-from pueval.displays.score_distribution import ScoreDistributionDisplay
-from pueval.displays.sensitivity import SensitivityDisplay
+from pueval.displays._comparison import ComparisonDisplay
+from pueval.displays._measure_by_threshold import MeasureByThresholdDisplay
+from pueval.displays._overview import OverviewDisplay
+from pueval.displays._precision_recall import PrecisionRecallDisplay
+from pueval.displays._rank_cdf import RankCdfDisplay
+from pueval.displays._roc import RocCurveDisplay
+from pueval.displays._score_distribution import ScoreDistributionDisplay
+from pueval.displays._sensitivity import SensitivityDisplay
 
 __all__ = [
     "ComparisonDisplay",

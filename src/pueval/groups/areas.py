@@ -11,14 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pueval.counts import Counts, Steps
-from pueval.groups.rows import Block
+from pueval._typing import Array, Target
+from pueval.core.measures import MEASURES
+from pueval.core.mixture import NAIVE, Mixtures
+from pueval.core.monotone import MonotoneSteps
+from pueval.core.rates import Rates, Shares
+from pueval.counts.counts import Counts
+from pueval.groups.sorted_rows import Block
 from pueval.groups.totals import Totals
-from pueval.legal import LegalSteps
-from pueval.measures import MEASURES
-from pueval.mixture import NAIVE, Mixtures, Target
-from pueval.rates import Rates, Shares
-from pueval.samples import Array, Sample
+from pueval.samples.sample import Sample
+from pueval.samples.steps import Steps
 
 # Sums of weights as small as this beside others are rounding errors.
 ROUNDING = 1e-12
@@ -65,7 +67,11 @@ class Table:
         new[1:] = (group[1:] != group[:-1]) | (score[1:] != score[:-1])
         first = np.flatnonzero(new)
         last = np.append(first[1:], group.size) - 1
-        ones = np.ones(group.size, dtype=np.int64) if block.weight is None else block.weight
+        ones = (
+            np.ones(group.size, dtype=np.int64)
+            if block.sample_weight is None
+            else block.sample_weight
+        )
         at, beyond = [], []
         for kind in range(3):
             rows = np.where(block.kind == kind, ones, 0)
@@ -92,9 +98,11 @@ class Table:
             (al, bl), (au, bu), (an, bn) = (kind.around(score) for kind in kinds)
             return cls(zero, score, (bl - al, bu - au, bn - an), (bl, bu, bn), 1, square)
 
-        kinds = [*counts.samples()]
-        squares = table([kind.squared for kind in kinds], None) if counts.weighted else None
-        return table(kinds, squares)
+        kinds = [*counts._samples]
+        squared_weights = (
+            table([kind.squared for kind in kinds], None) if counts._weighted else None
+        )
+        return table(kinds, squared_weights)
 
     @property
     def above(self) -> Columns:
@@ -196,12 +204,12 @@ def average_precision(
 ) -> Influence:
     """Average precision by group; ``table`` has labeled steps only.
 
-    The value is that of `pueval.legal.average_precision`. A row moves the rates at its own score
+    The value is that of `monotone.average_precision`. A row moves the rates at its own score
     and at all lower thresholds.
     """
     mine, own = totals.take(table.group), _take(mixtures, table.group)
     here = mine.corrected(table.beyond, own, target)
-    steps = LegalSteps.of(here, table.group)
+    steps = MonotoneSteps.of(here, table.group)
     by_tpr, by_fpr = steps.slopes()
     influence = [
         _from_end(slope.tpr[table.group] * by_tpr + slope.fpr[table.group] * by_fpr, table)

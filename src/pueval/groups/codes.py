@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pueval._typing import Array
 from pueval.errors import InputError
-from pueval.samples import Array
 from pueval.sources.arrays import one_column
 from pueval.sources.labels import is_missing, missing
 

@@ -10,34 +10,34 @@ from typing import Any
 
 import numpy as np
 
-from pueval.evaluation import Evaluation
+from pueval._typing import Array
+from pueval.core.mixture import Mixtures
+from pueval.evaluation.evaluation import Evaluation
 from pueval.groups.areas import Influence, Table, average_precision, naive_auc
 from pueval.groups.raw import Raw, contrast, results
-from pueval.groups.rows import Block
+from pueval.groups.sorted_rows import Block
 from pueval.groups.totals import Totals, share
-from pueval.mixture import Mixtures
-from pueval.samples import Array
-from pueval.uncertainty.intervals import one_row_more
+from pueval.uncertainty.intervals import with_pseudo_observation
 
 
 def whole(overall: Evaluation, prior_error: float) -> Raw:
     """Evaluate all rows together as one group: values that are not clipped, and what moves them."""
     counts = overall.counts
     steps = counts.at(overall.threshold)
-    squares = None
-    if counts.weighted:
+    squared_weights = None
+    if counts._weighted:
         at = np.array([overall.threshold])
-        labeled, unlabeled, negative = (kind.squared.around(at)[1] for kind in counts.samples())
-        squares = labeled, unlabeled, negative
+        labeled, unlabeled, negative = (kind.squared.around(at)[1] for kind in counts._samples)
+        squared_weights = labeled, unlabeled, negative
     return results(
-        Table.of_counts(counts, counts.corners()),
+        Table.of_counts(counts, counts._roc_corners()),
         Totals.of(counts),
         np.array([overall.mixture.prior]),
         overall,
         (steps.labeled, steps.unlabeled, steps.negative),
         np.array([prior_error]),
-        squares,
-        chance=np.array([float(overall.assumptions.sizes_vary(overall.target))]),
+        squared_weights,
+        chance=np.array([float(overall.assumptions.prevalence_varies(overall.target))]),
     )
 
 
@@ -46,7 +46,7 @@ def area_covariances(
 ) -> Array:
     """Covariance of an area of each group with that of all rows; NaN without a prior."""
     counts = overall.counts
-    every, all_totals = Table.of_counts(counts, counts.corners()), Totals.of(counts)
+    every, all_totals = Table.of_counts(counts, counts._roc_corners()), Totals.of(counts)
     known = np.array([overall.mixture.prior])
     of_all = _influence(name, every, all_totals, known, overall)
     found = np.full(prior.size, np.nan)
@@ -67,7 +67,7 @@ def area_covariances(
             _half(name, mine[groups], overall, own),
             _half(name, known, overall, all_totals),
         )
-        if overall.assumptions.sizes_vary(overall.target):
+        if overall.assumptions.prevalence_varies(overall.target):
             # The prevalence of all rows is the mean of those of the groups.
             error = _prevalence_error(mine[groups], overall, own)
             together = of_group.by_prevalence * of_all.by_prevalence * error**2
@@ -142,20 +142,24 @@ def _covariance(
     """Covariance of two areas; ``half`` is what a placement of 1/2 is for the AUC."""
     covariance = np.zeros(table.n_groups)
     for kind in range(3):
-        weight = table.at[kind]
+        sample_weight = table.at[kind]
         mine, theirs = own[min(kind, 1)], whole_[min(kind, 1)]
         total, all_total = totals.kinds[kind], all_totals.kinds[kind]
-        means = [share(table.sums(weight * one), total)[table.group] for one in (mine, theirs)]
+        means = [
+            share(table.sums(sample_weight * one), total)[table.group] for one in (mine, theirs)
+        ]
         square, rows = table.squared.at[kind], totals.effective[kind]
-        squares = table.sums(square * (mine - means[0]) * (theirs - means[1]))
+        squared_weights = table.sums(square * (mine - means[0]) * (theirs - means[1]))
         # Of one row, and from it that of two means, of which one is over all groups.
-        together = share(squares, total**2) * rows
+        together = share(squared_weights, total**2) * rows
         if half is None or all_half is None:
             part = together / np.maximum(rows - 1, 1)
         else:
-            mean, all_mean = (share(table.sums(weight * one), total) for one in (mine, theirs))
+            mean, all_mean = (
+                share(table.sums(sample_weight * one), total) for one in (mine, theirs)
+            )
             away = (mean - half) * (all_mean - all_half)
-            part = one_row_more(together, away, np.maximum(rows, 1), 4 * half * all_half)
+            part = with_pseudo_observation(together, away, np.maximum(rows, 1), 4 * half * all_half)
         part = part * share(total, np.broadcast_to(all_total, total.shape))
         if kind:
             part = part * share(total, totals.n_others) * share(all_total, all_totals.n_others)

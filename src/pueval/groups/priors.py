@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import scipy
 
-from pueval.counts import Counts
+from pueval._typing import Array
+from pueval.core.confidence import normal_quantile
+from pueval.core.mixture import Mixture
+from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.evaluation import Evaluation
+from pueval.evaluation.evaluation import Evaluation
 from pueval.groups.totals import Totals
-from pueval.levels import normal_reach
-from pueval.mixture import Mixture
-from pueval.samples import Array
 
 if TYPE_CHECKING:
     from pueval.priors import PriorEstimate
@@ -136,13 +136,13 @@ def group_priors(
         return Priors(prior, notes, own, common)
     estimated = _error(overall.prior_estimate)
     # The number of all labeled rows is one by chance, if the prior follows from it.
-    by_labels = 0.0
-    if way == "shared" or overall.assumptions.by_labels == "label_frequency":
-        by_labels = overall.assumptions.prior_error(overall.counts)
+    prior_follows_from = 0.0
+    if way == "shared" or overall.assumptions.prior_follows_from == "label_frequency":
+        prior_follows_from = overall.assumptions.prior_error(overall.counts)
     if way == "shared":
         prior[:] = mixture.prior
-        common[:] = estimated or by_labels
-        return Priors(prior, notes, own, common, common_of_all=estimated or by_labels)
+        common[:] = estimated or prior_follows_from
+        return Priors(prior, notes, own, common, common_of_all=estimated or prior_follows_from)
     frequency = mixture.label_frequency(overall.counts)
     for k in np.flatnonzero(enough):
         try:
@@ -162,8 +162,8 @@ def group_priors(
         return Priors(prior, notes, own, common, own_of_all=estimated)
     # What chance does to the labels of a group, it does to a part of all rows.
     part = totals.n_unlabeled / max(overall.counts.n_unlabeled, 1)
-    together = own * part / (by_labels or math.inf)
-    return Priors(prior, notes, own, common, by_labels, estimated, together)
+    together = own * part / (prior_follows_from or math.inf)
+    return Priors(prior, notes, own, common, prior_follows_from, estimated, together)
 
 
 def uneven_labels(names: list[Any], totals: Totals, usable: Array) -> str | None:
@@ -202,16 +202,16 @@ def _from_frequency(
         n_labeled=labeled,
         n_unlabeled=unlabeled,
         labeled_share=labeled / (labeled + unlabeled),
-        effective=(totals.effective[0][group].item(),),
+        effective_sizes=(totals.effective[0][group].item(),),
     )
     mixture = Mixture.from_label_frequency(counts, frequency, purity)
     return mixture.prior, mixture.prior_error(counts)
 
 
 def _estimated(counts: Counts, purity: float) -> tuple[float, float]:
-    from pueval.priors.estimation import estimate_quietly  # scikit-learn is slow to import
+    from pueval.priors._estimation import estimate_without_warning  # scikit-learn is slow to import
 
-    found = estimate_quietly(counts, purity=purity)
+    found = estimate_without_warning(counts, purity=purity)
     return found.mixture().prior, _error(found)
 
 
@@ -220,4 +220,4 @@ def _error(estimate: PriorEstimate | None) -> float:
     if estimate is None or estimate.prior_interval is None:
         return 0.0
     low, high = estimate.prior_interval
-    return (high - low) / 2 / normal_reach(estimate.level)
+    return (high - low) / 2 / normal_quantile(estimate.level)

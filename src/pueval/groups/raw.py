@@ -7,19 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from pueval.evaluation import Evaluation
-from pueval.groups.areas import (
-    Table,
-    average_precision,
-    naive_auc,
-    naive_average_precision,
-)
+from pueval._typing import Array, Target
+from pueval.core.measures import AREAS, MEASURES
+from pueval.core.mixture import Mixtures
+from pueval.core.rates import correct_area
+from pueval.evaluation.evaluation import Evaluation
+from pueval.groups.areas import Table, average_precision, naive_auc, naive_average_precision
 from pueval.groups.totals import Totals
 from pueval.groups.variances import area_variance, point
-from pueval.measures import AREAS, MEASURES
-from pueval.mixture import Mixtures, Target
-from pueval.rates import correct_area
-from pueval.samples import Array
 
 NAMES = (*AREAS, *MEASURES)
 
@@ -96,7 +91,7 @@ def results(
     overall: Evaluation,
     beyond: tuple[Array, Array, Array],
     prior_error: Array,
-    squares: tuple[Array, Array, Array] | None = None,
+    squared_weights: tuple[Array, Array, Array] | None = None,
     *,
     chance: Array,
 ) -> Raw:
@@ -116,7 +111,7 @@ def results(
         mixtures,
         target,
         prior_error if limits else None,
-        squares,
+        squared_weights,
         prevalence_error=prevalence_error,
     )
     naive_area = naive_average_precision(table, totals)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from pueval.counts import Counts
-from pueval.mixture import Mixtures, Target
-from pueval.rates import Rates, Shares, rates_of_shares
-from pueval.samples import Array
+from pueval._typing import Array, Target
+from pueval.core.mixture import Mixtures
+from pueval.core.rates import Rates, Shares, rates_of_shares
+from pueval.counts.counts import Counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Totals:
     @classmethod
     def of(cls, counts: Counts) -> Totals:
         """Return the numbers of rows of one Counts, as one group."""
-        samples = counts.samples()
+        samples = counts._samples
         total = [np.array([kind.total]) for kind in samples]
         labeled, unlabeled, negative = (np.array([kind.effective]) for kind in samples)
         return cls(total[0], total[1], total[2], (labeled, unlabeled, negative))
@@ -39,7 +39,7 @@ class Totals:
         return self.n_labeled, self.n_unlabeled, self.n_negative
 
     @property
-    def squares(self) -> tuple[Array, Array, Array]:
+    def squared_weights(self) -> tuple[Array, Array, Array]:
         """Sums of squared weights of the rows of each kind; their numbers if they have none."""
         found = [share(n**2, rows) for n, rows in zip(self.kinds, self.effective, strict=True)]
         return found[0], found[1], found[2]

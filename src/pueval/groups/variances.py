@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pueval._typing import Array, Target
+from pueval.core.measures import MEASURES
+from pueval.core.mixture import NAIVE, Mixtures
+from pueval.core.rates import LEAST, Rates, Shares, with_prevalence
 from pueval.groups.areas import Influence, Table
 from pueval.groups.totals import Totals, share
-from pueval.measures import MEASURES
-from pueval.mixture import NAIVE, Mixtures, Target
-from pueval.rates import LEAST, Rates, Shares, with_prevalence
-from pueval.samples import Array
-from pueval.uncertainty.intervals import one_row_more
+from pueval.uncertainty.intervals import with_pseudo_observation
 
 
 def area_variance(influence: Influence, table: Table, totals: Totals, *, placements: bool) -> Array:
@@ -26,10 +26,10 @@ def area_variance(influence: Influence, table: Table, totals: Totals, *, placeme
     variance = _of_mean(pieces, table, totals.n_labeled, totals.effective[0], placements=placements)
     variance[totals.effective[0] <= 1] = np.nan
     for kind in (1, 2):
-        total, squares = totals.kinds[kind], totals.squares[kind]
+        total, squared_weights = totals.kinds[kind], totals.squared_weights[kind]
         between, below = _between(table, kind, total)
         more, beneath = (
-            (between, below) if table.square is None else _between(square, kind, squares)
+            (between, below) if table.square is None else _between(square, kind, squared_weights)
         )
         pieces = [
             (influence.other, table.at[kind], square.at[kind]),
@@ -71,18 +71,18 @@ def _of_mean(
 
     ``rows`` are effective numbers of rows; the values of ``tail`` are one for each group.
     """
-    values, weight, square = tail if tail is not None else (np.zeros(table.n_groups),) * 3
-    mean = values * weight
+    values, sample_weight, square = tail if tail is not None else (np.zeros(table.n_groups),) * 3
+    mean = values * sample_weight
     for value, mine, _ in pieces:
         mean = mean + table.sums(value * mine)
     mean = share(mean, total)
-    squares = square * (values - mean) ** 2
+    squared_weights = square * (values - mean) ** 2
     for value, _, mine in pieces:
-        squares = squares + table.sums(mine * (value - mean[table.group]) ** 2)
-    variance = share(share(squares, total), total) * rows
+        squared_weights = squared_weights + table.sums(mine * (value - mean[table.group]) ** 2)
+    variance = share(share(squared_weights, total), total) * rows
     found: Array = variance / np.maximum(rows - 1, 1)
     if placements:
-        found = one_row_more(variance, (mean - 0.5) ** 2, np.maximum(rows, 1))
+        found = with_pseudo_observation(variance, (mean - 0.5) ** 2, np.maximum(rows, 1))
     return found
 
 
@@ -116,13 +116,13 @@ def point(
     mixtures: Mixtures,
     target: Target,
     prior_error: Array | None,
-    squares: tuple[Array, Array, Array] | None = None,
+    squared_weights: tuple[Array, Array, Array] | None = None,
     *,
     prevalence_error: Array,
 ) -> Point:
     """Evaluate every measure of every group at a threshold; ``beyond`` are rows beyond it.
 
-    ``squares`` are sums of squared weights beyond it, where rows have float weights. Without a
+    ``squared_weights`` are sums beyond it, where rows have float weights. Without a
     ``prior_error``, which is 0 for a prior that is given, nothing is said of errors.
     """
     here = totals.corrected(beyond, mixtures, target)
@@ -139,7 +139,7 @@ def point(
     # As in the bootstrap: one row more, spread like all rows, or a share of 0 or 1 had no error.
     size = [np.maximum(np.round(one), 1) for one in totals.effective]
     middle = [(n * one + pooled) / (n + 1) for n, one in zip(size, shares, strict=True)]
-    known = size if squares is None else _known_rows(shares, totals, squares)
+    known = size if squared_weights is None else _known_rows(shares, totals, squared_weights)
     error = np.stack([np.sqrt(p * (1 - p) / n) for p, n in zip(middle, known, strict=True)])
     for kind, total in enumerate(totals.kinds):
         error[kind, total == 0] = 0
@@ -171,7 +171,7 @@ def point(
 
 
 def _known_rows(
-    shares: list[Array], totals: Totals, squares: tuple[Array, Array, Array]
+    shares: list[Array], totals: Totals, squared_weights: tuple[Array, Array, Array]
 ) -> list[Array]:
     """Numbers of rows for which a share p has the variance p(1 − p)/rows.
 
@@ -179,7 +179,7 @@ def _known_rows(
     """
     found = []
     for p, beyond, every, rows in zip(
-        shares, squares, totals.squares, totals.effective, strict=True
+        shares, squared_weights, totals.squared_weights, totals.effective, strict=True
     ):
         spread = share(beyond, every) * (1 - p) ** 2 + share(every - beyond, every) * p**2
         size = np.maximum(rows, 1)

@@ -1,7 +1,7 @@
 """Cross-validation with positive-unlabeled labels: folds, and a whole evaluation out of fold."""
 
-from pueval.model_selection.cross_evaluation import evaluate_cv
-from pueval.model_selection.folds import PUStratifiedKFold
-from pueval.model_selection.splits import Splits
+from pueval.model_selection._cross_evaluation import evaluate_cv
+from pueval.model_selection._folds import PUStratifiedKFold
+from pueval.model_selection._splits import Splits
 
 __all__ = ["PUStratifiedKFold", "Splits", "evaluate_cv"]

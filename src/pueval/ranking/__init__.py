@@ -1,11 +1,11 @@
 """Measures of a ranking, which need no prior: PULP, Lee–Liu, pseudo-F, and naive ones."""
 
-from pueval.ranking.measures import RANKING_TITLES, lee_liu, pseudo_f, pulp, ranking_measures
-from pueval.ranking.operating_points import OperatingPoints
+from pueval.ranking._prior_free import RANKING_TITLES, lee_liu, pseudo_f, pulp, ranking_measures
+from pueval.ranking._top_rows import TopRows
 
 __all__ = [
     "RANKING_TITLES",
-    "OperatingPoints",
+    "TopRows",
     "lee_liu",
     "pseudo_f",
     "pulp",

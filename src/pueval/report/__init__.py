@@ -6,11 +6,11 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pueval.writing import replaced
+from pueval._writing import replaced
 
 if TYPE_CHECKING:
-    from pueval.evaluation import Evaluation
-    from pueval.operating_point import OperatingPoint
+    from pueval.evaluation.evaluation import Evaluation
+    from pueval.evaluation.operating_point import OperatingPoint
 
 __all__ = ["write_report"]
 
@@ -66,8 +66,8 @@ def write_report(
     >>> path.stat().st_size < 1_000_000
     True
     """
-    from pueval.report.page import render
-    from pueval.report.summary import summarize
+    from pueval.report._page import render
+    from pueval.report._summary import summarize
 
     content = summarize(
         evaluations,

@@ -4,6 +4,6 @@
 positive-unlabeled label as ``y``.
 """
 
-from pueval.scoring.scorers import get_scorer, get_scorer_names, make_scorer
+from pueval.scoring._scorers import get_scorer, get_scorer_names, make_scorer
 
 __all__ = ["get_scorer", "get_scorer_names", "make_scorer"]

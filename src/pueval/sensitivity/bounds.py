@@ -15,11 +15,12 @@ from typing import Literal
 import numpy as np
 import scipy
 
-from pueval.checks import check_fraction
-from pueval.counts import Counts, Steps
+from pueval._checks import check_fraction
+from pueval._typing import Array
+from pueval.core.mixture import Mixture
+from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.mixture import Mixture
-from pueval.samples import Array
+from pueval.samples.steps import Steps
 
 BandMethod = Literal["bootstrap", "clopper-pearson", "dkw"]
 Start = Literal["positives", "negatives", "tighter"]
@@ -241,11 +242,11 @@ def claesen_bounds(
     >>> bool(low < 0.855 < high)                                     # the true AUC
     True
     """
-    counts.check()
-    counts.check_random("this bound")
+    counts._check()
+    counts._refuse_propensities("this bound")
     if not counts.n_unlabeled:
         raise InputError("there are no unlabeled rows, so nothing needs bounding.")
-    if not counts.countable:
+    if not counts._countable:
         raise InputError("bounds count rows, and these have float weights. Leave the weights out.")
     check_fraction("level", level)
     lowest, highest = prior if isinstance(prior, tuple) else (prior, prior)

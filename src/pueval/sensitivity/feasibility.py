@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from pueval.checks import check_fraction
-from pueval.counts import Counts
+from pueval._checks import check_fraction
+from pueval._typing import Array
+from pueval.core.confidence import percent
+from pueval.core.mixture import Mixture
+from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.levels import in_percent
-from pueval.mixture import Mixture
-from pueval.samples import Array
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -
     >>> round(largest_prior(Counts.from_arrays(y, score)).prior, 2)
     0.29
     """
-    counts.check()
-    counts.check_random("the largest prior")
+    counts._check()
+    counts._refuse_propensities("the largest prior")
     Mixture(0.0, purity)
     check_fraction("level", level)
     if not counts.n_unlabeled:
@@ -149,9 +149,9 @@ def _sides(counts: Counts, level: float, *, upper: bool) -> list[_Side]:
     With ``upper``, upper limits for the other rows and lower ones for the labeled, for scores
     at or beyond the threshold; without, the reverse, for scores strictly beyond.
     """
-    score, reached = counts.labeled_ranks
+    score, reached = counts._labeled_distribution
     # Ranks 1, √2, 2, … of labeled rows, in units of the effective number of rows.
-    total, (n_labeled, n_other) = counts.n_labeled, counts.effective
+    total, (n_labeled, n_other) = counts.n_labeled, counts.effective_sizes
     grid = 2 ** np.arange(0, np.log2(max(n_labeled, 1)) + 1e-9, 0.5)
     grid = np.unique(np.r_[grid[grid < n_labeled], n_labeled])
     error = (1 - level) / (4 * grid.size)
@@ -166,7 +166,7 @@ def _sides(counts: Counts, level: float, *, upper: bool) -> list[_Side]:
             index = np.searchsorted(reached[:-1], total * (1 + 1e-12) - rank, side="right")
         threshold = score[index]
         labeled_above = np.where(index > 0, reached[index - 1], 0)
-        above, at_or_above = counts.other_beyond(threshold)
+        above, at_or_above = counts._background_counts(threshold)
         others = counts.n_unlabeled + counts.n_negative
         if from_top:
             inside = at_or_above if upper else above
@@ -296,7 +296,7 @@ def contradiction(counts: Counts, mixture: Mixture, level: float = 0.95) -> str 
         f"prior {mixture.prior:g} does not fit this ranking with purity {mixture.purity:g}: "
         f"{limit.side} the score {limit.threshold:g} are {100 * limit.labeled_share:.3g} % of the "
         f"labeled but {100 * limit.other_share:.3g} % of the other rows, more of a difference than "
-        f"chance explains. {_most(limit.prior, mixture.purity)} ({in_percent(level)} confidence). "
+        f"chance explains. {_most(limit.prior, mixture.purity)} ({percent(level)} confidence). "
         + _less(mixture)
         + ", or doubt that the labels are a random draw from the positives. If the classifier was "
         "trained on these rows, score them out of fold (pueval.model_selection.evaluate_cv)."
@@ -324,13 +324,13 @@ def contradiction_within(
         return None
     if not limit.possible:
         return (
-            f"no prior fits a purity of {purity[0]:g} ({in_percent(level)} confidence), where the "
+            f"no prior fits a purity of {purity[0]:g} ({percent(level)} confidence), where the "
             "given limits of the purity begin. Limits of the measures allow for all of it; raise "
             "it to make them narrower."
         )
     with_purity = "" if purity[0] == 1 else f" with purity {purity[0]:g}"
     return (
-        f"priors above {limit.prior:.3g} do not fit this ranking{with_purity} ({in_percent(level)} "
+        f"priors above {limit.prior:.3g} do not fit this ranking{with_purity} ({percent(level)} "
         f"confidence), and the given limits of the prior reach to {prior[1]:g}. Limits of the "
         "measures allow for all of it; lower it to make them narrower."
     )

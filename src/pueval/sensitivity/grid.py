@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pueval.counts import Counts
-from pueval.curves import direct_auc, naive_auc
+from pueval._typing import Array, Target
+from pueval.core.curves import direct_auc, naive_auc
+from pueval.core.measures import AREAS, MEASURES, find_measure, unknown_measure
+from pueval.core.mixture import Mixture, Mixtures
+from pueval.core.monotone import average_precision
+from pueval.core.rates import rates
+from pueval.counts.counts import Counts
 from pueval.errors import InputError, require
-from pueval.legal import average_precision
-from pueval.measures import AREAS, MEASURES, find_measure, unknown_measure
-from pueval.mixture import Mixture, Mixtures, Target
-from pueval.rates import rates
-from pueval.samples import Array
 from pueval.sensitivity.feasibility import largest_prior
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def sensitivity_grid(
     purities: Any = None,
 ) -> SensitivityGrid:
     """Tabulate a measure at a threshold, or an area, over prior × purity."""
-    counts.check_random("a table over prior and purity")
+    counts._refuse_propensities("a table over prior and purity")
     if not counts.n_unlabeled:
         raise InputError("there are no unlabeled rows, so there is no prior to vary.")
     prior = _axis("priors", priors, 0.0) if priors is not None else _own_priors(counts, own)
@@ -118,11 +118,11 @@ def _function(
 ) -> Callable[[Mixtures], Array]:
     """Return the measure as a function of mixtures."""
     if name == "roc_auc":
-        naive = naive_auc(counts, counts.corners())
+        naive = naive_auc(counts, counts._roc_corners())
         return lambda m: np.array([direct_auc(counts, naive, m[k]) for k in range(len(m))])
     if name == "average_precision":
-        few = counts.thinned(SCORES)
-        corners = few.corners()
+        few = counts._thinned(SCORES)
+        corners = few._roc_corners()
 
         return lambda m: np.array(
             [average_precision(rates(few, corners, m[k], target)) for k in range(len(m))]

@@ -16,13 +16,14 @@ from functools import partial
 
 import numpy as np
 
-from pueval.counts import Counts, Steps
-from pueval.curves import direct_auc, naive_auc
+from pueval._typing import Array, Target
+from pueval.core.curves import direct_auc, naive_auc
+from pueval.core.measures import MEASURES, Measure, find_measure
+from pueval.core.mixture import Mixture
+from pueval.core.rates import Rates, rates
+from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.measures import MEASURES, Measure, find_measure
-from pueval.mixture import Mixture, Target
-from pueval.rates import Rates, rates
-from pueval.samples import Array
+from pueval.samples.steps import Steps
 
 # A labeling bias beyond this is as good as no assumption at all.
 LARGEST_BIAS = 1e6
@@ -61,7 +62,7 @@ def _check_bias(bias: float) -> float:
 
 
 def _check_setting(counts: Counts, mixture: Mixture, target: Target) -> None:
-    counts.check_random("a bound for a labeling bias")
+    counts._refuse_propensities("a bound for a labeling bias")
     if mixture.purity < 1:
         raise InputError(
             f"bounds for a labeling bias take labels as clean; got purity {mixture.purity:g}."
@@ -143,9 +144,9 @@ def auc_bounds(counts: Counts, mixture: Mixture, bias: float) -> tuple[float, fl
     cut have weight Λ and all others 1; one scan finds the cut. A row stands for at least itself,
     so that no more rows can have weight Λ than there are hidden positives for.
     """
-    score, reached = counts.labeled_ranks
+    score, reached = counts._labeled_distribution
     count = np.diff(reached, prepend=0)
-    above, at_or_above = counts.other_beyond(score)
+    above, at_or_above = counts._background_counts(score)
     before = reached - count
     total = counts.n
     placement = (total - (before + reached + above + at_or_above) / 2) / total

@@ -5,18 +5,18 @@ A `Population` knows its ROC curve, areas and measures exactly. Functions that s
 apart. `study` repeats whatever you do with the two.
 """
 
-from pueval.simulate.densities import Beta, Normal, Remainder
-from pueval.simulate.families import beta_scores, binormal, ranked
-from pueval.simulate.labeled import Labeling
-from pueval.simulate.labeling import (
+from pueval.simulate._distributions import Beta, Normal, Remainder
+from pueval.simulate._families import beta_scores, binormal, ranked
+from pueval.simulate._labeled import Labeling
+from pueval.simulate._labeling import (
     case_control,
     label_at_random,
     label_by_propensity,
     label_by_representativeness,
 )
-from pueval.simulate.populations import Drawn, Population
-from pueval.simulate.representative import representativeness
-from pueval.simulate.studies import study
+from pueval.simulate._populations import Drawn, Population
+from pueval.simulate._representative import representativeness
+from pueval.simulate._studies import study
 
 __all__ = [
     "Beta",

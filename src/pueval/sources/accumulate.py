@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pueval.binning import DEFAULT_BINS, add_binned
-from pueval.samples import Array
-from pueval.sources import limits
+from pueval._typing import Array
+from pueval.samples.bins import DEFAULT_BINS, add_binned
+from pueval.samples.histogram import Histogram, Kinds
+from pueval.sources import bin_choice as limits
 from pueval.sources.arrays import EXACT, read_arrays
-from pueval.sources.histogram import Histogram, Kinds
+from pueval.sources.bin_choice import Bins, Counted
 from pueval.sources.labels import LabelValues
-from pueval.sources.limits import Bins, Counted
 
 Batch = tuple[Kinds, Array, list[Array], Array | None]
 
@@ -48,7 +48,7 @@ class Accumulator:
         self._whole = text_weights
         self.n_scores = n_scores
         self.rows = 0
-        self.weight = 0.0  # the sum of all weights
+        self.sample_weight = 0.0  # the sum of all weights
         self._kept: list[Batch] = []
         self._histograms: list[Histogram] = []
 
@@ -69,18 +69,20 @@ class Accumulator:
             text_weights=self.text_weights,
         )
 
-    def add(self, y: Array, scores: list[Array], weight: Array | None) -> bool:
+    def add(self, y: Array, scores: list[Array], sample_weight: Array | None) -> bool:
         """Take rows without missing values; say whether labels are known and scores finite."""
         kinds = Kinds.of(y, self.labels.kinds)
         if kinds is None:
             return False
         self.rows += len(y)
-        if weight is not None:
-            self.weight += float(weight.sum(dtype=np.float64))
-        if weight is not None and self._whole:
+        if sample_weight is not None:
+            self.sample_weight += float(sample_weight.sum(dtype=np.float64))
+        if sample_weight is not None and self._whole:
             # Beyond what floats can hold, they cannot count rows.
-            self._whole = self.weight <= EXACT and bool(np.all(weight == np.floor(weight)))
-        self._kept.append((kinds, y, scores, weight))
+            self._whole = self.sample_weight <= EXACT and bool(
+                np.all(sample_weight == np.floor(sample_weight))
+            )
+        self._kept.append((kinds, y, scores, sample_weight))
         if self.pours:
             return self._pour()
         return all(map(_finite, scores))
@@ -88,13 +90,13 @@ class Accumulator:
     def _pour(self) -> bool:
         """Put what was kept into histograms; say whether scores are finite."""
         while self._kept:
-            kinds, _, scores, weight = self._kept.pop()
+            kinds, _, scores, sample_weight = self._kept.pop()
             if not self._histograms:
                 bins = self.bins if isinstance(self.bins, int) else DEFAULT_BINS
-                weighted = weight is not None and weight.dtype.kind == "f"
+                weighted = sample_weight is not None and sample_weight.dtype.kind == "f"
                 self._histograms = [Histogram(bins, weighted=weighted) for _ in scores]
             for histogram, score in zip(self._histograms, scores, strict=True):
-                if not histogram.add(kinds, score, weight):
+                if not histogram.add(kinds, score, sample_weight):
                     return False
         return True
 
@@ -102,11 +104,12 @@ class Accumulator:
         """Return what was counted for each score column."""
         if self._histograms:
             return [histogram.result(whole=self._whole) for histogram in self._histograms]
-        y, scores, weight = self._together()
-        if weight is not None and self._whole:
-            weight = weight.astype(np.int64)
+        y, scores, sample_weight = self._together()
+        if sample_weight is not None and self._whole:
+            sample_weight = sample_weight.astype(np.int64)
         return [
-            (read_arrays(y, score, weight=weight, labels=self.labels), None) for score in scores
+            (read_arrays(y, score, sample_weight=sample_weight, labels=self.labels), None)
+            for score in scores
         ]
 
     def _together(self) -> tuple[Array, list[Array], Array | None]:
@@ -116,13 +119,13 @@ class Accumulator:
         columns = [np.empty(self.rows, dtype=column.dtype) for column in given]
         end = self.rows
         while self._kept:
-            _, y, scores, weight = self._kept.pop()
-            given = [y, *scores, *([] if weight is None else [weight])]
+            _, y, scores, sample_weight = self._kept.pop()
+            given = [y, *scores, *([] if sample_weight is None else [sample_weight])]
             for column, part in zip(columns, given, strict=True):
                 column[end - len(part) : end] = part
             end -= len(y)
         labels, *numbers = columns
-        if weight is None:
+        if sample_weight is None:
             return labels, numbers, None
         return labels, numbers[:-1], numbers[-1]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from pueval._typing import Array
 from pueval.errors import InputError
-from pueval.samples import (
+from pueval.samples.sample import (
     EMPTY,
     MOST_CHUNKS,
-    Array,
     Chunk,
     Sample,
     cores,
@@ -36,13 +36,15 @@ Samples = tuple[Sample, Sample, Sample]
 FloatType = type[np.floating[Any]]
 
 
-def read_arrays(y: Any, score: Any, *, labels: LabelValues, weight: Any = None) -> Samples:
+def read_arrays(y: Any, score: Any, *, labels: LabelValues, sample_weight: Any = None) -> Samples:
     """Sort the scores of labeled, unlabeled and known negative rows apart."""
-    check_order({"y": y, "score": score, "weight": weight})
+    check_order({"y": y, "score": score, "sample_weight": sample_weight})
     y = one_column(y, "y")
     score = check_scores(one_column(score, "score"))
-    weight = None if weight is None else as_weights(one_column(weight, "weight"))
-    for name, array in (("score", score), ("weight", weight)):
+    sample_weight = (
+        None if sample_weight is None else as_weights(one_column(sample_weight, "sample_weight"))
+    )
+    for name, array in (("score", score), ("sample_weight", sample_weight)):
         if array is not None and len(array) != len(y):
             raise InputError(
                 f"y and {name} must have the same length; got {len(y):,} and {len(array):,}."
@@ -59,7 +61,7 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, weight: Any = None) 
 
     def read(part: int) -> Samples | None:
         rows = slice(edges[part], edges[part + 1])
-        part_weight = None if weight is None else weight[rows]
+        part_weight = None if sample_weight is None else sample_weight[rows]
         return _read(y[rows], score[rows], part_weight, labels, kept_as)
 
     samples: list[Samples] = []
@@ -75,15 +77,15 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, weight: Any = None) 
 
 
 def _read(
-    y: Array, score: Array, weight: Array | None, labels: LabelValues, kept_as: FloatType
+    y: Array, score: Array, sample_weight: Array | None, labels: LabelValues, kept_as: FloatType
 ) -> Samples | None:
     """Return the three samples of some rows; None if a label is none of the three values."""
-    if weight is not None:
+    if sample_weight is not None:
         masks = _masks(y, labels)
         if sum(map(np.count_nonzero, masks)) != len(y):
             return None
         score = score.astype(kept_as, copy=False)
-        return _three(weighted_sample(score[mask], weight[mask]) for mask in masks)
+        return _three(weighted_sample(score[mask], sample_weight[mask]) for mask in masks)
     # Most rows are of one kind. To sort the others to the end, as +inf, is faster than to pick it.
     usual = int(np.argmax([np.count_nonzero(mask) for mask in _masks(y[:BLOCK], labels)]))
     padded = np.empty(len(y), dtype=kept_as)
@@ -233,24 +235,25 @@ def check_scores(score: Array) -> Array:
     return score
 
 
-def as_weights(weight: Array) -> Array:
+def as_weights(sample_weight: Array) -> Array:
     """Return weights as int64 or float64; refuse missing and negative ones."""
-    if weight.dtype.kind not in "biuf":
-        raise InputError(f"weight must hold numbers; got dtype {weight.dtype}.")
-    if weight.dtype.kind == "f":
-        weight = weight.astype(np.float64, copy=False)
-        bad = int(np.count_nonzero(~np.isfinite(weight)))
+    if sample_weight.dtype.kind not in "biuf":
+        raise InputError(f"weight must hold numbers; got dtype {sample_weight.dtype}.")
+    if sample_weight.dtype.kind == "f":
+        sample_weight = sample_weight.astype(np.float64, copy=False)
+        bad = int(np.count_nonzero(~np.isfinite(sample_weight)))
         if bad:
             raise missing("or infinite weight", bad)
     else:
-        check_total(weight.sum(dtype=np.float64))
-        weight = weight.astype(np.int64, copy=False)
-    negative = int(np.count_nonzero(weight < 0))
+        check_total(sample_weight.sum(dtype=np.float64))
+        sample_weight = sample_weight.astype(np.int64, copy=False)
+    negative = int(np.count_nonzero(sample_weight < 0))
     if negative:
         raise InputError(
-            f"weights must not be negative; got {negative:,} below zero (least {weight.min():g})."
+            f"weights must not be negative; got {negative:,} below zero "
+            f"(least {sample_weight.min():g})."
         )
-    return weight
+    return sample_weight
 
 
 def check_total(total: float) -> None:

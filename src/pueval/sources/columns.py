@@ -18,13 +18,17 @@ class Columns:
 
     label: str
     scores: tuple[str, ...]
-    weight: str | None = None
+    sample_weight: str | None = None
     by: tuple[str, ...] = ()
 
     @property
     def numeric(self) -> tuple[str, ...]:
         """Labels, scores and weights."""
-        return (self.label, *self.scores, *(() if self.weight is None else (self.weight,)))
+        return (
+            self.label,
+            *self.scores,
+            *(() if self.sample_weight is None else (self.sample_weight,)),
+        )
 
 
 def check_column(name: str, columns: Sequence[str], what: str) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 from narwhals.exceptions import NarwhalsError
 
 from pueval.errors import InputError, require
+from pueval.sources.bin_choice import Bins, Tallies
 from pueval.sources.columns import Columns, check_column
+from pueval.sources.duckdb_files import check_unique, csv_header, folders_are_columns, unreadable
 from pueval.sources.labels import LabelValues
-from pueval.sources.limits import Bins, Tallies
-from pueval.sources.opening import check_unique, csv_header, folders_are_columns, unreadable
 from pueval.sources.paths import Place
 from pueval.sources.queries import read_query
 from pueval.sources.sql import NULLS
@@ -58,7 +58,7 @@ def read_with(
 
 def _split(columns: Columns) -> tuple[list[str], list[str]]:
     """Return the columns that hold numbers, and the others."""
-    numbers = [*columns.scores, *([columns.weight] if columns.weight else [])]
+    numbers = [*columns.scores, *([columns.sample_weight] if columns.sample_weight else [])]
     others = [name for name in (columns.label, *columns.by) if name not in numbers]
     return list(dict.fromkeys(numbers)), list(dict.fromkeys(others))
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from pueval.binning import HUGE, LOWEST, TINY, shift
 from pueval.errors import InputError
+from pueval.samples.bins import HUGE, LOWEST, TINY, shift
 from pueval.sources.arrays import EXACT
 from pueval.sources.labels import UNKNOWN, LabelValues, as_number
 

@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from pueval._typing import Array
 from pueval.errors import InputError, require
-from pueval.samples import Array, cores, in_threads
+from pueval.samples.sample import cores, in_threads
 from pueval.sources.accumulate import Accumulator, combine
 from pueval.sources.arrays import EXACT, check_total
+from pueval.sources.bin_choice import Bins, Counted, Tallies
 from pueval.sources.columns import Columns
+from pueval.sources.duckdb_files import unreadable
+from pueval.sources.duckdb_rows import KINDS, Rows, opened
 from pueval.sources.labels import LabelValues
-from pueval.sources.limits import Bins, Counted, Tallies
-from pueval.sources.opening import unreadable
 from pueval.sources.paths import Place, find
 from pueval.sources.row_groups import find_row_groups, read_batches
 from pueval.sources.sql import FLOATS, is_whole
-from pueval.sources.tables import KINDS, Rows, opened
 
 # Rows that are looked at together: more would take more memory, fewer more time.
 BATCH = 524_288
@@ -100,7 +101,7 @@ def _stream(place: Place, rows: Rows, bins: Bins) -> list[Counted]:
     if not filled:
         raise InputError(f"{place.text} holds no rows, only a header.")
     if is_whole(rows.types.get("w", "")):
-        check_total(sum(one.weight for one in filled))
+        check_total(sum(one.sample_weight for one in filled))
     return combine([one.result() for one in filled], bins)
 
 
@@ -116,14 +117,14 @@ def _take(columns: list[Any], rows: Rows, accumulator: Accumulator) -> bool:
         # Whole numbers must be such that floats can hold them.
         if kind not in FLOATS and not -EXACT <= values.min() <= values.max() <= EXACT:
             return False
-    weight = None
-    if rows.columns.weight is not None:
-        weight = numbers.pop()
-        if not (weight.min() >= 0 and weight.max() < np.inf):
+    sample_weight = None
+    if rows.columns.sample_weight is not None:
+        sample_weight = numbers.pop()
+        if not (sample_weight.min() >= 0 and sample_weight.max() < np.inf):
             return False
         # One file may have whole weights where another has floats.
-        weight = weight.astype(np.int64 if is_whole(rows.types["w"]) else np.float64)
-    return accumulator.add(y, numbers, weight)
+        sample_weight = sample_weight.astype(np.int64 if is_whole(rows.types["w"]) else np.float64)
+    return accumulator.add(y, numbers, sample_weight)
 
 
 def _as_numpy(column: Any) -> Array:
@@ -141,7 +142,7 @@ def _grouped(rows: Rows, bins: Bins) -> Tallies:
     ours = Columns(
         "k",
         tuple(f"s{k}" for k in range(len(rows.columns.scores))),
-        None if rows.columns.weight is None else "w",
+        None if rows.columns.sample_weight is None else "w",
         tuple(f"g{k}" for k in range(len(rows.columns.by))),
     )
     tallies = read_query(

@@ -7,16 +7,22 @@ from typing import Any
 import narwhals.stable.v2 as nw
 from narwhals.exceptions import DuplicateError
 
-from pueval.binning import bin_samples
+from pueval.samples.bins import bin_samples
 from pueval.sources.arrays import read_arrays
+from pueval.sources.bin_choice import Bins, Counted
 from pueval.sources.columns import Columns, check_column
 from pueval.sources.labels import LabelValues, missing, missing_labels
-from pueval.sources.limits import Bins, Counted
 from pueval.sources.queries import duplicates, read_query
 
 
 def read_frame(
-    frame: Any, *, label: str, score: str, weight: str | None, labels: LabelValues, bins: Bins
+    frame: Any,
+    *,
+    label: str,
+    score: str,
+    sample_weight: str | None,
+    labels: LabelValues,
+    bins: Bins,
 ) -> Counted:
     """Read the label, score and weight columns of a data frame.
 
@@ -33,10 +39,10 @@ def read_frame(
         nw.Implementation.PYARROW,
     }
     if not here:
-        columns = Columns(label, (score,), weight)
+        columns = Columns(label, (score,), sample_weight)
         return read_query(frame, columns, labels=labels, bins=bins)[()][score]
     arrays: list[Any] = []
-    for name, what in ((label, "label"), (score, "score"), (weight, "weight")):
+    for name, what in ((label, "label"), (score, "score"), (sample_weight, "weight")):
         if name is None:
             arrays.append(None)
             continue
@@ -48,5 +54,5 @@ def read_frame(
         if lost and what != "label":
             raise missing(what, lost)
         arrays.append(column.to_numpy())
-    samples = read_arrays(arrays[0], arrays[1], weight=arrays[2], labels=labels)
+    samples = read_arrays(arrays[0], arrays[1], sample_weight=arrays[2], labels=labels)
     return bin_samples(samples, None, bins) if isinstance(bins, int) else (samples, None)

@@ -18,7 +18,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from pueval.samples import Array
+from pueval._typing import Array
 
 PRIME = 2**26 - 5
 HALF = 2.0**26
@@ -99,7 +99,7 @@ def _cubes(frame: Frame, columns: dict[str, nw.Expr]) -> Frame:
 
 def _poisson(x: nw.Expr) -> nw.Expr:
     """Turn a number below p into a Poisson variable of mean 1."""
-    weight: Any = nw.lit(0)
+    sample_weight: Any = nw.lit(0)
     for k, threshold in enumerate(poisson_thresholds(), 1):
-        weight = nw.when(x >= float(threshold)).then(nw.lit(k)).otherwise(weight)
-    return weight.cast(nw.Int64)  # type: ignore[no-any-return]
+        sample_weight = nw.when(x >= float(threshold)).then(nw.lit(k)).otherwise(sample_weight)
+    return sample_weight.cast(nw.Int64)  # type: ignore[no-any-return]

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 
 from pueval.errors import InputError
-from pueval.samples import Sample, sample, weighted_sample
+from pueval.samples.sample import Sample, sample, weighted_sample
 from pueval.sources.arrays import as_weights, check_order, equal_labels, one_column
 from pueval.sources.labels import LabelValues
 
 
 def represented(
-    y: Any, score: Any, propensity: Any, *, labels: LabelValues, weight: Any = None
+    y: Any, score: Any, propensity: Any, *, labels: LabelValues, sample_weight: Any = None
 ) -> Sample:
     """Return the scores of the labeled rows, each weighing 1/propensity.
 
-    ``y``, ``score`` and ``weight`` have been checked already.
+    ``y``, ``score`` and ``sample_weight`` have been checked already.
     """
     check_order({"y": y, "propensity": propensity})
     y = one_column(y, "y")
@@ -44,9 +44,9 @@ def represented(
             "chance that a positive like this one gets labeled."
         )
     values = one_column(score, "score")[mask].astype(np.float64)
-    if weight is None:
+    if sample_weight is None:
         return weighted_sample(values, 1 / chance)
-    weights = as_weights(one_column(weight, "weight"))[mask]
+    weights = as_weights(one_column(sample_weight, "sample_weight"))[mask]
     # Whole weights are rows that occur several times.
     square = weights**2 if weights.dtype.kind == "f" else weights
     return sample(values, weights / chance, square / chance**2)

@@ -16,15 +16,13 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-from pueval.binning import (
-    DEFAULT_BINS,
-    LOWEST,
-    assemble,
-)
+from pueval._typing import Array
 from pueval.errors import InputError
-from pueval.samples import Array, sample
-from pueval.sources import limits
+from pueval.samples.bins import DEFAULT_BINS, LOWEST, assemble
+from pueval.samples.sample import sample
+from pueval.sources import bin_choice as limits
 from pueval.sources.arrays import EXACT, SMALL, check_total
+from pueval.sources.bin_choice import Bins, Counted, Tallies
 from pueval.sources.columns import Columns, check_column
 from pueval.sources.expressions import (
     FINE,
@@ -37,7 +35,6 @@ from pueval.sources.expressions import (
     number_of,
 )
 from pueval.sources.labels import NO_LABEL, UNKNOWN, LabelValues, infinite, missing
-from pueval.sources.limits import Bins, Counted, Tallies
 from pueval.sources.sql import NULLS
 
 
@@ -84,8 +81,8 @@ def read_query(
     lazy = open_frame(frame)
     schema = lazy.collect_schema()
     wanted = [(columns.label, "label"), *((name, "score") for name in columns.scores)]
-    if columns.weight is not None:
-        wanted.append((columns.weight, "weight"))
+    if columns.sample_weight is not None:
+        wanted.append((columns.sample_weight, "weight"))
     wanted += [(name, "group") for name in columns.by]
     for name, what in wanted:
         check_column(name, schema.names(), what)
@@ -113,8 +110,8 @@ def read_query(
         used,
         automatic=bins == "auto",
         kinds={name: schema[name] for name in columns.scores},
-        whole=columns.weight is not None
-        and _whole_weights(reduced, columns, schema[columns.weight], text=from_text),
+        whole=columns.sample_weight is not None
+        and _whole_weights(reduced, columns, schema[columns.sample_weight], text=from_text),
     )
 
 
@@ -148,8 +145,10 @@ def prepare(
         wrong = nw.when(fit == MISSING).then(nw.lit(math.inf)).otherwise(nw.lit(-math.inf))
         made[f"score{k}"] = nw.when(fit == FINE).then(score).otherwise(wrong)
     unfit: Any = nw.lit(FINE)
-    if columns.weight is not None:
-        made["weight"], fit = number_of(columns.weight, schema[columns.weight], "weight")
+    if columns.sample_weight is not None:
+        made["weight"], fit = number_of(
+            columns.sample_weight, schema[columns.sample_weight], "weight"
+        )
         # Too large ones are found by their sum.
         finite = nw.when(fit == UNFIT).then(nw.lit(FINE)).otherwise(fit)
         made["unfit"] = nw.when(made["weight"] < 0).then(nw.lit(UNFIT)).otherwise(finite)
@@ -175,13 +174,19 @@ def prepare(
         code=code,
         score=nw.when(usable).then(score).otherwise(nw.lit(0.0)),
     )
-    if columns.weight is not None:
-        weight = nw.when(nw.col("unfit") == FINE).then(nw.col("weight")).otherwise(nw.lit(0.0))
+    if columns.sample_weight is not None:
+        sample_weight = (
+            nw.when(nw.col("unfit") == FINE).then(nw.col("weight")).otherwise(nw.lit(0.0))
+        )
         # Weights up to 2⁵¹ that adding 2⁵² does not round are whole.
         ragged = (
-            nw.when((weight + 2.0**52) - 2.0**52 == weight).then(nw.lit(0)).otherwise(nw.lit(1))
+            nw.when((sample_weight + 2.0**52) - 2.0**52 == sample_weight)
+            .then(nw.lit(0))
+            .otherwise(nw.lit(1))
         )
-        table = table.with_columns(weight=weight, square=weight * weight, ragged=ragged)
+        table = table.with_columns(
+            sample_weight=sample_weight, square=sample_weight * sample_weight, ragged=ragged
+        )
         # A row that counts no times must not make its bin look wide.
         table = table.filter(~((nw.col("weight") == 0) & usable & (nw.col("unfit") == FINE)))
     return table
@@ -206,7 +211,7 @@ def _reduce(table: nw.LazyFrame[Any], columns: Columns, bins: int | None) -> dic
     by = [f"by{k}" for k in range(len(columns.by))]
     keys = [*by, "code", *(["which"] if len(columns.scores) > 1 else [])]
     wanted = {"n": nw.len()}
-    if columns.weight is not None:
+    if columns.sample_weight is not None:
         wanted |= {"weight": nw.col("weight").sum(), "square": nw.col("square").sum()}
         wanted |= {"ragged": nw.col("ragged").max()}
     if bins is None:

@@ -7,8 +7,8 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from pueval.binning import Binning, Samples, assemble
 from pueval.errors import InputError
+from pueval.samples.bins import Binning, Samples, assemble
 from pueval.sources.arrays import EXACT
 from pueval.sources.columns import Columns, check_column
 from pueval.sources.expressions import bin_of, label_matches

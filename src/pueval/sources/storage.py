@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from pueval.binning import Binning, Samples
+from pueval._typing import Array
+from pueval._writing import replacement
 from pueval.errors import InputError, require
-from pueval.samples import Array, Sample, sample
-from pueval.writing import replacement
+from pueval.samples.bins import Binning, Samples
+from pueval.samples.sample import Sample, sample
 
 # Raise it when an older pueval could not read a file any more, or would read it wrongly.
 VERSION = 2

@@ -14,13 +14,12 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from pueval.counts import Counts
+from pueval._typing import Array
+from pueval.core.measures import Measure
+from pueval.core.mixture import Mixture, Mixtures
+from pueval.core.rates import Rates, Shares, rates, rates_of_shares
+from pueval.counts.counts import Counts
 from pueval.errors import UnreachableError
-from pueval.measures import Measure
-from pueval.mixture import Mixture, Mixtures
-from pueval.operating_point import OperatingPoint
-from pueval.rates import Rates, Shares, rates, rates_of_shares
-from pueval.samples import Array
 from pueval.thresholds.rules import Rule, best_rule
 from pueval.uncertainty.intervals import Interval, spread
 from pueval.uncertainty.region import extremes
@@ -33,47 +32,53 @@ DEFAULT_BEST = "matthews_corrcoef"
 NEIGHBORS = np.arange(-24, 25) / 4
 
 
-def choose(
-    rule: Rule,
-    these: Rates,
-    rates_at: Callable[[float], tuple[Rates, Rates]],
-    draw: Callable[[float], Resamples | None],
-) -> OperatingPoint:
-    """Follow a rule, and say what is achieved.
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A threshold chosen by a rule.
+
+    Attributes
+    ----------
+    threshold : float
+        The chosen threshold.
+    intervals : callable or None
+        From a measure to its confidence interval at the chosen threshold; None without resamples.
+    reached : float
+        Share of the resamples in which some threshold satisfies the rule; NaN without resamples.
+    """
+
+    threshold: float
+    intervals: Callable[[Measure], Interval] | None = None
+    reached: float = math.nan
+
+
+def choose(rule: Rule, rates: Rates, draw: Callable[[float], Resamples | None]) -> Choice:
+    """Choose a threshold by a rule.
 
     Parameters
     ----------
     rule : Rule
         From `find_rule` or `cost_rule`.
-    these : Rates
-        Corrected rates at every threshold to choose from.
-    rates_at : callable
-        From a threshold to the corrected and the naive rates there.
+    rates : Rates
+        Corrected rates at every candidate threshold.
     draw : callable
-        From the chosen threshold to resamples that hold its `neighbors`, or to None.
+        From the chosen threshold to resamples that include its `neighbors`, or to None.
 
     Returns
     -------
-    OperatingPoint
+    Choice
     """
     if rule.exact is None:
-        index = int(rule.pick(these))
+        index = int(rule.pick(rates))
         if index < 0:
-            raise UnreachableError(rule.unreachable(these))
-        threshold = float(these.threshold[index])
+            raise UnreachableError(rule.unreachable(rates))
+        threshold = float(rates.threshold[index])
     else:
         threshold = rule.exact()
-    drawn = draw(threshold)
-    again = None if drawn is None else _Again.of(rule, drawn, threshold)
-    return OperatingPoint.of(
-        threshold,
-        rates_at(threshold),
-        None if again is None else again.interval,
-        None if drawn is None else drawn.how.level,
-        more=rule.measure,
-        rule=rule.name,
-        reached=math.nan if again is None else again.reached,
-    )
+    resamples = draw(threshold)
+    if resamples is None:
+        return Choice(threshold)
+    again = _Again.of(rule, resamples, threshold)
+    return Choice(threshold, again.interval, again.reached)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +105,7 @@ class _Again:
             threshold,
             _taken(cells.drawn, lines, index[lines]),
             _taken(cells.expected, lines, index[lines]),
-            lines.size / resamples.how.n_resamples,
+            lines.size / resamples.options.n_resamples,
         )
 
     def exact(self, measure: Measure, mixture: Mixture | Mixtures) -> Array:
@@ -131,7 +136,7 @@ class _Again:
         value = float(measure.scaled(self.exact(measure, mixture))[0])
         excess, deviation = self._error(measure, mixture)
         ends = (-math.inf, math.inf) if measure.is_ratio else (measure.low, measure.high)
-        return self.resamples.how.interval(value - excess, math.hypot(deviation, excess), *ends)
+        return self.resamples.options.interval(value - excess, math.hypot(deviation, excess), *ends)
 
     def _carried(self, measure: Measure, fixed: Interval) -> Interval:
         """Move and widen limits at a fixed threshold, which carry an uncertain prior and purity.
@@ -148,12 +153,12 @@ class _Again:
         if not (math.isfinite(value) and math.isfinite(deviation)) or math.isnan(fixed.low):
             return fixed
         column = int(np.flatnonzero(resamples.cells.threshold == self.threshold)[0])
-        lines = np.arange(resamples.how.n_resamples)
+        lines = np.arange(resamples.options.n_resamples)
         here = _taken(resamples.cells.drawn, lines, np.full(lines.shape, column))
         alone = spread(measure.scaled(self._values(measure, here, resamples.mixture)))
         more = 0.0 if math.isnan(alone) else max(deviation**2 - alone**2, 0.0)
         added = math.sqrt(more + excess**2)
-        reach = resamples.how.reach * added
+        reach = resamples.options.reach * added
         low = value - excess - math.hypot(max(value - low, 0.0), reach)
         high = value - excess + math.hypot(max(high - value, 0.0), reach)
         if measure.is_ratio:
@@ -181,7 +186,7 @@ class _Again:
 
 
 @dataclass(frozen=True, eq=False)
-class ChosenLimits:
+class ChosenThresholdIntervals:
     """Limits of measures at a threshold that was chosen as the best for the same rows.
 
     Resamples hold its `neighbors`; in every one of them it is chosen again.
@@ -225,7 +230,7 @@ def _lines(column: Array, lines: Array, index: Array | int = 0) -> Array:
 def neighbors(counts: Counts, threshold: float) -> Array:
     """Return the threshold and scores beside it, from which resamples may choose."""
     found = [np.array([threshold])]
-    for kind in counts.samples():
+    for kind in counts._samples:
         if kind.chunks:
             above = float(kind.around(found[0])[1][0])
             step = max(math.sqrt(above), 4.0)

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from pueval.checks import in_percent_hint
-from pueval.counts import Counts
+from pueval._checks import percent_hint
+from pueval._typing import Array, Target
+from pueval.core.measures import AREAS, MEASURES, Measure, cost, find_measure
+from pueval.core.rates import Rates
+from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.measures import AREAS, MEASURES, Measure, cost, find_measure
-from pueval.mixture import Target
-from pueval.rates import Rates
-from pueval.samples import Array, ends
+from pueval.samples.sample import ends
 
 # With fewer labeled rows at or above a threshold, precision there is mostly chance.
 LEAST_LABELED = 10
@@ -141,14 +141,14 @@ def _fpr(wanted: float) -> Rule:
 
 
 def _top(counts: Counts, target: Target, wanted: float) -> Rule:
-    kinds = counts.samples()[1:2] if target == "unlabeled" else counts.samples()
+    kinds = counts._samples[1:2] if target == "unlabeled" else counts._samples
     size = sum(kind.total for kind in kinds)
     if not (_is_number(wanted) and 0 < wanted <= size):
         raise InputError(
             f"top must be a number of rows between 1 and the {size:,g} of the target "
             f"({target}); got {wanted!r}."
         )
-    if wanted < 1 and counts.countable:
+    if wanted < 1 and counts._countable:
         raise InputError(
             f"top is a number of rows; got {wanted!r}. For that share of the {size:,g} rows give "
             f"top={wanted * size:.0f}."
@@ -194,14 +194,14 @@ def _first(goodness: Array) -> Array:
 
 def _highest(counts: Counts) -> float:
     """Return the highest threshold with enough labeled rows at or above it."""
-    score, reached = counts.labeled_ranks
-    share = min(LEAST_LABELED / counts.effective[0], 0.5)
+    score, reached = counts._labeled_distribution
+    share = min(LEAST_LABELED / counts.effective_sizes[0], 0.5)
     return float(score[np.searchsorted(reached, share * counts.n_labeled * (1 - ROUNDING))])
 
 
 def _check_share(name: str, value: float) -> None:
     if not (_is_number(value) and 0 <= value <= 1):
-        hint = in_percent_hint(value)
+        hint = percent_hint(value)
         raise InputError(f"{name} must be a number in [0, 1]; got {value!r}.{hint}")
 
 

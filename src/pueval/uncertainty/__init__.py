@@ -6,7 +6,6 @@ are known only within limits (`region`).
 """
 
 from pueval.uncertainty.bands import CurveBand
-from pueval.uncertainty.poisson import poisson_resamples
 from pueval.uncertainty.region import Region
 
-__all__ = ["CurveBand", "Region", "poisson_resamples"]
+__all__ = ["CurveBand", "Region"]

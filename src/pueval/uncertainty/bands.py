@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from pueval.curves import PrecisionRecallCurve, RocCurve
+from pueval._typing import Array
+from pueval.core.curves import PrecisionRecallCurve, RocCurve
+from pueval.core.mixture import Mixture
+from pueval.core.rates import Rates, rates
 from pueval.errors import InputError, require
-from pueval.mixture import Mixture
-from pueval.rates import Rates, rates
-from pueval.samples import Array
 from pueval.uncertainty.resampling import Resamples, precision_where
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def precision_recall_band(
     """Band around a precision-recall curve: precision over recall, which is above 0."""
     _check(kind)
     # Of recalls that few labeled rows tell about, the precision is anybody's guess.
-    least = min(5 / max(drawn.counts.effective[0], 1.0), 0.5)
+    least = min(5 / max(drawn.counts.effective_sizes[0], 1.0), 0.5)
     places = PLACES[least <= PLACES]
     value = _reached(places, curve.recall, curve.precision)
     low, high = _limits(_precision_recall, places, drawn, read=_reached)
@@ -130,7 +130,7 @@ def _band(
 ) -> CurveBand:
     low, high = np.clip(low, 0, 1), np.clip(high, 0, 1)
     return CurveBand(
-        x, value, np.minimum(low, value), np.maximum(high, value), drawn.how.level, kind
+        x, value, np.minimum(low, value), np.maximum(high, value), drawn.options.level, kind
     )
 
 
@@ -236,11 +236,11 @@ def _around(
 ) -> tuple[Array, Array]:
     """Limits around values, from how far the draws are from their middle; a part of their reach."""
     away = again - middle
-    level, tail = drawn.how.level, (1 - drawn.how.level) / 2
-    rows = max(drawn.counts.effective[0], 1.0)
+    level, tail = drawn.options.level, (1 - drawn.options.level) / 2
+    rows = max(drawn.counts.effective_sizes[0], 1.0)
     # No rate is known better than by half a labeled row.
     error = np.maximum(away.std(axis=0, ddof=1), 0.5 / rows)
-    usual = reach = drawn.how.reach
+    usual = reach = drawn.options.reach
     if together:
         reach = float(np.quantile(np.max(np.abs(away) / error, axis=1), level))
     reach *= part

@@ -13,13 +13,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy  # loads its submodules when they are first used
 
-from pueval.counts import Counts, Steps
+from pueval._progress import progress_bar
+from pueval._typing import Array
+from pueval.core.mixture import Mixture
+from pueval.core.rates import Shares, correct_pair
+from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.mixture import Mixture
-from pueval.progress import progress_bar
-from pueval.rates import Shares, correct_pair
-from pueval.samples import Array, Sample, in_threads
-from pueval.uncertainty.intervals import Resampling
+from pueval.samples.sample import Sample, in_threads
+from pueval.samples.steps import Steps
+from pueval.uncertainty.intervals import IntervalOptions
 
 # Thresholds between which rows are drawn again. With fewer labeled scores than half of them
 # nothing is lost; else every rate between two thresholds is within 1/128 of one of them.
@@ -59,9 +61,9 @@ def cells_between(counts: Counts, corners: Steps, wanted: float | Array) -> Arra
     """Thresholds that bound the cells: all corners, or about `CELLS` quantiles; and the wanted."""
     if 2 * corners.threshold.size <= CELLS:
         where = np.flatnonzero(np.diff(corners.labeled)) + 1
-        base = counts.unfold(corners, where).threshold
+        base = counts._split_ties(corners, where).threshold
     else:
-        base = np.concatenate([counts.thinned(CELLS).score, corners.threshold[[-1]]])
+        base = np.concatenate([counts._thinned(CELLS).score, corners.threshold[[-1]]])
     every = np.concatenate([base.astype(np.float64), np.atleast_1d(wanted), [np.inf]])
     return np.unique(every)[::-1]
 
@@ -72,26 +74,26 @@ def draw(
     mixture: Mixture,
     *,
     threshold: float | Array,
-    how: Resampling,
-    sizes_vary: bool,
+    options: IntervalOptions,
+    prevalence_varies: bool,
 ) -> Cells:
-    """Draw counts between thresholds again, as ``how`` says; the given ones are among them.
+    """Draw counts between thresholds again, as ``options`` says; the given ones are among them.
 
-    If ``sizes_vary``, every draw has its own prevalence, too, as other rows would be labeled.
+    If ``prevalence_varies``, every draw has its own prevalence: other rows would be labeled.
     """
     thresholds = cells_between(counts, corners, threshold)
-    rng = np.random.default_rng(how.seed)
-    if how.variance == "labeling":
-        return _draw_labels(counts, thresholds, mixture, how, rng)
-    cells = _draw_rows(counts, thresholds, how, rng)
-    if not sizes_vary:
+    rng = np.random.default_rng(options.seed)
+    if options.variance == "labeling":
+        return _draw_labels(counts, thresholds, mixture, options, rng)
+    cells = _draw_rows(counts, thresholds, options, rng)
+    if not prevalence_varies:
         return cells
-    chance = np.random.default_rng([how.seed, 1]).normal(size=(how.n_resamples, 1))
+    chance = np.random.default_rng([options.seed, 1]).normal(size=(options.n_resamples, 1))
     return replace(cells, drawn=cells.drawn._replace(chance=chance))
 
 
 def _draw_rows(
-    counts: Counts, thresholds: Array, how: Resampling, rng: np.random.Generator
+    counts: Counts, thresholds: Array, options: IntervalOptions, rng: np.random.Generator
 ) -> Cells:
     """Draw rows of every kind again, each kind apart.
 
@@ -102,12 +104,12 @@ def _draw_rows(
     columns = (steps.labeled, steps.unlabeled, steps.negative)
     # One row more, spread like all rows: or no other row than those seen could ever be drawn.
     pooled = np.diff(sum(columns), prepend=0) / counts.n
-    sizes = [max(round(kind.effective), 1) if kind.total else 0 for kind in counts.samples()]
-    times = [np.full(how.n_resamples, size) for size in sizes]
+    sizes = [max(round(kind.effective), 1) if kind.total else 0 for kind in counts._samples]
+    times = [np.full(options.n_resamples, size) for size in sizes]
     if counts.has_propensity:
         every = sum(sizes)
         # Data without any labeled or any other row are refused; so none are drawn.
-        labeled = rng.binomial(every, sizes[0] / every, size=how.n_resamples).clip(1, every - 1)
+        labeled = rng.binomial(every, sizes[0] / every, size=options.n_resamples).clip(1, every - 1)
         others = every - labeled
         negative = rng.binomial(others, sizes[2] / (every - sizes[0]))
         times = [labeled, others - negative, negative]
@@ -119,7 +121,7 @@ def _draw_rows(
         Rows of a cell with float weights w weigh Σw with variance Σw²: like a Poisson number of
         rows that each weigh Σw²/Σw. Where all weigh the same, it is as if they had no weights.
         """
-        sample = counts.samples()[kind]
+        sample = counts._samples[kind]
         if not sizes[kind]:
             return np.zeros(thresholds.size), np.zeros((1, thresholds.size))
         each = _row_weights(sample, thresholds)
@@ -127,7 +129,7 @@ def _draw_rows(
             rows = sample.between(thresholds) / each + pooled
             each /= np.sum(rows * each)
             cells = rows * each
-            drawn = _poisson(rows, how, generators[kind], advance) * each
+            drawn = _poisson(rows, options, generators[kind], advance) * each
             if not counts.has_propensity:
                 drawn /= np.maximum(drawn.sum(axis=1, keepdims=True), cells[cells > 0].min())
             return cells, sizes[kind] * drawn
@@ -136,7 +138,7 @@ def _draw_rows(
         cells /= cells.sum()
         return cells, _multinomial(times[kind], cells, generators[kind], advance)
 
-    with progress_bar("resamples", _blocks(how) * sum(map(bool, sizes))) as advance:
+    with progress_bar("resamples", _blocks(options) * sum(map(bool, sizes))) as advance:
         cells, found = zip(*in_threads(redraw, range(len(sizes))), strict=True)
     expected = [np.cumsum(each) for each in cells]
     drawn = [
@@ -147,13 +149,13 @@ def _draw_rows(
     if counts.has_propensity:
         middle, sums = _stand_for(counts, steps, expected[0], found[0] / sizes[0], rng)
         # With weights, a draw need not weigh what the data do.
-        totals = np.array([kind.total for kind in counts.samples()]) / counts.n
+        totals = np.array([kind.total for kind in counts._samples]) / counts.n
         weigh = np.stack([share[:, -1] for share in np.broadcast_arrays(*drawn)], axis=1) @ totals
         positives = sums[:, -1] / weigh
         rows = Shares(*(share / weigh[:, None] for share in drawn))
         around = rows._replace(positive=sums / sums[:, -1:])
         center = center._replace(positive=middle)
-    return Cells(thresholds, center, around, positives, rng.normal(size=how.n_resamples))
+    return Cells(thresholds, center, around, positives, rng.normal(size=options.n_resamples))
 
 
 def _row_weights(sample: Sample, thresholds: Array) -> Array:
@@ -165,8 +167,8 @@ def _row_weights(sample: Sample, thresholds: Array) -> Array:
     return each
 
 
-def _blocks(how: Resampling) -> int:
-    return -(-how.n_resamples // BLOCK)
+def _blocks(options: IntervalOptions) -> int:
+    return -(-options.n_resamples // BLOCK)
 
 
 def _multinomial(
@@ -181,12 +183,12 @@ def _multinomial(
 
 
 def _poisson(
-    rows: Array, how: Resampling, rng: np.random.Generator, advance: Callable[[], None]
+    rows: Array, options: IntervalOptions, rng: np.random.Generator, advance: Callable[[], None]
 ) -> Array:
     """Draw numbers of rows that vary in all cells apart."""
     drawn = []
-    for start in range(0, how.n_resamples, BLOCK):
-        lines = min(BLOCK, how.n_resamples - start)
+    for start in range(0, options.n_resamples, BLOCK):
+        lines = min(BLOCK, options.n_resamples - start)
         drawn.append(rng.poisson(rows, size=(lines, rows.size)))
         advance()
     return np.concatenate(drawn)
@@ -202,7 +204,7 @@ def _stand_for(
     how far rows differ within cells is known for all cells together, from the sum of squares. In
     a cell without labeled rows it is the mean of all.
     """
-    represented, labeled = counts.represented(), counts.samples()[0]
+    represented, labeled = counts._propensity_weighted(), counts._samples[0]
     assert steps.represented is not None  # noqa: S101 - for the type checker
     rows, positives = (np.diff(each, prepend=0) for each in (steps.labeled, steps.represented))
     seen = rows > 0
@@ -233,7 +235,7 @@ def _draw_labels(
     counts: Counts,
     thresholds: Array,
     mixture: Mixture,
-    how: Resampling,
+    options: IntervalOptions,
     rng: np.random.Generator,
 ) -> Cells:
     """Label other positives of the same rows; wrong labels go to other negatives.
@@ -241,7 +243,7 @@ def _draw_labels(
     Labels are drawn without replacement. Their counts then have the covariance of a draw
     with replacement times (positives − labels) / (positives − 1), and are drawn so.
     """
-    if not counts.countable:
+    if not counts._countable:
         raise InputError(
             'variance="labeling" is about single rows that are labeled or not; rows with float '
             "weights cannot be drawn so. Leave out the weights, or use variance='sampling'."
@@ -266,10 +268,10 @@ def _draw_labels(
         mixture.prior,
     )
     pooled = np.diff(rows, prepend=0) / rows[-1]
-    labeled = np.zeros((how.n_resamples, thresholds.size))
+    labeled = np.zeros((options.n_resamples, thresholds.size))
     if not counts.n_unlabeled:
         labeled += steps.labeled  # no other row could have been labeled
-    with progress_bar("resamples", _blocks(how) * len(kinds)) as advance:
+    with progress_bar("resamples", _blocks(options) * len(kinds)) as advance:
         for (number, among), rate in zip(kinds, known, strict=True):
             if number <= 0 or not counts.n_unlabeled:
                 continue
@@ -277,7 +279,7 @@ def _draw_labels(
             # One row more, spread like all rows, as in `_draw_rows`.
             cells = (size * _rising_cells(rate, pooled) + pooled) / (size + 1)
             left = max((among - number) / max(among - 1, 1), 0)
-            again = _multinomial(np.full(how.n_resamples, size), cells, rng, advance) / size
+            again = _multinomial(np.full(options.n_resamples, size), cells, rng, advance) / size
             labeled += number * np.cumsum(cells + np.sqrt(left) * (again - cells), axis=1)
     expected = labeled.mean(axis=0)
 
@@ -286,5 +288,5 @@ def _draw_labels(
         negative = steps.negative / max(counts.n_negative, 1)
         return Shares(column / counts.n_labeled, (rows - column) / total, negative)
 
-    noise = rng.normal(size=how.n_resamples)
+    noise = rng.normal(size=options.n_resamples)
     return Cells(thresholds, shares(expected), shares(labeled), None, noise)

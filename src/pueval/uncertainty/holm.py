@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pueval.samples import Array
+from pueval._typing import Array
 
 
 def holm(pvalues: Array) -> Array:

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from pueval.checks import check_count, check_fraction
-from pueval.counts import Counts, Steps
+from pueval._checks import check_count, check_fraction
+from pueval._typing import Array
+from pueval.core.confidence import normal_quantile
+from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.levels import normal_reach
-from pueval.samples import Array, Sample
+from pueval.samples.sample import Sample
+from pueval.samples.steps import Steps
 
 VARIANCES = ("sampling", "labeling")
 # Smallest share of draws that must be defined.
@@ -46,7 +48,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Resampling:
+class IntervalOptions:
     """How intervals are made.
 
     Attributes
@@ -87,7 +89,7 @@ class Resampling:
     @property
     def reach(self) -> float:
         """How many standard errors the limits of a normal number are away."""
-        return normal_reach(self.level)
+        return normal_quantile(self.level)
 
     def interval(self, value: float, error: float, low: float = 0.0, high: float = 1.0) -> Interval:
         """Return normal limits around a value that is not clipped; the limits are."""
@@ -139,25 +141,25 @@ def delong_standard_error(counts: Counts, corners: Steps) -> float:
 
     The placement of a labeled row is the share of the others that it outscores; that of another
     row the share of labeled rows that outscore it; ties count half. Rows with float weights add
-    their squares to the variance. Each kind gets `one_row_more`. NaN for a single labeled row.
+    their squares to the variance. Each kind gets a pseudo-observation. NaN for one labeled row.
 
     References
     ----------
     DeLong, DeLong and Clarke-Pearson (1988).
     """
-    if counts.effective[0] <= 1:
+    if counts.effective_sizes[0] <= 1:
         return math.nan
-    where = np.flatnonzero(corners.joint)
-    steps = counts.unfold(corners, where) if where.size else corners
+    where = np.flatnonzero(corners.tied)
+    steps = counts._split_ties(corners, where) if where.size else corners
     labeled = np.diff(steps.labeled, prepend=0)
-    samples = counts.samples()
+    samples = counts._samples
     reached = np.concatenate([[0], steps.labeled[:-1]])
     others = steps.unlabeled + steps.negative
     added = np.diff(others, prepend=0)
     total = counts.n_unlabeled + counts.n_negative
-    placement = (total - others + np.where(steps.joint, added / 2, 0)) / total
+    placement = (total - others + np.where(steps.tied, added / 2, 0)) / total
     variance = _variance_of_mean(placement, steps, steps.labeled, samples[0])
-    beaten = (reached + np.where(steps.joint, labeled / 2, 0)) / counts.n_labeled
+    beaten = (reached + np.where(steps.tied, labeled / 2, 0)) / counts.n_labeled
     for cumulative, sample in zip((steps.unlabeled, steps.negative), samples[1:], strict=True):
         if sample.total:
             share = sample.total / total
@@ -176,10 +178,10 @@ def _variance_of_mean(values: Array, steps: Steps, reached: Array, sample: Sampl
     mean = np.average(values, weights=weight)
     rows = sample.effective
     variance = float(np.sum(square * (values - mean) ** 2)) / sample.total**2 * rows
-    return float(one_row_more(variance, (mean - 0.5) ** 2, rows))
+    return float(with_pseudo_observation(variance, (mean - 0.5) ** 2, rows))
 
 
-def one_row_more(variance: Any, away: Any, rows: Any, together: Any = 1.0) -> Any:
+def with_pseudo_observation(variance: Any, away: Any, rows: Any, together: Any = 1.0) -> Any:
     """Return the variance of a mean placement, with one row more that may stand anywhere.
 
     Where no row happened to be placed low, placements hardly vary, and a perfect ranking of five
@@ -202,7 +204,7 @@ def one_row_more(variance: Any, away: Any, rows: Any, together: Any = 1.0) -> An
 
     Examples
     --------
-    >>> round(one_row_more(0.0, 0.25, 5) ** 0.5, 3)    # all of five rows outscore all others
+    >>> round(with_pseudo_observation(0.0, 0.25, 5) ** 0.5, 3)    # all of five rows outscore all others
     0.099
     """
     return (rows * variance + rows / (rows + 1) * away + together / 12) / (rows + 1) / rows

@@ -8,17 +8,15 @@ from itertools import product
 
 import numpy as np
 
+from pueval._typing import Array, Range
+from pueval.core.mixture import Mixture, Mixtures
 from pueval.errors import InputError
-from pueval.mixture import Mixture, Mixtures
-from pueval.samples import Array
 
 # Points a side of the grid that is searched, on a line and in a square, and how often it is made
 # finer around the best one.
 LINE, SQUARE, ROUNDS = 17, 9, 5
 # Points a side of the grid at which sampling limits are looked at, beside the extremes.
 NODES = 5
-
-Limits = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -37,8 +35,8 @@ class Region:
     Mixture(prior=0.2, purity=1.0)
     """
 
-    prior: Limits
-    purity: Limits
+    prior: Range
+    purity: Range
 
     def __post_init__(self) -> None:
         for name, (low, high) in (("prior", self.prior), ("purity", self.purity)):
@@ -88,7 +86,7 @@ class Region:
     def near(self, mixture: Mixture, points: int) -> Region:
         """Return the part within one step of a grid from a mixture."""
 
-        def part(limits: Limits, middle: float) -> Limits:
+        def part(limits: Range, middle: float) -> Range:
             step = (limits[1] - limits[0]) / (points - 1)
             return max(limits[0], middle - step), min(limits[1], middle + step)
 

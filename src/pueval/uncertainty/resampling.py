@@ -15,14 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from pueval.counts import Counts, Steps
-from pueval.legal import average_precision, lowest_rates
-from pueval.measures import MEASURES, ZERO, Measure
-from pueval.mixture import Mixture, Mixtures, Target
-from pueval.rates import Rates, Shares, background, correct_area, rates, rates_of_shares
-from pueval.samples import Array
+from pueval._typing import Array, Target
+from pueval.core.measures import MEASURES, ZERO, Measure
+from pueval.core.mixture import Mixture, Mixtures
+from pueval.core.monotone import average_precision, lowest_rates
+from pueval.core.rates import Rates, Shares, background, correct_area, rates, rates_of_shares
+from pueval.counts.counts import Counts
+from pueval.samples.steps import Steps
 from pueval.uncertainty.draws import Cells, draw
-from pueval.uncertainty.intervals import Interval, Resampling, delong_standard_error, spread
+from pueval.uncertainty.intervals import Interval, IntervalOptions, delong_standard_error, spread
 from pueval.uncertainty.region import Region, extremes
 
 # How much of the excess of a best value is in doubt; by simulation (tests/coverage).
@@ -60,7 +61,7 @@ class Resamples:
         Standard errors, for prior and purity known exactly, that need no draws.
     """
 
-    how: Resampling
+    options: IntervalOptions
     counts: Counts
     target: Target
     mixture: Mixture
@@ -95,8 +96,8 @@ class Resamples:
 
     def varied_priors(self, error: float) -> Mixtures:
         """Return a prior for every draw that varies with a standard error, whatever is drawn."""
-        rng = np.random.default_rng([self.how.seed, self.how.n_resamples])
-        prior = self.mixture.prior + error * rng.normal(size=(self.how.n_resamples, 1))
+        rng = np.random.default_rng([self.options.seed, self.options.n_resamples])
+        prior = self.mixture.prior + error * rng.normal(size=(self.options.n_resamples, 1))
         most = self.mixture.purity * (1 - 1e-9)
         return Mixtures(np.minimum(prior, most), np.full(prior.shape, self.mixture.purity))
 
@@ -107,7 +108,7 @@ class Resamples:
         known = self._known_error(measure.name)
         if known is not None:
             there = rates(self.counts, self.counts.at(threshold), self.mixture, self.target)
-            limits = self.how.ratio if measure.is_ratio else self.how.interval
+            limits = self.options.ratio if measure.is_ratio else self.options.interval
             return limits(float(measure(there)[0]), known, measure.low, measure.high)
         column = [int(np.flatnonzero(self.cells.threshold == threshold)[0])]
         here = self.counts.at(threshold)
@@ -128,7 +129,7 @@ class Resamples:
             nodes = [] if self.region is None else self.region.nodes
             first = self.uncertain or self.mixture
             return Interval.union(
-                self.how.percentiles(
+                self.options.percentiles(
                     float(exact(self.mixture)[0]), drawn(m), measure.low, measure.high
                 )
                 for m in (first, *nodes)
@@ -183,7 +184,7 @@ class Resamples:
         def corrected(mixture: Mixture, varied: Mixture | Mixtures) -> Interval:
             drawn, optimism = draws(varied)
             error = math.hypot(spread(drawn), DOUBT * optimism)
-            return self.how.interval(value(mixture) - optimism, error, low, high)
+            return self.options.interval(value(mixture) - optimism, error, low, high)
 
         scenarios = self._scenarios(lambda m: best_of(self.cells.expected, m))
         if self.estimated is None:
@@ -205,7 +206,7 @@ class Resamples:
         """Interval of the average precision; ``value`` gives it for a mixture."""
         known = self._known_error("average_precision")
         if known is not None:
-            return self.how.interval(value(self.mixture), known)
+            return self.options.interval(value(self.mixture), known)
 
         def expected(mixture: Mixture | Mixtures) -> Rates:
             return self.rates_for(self.cells.expected, mixture)
@@ -232,7 +233,7 @@ class Resamples:
         """
         known = self._known_error("roc_auc")
         if known is not None:
-            return self.how.interval(value(self.mixture), known)
+            return self.options.interval(value(self.mixture), known)
         region = self.region or self.estimated
         scenarios = [self.mixture, *([] if region is None else region.corners)]
         areas = naive + self._areas(self.cells.drawn) - self._areas(self.cells.expected)
@@ -242,10 +243,10 @@ class Resamples:
             return (spread(areas) if self.delong is None else self.delong) / behind
 
         if self.uncertain is None:
-            return Interval.union(self.how.interval(value(m), error(m)) for m in scenarios)
+            return Interval.union(self.options.interval(value(m), error(m)) for m in scenarios)
         draws = self._corrected_area(areas, self.uncertain)
         if self.estimated is None:
-            return self.how.interval(value(self.mixture), spread(draws))
+            return self.options.interval(value(self.mixture), spread(draws))
         return self._carried(value, draws, error(self.mixture), scenarios)
 
     # ------------------------------------------------------------------ what they are made of
@@ -308,11 +309,11 @@ class Resamples:
         if self.estimated is not None and self.uncertain is not None:
             known = error(self.mixture)
             return self._carried(value, drawn(self.uncertain), known, scenarios, low, high)
-        first = self.how.interval(
+        first = self.options.interval(
             value(self.mixture), error(self.uncertain or self.mixture), low, high
         )
         others = (
-            self.how.interval(value(mixture), error(mixture), low, high)
+            self.options.interval(value(mixture), error(mixture), low, high)
             for mixture in scenarios[1:]
         )
         return Interval.union([first, *others])
@@ -334,13 +335,13 @@ class Resamples:
         the sampling error, both taken as independent.
         """
         found, now = (
-            self.how.percentiles(value(self.mixture), draws, low, high),
+            self.options.percentiles(value(self.mixture), draws, low, high),
             value(self.mixture),
         )
         others = [each for each in map(value, scenarios) if math.isfinite(each)]
         if math.isnan(found.low) or math.isnan(error) or not others:
             return found
-        reach = self.how.reach * error
+        reach = self.options.reach * error
         least = now - math.hypot(max(now - min(others), 0.0), reach)
         most = now + math.hypot(max(max(others) - now, 0.0), reach)
         return Interval(
@@ -399,19 +400,25 @@ def resample(
     target: Target,
     *,
     threshold: float | Array,
-    how: Resampling,
+    options: IntervalOptions,
     region: Region | None = None,
     errors: Mapping[str, float] | None = None,
-    sizes_vary: bool = False,
+    prevalence_varies: bool = False,
 ) -> Resamples:
     """Draw the counts between thresholds again, once they are needed.
 
-    If ``sizes_vary``, as many rows of each kind are drawn as chance wills.
+    If ``prevalence_varies``, as many rows of each kind are drawn as chance wills.
     ``errors`` are standard errors that are known without, that of the AUC among them.
     """
     draws = partial(
-        draw, counts, corners, mixture, threshold=threshold, how=how, sizes_vary=sizes_vary
+        draw,
+        counts,
+        corners,
+        mixture,
+        threshold=threshold,
+        options=options,
+        prevalence_varies=prevalence_varies,
     )
-    exact = how.variance == "sampling" and not counts.has_propensity and errors is None
+    exact = options.variance == "sampling" and not counts.has_propensity and errors is None
     delong = delong_standard_error(counts, corners) if exact else None
-    return Resamples(how, counts, target, mixture, draws, delong, region, errors=errors or {})
+    return Resamples(options, counts, target, mixture, draws, delong, region, errors=errors or {})

@@ -1,0 +1,1 @@
+"""Internal: `compare`, several models on the same rows, paired row by row."""

@@ -1,0 +1,199 @@
+"""compare(): several models on the same rows, paired."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from pueval._typing import Range, Target
+from pueval.comparison.comparison import Comparison
+from pueval.comparison.paired import PairedRows, known_model, read_paired
+from pueval.comparison.pipeline import Work
+from pueval.core.curves import naive_auc
+from pueval.core.mixture import check_target
+from pueval.counts.arguments import check_threshold
+from pueval.errors import AssumptionWarning, InputError
+from pueval.evaluation.assumptions import resolve_assumptions
+from pueval.evaluation.evaluation import Evaluation
+from pueval.samples.sample import in_threads
+from pueval.sources.labels import LabelValues
+from pueval.uncertainty.intervals import IntervalOptions
+
+if TYPE_CHECKING:
+    from pueval.priors import PriorEstimate
+
+Method = Literal["influence", "bootstrap"]
+
+
+def compare(
+    y: Any,
+    scores: Any,
+    *,
+    prior: float | Range | PriorEstimate | None = None,
+    prevalence: float | Range | None = None,
+    label_frequency: float | Range | None = None,
+    purity: float | Range | Literal["estimate"] = 1.0,
+    target: Target = "population",
+    threshold: float | Mapping[str, float] | None = None,
+    level: float | None = 0.95,
+    method: Method = "influence",
+    n_resamples: int = 2000,
+    seed: int = 0,
+    sample_weight: Any = None,
+    pos_label: Any = 1,
+    unlabeled_label: Any = 0,
+    negative_label: Any = None,
+) -> Comparison:
+    """Compare models on the same positive and unlabeled rows.
+
+    Every model is evaluated as by `pueval.evaluate`, with one prior and purity for all: they
+    belong to the data, not to a model. Differences are paired: both models see the same rows, so
+    what is hard for both cancels out.
+
+    Parameters
+    ----------
+    y : array-like
+        1 or True for labeled positives, 0 or False for unlabeled rows.
+    scores : mapping, data frame or iterable of pairs
+        The models' names and scores, for example ``{"a": score_a, "b": score_b}``, a data frame
+        with a column per model, or pairs of name and score. Higher means more likely positive;
+        the scales need not be the same.
+    prior, prevalence, label_frequency : float or (low, high), optional
+        At most one of them, as for `pueval.evaluate`; the prior may be an estimate made before.
+        Where it is only known to lie in an interval, values are for the middle, limits hold for
+        all of it, and p-values are the largest within it.
+        Without any the prior is estimated once, from the scores of the model with the best naive
+        AUC: the better a model separates labeled from unlabeled rows, the better its scores tell
+        the prior, and the order of naive AUCs does not depend on the prior.
+    purity : float, (low, high) or "estimate", default 1.0
+        Share of true positives among the labeled rows.
+    target : {"population", "unlabeled"}
+        Whose performance is wanted.
+    threshold : float or mapping of str to float, optional
+        Scores at or above it are predicted positive: one for all models, or one for each. By
+        default each model is judged at its own threshold of the best Matthews correlation; its
+        limits allow for that being chosen on these rows. Differences are then those between
+        these thresholds, which differ by chance even between equal models.
+    level : float or None, default 0.95
+        Confidence level of all limits; None for point estimates only.
+    method : {"influence", "bootstrap"}
+        Where covariances come from: from the influence of each row, in one pass; or from rows drawn
+        again ``n_resamples`` times, the same ones for all models, which takes thousands of times
+        as long and should say the same.
+    n_resamples : int, default 2000
+        How often counts (and with ``method="bootstrap"`` rows) are drawn again.
+    seed : int, default 0
+        Of the random numbers.
+    sample_weight, pos_label, unlabeled_label, negative_label : optional
+        As for `Counts.from_arrays`.
+
+    Returns
+    -------
+    Comparison
+
+    Warns
+    -----
+    AssumptionWarning
+        If the prior is more than a ranking allows, a measure had to be clipped, or a model gives
+        all rows the same score.
+
+    References
+    ----------
+    DeLong, DeLong and Clarke-Pearson (1988); Jain, White and Radivojac (2017); Claesen, Davis,
+    De Smet and De Moor (2015), section 6.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pueval import compare
+    >>> rng = np.random.default_rng(0)
+    >>> positive = rng.random(5_000) < 0.3
+    >>> labeled = positive & (rng.random(5_000) < 0.3)
+    >>> hint = rng.normal(size=5_000) + 1.5 * positive
+    >>> noise = rng.normal(size=(2, 5_000))
+    >>> scores = {"noisy": hint + noise[0], "clear": hint + noise[1] / 2}
+    >>> comparison = compare(labeled, scores, prevalence=0.3)
+    >>> [difference] = comparison.differences("roc_auc")
+    >>> difference.first, difference.second, round(difference.value, 3)
+    ('noisy', 'clear', -0.074)
+    >>> difference.high < 0, difference.pvalue < 0.001
+    (True, True)
+    >>> comparison.best_probability("roc_auc")["clear"] > 0.999
+    True
+    """
+    check_target(target)
+    if method not in {"influence", "bootstrap"}:
+        raise InputError(f"method must be 'influence' or 'bootstrap'; got {method!r}.")
+    # Checked without a level, too: a wrong option is never passed over.
+    asked = IntervalOptions(0.95 if level is None else level, n_resamples, seed)
+    options = None if level is None else asked
+    known = (prior, prevalence, label_frequency)
+    labels = LabelValues(pos_label, unlabeled_label, negative_label)
+    rows = read_paired(y, scores, sample_weight=sample_weight, labels=labels)
+    thresholds = _thresholds(rows.names, threshold)
+    given = any(one is not None for one in known)
+    source = 0 if given else _best_separating(rows)
+    assumptions = resolve_assumptions(rows.counts[source], target, purity, *known)
+    work = Work(rows, assumptions, target, options, assumptions.prevalence_varies(target))
+    ready = in_threads(lambda k: work.prepare(k, thresholds[k]), range(len(rows.names)))
+    joints = work.by_rows(ready) if method == "bootstrap" and options else work.by_influence(ready)
+    joints = replace(joints, ways=work.ways(ready), within=work.within(ready))
+    found = in_threads(lambda k: work.finish(k, ready[k], joints), range(len(rows.names)))
+    evaluations = dict(zip(rows.names, found, strict=True))
+    notes = _notes(evaluations, assumptions.said)
+    for note in notes:
+        warnings.warn(note, AssumptionWarning, stacklevel=2)
+    return Comparison(
+        evaluations,
+        assumptions,
+        target,
+        options,
+        method,
+        None if given or assumptions.estimate is None else rows.names[source],
+        tuple(notes),
+        joints,
+    )
+
+
+def _thresholds(
+    names: tuple[str, ...], given: float | Mapping[str, float] | None
+) -> list[float | None]:
+    """Return each model's threshold; None where it is to be found."""
+    if not isinstance(given, Mapping):
+        return [None if given is None else check_threshold(given)] * len(names)
+    for name in given:
+        if name not in names:
+            raise known_model(name, names)
+    lacking = [name for name in names if name not in given]
+    if lacking:
+        raise InputError(
+            f"threshold lacks {', '.join(map(repr, lacking))}. Give one for each model, one number "
+            "for all, or none to use each model's best."
+        )
+    return [check_threshold(given[name]) for name in names]
+
+
+def _best_separating(rows: PairedRows) -> int:
+    """Return the model with the best naive AUC, the first of several."""
+
+    def auc(k: int) -> float:
+        return naive_auc(rows.counts[k], rows.counts[k]._roc_corners())
+
+    return int(np.argmax(in_threads(auc, range(len(rows.names)))))
+
+
+def _notes(evaluations: dict[str, Evaluation], shared: tuple[str, ...]) -> list[str]:
+    """Return what is said of all models, and what is said of each."""
+    return [
+        *shared,
+        *(
+            f"{name}: {note}"
+            for name, ev in evaluations.items()
+            for note in ev.warnings
+            if note not in shared
+        ),
+    ]

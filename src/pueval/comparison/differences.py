@@ -1,0 +1,241 @@
+"""Paired differences of models: limits, p-values, and who is probably the best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import scipy
+
+from pueval._typing import Array
+from pueval.comparison.joint_estimates import Joint
+from pueval.comparison.shared_prior import (
+    ORIGIN,
+    PLACES,
+    Gap,
+    Ways,
+    carried_error,
+    carried_limits,
+    carried_score,
+    complete,
+)
+from pueval.core.confidence import normal_quantile
+from pueval.errors import InputError
+from pueval.uncertainty.holm import holm
+
+# Draws of the joint normal distribution behind the probability of being the best.
+DRAWS = 32_768
+# Standard errors and differences below this are rounding.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One model's measure minus another's, on the same rows.
+
+    Attributes
+    ----------
+    first, second : str
+        The models.
+    measure : str
+        Name of the measure; ``best_<name>`` is its best value over all thresholds.
+    value : float
+        The first model's value minus the second's, before they are clipped to their range.
+    low, high : float
+        Confidence limits; NaN if there are none.
+    standard_error : float
+        Of the difference; less than that of two independent samples if the models agree on
+        which rows are easy.
+    pvalue : float
+        Of the hypothesis that both are equal, two-sided.
+    adjusted_pvalue : float
+        Holm's, over all pairs of models for the same measure.
+    """
+
+    first: str
+    second: str
+    measure: str
+    value: float
+    low: float
+    high: float
+    standard_error: float
+    pvalue: float
+    adjusted_pvalue: float
+
+
+def paired_differences(
+    names: Sequence[str], measure: str, joint: Joint, level: float | None
+) -> list[Difference]:
+    """Compare all pairs of models by one measure."""
+    pairs = [*combinations(range(len(names)), 2)]
+    first, second = np.array(pairs).T
+    reach = 0.0 if level is None else normal_quantile(level)
+    now, ways = _gaps(joint, first, second)
+    pvalue, limits = _judge(joint, first, second, reach)
+    for there in joint.within:
+        largest, others = _judge(there, first, second, reach)
+        turned = now.value * (there.value[first] - there.value[second]) < 0
+        pvalue = np.where(turned, 1.0, np.fmax(pvalue, largest))
+        limits = np.stack([np.fmin(limits[0], others[0]), np.fmax(limits[1], others[1])])
+    # A difference without any error is no certainty: there is nothing to judge it by.
+    known = (now.error > ROUNDING) | (np.abs(now.value) <= ROUNDING)
+    nothing = np.full(limits.shape, np.nan)
+    low, high = nothing if level is None else np.where(known, limits, np.nan)
+    error = carried_error(now, ways, reach)
+    columns = (now.value, low, high, error, pvalue, holm(pvalue))
+    return [
+        Difference(names[a], names[b], measure, *(float(column[k]) for column in columns))
+        for k, (a, b) in enumerate(pairs)
+    ]
+
+
+def _judge(joint: Joint, first: Array, second: Array, reach: float) -> tuple[Array, Array]:
+    """Return p-values and limits of differences."""
+    if math.isinf(joint.reach):
+        return _judge_ratios(joint, first, second, reach)
+    now, ways = _gaps(joint, first, second)
+    limits = np.clip(carried_limits(now, ways, reach), -joint.reach, joint.reach)
+    return _pvalues(now, ways, reach), limits
+
+
+def _gaps(joint: Joint, first: Array, second: Array) -> tuple[Gap, Ways]:
+    """Return differences as estimated, and on the way to the limits of prior and purity."""
+
+    def gap(one: Joint) -> Gap:
+        return Gap(one.value[first] - one.value[second], _error(one.covariance, first, second))
+
+    now = gap(joint)
+    return now, complete(now, [[gap(there) for there in way] for way in joint.ways])
+
+
+def _judge_ratios(joint: Joint, first: Array, second: Array, reach: float) -> tuple[Array, Array]:
+    """Return p-values and limits of differences of ratios, which are skewed.
+
+    Their logarithms are nearly normal. With m the geometric mean of two ratios and r the logarithm
+    of their quotient, the difference is 2m·sinh(r/2). The p-value is that of r; the limits follow
+    from those of r and of log m, taken as independent. They are on one side of 0 if those of r are.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        now, mean, covariance = _quotient(joint, first, second)
+        others = [[_quotient(there, first, second) for there in way] for way in joint.ways]
+        ways = complete(now, [[quotient for quotient, *_ in way] for way in others])
+        variance = np.diag(covariance)
+        together = variance[first] + variance[second] + 2 * covariance[first, second]
+        spread = reach * np.sqrt(np.maximum(together, 0)) / 2
+        for way in others:
+            # The mean rises or falls with prior and purity, too.
+            swing = np.fmax.reduce([np.abs(np.log(there / mean)) for _, there, _ in way])
+            spread = np.hypot(spread, np.where(np.isnan(swing), 0.0, swing))
+        value = joint.value[first] - joint.value[second]
+        limits = 2 * mean * np.sinh(carried_limits(now, ways, reach) / 2)
+        # Of limits on the value's side of 0, the logarithms move with that of m.
+        away = np.hypot(np.log(limits / value), spread)
+        same = value * np.exp(np.where(np.abs(limits) < np.abs(value), -away, away))
+        limits = np.where(limits * value > 0, same, limits)
+    return _pvalues(now, ways, reach), limits
+
+
+def _quotient(joint: Joint, first: Array, second: Array) -> tuple[Gap, Array, Array]:
+    """Return the logarithm of quotients of ratios, their geometric mean, and the covariance."""
+    ratio = np.where(joint.value > 0, joint.value, np.nan)
+    covariance = joint.covariance / np.outer(ratio, ratio)
+    quotient = Gap(np.log(ratio[first] / ratio[second]), _error(covariance, first, second))
+    return quotient, np.sqrt(ratio[first] * ratio[second]), covariance
+
+
+def _error(covariance: Array, first: Array, second: Array) -> Array:
+    """Return the standard error of differences; zero where only rounding is left of it."""
+    variance = np.diag(covariance)
+    square = variance[first] + variance[second] - 2 * covariance[first, second]
+    error = np.sqrt(np.maximum(square, 0))
+    scale = np.sqrt(np.maximum(variance[first], variance[second]))
+    return np.where(error <= 1e-7 * scale, 0.0, error)
+
+
+def _pvalues(now: Gap, ways: Ways, reach: float) -> Array:
+    """Two-sided p-values; 1 for equal models, NaN where a difference has no error to judge it."""
+    nothing = now.error <= ROUNDING
+    found: Array = 2 * scipy.special.ndtr(-np.abs(carried_score(now, ways, reach)))
+    return np.where(nothing, np.where(np.abs(now.value) <= ROUNDING, 1.0, np.nan), found)
+
+
+def best_probability(
+    names: Sequence[str], joint: Joint, level: float | None, seed: int
+) -> dict[str, float]:
+    """Return how probable it is that each model is the best by a measure.
+
+    True values are taken as jointly normal around the estimates. Two models are compared by the
+    exact probability, more by drawing; models that are equal in a draw share it. NaN for models
+    whose measure is undefined. Of intervals that were given for prior and purity it is the middle.
+    """
+    if level is None or np.isnan(joint.covariance).all():
+        raise InputError(
+            "the probability of being the best needs intervals. Compare with a level, such as "
+            "level=0.95, and at least two labeled rows."
+        )
+    known = np.flatnonzero(np.isfinite(joint.value) & np.isfinite(np.diag(joint.covariance)))
+    probability = np.full(len(names), math.nan)
+    if known.size == 2:
+        probability[known] = _chances_of_two(joint, known, normal_quantile(level))
+    elif known.size:
+        probability[known] = _chances_by_drawing(joint, known, normal_quantile(level), seed)
+    return dict(zip(names, probability.tolist(), strict=True))
+
+
+def _chances_of_two(joint: Joint, known: Array, reach: float) -> Array:
+    first, second = known[:1], known[1:]
+    gap, ways = _gaps(joint, first, second)
+    if math.isinf(joint.reach) and np.all(joint.value[known] > 0):
+        # As the p-value: by the logarithm of the quotient, which is nearly normal.
+        gap = _quotient(joint, first, second)[0]
+        quotients = [[_quotient(there, first, second)[0] for there in way] for way in joint.ways]
+        ways = complete(gap, quotients)
+    sign = 1.0 if joint.greater_is_better else -1.0
+    value, error = sign * float(gap.value[0]), float(gap.error[0])
+    if error > ROUNDING:
+        chance = float(scipy.special.ndtr(sign * carried_score(gap, ways, reach)[0]))
+    else:
+        chance = 0.5 if abs(value) <= ROUNDING else float(value > 0)
+    return np.array([chance, 1 - chance])
+
+
+def _chances_by_drawing(joint: Joint, known: Array, reach: float, seed: int) -> Array:
+    sign = 1.0 if joint.greater_is_better else -1.0
+    mean, covariance = joint.value[known], joint.covariance[np.ix_(known, known)]
+    size, direction = np.linalg.eigh(covariance)
+    root = direction * np.sqrt(np.maximum(size, 0))
+    rng = np.random.default_rng(seed)
+    drawn = rng.standard_normal((DRAWS, mean.size)) @ root.T + mean
+    for way in joint.ways:
+        # What an uncertain prior does to all models at once.
+        drawn += _moved_along(way, known, mean, rng.standard_normal(DRAWS) / reach)
+    tolerance = max(ROUNDING, 1e-7 * math.sqrt(max(size[-1], 0.0)))
+    drawn *= sign
+    best = drawn >= drawn.max(axis=1, keepdims=True) - tolerance
+    share: Array = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
+    return share
+
+
+def _moved_along(way: Sequence[Joint], known: Array, mean: Array, place: Array) -> Array:
+    """Return how far values move if a share is at some places on the way to its limits.
+
+    Beyond the limits they move on as they did last; where a value is undefined, none moves further.
+    """
+    places = np.insert(np.array(PLACES), ORIGIN, 0.0)
+    values = np.insert([there.value[known] for there in way], ORIGIN, mean, axis=0)
+    defined = np.isfinite(values).all(axis=1)
+    places, values = places[defined], values[defined]
+    if places.size < 2:
+        return np.zeros((place.size, mean.size))
+    if not defined.all():
+        place = np.clip(place, places[0], places[-1])
+    moved = np.array([np.interp(place, places, column) for column in values.T]).T
+    for end, last in ((0, 1), (-1, -2)):
+        beyond = place - places[end]
+        beyond = np.where(beyond * places[end] > 0, beyond, 0.0)
+        slope = (values[end] - values[last]) / (places[end] - places[last])
+        moved += np.outer(beyond, slope)
+    return moved - mean

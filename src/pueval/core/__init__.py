@@ -1,0 +1,1 @@
+"""Internal: the formulas of the papers; NumPy and SciPy only."""

@@ -1,0 +1,369 @@
+"""Mixture: how many positives hide among the unlabeled, and how clean the labels are.
+
+This is the only place where prior, prevalence and label frequency are turned into each other.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from pueval._checks import percent_hint
+from pueval._typing import Array, Target
+from pueval.counts.counts import Counts
+from pueval.errors import InputError
+
+PriorSource = Literal["label_frequency", "prevalence"]
+
+
+def check_target(target: str) -> None:
+    """Refuse a target that is neither of the two."""
+    if target not in get_args(Target):
+        raise InputError(
+            f"target must be 'population' (labeled and unlabeled rows together) or 'unlabeled' "
+            f"(the labeled rows were collected apart); got {target!r}."
+        )
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The shares of positives among unlabeled and labeled rows.
+
+    Unlabeled scores have density ``prior·f1 + (1 − prior)·f0`` and labeled ones
+    ``purity·f1 + (1 − purity)·f0``, with f1 and f0 the densities of positives and negatives.
+
+    Parameters
+    ----------
+    prior : float
+        Share of positives among the **unlabeled** rows, in [0, purity).
+    purity : float, default 1.0
+        Share of true positives among the **labeled** rows; 1 means clean labels.
+
+    Notes
+    -----
+    Prior and purity are α and β of Jain et al. (2017) and Ramola et al. (2019); the prior is
+    β of Claesen et al. (2015); the label frequency is ρ of Tabatabaei et al. (2020) and c of
+    Elkan and Noto (2008).
+
+    Examples
+    --------
+    >>> from pueval import Counts, Mixture
+    >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
+    >>> mixture = Mixture.from_prevalence(counts, 0.28)
+    >>> mixture
+    Mixture(prior=0.2, purity=1.0)
+    >>> round(mixture.label_frequency(counts), 3)
+    0.357
+    """
+
+    prior: float
+    purity: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_share("purity", self.purity, low_open=True)
+        _check_share("prior", self.prior, high_open=True)
+        if self.prior >= self.purity:
+            raise InputError(
+                f"prior must be below purity; got prior={self.prior:g} and "
+                f"purity={self.purity:g}. Labeled rows must hold a larger share of positives than "
+                "unlabeled ones, or the labels say nothing."
+            )
+
+    @classmethod
+    def from_prevalence(cls, counts: Counts, prevalence: float, purity: float = 1.0) -> Mixture:
+        """Solve prevalence = (purity·n_L + prior·n_U) / n for the prior.
+
+        Parameters
+        ----------
+        counts : Counts
+            The data; their rows together are the population.
+        prevalence : float
+            Share of positives among all rows, labeled ones included.
+        purity : float, default 1.0
+            Share of true positives among the labeled rows.
+
+        Returns
+        -------
+        Mixture
+
+        Examples
+        --------
+        >>> from pueval import Counts
+        >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
+        >>> Mixture.from_prevalence(counts, 0.1).prior
+        0.0
+        """
+        _check_share("prevalence", prevalence)
+        _check_share("purity", purity, low_open=True)
+        _need_unlabeled(counts, "prevalence")
+        labeled = purity * counts.n_labeled
+        prior = _tidy((prevalence * counts.n - labeled) / counts.n_unlabeled)
+        if not 0 <= prior < purity:
+            least, most = labeled / counts.n, (labeled + purity * counts.n_unlabeled) / counts.n
+            raise InputError(
+                f"prevalence {prevalence:g} is impossible for these counts: "
+                f"{counts.n_labeled:,} labeled rows of purity {purity:g} among {counts.n:,} make "
+                f"it at least {least:.4g}, and it must be below {most:.4g}; got {prevalence:g}. "
+                "Check which rows it refers to."
+            )
+        return cls(prior, purity)
+
+    @classmethod
+    def from_label_frequency(
+        cls, counts: Counts, label_frequency: float, purity: float = 1.0
+    ) -> Mixture:
+        """Solve label_frequency = purity·n_L / (purity·n_L + prior·n_U) for the prior.
+
+        Parameters
+        ----------
+        counts : Counts
+            The data.
+        label_frequency : float
+            Share of all positives that are labeled.
+        purity : float, default 1.0
+            Share of true positives among the labeled rows.
+
+        Returns
+        -------
+        Mixture
+
+        Examples
+        --------
+        >>> from pueval import Counts
+        >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
+        >>> Mixture.from_label_frequency(counts, 0.4)
+        Mixture(prior=0.16666666666666666, purity=1.0)
+        """
+        _check_share("label_frequency", label_frequency, low_open=True)
+        _check_share("purity", purity, low_open=True)
+        _need_unlabeled(counts, "label_frequency")
+        labeled = purity * counts.n_labeled
+        prior = _tidy(labeled * (1 - label_frequency) / (label_frequency * counts.n_unlabeled))
+        if prior >= purity:
+            least = labeled / (labeled + purity * counts.n_unlabeled)
+            raise InputError(
+                f"label_frequency {label_frequency:g} is impossible for these counts: "
+                f"{labeled:,.6g} labeled positives would mean {labeled / label_frequency:,.6g} "
+                f"positives, too many for {counts.n_unlabeled:,} unlabeled rows. "
+                f"It must be above {least:.4g}."
+            )
+        return cls(prior, purity)
+
+    def prior_error(
+        self,
+        counts: Counts,
+        follows: PriorSource = "label_frequency",
+        target: Target = "population",
+    ) -> float:
+        """Return the standard error of a prior that follows from the number of labeled rows.
+
+        That number varies from sample to sample. With a label frequency the number of all
+        positives follows from it, in proportion; the error is that of all positives, as if the
+        labeled rows were fixed: so the prevalence has the right error, and the prior itself a
+        larger one; but its own if the unlabeled rows are the target. With a prevalence, the more
+        positives happen to be labeled, the fewer are left among the unlabeled rows: prior =
+        (prevalence·n − purity·n_L) / (n − n_L), which changes by −(purity − prior)/n_U with each
+        labeled row.
+
+        Parameters
+        ----------
+        counts : Counts
+            The data.
+        follows : {"label_frequency", "prevalence"}
+            What is known, and the prior follows from.
+        target : {"population", "unlabeled"}
+            Whose share of positives is to have the right error.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> from pueval import Counts
+        >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
+        >>> round(Mixture.from_label_frequency(counts, 0.4).prior_error(counts), 4)
+        0.0264
+        >>> round(Mixture.from_prevalence(counts, 0.25).prior_error(counts, "prevalence"), 4)
+        0.0088
+        """
+        relative = math.sqrt((1 - counts.labeled_share) / counts.effective_sizes[0])
+        if follows == "prevalence":
+            return relative * (self.purity - self.prior) * counts.n_labeled / counts.n_unlabeled
+        if target == "unlabeled":
+            # With each labeled row more there is an unlabeled one less, too.
+            return relative * self.prior * (1 + counts.n_labeled / counts.n_unlabeled)
+        positives = self.purity * counts.n_labeled / self.label_frequency(counts)
+        return relative * positives / counts.n_unlabeled
+
+    def prevalence(self, counts: Counts, target: Target = "population") -> float:
+        """Return the share of positives in the target.
+
+        Parameters
+        ----------
+        counts : Counts
+            The data.
+        target : {"population", "unlabeled"}
+            Whose share: of all rows, or of the unlabeled ones (then it is the prior).
+
+        Returns
+        -------
+        float
+        """
+        return float(_prevalence(self.prior, self.purity, counts, target))
+
+    def prevalence_error(self, counts: Counts) -> float:
+        """Return the standard error of the prevalence of the population, prior and purity known.
+
+        In another sample, more or fewer rows would be labeled by chance, and with them the share
+        of positives differs: it is the mean, over all rows, of the chance to be positive, which is
+        purity, prior or 0 by the kind of row.
+
+        Parameters
+        ----------
+        counts : Counts
+            The data.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> from pueval import Counts
+        >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
+        >>> round(Mixture(0.0).prevalence_error(counts), 4)    # √(0.1·0.9/1000)
+        0.0095
+        """
+        return float(_prevalence_error(self.prior, self.purity, counts))
+
+    def label_frequency(self, counts: Counts) -> float:
+        """Return the share of all positives that are labeled.
+
+        Parameters
+        ----------
+        counts : Counts
+            The data.
+
+        Returns
+        -------
+        float
+        """
+        labeled = self.purity * counts.n_labeled
+        return labeled / (labeled + self.prior * counts.n_unlabeled)
+
+    def background_prior(self, counts: Counts) -> float:
+        """Return the share of positives among unlabeled and known negative rows together.
+
+        Parameters
+        ----------
+        counts : Counts
+            The data.
+
+        Returns
+        -------
+        float
+        """
+        return float(_background_prior(self.prior, counts))
+
+
+@dataclass(frozen=True, eq=False)
+class Mixtures:
+    """Many mixtures at once: one per resample, or the points of a grid.
+
+    Attributes
+    ----------
+    prior, purity : ndarray
+        Of the same shape; every prior is below its purity.
+    """
+
+    prior: Array
+    purity: Array
+
+    def prevalence(self, counts: Counts, target: Target = "population") -> Array:
+        """Return the share of positives in the target, for each of them."""
+        prevalence: Array = _prevalence(self.prior, self.purity, counts, target)
+        return prevalence
+
+    def prevalence_error(self, counts: Counts) -> Array:
+        """Return the standard error of the prevalence of the population, for each of them."""
+        error: Array = _prevalence_error(self.prior, self.purity, counts)
+        return error
+
+    def background_prior(self, counts: Counts) -> Array:
+        """Return the share of positives among unlabeled and known negative rows together."""
+        share: Array = _background_prior(self.prior, counts)
+        return share
+
+    def __len__(self) -> int:
+        return int(self.prior.size)
+
+    def __getitem__(self, index: int) -> Mixture:
+        return Mixture(float(self.prior.ravel()[index]), float(self.purity.ravel()[index]))
+
+
+def _prevalence(prior: Any, purity: Any, counts: Counts, target: Target) -> Any:
+    check_target(target)
+    if target == "unlabeled":
+        return prior
+    return (purity * counts.n_labeled + prior * counts.n_unlabeled) / counts.n
+
+
+def _prevalence_error(prior: Any, purity: Any, counts: Counts) -> Any:
+    mean = _prevalence(prior, purity, counts, "population")
+    chances = (purity, prior, 0.0)
+    squares = (
+        square * (chance - mean) ** 2
+        for square, chance in zip(counts.squared_weights, chances, strict=True)
+    )
+    return np.sqrt(sum(squares)) / counts.n
+
+
+def _background_prior(prior: Any, counts: Counts) -> Any:
+    return prior * counts.n_unlabeled / (counts.n_unlabeled + counts.n_negative)
+
+
+def _check_share(
+    name: str, value: float, *, low_open: bool = False, high_open: bool = False
+) -> None:
+    number: object = value
+    if isinstance(number, Real) and math.isfinite(value):
+        low_holds = value > 0 if low_open else value >= 0
+        high_holds = value < 1 if high_open else value <= 1
+        if low_holds and high_holds:
+            return
+    interval = ("(" if low_open else "[") + "0, 1" + (")" if high_open else "]")
+    hint = percent_hint(number)
+    if isinstance(number, str) and number == "estimate":
+        hint = f" To have it estimated, leave {name} out of evaluate(), or see pueval.priors."
+    raise InputError(
+        f"{name} must be a number in {interval}; got {value!r}. {_MEANING[name]}{hint}"
+    )
+
+
+_MEANING = {
+    "prior": "It is the share of positives among the unlabeled rows.",
+    "purity": "It is the share of true positives among the labeled rows; 1 means clean labels.",
+    "prevalence": "It is the share of positives in the population.",
+    "label_frequency": "It is the share of all positives that are labeled.",
+}
+
+
+def _need_unlabeled(counts: Counts, name: str) -> None:
+    if not counts.n_unlabeled:
+        raise InputError(
+            f"{name} was given, but there are no unlabeled rows that it could tell about. "
+            "Leave it out: where every row is known, nothing needs correcting."
+        )
+
+
+def _tidy(prior: float) -> float:
+    """Take a rounding error below zero as zero."""
+    return 0.0 if -1e-12 < prior < 0 else prior
+
+
+NAIVE = Mixture(0.0, 1.0)

@@ -1,0 +1,223 @@
+"""Rates: the correction. True and false positive rates recovered from counts and a mixture.
+
+Known negatives are pooled with the unlabeled rows into one *background* sample whose share of
+positives is prior·n_U / (n_U + n_N). With clean labels this counts known negatives exactly, as
+Claesen et al. (2015) do; with noisy labels it takes them as a random draw from the negatives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pueval._typing import Array, Target
+from pueval.core.mixture import NAIVE, Mixture, Mixtures, check_target
+from pueval.counts.counts import Counts
+from pueval.errors import InputError
+from pueval.samples.steps import Steps
+
+# A prevalence drawn by chance is at least this far from 0 and 1.
+LEAST = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Rates:
+    """Corrected rates at a series of thresholds; not clipped, so noise stays visible.
+
+    Attributes
+    ----------
+    threshold : ndarray
+        Predicted positive means a score at or above it.
+    tpr, fpr : ndarray
+        True and false positive rate.
+    predicted : ndarray
+        Share of the target that is predicted positive.
+    prevalence : float or ndarray
+        Share of positives in the target; an array where every line has a mixture of its own.
+    size : int or float
+        Number of rows in the target.
+    """
+
+    threshold: Array
+    tpr: Array
+    fpr: Array
+    predicted: Array
+    prevalence: float | Array
+    size: float
+
+
+class Shares(NamedTuple):
+    """Shares of the rows of each kind at or above some thresholds.
+
+    ``positive`` is the share of the positives, where labeled rows with known propensities
+    tell it; None where the labeled rows are a random draw of them. ``chance`` says by how many
+    standard errors the prevalence of the population differs in each line, where it does.
+    """
+
+    labeled: Array
+    unlabeled: Array
+    negative: Array
+    positive: Array | None = None
+    chance: Array | None = None
+
+    @classmethod
+    def of(cls, counts: Counts, steps: Steps) -> Shares:
+        """Return the shares at or above the thresholds of ``steps``."""
+
+        def share(reached: Array, total: float) -> Array:
+            return reached / total if total else np.zeros(reached.shape)
+
+        return cls(
+            share(steps.labeled, counts.n_labeled),
+            share(steps.unlabeled, counts.n_unlabeled),
+            share(steps.negative, counts.n_negative),
+            None if steps.represented is None else steps.represented / counts.n_represented,
+        )
+
+    def part(self, columns: list[int]) -> Shares:
+        """Return the shares at some of the thresholds."""
+        positive = None if self.positive is None else self.positive[..., columns]
+        return Shares(
+            self.labeled[..., columns],
+            self.unlabeled[..., columns],
+            self.negative[..., columns],
+            positive,
+            self.chance,
+        )
+
+
+def correct_pair(
+    labeled: Array,
+    background: Array,
+    mixture: Mixture | Mixtures,
+    background_prior: float | Array,
+) -> tuple[Array, Array]:
+    """Unmix two shares: one of labeled, one of background rows, at or above a threshold.
+
+    Solves, for the rates of positives and of negatives,
+
+    - labeled = purity·tpr + (1 − purity)·fpr
+    - background = background_prior·tpr + (1 − background_prior)·fpr
+
+    which are equations 1 and 2 of Jain et al. (2017).
+    """
+    contrast = mixture.purity - background_prior
+    if np.all(mixture.purity == 1):
+        if not np.any(background_prior):
+            return labeled, background
+        return labeled, (background - background_prior * labeled) / contrast
+    tpr = ((1 - background_prior) * labeled - (1 - mixture.purity) * background) / contrast
+    fpr = (mixture.purity * background - background_prior * labeled) / contrast
+    return tpr, fpr
+
+
+def correct_area(area: Any, mixture: Mixture | Mixtures, background_prior: float | Array) -> Any:
+    """Unmix the area under the ROC curve of labeled against background rows.
+
+    area = (1 − contrast)/2 + contrast·AUC, with contrast = purity − background_prior: equation 4
+    of Jain et al. (2017).
+    """
+    contrast = mixture.purity - background_prior
+    return (area - (1 - contrast) / 2) / contrast
+
+
+def rates(
+    counts: Counts, steps: Steps, mixture: Mixture | Mixtures, target: Target = "population"
+) -> Rates:
+    """Correct the counts at the thresholds of ``steps``.
+
+    Parameters
+    ----------
+    counts : Counts
+        The data.
+    steps : Steps
+        Cumulative counts from `Counts.steps`, `Counts.corners` or `Counts.at`.
+    mixture : Mixture or Mixtures
+        Prior and purity.
+    target : {"population", "unlabeled"}
+        Whose performance is wanted.
+
+    Returns
+    -------
+    Rates
+    """
+    return rates_of_shares(counts, steps.threshold, Shares.of(counts, steps), mixture, target)
+
+
+def background(counts: Counts, shares: Shares) -> Array:
+    """Return the share of unlabeled and known negative rows together."""
+    if not np.any(counts.n_negative):
+        return shares.unlabeled
+    pooled = counts.n_unlabeled * shares.unlabeled + counts.n_negative * shares.negative
+    return pooled / (counts.n_unlabeled + counts.n_negative)
+
+
+def rates_of_shares(
+    counts: Counts,
+    threshold: Array,
+    shares: Shares,
+    mixture: Mixture | Mixtures,
+    target: Target,
+) -> Rates:
+    """Correct shares of rows at or above thresholds.
+
+    ``counts`` only tells how many rows of each kind there are; its numbers may be arrays, one
+    number per threshold, if each belongs to a group of its own. Shares may have lines, one per
+    resample; `Mixtures` are then a column, one per line.
+    """
+    check_target(target)
+    n_unlabeled, n_negative = counts.n_unlabeled, counts.n_negative
+    others = background(counts, shares)
+    prevalence = mixture.prevalence(counts, target)
+    if target == "population":
+        size = counts.n
+        predicted = counts.n_labeled * shares.labeled + (size - counts.n_labeled) * others
+        predicted = predicted / size
+    elif not np.all(n_unlabeled):
+        raise InputError(
+            "target='unlabeled' asks for the performance among unlabeled rows, and there are "
+            "none. Use target='population'."
+        )
+    else:
+        size, predicted = n_unlabeled, shares.unlabeled
+    if shares.positive is not None:
+        # All rows together are the background: positives left in it are no random draw of them.
+        tpr, fpr = correct_pair(shares.positive, predicted, mixture, prevalence)
+        return Rates(threshold, tpr, fpr, predicted, prevalence, size)
+    tpr, fpr = correct_pair(shares.labeled, others, mixture, mixture.background_prior(counts))
+    if target == "unlabeled" and np.any(n_negative):
+        # The rates used the known negatives too; the share must agree with the rates.
+        predicted = prevalence * tpr + (1 - prevalence) * fpr
+    found = Rates(threshold, tpr, fpr, predicted, prevalence, size)
+    if shares.chance is None or target != "population":
+        return found
+    moved = prevalence + shares.chance * mixture.prevalence_error(counts)
+    return with_prevalence(found, np.clip(moved, LEAST, 1 - LEAST))
+
+
+def with_prevalence(rates: Rates, prevalence: float | Array) -> Rates:
+    """Return the same rates where positives are more or fewer of the target."""
+    predicted = prevalence * rates.tpr + (1 - prevalence) * rates.fpr
+    return replace(rates, prevalence=prevalence, predicted=predicted)
+
+
+def naive_rates(counts: Counts, steps: Steps) -> Rates:
+    """Return the rates that come from counting unlabeled rows as negative."""
+    return _naive_rates(counts, steps.threshold, Shares.of(counts, steps))
+
+
+def both_rates(
+    counts: Counts, steps: Steps, mixture: Mixture, target: Target
+) -> tuple[Rates, Rates]:
+    """Return corrected and naive rates."""
+    there = Shares.of(counts, steps)
+    corrected = rates_of_shares(counts, steps.threshold, there, mixture, target)
+    if mixture == NAIVE and target == "population" and there.positive is None:
+        return corrected, corrected
+    return corrected, _naive_rates(counts, steps.threshold, there)
+
+
+def _naive_rates(counts: Counts, threshold: Array, there: Shares) -> Rates:
+    return rates_of_shares(counts, threshold, there._replace(positive=None), NAIVE, "population")

@@ -1,0 +1,94 @@
+"""tally(): Counts of several score columns and groups, in one pass over the rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from pueval.counts.counts import Counts
+from pueval.errors import InputError
+from pueval.sources.bin_choice import Bins, Engine, check_choice
+from pueval.sources.columns import Columns
+from pueval.sources.labels import LabelValues
+
+
+def tally(
+    source: Any,
+    *,
+    label: str,
+    scores: str | Sequence[str],
+    by: str | Sequence[str] = (),
+    sample_weight: str | None = None,
+    bins: Bins = "auto",
+    engine: Engine = "duckdb",
+    address: str | None = None,
+    pos_label: Any = 1,
+    unlabeled_label: Any = 0,
+    negative_label: Any = None,
+) -> dict[tuple[Hashable, ...], dict[str, Counts]]:
+    """Count the rows of a data frame or of files, for several scores and groups in one pass.
+
+    Parameters
+    ----------
+    source : data frame, str or path
+        Any frame that `Counts.from_frame` takes, or any path that `Counts.from_file` takes.
+    label : str
+        Column that says which rows are labeled positives.
+    scores : str or list of str
+        Columns with the scores of one or more models.
+    by : str or list of str, optional
+        Columns whose values make groups.
+    sample_weight : str, optional
+        Column with weights of the rows.
+    bins : int, "auto" or None, default "auto"
+        As for `Counts.from_frame`. "auto" keeps every score if rows times score columns are at
+        most 50 million.
+    engine : {"duckdb", "polars", "dask", "spark"}
+        What reads files; a frame has its own engine.
+    address : str, optional
+        Of a running cluster, as for `Counts.from_file`.
+    pos_label, unlabeled_label, negative_label : optional
+        As for `Counts.from_arrays`.
+
+    Returns
+    -------
+    dict of tuple to dict of str to Counts
+        For each group (the values of the columns ``by``, an empty tuple if there are none) and
+        score column its Counts. Groups are in order, those with a missing value last.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from pueval import tally
+    >>> rows = pa.table({"y": [1, 0, 0, 1], "a": [4, 3, 2, 1], "b": [2, 2, 1, 1],
+    ...                  "site": ["Oslo", "Oslo", "Rome", "Rome"]})
+    >>> counts = tally(rows, label="y", scores=["a", "b"], by="site")
+    >>> counts[("Oslo",)]["b"]
+    Counts(1 labeled, 1 unlabeled, 0 known negative rows; 1 distinct scores from 2 to 2)
+    """
+    names = (scores,) if isinstance(scores, str) else tuple(dict.fromkeys(scores))
+    if not names:
+        raise InputError("scores must name at least one column; got none.")
+    groups = (by,) if isinstance(by, str) else tuple(by)
+    columns = Columns(label, names, sample_weight, groups)
+    labels = LabelValues(pos_label, unlabeled_label, negative_label)
+    choice = check_choice(bins)
+    if isinstance(source, str | os.PathLike):
+        from pueval.sources.files import read_files
+
+        tallies = read_files(
+            source, columns, labels=labels, bins=choice, engine=engine, address=address
+        )
+    else:
+        from pueval.sources.queries import read_query
+
+        if engine != "duckdb" or address is not None:
+            raise InputError(
+                "engine and address are about files; a frame has its own engine. Leave them out."
+            )
+        tallies = read_query(source, columns, labels=labels, bins=choice)
+    return {
+        group: {name: Counts._from_counted(counted, choice) for name, counted in found.items()}
+        for group, found in tallies.items()
+    }

@@ -1,0 +1,140 @@
+"""The notebook view: the table and two pictures, out of reach of the notebook's own styles.
+
+Every element resets what the page's style sheets say (``all: revert`` in its style attribute). This
+needs neither a script nor a shadow root, which notebooks do not open for HTML that they insert, so
+that the view is the same in fresh, saved and untrusted notebooks. Texts and axes have the color of
+the text around them: light in a dark theme.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import io
+import re
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from pueval.displays._precision_recall import PrecisionRecallDisplay
+from pueval.displays._roc import RocCurveDisplay
+from pueval.evaluation.evaluation_text import rows
+from pueval.text.tables import MARKED, number
+
+if TYPE_CHECKING:
+    from pueval.evaluation.evaluation import Evaluation
+
+# Stands for the color of the text around; replaced in the finished drawing.
+INK = "#010203"
+LOOKS: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "text.color": INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    "savefig.facecolor": "none",
+    "legend.facecolor": "none",
+    "legend.edgecolor": "none",
+    "svg.fonttype": "path",
+    "svg.hashsalt": "pueval",
+}
+
+
+def as_html(ev: Evaluation) -> str:
+    """Show an evaluation in a notebook.
+
+    Parameters
+    ----------
+    ev : Evaluation
+        Made by `pueval.evaluate`.
+
+    Returns
+    -------
+    str
+        The table alone where matplotlib is not installed.
+    """
+    parts = [_table(ev)]
+    if importlib.util.find_spec("matplotlib") is not None:
+        parts.append(_pictures(ev))
+    said = [MARKED] if ev.clipped else []
+    said += [f"⚠ {note}" for note in ev.warnings]
+    notes = "".join(_element("p", escape(one), "margin:.4em 0;max-width:60em") for one in said)
+    heading = _element("p", f"Evaluation of {escape(ev.summary())}", "margin:.4em 0;max-width:60em")
+    flow = "display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start"
+    row = _element("div", "".join(parts), flow)
+    body = heading + row + notes
+    return _element("div", body, "font:13px/1.4 sans-serif;color:inherit;text-align:left")
+
+
+def _element(tag: str, content: str, style: str) -> str:
+    return f'<{tag} style="all:revert;{style}">{content}</{tag}>'
+
+
+def _table(ev: Evaluation) -> str:
+    header, body = rows(ev)
+
+    def line(tag: str, row: list[str]) -> str:
+        rule = "border-bottom:1px solid" if tag == "th" else ""
+        row_cells = [
+            _element(
+                tag,
+                escape(cell),
+                f"color:inherit;padding:.1em .6em;text-align:{'right' if k else 'left'};"
+                f"font-weight:{'bold' if k == 2 or tag == 'th' else 'normal'};"
+                f"white-space:nowrap;{rule}",
+            )
+            for k, cell in enumerate(row)
+        ]
+        return _element("tr", "".join(row_cells), "background:none;color:inherit")
+
+    head = _element("thead", line("th", header), "")
+    cells = _element("tbody", "".join(line("td", row) for row in body), "")
+    looks = "border-collapse:collapse;color:inherit;font:inherit;font-variant-numeric:tabular-nums"
+    return _element("table", head + cells, looks)
+
+
+def _pictures(ev: Evaluation) -> str:
+    """Draw ROC and precision-recall curve as one SVG, without touching the user's figures."""
+    import matplotlib as mpl
+    import matplotlib.style
+    from matplotlib.figure import Figure
+
+    stream = io.StringIO()
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.style.use(LOOKS)
+        figure = Figure(figsize=(7.8, 4.0))
+        axes = figure.subplots(1, 2)
+        RocCurveDisplay.of(ev).plot(axes[0], despine=True)
+        PrecisionRecallDisplay.of(ev).plot(axes[1], despine=True)
+        figure.subplots_adjust(left=0.07, right=0.99, bottom=0.13, top=0.98, wspace=0.22)
+        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+    areas = [
+        f"{title}: naive {number(ev[name].naive)}, corrected {number(ev[name].value)}"
+        for title, name in (("ROC AUC", "roc_auc"), ("average precision", "average_precision"))
+    ]
+    label = escape("ROC and precision-recall curves. " + "; ".join(areas), quote=True)
+    return _inline(stream.getvalue(), label)
+
+
+def _inline(svg: str, label: str) -> str:
+    """Make a drawing fit to stand within a page: no header, no shared names, the page's ink."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<!--.*?-->\n?", "", svg, flags=re.DOTALL)
+    svg = svg.replace(INK, "currentColor")
+    # Names that are used get a prefix of their own, all others go.
+    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', svg))
+    own = "pueval" + hashlib.sha256(svg.encode()).hexdigest()[:8] + "-"
+
+    def rename(match: re.Match[str]) -> str:
+        return f' id="{own}{match[1]}"' if match[1] in used else ""
+
+    svg = re.sub(r' id="([^"]+)"', rename, svg)
+    svg = re.sub(r'(href="#|url\(#)', rf"\1{own}", svg)
+    looks = "all:revert;display:block;width:46em;max-width:100%;height:auto;color:inherit"
+    opening = f'<svg role="img" aria-label="{label}" style="{looks}"'
+    return svg.replace("<svg", opening, 1)

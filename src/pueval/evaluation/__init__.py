@@ -1,0 +1,1 @@
+"""Internal: `evaluate` and the `Evaluation` it returns."""

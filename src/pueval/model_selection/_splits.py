@@ -1,0 +1,112 @@
+"""Splits: what repeated cross-validation adds to an Evaluation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pueval._typing import Array
+from pueval.errors import require
+from pueval.text.tables import number, plain_data, text_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Splits:
+    """Every repeat of a cross-validation by itself; ``ev.splits`` of `evaluate_cv`.
+
+    The limits of an Evaluation say how far another sample of rows would differ. The spread
+    between repeats says how much is due to how the same rows were split into folds, and to
+    chance in the training.
+
+    Attributes
+    ----------
+    values, naive : dict of str to ndarray of shape (n_repeats,)
+        Corrected and naive measures of each repeat, at the threshold of the evaluation.
+        Corrected values are clipped to their range.
+    prior, purity : ndarray of shape (n_repeats,)
+        As given, or as estimated from the repeat's own scores.
+    score : ndarray of shape (n_repeats, n)
+        Out-of-fold scores of all rows, as they were pooled.
+    fold : ndarray of shape (n_repeats, n)
+        The fold in which each row was tested.
+    """
+
+    values: dict[str, Array]
+    naive: dict[str, Array]
+    prior: Array
+    purity: Array
+    score: Array
+    fold: Array
+
+    @property
+    def n_repeats(self) -> int:
+        """How often all rows were scored."""
+        return len(self.score)
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds each repeat has."""
+        return int(self.fold.max()) + 1
+
+    @property
+    def standard_deviation(self) -> dict[str, float]:
+        """Standard deviation of each corrected measure between repeats; NaN for one repeat."""
+        if self.n_repeats < 2:
+            return dict.fromkeys(self.values, float("nan"))
+        return {name: float(np.std(each, ddof=1)) for name, each in self.values.items()}
+
+    def frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame with a row per repeat and a column per corrected measure.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Prior and purity are the first two columns.
+        """
+        pandas = require("pandas", extra="pandas", purpose="Splits.frame()")
+        frame: pd.DataFrame = pandas.DataFrame(
+            {"prior": self.prior, "purity": self.purity} | self.values,
+            index=pandas.RangeIndex(self.n_repeats, name="repeat"),
+        )
+        return frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the measures of each repeat as plain numbers and lists; without the scores.
+
+        Returns
+        -------
+        dict
+        """
+        content: dict[str, Any] = plain_data(
+            {
+                "n_repeats": self.n_repeats,
+                "n_folds": self.n_folds,
+                "prior": self.prior,
+                "purity": self.purity,
+                "values": self.values,
+                "naive": self.naive,
+                "standard_deviation": self.standard_deviation,
+            }
+        )
+        return content
+
+    def __repr__(self) -> str:
+        spread = self.standard_deviation
+        rows = [
+            [
+                name,
+                number(float(np.mean(v))),
+                number(spread[name]),
+                number(np.min(v)),
+                number(np.max(v)),
+            ]
+            for name, v in self.values.items()
+        ]
+        table = text_table(["", "mean", "standard deviation", "lowest", "highest"], rows)
+        repeats = f"{self.n_repeats} repeat" + ("s" if self.n_repeats > 1 else "")
+        return f"Splits: {repeats} of {self.n_folds} folds\n{table}"

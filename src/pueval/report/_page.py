@@ -1,0 +1,167 @@
+"""From the summary to one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from pueval.errors import require
+from pueval.report._sentences import level
+from pueval.text.tables import ROUNDING, SMALL, amount, few_digits
+
+# The order matters: later scripts use earlier ones.
+SCRIPTS = (
+    "plot.min.js",
+    "correction.js",
+    "format.js",
+    "state.js",
+    "sliders.js",
+    "charts.js",
+    "tables.js",
+    "pictures.js",
+    "report.js",
+)
+STYLES = ("report.css",)
+
+# What could end a script element, or a line of JavaScript, is written as an escape.
+ESCAPED = "<>&\u2028\u2029"
+
+
+@cache
+def asset(name: str) -> str:
+    """Read one of the files that come with the package."""
+    return (files("pueval.report") / "assets" / name).read_text(encoding="utf-8")
+
+
+def embedded_json(content: Any) -> str:
+    """Write JSON that is safe inside a script element, whatever the text in it."""
+    text = json.dumps(content, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    for character in ESCAPED:
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def source_hash(source: str) -> str:
+    """Return the source expression by which a content security policy allows an inline block."""
+    digest = hashlib.sha256(source.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def policy(scripts: list[str], styles: list[str]) -> str:
+    """Return a content security policy that allows these blocks and nothing from outside."""
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {' '.join(map(source_hash, scripts))}",
+            f"style-src {' '.join(map(source_hash, styles))}",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+
+
+def render(summary: dict[str, Any]) -> str:
+    """Make the page.
+
+    Parameters
+    ----------
+    summary : dict
+        From `pueval.report._summary.summarize`.
+
+    Returns
+    -------
+    str
+    """
+    template = _template(require("jinja2", extra="report", purpose="the HTML report"))
+    scripts, styles = [asset(name) for name in SCRIPTS], [asset(name) for name in STYLES]
+    page: str = template.render(
+        summary=summary,
+        models=summary["models"],
+        best=_best(summary["models"]),
+        data=embedded_json(summary),
+        scripts=scripts,
+        styles=styles,
+        policy=policy(scripts, styles),
+    )
+    return page
+
+
+@cache
+def _template(jinja2: Any) -> Any:
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= FILTERS
+    return environment.from_string(asset("report.html.jinja"))
+
+
+def _best(models: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the model with the highest corrected AUC."""
+    return max(models, key=lambda model: model["measures"]["roc_auc"]["value"] or 0.0)
+
+
+def _number(value: float | str | None) -> str:
+    """Show a measure, with fewer decimals where it is a large ratio."""
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return _infinite(value)
+    if abs(value) >= 1000:
+        return f"{float(f'{value:.3g}'):,.0f}".replace("-", "−")
+    if ROUNDING < abs(value) < SMALL:
+        return few_digits(value).replace("-", "−")
+    digits = 3 if abs(value) < 10 else 1 if abs(value) < 100 else 0
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def _signed(value: float | None) -> str:
+    if value is None:
+        return "–"
+    sign = "+" if value >= 0 else "−"
+    return sign + _number(abs(value))
+
+
+def _pvalue(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return "< 0.001" if value < 0.001 else "> 0.999" if value > 0.999 else f"{value:.3f}"
+
+
+def _p_is(value: float) -> str:
+    return f"p {_pvalue(value)}" if value < 0.001 or value > 0.999 else f"p = {value:.2g}"
+
+
+def _threshold(value: float | str) -> str:
+    return _infinite(value) if isinstance(value, str) else f"{value:.6g}"
+
+
+def _infinite(value: str) -> str:
+    return value.replace("Infinity", "∞").replace("-", "−")
+
+
+def _level(model: dict[str, Any]) -> str:
+    return level(model["resampling"]["level"]) if model["resampling"] else "no"
+
+
+def _title_of(measures: list[dict[str, Any]], name: str) -> str:
+    return next(str(measure["title"]) for measure in measures if measure["name"] == name)
+
+
+FILTERS = {
+    "amount": amount,
+    "level": _level,
+    "method": lambda name: name.replace("_", " "),
+    "number": _number,
+    "p_is": _p_is,
+    "percent_level": level,
+    "pvalue": _pvalue,
+    "sentence": lambda said: said[:1].upper() + said[1:],
+    "share": lambda value: f"{value:.3g}",
+    "signed": _signed,
+    "threshold": _threshold,
+    "title_of": _title_of,
+}

@@ -1,0 +1,1 @@
+"""Internal: sorted scores of one kind of rows, cumulative counts, bins and histograms."""

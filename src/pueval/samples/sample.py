@@ -1,0 +1,316 @@
+"""One kind of rows (labeled, unlabeled or known negative), sorted so that counting is a look-up."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pueval._typing import Array
+from pueval.samples.selection import keyed_floats, ordered_keys, select
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# More chunks than this are merged into one, so that adding many batches stays cheap to look up.
+MOST_CHUNKS = 16
+# Look-ups of fewer thresholds than this are not worth a second thread.
+THREADED_LOOKUP = 20_000
+# Values that are compared at once, when it is asked whether only few of them differ.
+BLOCK = 65_536
+# Sums of weights closer than this share of all are taken as equal.
+ROUNDING = 1e-12
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # not everywhere
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Apply ``function`` to every item, on all cores; NumPy sorts and searches without the GIL."""
+    items = list(items)
+    workers = min(len(items), cores())
+    if workers < 2:
+        return [function(item) for item in items]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(function, items))
+
+
+def _as_type(thresholds: Array, dtype: np.dtype[Any]) -> tuple[Array, Array | bool]:
+    """Round thresholds up to a type; a value at or above the one is at or above the other.
+
+    Also returns which of them did not change.
+    """
+    if thresholds.dtype == dtype:
+        return thresholds, True
+    with np.errstate(over="ignore"):
+        rounded = thresholds.astype(dtype)
+    below = rounded < thresholds
+    rounded[below] = np.nextafter(rounded[below], dtype.type(np.inf))
+    return rounded, rounded == thresholds
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Ascending values, each standing for ``count`` rows (for one row where ``count`` is None).
+
+    Where rows have float weights, ``count`` is the sum of weights and ``square`` that of their
+    squares; None where every row counts once.
+    """
+
+    values: Array
+    count: Array | None = None
+    square: Array | None = None
+
+    @classmethod
+    def of(cls, values: Array, count: Array | None = None, square: Array | None = None) -> Chunk:
+        """Sort the values (and what belongs to them); takes ownership of ``values``."""
+        if count is None:
+            values.sort()
+            return cls(values)
+        order = np.argsort(values, kind="stable")
+        return cls(values[order], count[order], None if square is None else square[order])
+
+    @property
+    def counted(self) -> Array:
+        """The count of each value."""
+        return np.ones(self.values.size, dtype=np.int64) if self.count is None else self.count
+
+    @property
+    def squared(self) -> Array:
+        """The sum of squared weights of each value."""
+        return self.counted if self.square is None else self.square
+
+    @cached_property
+    def from_top(self) -> Array:
+        """``from_top[i]`` is the weight of ``values[i:]``; only for chunks with counts."""
+        assert self.count is not None  # noqa: S101 - for the type checker; callers have checked
+        sums = np.zeros(self.count.size + 1, dtype=self.count.dtype)
+        np.cumsum(self.count[::-1], out=sums[1:])
+        return sums[::-1]
+
+    @property
+    def total(self) -> int | float:
+        """The weight of all values."""
+        return self.values.size if self.count is None else self.from_top[0].item()
+
+    def around(self, thresholds: Array) -> tuple[Array, Array]:
+        """Weight above, and weight at or above, each threshold."""
+        values = self.values
+        wanted, exact = _as_type(thresholds, values.dtype)
+        left = np.searchsorted(values, wanted, side="left")
+        # Few thresholds are tied with a value; only those need a second search.
+        tied = np.flatnonzero((values.take(left, mode="clip") == wanted) & exact)
+        at_or_above = values.size - left if self.count is None else self.from_top[left]
+        if not tied.size:
+            return at_or_above, at_or_above
+        right = np.searchsorted(values, wanted[tied], side="right")
+        above = at_or_above.copy()
+        above[tied] = values.size - right if self.count is None else self.from_top[right]
+        return above, at_or_above
+
+    def between(self, thresholds: Array) -> Array:
+        """Weight from each of some descending thresholds up to the one before.
+
+        Added up piece by piece: differences of long sums would lose small weights.
+        """
+        wanted, _ = _as_type(thresholds[::-1], self.values.dtype)
+        start = np.searchsorted(self.values, wanted, side="left")
+        filled = np.flatnonzero(np.diff(start, append=self.values.size))
+        counted = self.counted
+        found = np.zeros(start.size, dtype=counted.dtype)
+        if filled.size:
+            found[filled] = np.add.reduceat(counted, start[filled])
+        return found[::-1]
+
+    def next_above(self, thresholds: Array) -> Array:
+        """Lowest value above each threshold, or +inf."""
+        wanted, exact = _as_type(thresholds, self.values.dtype)
+        right = np.searchsorted(self.values, wanted, side="right")
+        if not np.all(exact):
+            right = np.where(exact, right, np.searchsorted(self.values, wanted, side="left"))
+        lowest = self.values[np.minimum(right, self.values.size - 1)]
+        lowest[right == self.values.size] = np.inf
+        return lowest
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """All rows of one kind, as sorted chunks.
+
+    Parameters
+    ----------
+    chunks : tuple of Chunk
+        None of them empty.
+    """
+
+    chunks: tuple[Chunk, ...]
+
+    @cached_property
+    def total(self) -> int | float:
+        """The weight of all rows; the number of rows where they have no weights."""
+        return sum(chunk.total for chunk in self.chunks)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have float weights of which the squares are known."""
+        return any(chunk.square is not None for chunk in self.chunks)
+
+    @property
+    def squared(self) -> Sample:
+        """The same values, weighing the sum of the squared weights of their rows."""
+        return self._squared if self.weighted else self
+
+    @cached_property
+    def _squared(self) -> Sample:
+        return Sample(tuple(Chunk(chunk.values, chunk.squared) for chunk in self.chunks))
+
+    @property
+    def effective(self) -> float:
+        """The number of equally weighted rows that carry as much information (Kish)."""
+        squares = self.squared.total
+        return self.total**2 / squares if squares else 0.0
+
+    @property
+    def countable(self) -> bool:
+        """Whether every row counts a whole number of times."""
+        return all(c.count is None or c.count.dtype.kind in "iu" for c in self.chunks)
+
+    def around(self, thresholds: Array) -> tuple[Array, Array]:
+        """Weight above, and weight at or above, each threshold."""
+
+        def look_up(chunk: Chunk) -> tuple[Array, Array]:
+            return chunk.around(thresholds)
+
+        if thresholds.size < THREADED_LOOKUP:
+            parts = [look_up(chunk) for chunk in self.chunks]
+        else:
+            parts = in_threads(look_up, self.chunks)
+        if not parts:
+            zero = np.zeros(thresholds.shape, dtype=np.int64)
+            return zero, zero
+        at_or_above = reduce(np.add, [part[1] for part in parts])
+        if all(part[0] is part[1] for part in parts):
+            return at_or_above, at_or_above
+        return reduce(np.add, [part[0] for part in parts]), at_or_above
+
+    def next_above(self, thresholds: Array) -> Array:
+        """Lowest value above each threshold, or +inf."""
+        lowest = np.full(thresholds.shape, np.inf)
+        for chunk in self.chunks:
+            lowest = np.minimum(lowest, chunk.next_above(thresholds))
+        return lowest
+
+    def few(self, most: int) -> Array | None:
+        """Return the distinct values if they are at most so many."""
+        found = np.empty(0)
+        for chunk in self.chunks:
+            for start in range(0, chunk.values.size, BLOCK):
+                block = chunk.values[start : start + BLOCK]
+                first = np.flatnonzero(block[1:] != block[:-1]) + 1
+                if first.size < most:
+                    found = np.union1d(found, block[np.r_[0, first]])
+                if first.size >= most or found.size > most:
+                    return None
+        return found
+
+    def ranked(self, below: Array) -> Array:
+        """Lowest values that, with all lower ones, weigh more than ``below``.
+
+        The same whether rows are in one chunk or in many, one by one or counted.
+        """
+        below = below + self.total * ROUNDING  # sums of weights are rounded
+        if all(chunk.count is None for chunk in self.chunks):
+            rank = np.minimum(below.astype(np.intp), self.total - 1)
+            return select([chunk.values for chunk in self.chunks], rank)
+        # Bisection over all floats: no value needs to be moved.
+        beyond = self.total - below
+        low, high = (np.full(below.shape, key) for key in ordered_keys(ends([self])))
+        while np.any(low < high):
+            middle = (low >> 1) + (high >> 1) + (low & high & 1)
+            enough = self.around(keyed_floats(middle))[0] < beyond
+            low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
+        return keyed_floats(low)
+
+    def descending(self) -> tuple[Array, Array]:
+        """Distinct values, descending, and the weight at or above each."""
+        if not self.chunks:
+            return np.empty(0), np.empty(0, dtype=np.int64)
+        merged = self.merged().chunks[0]
+        values = merged.values
+        new = values[1:] != values[:-1]
+        if merged.count is None and new.all():
+            return values[::-1].copy(), np.arange(1, values.size + 1)
+        first = np.flatnonzero(np.r_[True, new])[::-1]
+        reached = values.size - first if merged.count is None else merged.from_top[first]
+        return values[first], reached
+
+    def distinct(self) -> tuple[Array, Array]:
+        """Distinct values, descending, and the weight of each."""
+        values, reached = self.descending()
+        return values, np.diff(reached, prepend=reached.dtype.type(0))
+
+    def between(self, thresholds: Array) -> Array:
+        """Weight from each of some descending thresholds up to the one before; exact if small."""
+        return reduce(
+            np.add,
+            [chunk.between(thresholds) for chunk in self.chunks],
+            np.zeros(thresholds.size, dtype=np.int64),
+        )
+
+    def merged(self) -> Sample:
+        """Return the same rows in at most one chunk."""
+        if len(self.chunks) < 2:
+            return self
+        values = np.concatenate([c.values for c in self.chunks])
+        count = square = None
+        if any(c.count is not None for c in self.chunks):
+            count = np.concatenate([c.counted for c in self.chunks])
+        if self.weighted:
+            square = np.concatenate([c.squared for c in self.chunks])
+        return Sample((Chunk.of(values, count, square),))
+
+    def times(self, factor: float) -> Sample:
+        """Return the same rows, each weighing so many times as much."""
+        chunks = (Chunk(c.values, factor * c.counted, factor**2 * c.squared) for c in self.chunks)
+        return Sample(tuple(chunks))
+
+    def __add__(self, other: Sample) -> Sample:
+        both = Sample(self.chunks + other.chunks)
+        return both if len(both.chunks) <= MOST_CHUNKS else both.merged()
+
+
+EMPTY = Sample(())
+
+
+def ends(kinds: Iterable[Sample]) -> tuple[Any, Any]:
+    """Return the lowest and the highest value of some samples, not all of them empty."""
+    columns = [chunk.values for kind in kinds for chunk in kind.chunks]
+    return min(column[0] for column in columns), max(column[-1] for column in columns)
+
+
+def sample(values: Array, count: Array | None = None, square: Array | None = None) -> Sample:
+    """Make a sample of unsorted values; takes ownership of ``values``.
+
+    ``count`` says how many rows have a value; or it is the sum of their weights, and ``square``
+    that of the squared weights.
+    """
+    if count is not None:
+        kept = count != 0
+        if not kept.all():
+            values, count = values[kept], count[kept]
+            square = None if square is None else square[kept]
+    return Sample((Chunk.of(values, count, square),)) if values.size else EMPTY
+
+
+def weighted_sample(values: Array, weight: Array) -> Sample:
+    """Make a sample of rows with weights: integers say how often a row counts."""
+    return sample(values, weight, np.square(weight) if weight.dtype.kind == "f" else None)

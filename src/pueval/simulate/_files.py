@@ -1,0 +1,149 @@
+"""Simulated data as files: write made-up rows, or label the rows of a file. DuckDB does both."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pueval._typing import Array
+from pueval._writing import replacement
+from pueval.errors import InputError, require
+from pueval.simulate._labeled import Labeling
+from pueval.simulate._populations import Drawn
+from pueval.sources.duckdb_files import check_unique, csv_header
+from pueval.sources.paths import SUFFIXES
+from pueval.sources.sql import quoted, text_literal
+
+PARQUET = {".parquet", ".pq"}
+TRUTH = "true_class"
+
+
+def write_drawn(path: str, drawn: Drawn, made: Labeling, *, truth: bool) -> None:
+    """Write the columns ``score`` and ``label``, and ``true_class`` if wanted."""
+    columns = {"score": drawn.score[made.rows], "label": made.label}
+    if truth:
+        columns[TRUTH] = made.truth.astype(np.int8)
+    with _connection() as connection:
+        connection.register("made", columns)
+        _copy(connection, "SELECT * FROM made", path)
+
+
+def label_file(
+    source: str,
+    path: str,
+    make: Callable[[Array, dict[str, Array]], Labeling],
+    *,
+    class_column: str,
+    positive: str,
+    numbers: Sequence[str] = (),
+    truth: bool,
+) -> Labeling:
+    """Write a file again with PU labels in place of its classes.
+
+    ``make`` gets the classes and the columns ``numbers``, and returns the labels.
+    """
+    if not Path(source).is_file():
+        raise InputError(f"there is no file {source!r} (looked in {Path.cwd()}).")
+    if Path(path).exists() and Path(path).samefile(source):
+        raise InputError(
+            f"{path} is the labeled file itself; its classes would be lost. Give another name."
+        )
+    with _connection() as connection:
+        name = text_literal(glob.escape(source))
+        if Path(source).suffix.lower() in PARQUET:
+            table = f"read_parquet({name})"
+        else:
+            mark, header = csv_header(source, class_column)
+            # DuckDB takes names that differ in case for the same, and renames one.
+            for column in header:
+                check_unique(column.lower(), [name.lower() for name in header], source)
+            # As text, so that what is written again is what was read.
+            table = (
+                f"read_csv({name}, header = true, all_varchar = true, delim = {text_literal(mark)})"
+            )
+        given = connection.sql(f"SELECT * FROM {table}").columns  # noqa: S608 - quoted
+        for column in (class_column, *numbers):
+            if column not in given:
+                raise InputError(f"{source} has no column {column!r}; it has {', '.join(given)}.")
+        for ours in ("label", *([TRUTH] if truth else [])):
+            if ours in given and ours != class_column:
+                raise InputError(f"{source} already has a column {ours!r}. Rename it first.")
+        wanted = [f"{_is(class_column, positive)} AS c"]
+        wanted += [
+            f"TRY_CAST(CAST({quoted(column)} AS VARCHAR) AS DOUBLE) AS n{k}"
+            for k, column in enumerate(numbers)
+        ]
+        data = connection.sql(f"SELECT {', '.join(wanted)} FROM {table}").fetchnumpy()  # noqa: S608
+        classes = _whole(data["c"], class_column).astype(bool)
+        columns = {name: _whole(data[f"n{k}"], name) for k, name in enumerate(numbers)}
+        if not classes.any():
+            raise InputError(
+                f"no row of {source} has {positive!r} in column {class_column!r}. "
+                "Say which value is the positive class: --positive."
+            )
+        made = make(classes, columns)
+        label = np.full(classes.size, -1, dtype=np.int8)
+        label[made.rows] = made.label
+        connection.register("made", {"label": label, TRUTH: classes.astype(np.int8)})
+        chosen = "m.label" + (f", m.{TRUTH}" if truth else "")
+        _copy(
+            connection,
+            f"SELECT t.* EXCLUDE ({quoted(class_column)}), {chosen} "  # noqa: S608 - quoted
+            f"FROM (SELECT * FROM {table}) t POSITIONAL JOIN made m WHERE m.label >= 0",
+            path,
+        )
+    return made
+
+
+@contextmanager
+def _connection() -> Iterator[Any]:
+    duckdb = require("duckdb", extra="cli", purpose="writing files")
+    with duckdb.connect() as connection:
+        try:
+            yield connection
+        except duckdb.Error as error:
+            reason = " ".join(str(error).split())[:300]
+            raise InputError(f"the file could not be read or written: {reason}") from None
+
+
+def _copy(connection: Any, query: str, path: str) -> None:
+    """Write the file whole or not at all."""
+    suffix = Path(path).suffix.lower()
+    if suffix in SUFFIXES and suffix not in PARQUET:
+        raise InputError(f"files are written as CSV or Parquet; got a name that ends in {suffix}.")
+    kind = "FORMAT parquet" if suffix in PARQUET else "FORMAT csv, HEADER true"
+    if suffix == ".gz":
+        kind += ", COMPRESSION gzip"
+    with replacement(path) as name:
+        connection.execute(f"COPY ({query}) TO {text_literal(name)} ({kind})")
+
+
+def _whole(values: Array, column: str) -> Array:
+    lost = int(np.ma.getmaskarray(values).sum())
+    if lost:
+        raise InputError(
+            f"{lost:,} rows have no value, or none that can be used, in column {column!r}. "
+            "Drop or fill them first."
+        )
+    return np.ma.getdata(values)
+
+
+def _is(column: str, value: str) -> str:
+    """Whether a column holds a value; 1, 1.0 and true are the same. NULL where it is missing."""
+    text = f"trim(CAST({quoted(column)} AS VARCHAR))"
+    conditions = [f"{text} = {text_literal(value.strip())}"]
+    number = {"true": "1", "false": "0"}.get(value.strip().lower(), value.strip())
+    try:
+        conditions.append(f"coalesce(TRY_CAST({text} AS DOUBLE) = {float(number)!r}, false)")
+    except ValueError:
+        pass
+    else:
+        word = {1.0: "true", 0.0: "false"}.get(float(number))
+        if word:
+            conditions.append(f"lower({text}) = '{word}'")
+    return f"CASE WHEN nullif({text}, '') IS NOT NULL THEN {' OR '.join(conditions)} END"

@@ -1,0 +1,1 @@
+"""Internal: numbers and tables as text, HTML and plain data."""

@@ -1,0 +1,97 @@
+"""Recovered curves against algorithm 1 of Jain et al. (2017) written out."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score
+
+from pueval import Counts, evaluate, metrics
+from pueval.core.curves import recover_roc, roc
+from pueval.core.mixture import Mixture
+from pueval.core.rates import rates
+from pueval.core.roc_line import _cut
+from tests.conftest import draw
+
+
+def algorithm_1(y, score, prior, purity, dense):
+    """Area under the corrected rates along the way through all rows, sorted and made monotone.
+
+    ``dense`` points on each piece of the way stand for all of its points.
+    """
+    g, e = [0.0], [0.0]
+    for value in np.unique(score)[::-1]:
+        g.append(g[-1] + (y[score == value] == 1).sum() / (y == 1).sum())
+        e.append(e[-1] + (y[score == value] == 0).sum() / (y == 0).sum())
+    place = np.arange(len(g))
+    fine = np.linspace(0, len(g) - 1, (len(g) - 1) * dense + 1)
+    g, e = np.interp(fine, place, g), np.interp(fine, place, e)
+    tpr = ((1 - prior) * g - (1 - purity) * e) / (purity - prior)
+    fpr = (purity * e - prior * g) / (purity - prior)
+    kept = (tpr >= -1e-12) & (tpr <= 1 + 1e-12) & (fpr >= -1e-12) & (fpr <= 1 + 1e-12)
+    tpr, fpr = tpr[kept], fpr[kept]
+    order = np.lexsort((np.arange(len(fpr)), fpr))
+    fpr, tpr = np.r_[fpr[order], 1], np.maximum.accumulate(tpr[order])
+    return np.sum(np.diff(fpr) * tpr)
+
+
+@pytest.mark.parametrize(("prior", "purity"), [(0.0, 1.0), (0.2, 1.0), (0.2, 0.9), (0.4, 0.75)])
+@pytest.mark.parametrize("decimals", [0, 1, 9])
+@pytest.mark.parametrize("seed", range(10))
+def test_against_algorithm_1(prior, purity, decimals, seed):
+    rng = np.random.default_rng(seed)
+    _, score, labeled = draw(rng, 150, prevalence=0.5, label_frequency=0.4, purity=purity)
+    score = np.round(score, decimals)
+    dense = 4000 if decimals == 0 else 400
+    slow = algorithm_1(labeled.astype(int), score, prior, purity, dense)
+    counts = Counts.from_arrays(labeled, score)
+    mixture = Mixture(prior, purity)
+    fast = roc(counts, counts._roc_corners(), mixture)
+    assert fast.area == pytest.approx(slow, abs=4e-4)
+    # The table of all scores gives the same curve as the table of labeled scores.
+    steps = counts.steps()
+    full = recover_roc(steps, rates(counts, steps, mixture))
+    assert full.area == pytest.approx(fast.area, abs=1e-12)
+
+
+def test_perfect_ranking_with_too_small_a_sample_above_the_square():
+    """All labeled rows first: the way leaves the square at once and re-enters at tpr 1."""
+    y = [1] * 5 + [0] * 95
+    fpr, tpr, _ = metrics.roc_curve(y, range(100, 0, -1), prior=0.2)
+    assert np.trapezoid(tpr, fpr) == pytest.approx(1.0)
+    assert tpr[fpr == 0].max() == 1.0
+
+
+def test_indirect_and_direct_agree_on_large_samples(rng):
+    positive, score, labeled = draw(rng, 200_000, prevalence=0.3, label_frequency=0.4)
+    ev = evaluate(labeled, score, prevalence=0.3)
+    assert ev.roc().area == pytest.approx(ev["roc_auc"].value, abs=0.003)
+    truth = average_precision_score(positive, score)
+    assert ev["average_precision"].value == pytest.approx(truth, abs=0.015)
+
+
+def test_cutting_segments():
+    # From left of the square to its right, through the middle; and one that misses it.
+    enter, leave = _cut(
+        np.array([-1.0, -1.0, 0.5]),
+        np.array([0.5, 1.5, 0.5]),
+        np.array([3.0, 0.5, 0.5]),
+        np.array([0.5, 3.5, 2.5]),
+    )
+    np.testing.assert_allclose(enter[[0, 2]], [0.25, 0.0])
+    np.testing.assert_allclose(leave[[0, 2]], [0.5, 0.25])
+    assert enter[1] > leave[1]
+
+
+def test_precision_recall_curve_is_eq_3(rng):
+    _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.4)
+    precision, recall, thresholds = metrics.precision_recall_curve(labeled, score, prior=0.2)
+    assert (precision[-1], recall[-1]) == (1.0, 0.0)
+    assert len(thresholds) == len(precision) - 1
+    prevalence = (labeled.sum() + 0.2 * (~labeled).sum()) / len(score)
+    for k in range(0, len(thresholds), 97):
+        above = score >= thresholds[k]
+        assert recall[k] == pytest.approx(labeled[above].sum() / labeled.sum())
+        # Equation 3, but for false positive rates that some lower threshold falls below.
+        lower = [score >= other for other in thresholds[: k + 1]]
+        rates = [(each.mean() - prevalence * labeled[each].sum() / labeled.sum()) for each in lower]
+        fp = max(min(rates), 0)
+        assert precision[k] == pytest.approx(prevalence * recall[k] / (prevalence * recall[k] + fp))

@@ -1,0 +1,127 @@
+"""Samples: adding many batches with and without weights."""
+
+import os
+import platform
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from pueval import Counts
+from pueval.samples.sample import EMPTY, MOST_CHUNKS, sample
+
+
+def test_many_weighted_batches_are_merged(rng):
+    y, score = rng.integers(0, 2, 400), rng.integers(0, 30, 400)
+    weight = rng.integers(1, 4, 400)
+    whole = Counts.from_arrays(y, score, sample_weight=weight)
+    total = Counts(EMPTY, EMPTY, EMPTY)
+    for k, part in enumerate(np.array_split(np.arange(400), 50)):
+        # Some batches come with weights, some as repeated rows.
+        if k % 2:
+            batch = Counts.from_arrays(y[part], score[part], sample_weight=weight[part])
+        else:
+            rows = np.repeat(part, weight[part])
+            batch = Counts.from_arrays(y[rows], score[rows])
+        total = total + batch
+    assert total == whole
+    assert total.n == weight.sum()
+    assert len(total._labeled.chunks) <= MOST_CHUNKS
+    for mine, other in zip(
+        vars(total._roc_corners()).values(), vars(whole._roc_corners()).values(), strict=True
+    ):
+        np.testing.assert_array_equal(mine, other)
+
+
+def test_effective_number_of_rows(rng):
+    weight = rng.exponential(size=1000)
+    counts = Counts.from_arrays(np.arange(1000) < 300, rng.random(1000), sample_weight=weight)
+    labeled, others = counts.effective_sizes
+    assert labeled == pytest.approx(weight[:300].sum() ** 2 / (weight[:300] ** 2).sum())
+    assert others == pytest.approx(weight[300:].sum() ** 2 / (weight[300:] ** 2).sum())
+    assert EMPTY.effective == 0
+
+
+@pytest.mark.parametrize("decimals", [0, 2, 9])
+def test_thinning_depends_on_the_rows_only(rng, decimals):
+    """Not on batches, the number of cores that read them, or whether rows were counted before."""
+    y = (rng.random(6000) < 0.3).astype(int)
+    score = np.round(rng.normal(size=6000) + y, decimals)
+    whole = Counts.from_arrays(y, score)
+    batches = sum(Counts.from_arrays(y[k::3], score[k::3]) for k in range(3))
+    table = Counts.from_table(whole.score, whole.labeled, whole.unlabeled)
+    twice = Counts.from_arrays(y, score, sample_weight=np.full(6000, 2))
+    thin = whole._thinned(100)
+    assert thin.score.size <= 101
+    for other in (batches, table, batches + Counts(EMPTY, EMPTY, EMPTY)):
+        assert other._thinned(100) == thin
+    np.testing.assert_array_equal(twice._thinned(100).score, thin.score)
+    # Quantiles of the rows: every score stands for about as many of one kind.
+    if decimals == 9:
+        for kind in (thin.labeled, thin.unlabeled):
+            assert kind.max() <= kind.sum() / 50 + 1
+
+
+def test_few_scores_are_not_thinned():
+    """However many rows have them."""
+    y, score = np.arange(20_000) % 2, np.repeat([1.0, 2.0, 3.0], [9999, 1, 10_000])
+    counts = Counts.from_arrays(y, score)
+    assert counts._thinned(4) is counts
+    assert counts._thinned(2).score.size <= 3
+    assert counts.to_bins(8)._thinned(4).bins == 8
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e300, 1e-310])
+def test_values_by_rank(rng, scale):
+    """In many chunks with counts, against all rows sorted."""
+    values = np.round(rng.normal(size=300), 1) * scale
+    count = rng.integers(1, 5, 300)
+    parts = (sample(values[k::3].copy(), count[k::3].copy()) for k in range(3))
+    many = sum(parts, EMPTY)
+    below = np.linspace(0, many.total, 40, endpoint=False)
+    rows = np.sort(np.repeat(values, count))
+    np.testing.assert_array_equal(many.ranked(below), rows[below.astype(int)])
+    np.testing.assert_array_equal(sample(rows.copy()).ranked(below), rows[below.astype(int)])
+
+
+@pytest.mark.parametrize("n_chunks", [1, 2, 3, 8])
+@pytest.mark.parametrize("digits", [0, 1, 15])
+def test_values_by_rank_of_single_rows(rng, n_chunks, digits):
+    """In chunks of very different sizes, with many ties and without."""
+    for _ in range(40):
+        parts = [np.round(rng.normal(size=rng.integers(1, 60)), digits) for _ in range(n_chunks)]
+        rows = np.sort(np.concatenate(parts))
+        many = sum((sample(part.copy()) for part in parts), EMPTY)
+        every = many.ranked(np.arange(rows.size) + rng.random(rows.size) * 0.9)
+        np.testing.assert_array_equal(every, rows)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="is about memory of glibc")
+def test_memory_of_temporary_arrays_is_kept():
+    """Page faults of a process that makes and frees arrays, after Counts of few and many rows."""
+    code = """if True:
+        import resource
+        import sys
+        import numpy as np
+        from pueval import Counts
+
+        def faults():
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+            for _ in range(20):
+                [np.ones(200_000) for _ in range(5)]
+            return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+        n = int(sys.argv[1])
+        Counts.from_arrays(np.arange(n) % 50 == 0, np.random.default_rng(0).random(n))
+        faults()
+        print(faults())
+    """
+    # Dask sets such variables for its workers, and glibc then does as they say.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
+    few, many = (
+        int(subprocess.check_output([sys.executable, "-c", code, str(n)], env=env))
+        for n in (10_000, 4_300_000)
+    )
+    assert few > 10_000
+    assert many < 1_000
