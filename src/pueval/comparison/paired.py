@@ -118,7 +118,8 @@ def read_paired(y: Any, scores: Any, *, sample_weight: Any, labels: LabelValues)
     )
     if sample_weight is not None and len(sample_weight) != len(y):
         raise InputError(
-            f"y and sample_weight must have the same length; got {len(y):,} and {len(sample_weight):,}."
+            f"y and sample_weight must have the same length; got {len(y):,} and "
+            f"{len(sample_weight):,}."
         )
     places = _places(y, labels, sample_weight)
     weights = None if sample_weight is None else [sample_weight[where] for where in places]

@@ -204,7 +204,7 @@ def with_pseudo_observation(variance: Any, away: Any, rows: Any, together: Any =
 
     Examples
     --------
-    >>> round(with_pseudo_observation(0.0, 0.25, 5) ** 0.5, 3)    # all of five rows outscore all others
+    >>> round(with_pseudo_observation(0.0, 0.25, 5) ** 0.5, 3)
     0.099
     """
     return (rows * variance + rows / (rows + 1) * away + together / 12) / (rows + 1) / rows
