@@ -1,10 +1,23 @@
-# Both commands set up everything they need in .venv; uv is used if it is there.
+# Every target sets up what it needs in .venv; uv is used if it is installed.
 PYTHON ?= python3
 VENV := .venv
+ifeq ($(OS),Windows_NT)
+SHELL := bash
+BIN := $(VENV)/Scripts
+else
 BIN := $(VENV)/bin
+endif
 UV := $(shell command -v uv 2>/dev/null)
+# RESOLUTION=lowest-direct installs the oldest supported dependencies (needs uv).
+RESOLUTION ?=
+ifdef UV
+INSTALL := uv pip install --quiet --python $(BIN)/python $(if $(RESOLUTION),--resolution $(RESOLUTION))
+else
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+endif
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
-.PHONY: demo dev test spark lint wheel docs figures benchmarks papers clean
+.PHONY: demo dev test test-all test-slow spark lint wheel dist docs figures benchmarks papers clean
 
 demo: $(VENV)/demo.stamp
 	@$(BIN)/python examples/demo.py
@@ -12,8 +25,17 @@ demo: $(VENV)/demo.stamp
 # Everything that tests and lint need.
 dev: $(VENV)/dev.stamp
 
+# The quick suite, for every change: without simulations, browsers and distributed engines.
 test: $(VENV)/dev.stamp
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --cov --cov-report=term
+	$(PYTEST) -m "not thorough and not slow"
+
+# Everything but the simulations that take many minutes, with coverage.
+test-all: $(VENV)/dev.stamp
+	$(PYTEST) --cov --cov-report=term
+
+# Simulations of the statistical guarantees: many minutes.
+test-slow: $(VENV)/dev.stamp
+	$(PYTEST) -m slow
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
@@ -21,9 +43,15 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The wheel in an empty environment, outside .venv.
+# Build the wheel and use it in an empty environment, outside .venv.
 wheel:
 	$(PYTHON) tools/wheel.py
+
+# Source distribution and wheel in dist/, for a release.
+dist: $(VENV)/ready.stamp
+	$(INSTALL) build twine
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
 
 docs: $(VENV)/docs.stamp
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
@@ -35,9 +63,12 @@ figures: $(VENV)/dev.stamp
 benchmarks: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/speed.py
 
-# Data: the folder PUEVAL_DATA, else OpenML. PUEVAL_JOBS processes at a time.
+# Data: the folder PUEVAL_DATA, else OpenML. PUEVAL_JOBS is the number of parallel processes.
 papers: $(VENV)/dev.stamp
 	$(BIN)/python -m papers
+
+# Spark for its tests; it needs Java 17 or newer.
+spark: $(VENV)/spark.stamp
 
 $(VENV)/ready.stamp:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pueval needs Python 3.11 or newer; try make PYTHON=python3.12 …")'
@@ -46,49 +77,30 @@ ifdef UV
 	@uv venv --quiet --allow-existing --python $(PYTHON) $(VENV)
 else
 	@echo "Setting up $(VENV) …"
-	@$(PYTHON) -m venv $(VENV) || { echo "python3 cannot make virtual environments here; install the package python3-venv."; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "$(PYTHON) cannot create virtual environments. On Debian and Ubuntu, install python3-venv."; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 endif
 	@touch $@
 
 $(VENV)/demo.stamp: $(VENV)/ready.stamp pyproject.toml
 	@echo "Installing pueval …"
-ifdef UV
-	@uv pip install --quiet --python $(BIN)/python --editable ".[cli]"
-else
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli]"
-endif
-	@touch $@
-
-$(VENV)/docs.stamp: $(VENV)/dev.stamp pyproject.toml
-	@echo "Installing what the documentation needs …"
-ifdef UV
-	@uv pip install --quiet --python $(BIN)/python --editable . --group docs
-else
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group docs
-endif
+	@$(INSTALL) --editable ".[cli]"
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/ready.stamp pyproject.toml
-	@echo "Installing pueval and what its tests need …"
-ifdef UV
-	@uv pip install --quiet --python $(BIN)/python --editable . --group dev
-else
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
-endif
+	@echo "Installing pueval and its test dependencies …"
+	@$(INSTALL) --editable . --group dev
 	@touch $@
 
-# Spark for its tests; it needs Java 17 or newer.
-spark: $(VENV)/spark.stamp
+$(VENV)/docs.stamp: $(VENV)/dev.stamp pyproject.toml
+	@echo "Installing the documentation's dependencies …"
+	@$(INSTALL) --editable . --group docs
+	@touch $@
 
 $(VENV)/spark.stamp: $(VENV)/dev.stamp
 	@echo "Installing Spark …"
-ifdef UV
-	@uv pip install --quiet --python $(BIN)/python --editable ".[spark]"
-else
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[spark]"
-endif
+	@$(INSTALL) --editable ".[spark]"
 	@touch $@
 
 clean:
-	rm -rf $(VENV) docs/_build docs/gallery docs/reference/api .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) dist docs/_build docs/gallery docs/reference/api .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -1,4 +1,5 @@
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,16 @@ settings.register_profile("suite", deadline=None, max_examples=60, derandomize=T
 settings.load_profile("suite")
 
 ROOT = Path(__file__).parent.parent
+
+
+# Tests that need a cluster or a browser, or simulate: `make test` leaves them out.
+THOROUGH = re.compile(r"dask|spark|tests/coverage/|test_browser_", re.IGNORECASE)
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if THOROUGH.search(item.nodeid):
+            item.add_marker(pytest.mark.thorough)
 
 
 @pytest.fixture

@@ -59,6 +59,7 @@ def test_float_weights_against_rows_drawn_again(rng):
         assert 0.88 < ratio < 1.13, name
 
 
+@pytest.mark.thorough
 def test_tests_have_their_size_and_more_power_than_unpaired_ones():
     """A short version of benchmarks/comparison.py."""
     rng = np.random.default_rng(5)
@@ -84,6 +85,7 @@ def test_tests_have_their_size_and_more_power_than_unpaired_ones():
     assert power[0] > power[1] + 0.3
 
 
+@pytest.mark.thorough
 def test_limits_of_differences_hold_the_truth():
     rng = np.random.default_rng(8)
     names = ("f1", "lift", "positive_likelihood_ratio", "negative_likelihood_ratio", "best_f1")

@@ -244,6 +244,7 @@ def test_several_models_and_rows_drawn_again():
         assert other.high - other.low == pytest.approx(one.high - one.low, rel=0.25)
 
 
+@pytest.mark.thorough
 def test_coverage():
     """With a prior that is estimated with an error, as large as that of its limits."""
     names = ("roc_auc", "accuracy", "matthews_corrcoef", "f1")

@@ -180,6 +180,7 @@ def test_groups_without_unlabeled_rows(rng):
         assert np.isfinite(groups.differences("roc_auc").low).all()
 
 
+@pytest.mark.thorough
 def test_equal_groups_do_not_differ():
     """A group that looks perfect by chance is not known exactly: Holm's p-values must hold."""
     found = 0

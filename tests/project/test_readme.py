@@ -71,6 +71,7 @@ def test_numbers_below_the_picture(demo):
     assert f"is {true:.2f}".replace("0.", ".") in caption
 
 
+@pytest.mark.thorough
 def test_the_example_can_be_made_again(data_folder, tmp_path, monkeypatch):
     """The script gives the committed file, up to the last digits of the classifiers."""
     script = tmp_path / "make_spambase.py"

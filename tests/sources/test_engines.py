@@ -402,6 +402,7 @@ class TestClusters:
         )
         assert counts == exact
 
+    @pytest.mark.thorough
     def test_nobody_there(self, data, tmp_path, monkeypatch):
         need("dask.dataframe")
         path = write(data, tmp_path / "x.csv")

@@ -193,6 +193,7 @@ def test_holm():
     assert holm(np.array([0.6, 0.7])) == pytest.approx([1.0, 1.0])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("purity", "frequency"), [(1.0, 0.85), (0.9, 0.7)])
 def test_a_prevalence_leaves_the_prior_to_the_number_of_labels(purity, frequency):
     """Its standard errors are the spread over samples in which more or fewer were labeled."""

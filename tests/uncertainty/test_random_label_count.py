@@ -37,6 +37,7 @@ def held(one, truth):
     return one.low <= truth <= one.high
 
 
+@pytest.mark.thorough
 def test_precision_of_the_population():
     """With the number of labeled rows taken as fixed, fewer than 60 in 100 hold it."""
     rng = np.random.default_rng(0)
