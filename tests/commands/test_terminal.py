@@ -11,7 +11,7 @@ from pueval import evaluate
 from pueval.commands.app import run
 from pueval.commands.terminal import print_roc_curves, print_table
 from pueval.commands.text_curves import DOTS, draw_curves
-from pueval.text.tables import number
+from pueval.text.numbers import format_number
 from tests.conftest import draw
 
 
@@ -80,9 +80,9 @@ class TestRoc:
         text = printed(print_roc_curves, {"model": ev})
         auc = ev["roc_auc"]
         assert "ROC curve of model" in text
-        assert f"naive {number(auc.naive)}" in text
-        assert f"corrected {number(auc.value)}" in text
-        assert f"({number(auc.low)}–{number(auc.high)})" in text
+        assert f"naive {format_number(auc.naive)}" in text
+        assert f"corrected {format_number(auc.value)}" in text
+        assert f"({format_number(auc.low)}–{format_number(auc.high)})" in text
 
     def test_side_by_side_if_there_is_room(self, ev):
         wide, narrow = (printed(print_roc_curves, {"a": ev, "b": ev}, width=w) for w in (90, 45))

@@ -17,7 +17,7 @@ from pueval.displays import (
     SensitivityDisplay,
 )
 from pueval.displays._curve_thinning import thin
-from pueval.text.tables import number
+from pueval.text.numbers import format_estimate, format_number
 from tests.conftest import draw
 
 
@@ -40,7 +40,7 @@ def legend_texts(ax):
 
 
 def limits(estimate):
-    return f"{number(estimate.value)} ({number(estimate.low)}–{number(estimate.high)})"
+    return format_estimate(estimate.value, estimate.low, estimate.high)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ class TestPairs:
         assert display.ax_.figure is display.figure_
         texts = legend_texts(display.ax_)
         assert texts[0] == f"model: corrected, {short} {limits(ev[area])}"
-        assert f"model: naive, {short} {number(ev[area].naive)}" in texts
+        assert f"model: naive, {short} {format_number(ev[area].naive)}" in texts
         assert "95% band" in texts
         assert any(text.startswith("chance") for text in texts)
         display.figure_.savefig("/dev/null", format="png")
@@ -103,7 +103,7 @@ class TestPairs:
         display = kind.from_evaluation(evaluate(ev.counts, prior=0.2, level=None))
         assert display.band_ is None
         assert set(display.frame()["curve"]) == {"corrected", "naive"}
-        assert legend_texts(display.ax_)[0] == f"corrected, {short} {number(ev[area].value)}"
+        assert legend_texts(display.ax_)[0] == f"corrected, {short} {format_number(ev[area].value)}"
 
 
 class TestMeasureByThreshold:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pueval import AssumptionWarning, evaluate
-from pueval.text.tables import number
+from pueval.text.numbers import format_interval, format_number
 from tests.conftest import draw
 
 
@@ -33,8 +33,11 @@ def test_table(ev, page):
     assert lines[0] == ["", "naive", "corrected", "95% limits"]
     auc = ev["roc_auc"]
     assert lines[1] == [
-        "ROC AUC", number(auc.naive), number(auc.value), f"{number(auc.low)} to {number(auc.high)}",
-    ]  # fmt: skip
+        "ROC AUC",
+        format_number(auc.naive),
+        format_number(auc.value),
+        format_interval(auc.low, auc.high),
+    ]
     assert len(lines) == 1 + len(ev)
 
 
@@ -50,8 +53,9 @@ def test_pictures(ev, page):
     (svg,) = page.iter("{http://www.w3.org/2000/svg}svg")
     assert svg.get("role") == "img"
     for name in ("roc_auc", "average_precision"):
-        assert f"naive {number(ev[name].naive)}, corrected {number(ev[name].value)}" in svg.get(
-            "aria-label"
+        assert (
+            f"naive {format_number(ev[name].naive)}, corrected {format_number(ev[name].value)}"
+            in svg.get("aria-label")
         )
     text = ev._repr_html_()
     assert "currentColor" in text
@@ -91,7 +95,7 @@ def test_without_matplotlib(ev, monkeypatch):
     )
     text = ev._repr_html_()
     assert "<svg" not in text
-    assert number(ev["f1"].value) in text
+    assert format_number(ev["f1"].value) in text
 
 
 def test_warnings_are_text(ev):

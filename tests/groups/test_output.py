@@ -255,5 +255,5 @@ def test_values_outside_their_range_are_marked(rng):
     assert groups["precision"].clipped.any()
     for shown in (repr(groups), groups._repr_html_()):
         assert "1.000†" in shown
-        assert "† outside its range" in shown
+        assert "† Clipped" in shown
         assert "1.000 (1.000–1.000)" not in shown

@@ -184,14 +184,22 @@ class TestEvaluation:
         assert "–" in repr(ev)
 
     def test_large_numbers_are_short(self):
-        from pueval.text.tables import amount, number
+        from pueval.text.numbers import format_count, format_number
 
-        assert [number(x) for x in (float("nan"), float("inf"), -float("inf"))] == ["–", "∞", "−∞"]
-        assert [number(x) for x in (12345.678, 1e12, -1234.5)] == ["12,350", "1e+12", "-1,234"]
-        assert [number(x) for x in (0.00514, -4.84e-5, 1e-17, 0.0, 0.01)] == [
+        assert [format_number(x) for x in (float("nan"), float("inf"), -float("inf"))] == [
+            "–",
+            "∞",
+            "−∞",
+        ]
+        assert [format_number(x) for x in (12345.678, 1e12, -1234.5)] == [
+            "12,350",
+            "1e+12",
+            "-1,234",
+        ]
+        assert [format_number(x) for x in (0.00514, -4.84e-5, 1e-17, 0.0, 0.01)] == [
             "0.0051", "-0.000048", "0.000", "0.000", "0.010",
         ]  # fmt: skip
-        assert amount(1234.5) == "1,234.5"
+        assert format_count(1234.5) == "1,234.5"
 
 
 def test_clipped_values_are_marked():
@@ -201,8 +209,8 @@ def test_clipped_values_are_marked():
     assert "specificity" in ev.clipped
     line = next(line for line in repr(ev).splitlines() if line.startswith("Specificity"))
     assert "1.000†" in line
-    assert "† outside its range" in repr(ev)
-    assert "† outside its range" in ev._repr_html_()
+    assert "† Clipped" in repr(ev)
+    assert "† Clipped" in ev._repr_html_()
     assert "†" not in repr(evaluate(counts, prior=0.05, threshold=1))
 
 
@@ -223,7 +231,7 @@ def test_clipped_values_are_marked_everywhere(rng):
     ):
         for text in (repr(shown), shown._repr_html_()):
             assert "1.000†" in text
-            assert "† outside its range" in text
+            assert "† Clipped" in text
     best = ev.best("f1")
     assert best.clipped
     assert best.unclipped == point["f1"].unclipped

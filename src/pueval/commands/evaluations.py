@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 
 from pueval.commands.terminal import print_roc_curves, say, show_table
-from pueval.core.confidence import percent
 from pueval.counts.counts import Counts
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.evaluation_text import TITLES, assumed, taken_as_exact
 from pueval.ranking import RANKING_TITLES
-from pueval.text.tables import MARKED, amount, number
+from pueval.text.numbers import CLIPPED_NOTE, format_count, format_level, format_number
 
 
 def print_evaluations(
@@ -24,7 +23,7 @@ def print_evaluations(
     for name, ev in evaluations.items():
         header += [f"{name}\nnaive", f"{name}\ncorrected"]
         for row, measure in zip(rows, ev, strict=True):
-            row += [number(ev[measure].naive), str(ev[measure])]
+            row += [format_number(ev[measure].naive), str(ev[measure])]
     thresholds = ["Threshold"]
     for ev in evaluations.values():
         thresholds += ["", f"{ev.threshold:.5g}"]
@@ -36,7 +35,7 @@ def print_evaluations(
             [
                 [
                     RANKING_TITLES[measure],
-                    *(number(values[measure]) for values in rankings.values()),
+                    *(format_number(values[measure]) for values in rankings.values()),
                 ]
                 for measure in measures
             ],
@@ -44,7 +43,7 @@ def print_evaluations(
     if sys.stdout.isatty():
         print_roc_curves(evaluations)
     if any(ev.clipped for ev in evaluations.values()):
-        say(MARKED)
+        say(CLIPPED_NOTE)
     if first.resampling is not None:
         say(_limits_mean(first))
     for name, ev in evaluations.items():
@@ -61,7 +60,7 @@ def weights_mean(counts: Counts) -> str:
     few = counts.effective_sizes[0] + counts.effective_sizes[1]
     return (
         "Weights are not all whole numbers, so they say how much a row matters: together these "
-        f"rows tell as much as {amount(round(few))} equally weighted ones."
+        f"rows tell as much as {format_count(round(few))} equally weighted ones."
     )
 
 
@@ -77,14 +76,14 @@ def _limits_mean(ev: Evaluation) -> str:
     if ev.threshold_chosen:
         known += ", and allow for the threshold being the best for these rows"
     how = ev.resampling
-    return f"In brackets: {percent(how.level)} limits for {what[how.variance]}; {known}."
+    return f"In brackets: {format_level(how.level)} limits for {what[how.variance]}; {known}."
 
 
 def _assumed(ev: Evaluation, model: str | None) -> str:
     counts, mixture = ev.counts, ev.mixture
-    rows = f"{amount(counts.n_labeled)} labeled, {amount(counts.n_unlabeled)} unlabeled"
+    rows = f"{format_count(counts.n_labeled)} labeled, {format_count(counts.n_unlabeled)} unlabeled"
     if counts.n_negative:
-        rows += f", {amount(counts.n_negative)} known negative"
+        rows += f", {format_count(counts.n_negative)} known negative"
     return (
         f"{rows} rows. Assumed: {assumed(ev, model)}, labels "
         f"drawn at random; target {ev.target}, so prevalence {ev.prevalence:.4g}, "

@@ -7,7 +7,6 @@ from typing import Any
 from pueval._typing import Array
 from pueval.commands.suggestions import as_options
 from pueval.commands.terminal import say, show_table
-from pueval.core.confidence import percent
 from pueval.core.curves import naive_auc
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
@@ -18,6 +17,7 @@ from pueval.sources.arrays import read_arrays
 from pueval.sources.columns import Columns as Wanted
 from pueval.sources.file_rows import KINDS, read_rows
 from pueval.sources.labels import LabelValues
+from pueval.text.numbers import format_level
 
 # Labels, scores, groups and weights.
 Columns = tuple[Array, Array, Array, Array | None]
@@ -117,6 +117,6 @@ def _notes(groups: GroupEvaluation) -> list[str]:
         )
     if groups.level is not None:
         lines.append(
-            f"In brackets: {percent(groups.level)} limits for other rows of the same groups."
+            f"In brackets: {format_level(groups.level)} limits for other rows of the same groups."
         )
     return lines + [f"! {as_options(warning)}" for warning in groups.warnings]

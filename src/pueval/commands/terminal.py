@@ -17,7 +17,8 @@ from rich.text import Text
 
 from pueval.commands.suggestions import as_options
 from pueval.commands.text_curves import draw_curves
-from pueval.text.tables import number, text_table
+from pueval.text.numbers import format_number
+from pueval.text.tables import text_table
 
 if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation
@@ -171,11 +172,13 @@ def roc_picture(name: str, ev: Evaluation, *, braille: bool = True) -> Text:
     text.append(f"   0{'false positive rate':^{WIDTH - 2}}1\n")
     dots, line = ("⠂⠂⠂", "⠒⠒⠒") if braille else ("...", "***")
     text.append(dots, style=STYLES[0])
-    text.append(f" naive {number(area.naive)}  ")
+    text.append(f" naive {format_number(area.naive)}  ")
     text.append(line, style=STYLES[1])
-    text.append(f" corrected {number(area.value)}")
+    text.append(f" corrected {format_number(area.value)}")
     if not np.isnan(area.low):
-        text.append("\n" + f"({number(area.low)}–{number(area.high)})".rjust(WIDTH + 3))
+        text.append(
+            "\n" + f"({format_number(area.low)}–{format_number(area.high)})".rjust(WIDTH + 3)
+        )
     return text
 
 

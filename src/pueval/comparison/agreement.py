@@ -10,7 +10,8 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.errors import InputError
-from pueval.text.tables import number, text_table
+from pueval.text.numbers import format_number
+from pueval.text.tables import text_table
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class Rankings:
         body = []
         for criterion, values in self.value.items():
             ranks = self.rank(criterion)
-            cells = [f"{number(values[name], 4)} ({ranks[name]:g})" for name in names]
+            cells = [f"{format_number(values[name], 4)} ({ranks[name]:g})" for name in names]
             body.append([criterion, *cells])
         return ["criterion (rank)", *names], body
 

@@ -6,7 +6,6 @@ import math
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from pueval.core.confidence import percent
 from pueval.errors import InputError
 from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.evaluation_text import (
@@ -16,16 +15,15 @@ from pueval.evaluation.evaluation_text import (
     taken_as_exact,
     title,
 )
-from pueval.text.tables import (
-    MARKED,
-    amount,
-    html_table,
-    marked,
-    number,
-    plain_data,
-    span,
-    text_table,
+from pueval.text.numbers import (
+    CLIPPED_NOTE,
+    format_count,
+    format_interval,
+    format_level,
+    format_number,
 )
+from pueval.text.results import plain_data
+from pueval.text.tables import html_table, text_table
 
 if TYPE_CHECKING:
     from pueval.comparison.comparison import Comparison
@@ -48,9 +46,9 @@ def summary(comparison: Comparison) -> str:
     """Say in one line what was compared and assumed."""
     first = next(iter(comparison.evaluations.values()))
     counts = first.counts
-    rows = f"{amount(counts.n_labeled)} labeled, {amount(counts.n_unlabeled)} unlabeled"
+    rows = f"{format_count(counts.n_labeled)} labeled, {format_count(counts.n_unlabeled)} unlabeled"
     if counts.n_negative:
-        rows += f", {amount(counts.n_negative)} known negative"
+        rows += f", {format_count(counts.n_negative)} known negative"
     return (
         f"{len(comparison)} models on {rows} rows; {assumed(first, comparison.prior_model)}, "
         f"target {comparison.target} (prevalence {first.prevalence:.4g})"
@@ -69,7 +67,7 @@ def value_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
         row = [title(measure)]
         for name in comparison:
             one = estimate_of(comparison[name], measure)
-            row.append(str(one) if limits else marked(one.value, clipped=one.clipped))
+            row.append(str(one) if limits else format_number(one.value, clipped=one.clipped))
         if comparison.level is not None:
             row.append(_likely_best(comparison, measure))
         body.append(row)
@@ -96,13 +94,13 @@ def difference_rows(
     """Return header and rows of the table of differences."""
     header = ["", "pair", "difference", "limits", "p-value", "adjusted"]
     if comparison.level is not None:
-        header[3] = f"{percent(comparison.level)} limits"
+        header[3] = f"{format_level(comparison.level)} limits"
     body = [
         [
             title(measure),
             f"{pair.first} − {pair.second}",
-            number(pair.value, 4),
-            span(pair.low, pair.high),
+            format_number(pair.value, 4),
+            format_interval(pair.low, pair.high),
             pvalue(pair.pvalue),
             pvalue(pair.adjusted_pvalue),
         ]
@@ -154,7 +152,7 @@ def notes(comparison: Comparison) -> list[str]:
         for ev in comparison.evaluations.values()
         for measure in comparison.measures
     ]
-    said = [MARKED] if any(one.clipped for one in every) else []
+    said = [CLIPPED_NOTE] if any(one.clipped for one in every) else []
     return said if comparison.level is None else [*said, *_about_limits(comparison)]
 
 

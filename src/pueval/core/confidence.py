@@ -1,4 +1,4 @@
-"""Confidence levels: how they are shown, and how far normal limits are away."""
+"""The normal quantile that belongs to a confidence level."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import scipy  # loads its submodules when they are first used, which keeps `impo
 
 
 def normal_quantile(level: float) -> float:
-    """Return how many standard errors the limits of a normal number are away.
+    """Return the half-width, in standard errors, of a two-sided normal confidence interval.
 
     Examples
     --------
@@ -14,14 +14,3 @@ def normal_quantile(level: float) -> float:
     1.96
     """
     return float(scipy.special.ndtri(0.5 + level / 2))
-
-
-def percent(level: float) -> str:
-    """Show a level, with as many digits as it has.
-
-    Examples
-    --------
-    >>> percent(0.95), percent(0.995)
-    ('95%', '99.5%')
-    """
-    return f"{100 * level:g}%"

@@ -17,10 +17,12 @@ from pueval.core.rates import rates as correct
 from pueval.core.roc_line import Line
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps
+from pueval.text.numbers import format_number
+from pueval.text.results import Result
 
 
-@dataclass(frozen=True, eq=False)
-class RocCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class RocCurve(Result):
     """A ROC curve from (0, 0) to (1, 1), non-decreasing.
 
     Attributes
@@ -39,6 +41,9 @@ class RocCurve:
     def area(self) -> float:
         """Area under the curve; for a recovered curve, Jain's indirect estimate of the AUC."""
         return float(np.trapezoid(self.tpr, self.fpr))
+
+    def _headline(self) -> str:
+        return f"ROC curve with {self.fpr.size:,} points, area {format_number(self.area)}"
 
     def average_precision(self, prevalence: float) -> float:
         """Area under the precision-recall curve that belongs to this ROC curve.
@@ -76,8 +81,8 @@ class RocCurve:
         return float(pieces.sum())
 
 
-@dataclass(frozen=True, eq=False)
-class PrecisionRecallCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class PrecisionRecallCurve(Result):
     """A precision-recall curve, recall ascending from 0.
 
     Attributes
@@ -96,6 +101,10 @@ class PrecisionRecallCurve:
     def area(self) -> float:
         """Sum of precision times step of recall: the average precision."""
         return float(np.sum(np.diff(self.recall) * self.precision[1:]))
+
+    def _headline(self) -> str:
+        points, area = f"{self.recall.size:,} points", format_number(self.area)
+        return f"Precision-recall curve with {points}, average precision {area}"
 
 
 # So many standard errors from chance, scores are the wrong way round.

@@ -15,6 +15,7 @@ from pueval.core.rates import correct_pair, rates
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.sample import Sample
+from pueval.text.results import Result
 
 Scale = Literal["score", "rank"]
 
@@ -24,8 +25,8 @@ TAIL, FAR = 0.001, 10
 QUANTILES = 12_000
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreDensities:
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreDensities(Result):
     """Histograms of scores, as densities.
 
     Attributes
@@ -53,6 +54,14 @@ class ScoreDensities:
     positive_error: Array
     negative_error: Array
     scale: Scale
+
+    def _headline(self) -> str:
+        return f"Score densities in {self.labeled.size} bins by {self.scale}"
+
+    def _columns(self) -> dict[str, Array]:
+        names = ("labeled", "unlabeled", "positive", "negative", "positive_error", "negative_error")
+        bins = {"left": self.edges[:-1], "right": self.edges[1:]}
+        return bins | {name: getattr(self, name) for name in names}
 
     def limits(
         self, which: Literal["positive", "negative"], level: float | None

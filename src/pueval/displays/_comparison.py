@@ -17,7 +17,7 @@ from pueval.displays._responses import response
 from pueval.errors import InputError, require
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation_text import title
-from pueval.text.tables import bracketed
+from pueval.text.numbers import format_estimate
 
 if TYPE_CHECKING:
     from typing import Self
@@ -385,7 +385,7 @@ class ComparisonDisplay(FromData):
             place = rows + 0.35 - step * (k + 0.5)
             looks = {"fmt": MARKERS[k % len(MARKERS)], "markersize": 5, "capsize": 2.5}
             first = title(measures[0])
-            label = entry(name, f"{first} {bracketed(*self.values[name][measures[0]])}")
+            label = entry(name, f"{first} {format_estimate(*self.values[name][measures[0]])}")
             self.points_[name] = _whiskers(
                 ax,
                 [self.values[name][measure] for measure in measures],

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pueval.core.confidence import percent
 from pueval.core.measures import find_measure
 from pueval.displays._canvas import BAND, NAIVE_LINE, axes_for, despined, legend_above, style
 from pueval.displays._constructors import FromData
 from pueval.displays._legend_text import check_name, entry
 from pueval.errors import InputError, require
 from pueval.evaluation.estimates import Best
-from pueval.text.tables import bracketed, number
+from pueval.text.numbers import format_estimate, format_level, format_number
 from pueval.thresholds.measure_curve import MeasureCurve
 
 if TYPE_CHECKING:
@@ -178,7 +177,7 @@ class MeasureByThresholdDisplay(FromData):
         def place(threshold: Any) -> Any:
             return np.minimum(threshold, beyond)
 
-        value = bracketed(best.value, best.low, best.high, clipped=best.clipped)
+        value = format_estimate(best.value, best.low, best.high, clipped=best.clipped)
         said = f"{value} {_where(best.threshold)}"
         label = entry(self.name, f"corrected, best {said}")
         (self.line_,) = ax.plot(
@@ -198,13 +197,13 @@ class MeasureByThresholdDisplay(FromData):
                     "band_kwargs",
                     band_kwargs,
                     "PolyCollection",
-                    label=f"{percent(self.level or 0.95)} limits",
+                    label=f"{format_level(self.level or 0.95)} limits",
                     color=color,
                     **BAND,
                 ),
             )
         if plot_naive:
-            said = f"{number(best.naive)} {_where(best.naive_threshold)}"
+            said = f"{format_number(best.naive)} {_where(best.naive_threshold)}"
             label = entry(self.name, f"naive, best {said}")
             (self.naive_line_,) = ax.plot(
                 place(curve.threshold),

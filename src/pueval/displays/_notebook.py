@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pueval.displays._precision_recall import PrecisionRecallDisplay
 from pueval.displays._roc import RocCurveDisplay
 from pueval.evaluation.evaluation_text import rows
-from pueval.text.tables import MARKED, number
+from pueval.text.numbers import CLIPPED_NOTE, format_number
 
 if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation
@@ -59,7 +59,7 @@ def as_html(ev: Evaluation) -> str:
     parts = [_table(ev)]
     if importlib.util.find_spec("matplotlib") is not None:
         parts.append(_pictures(ev))
-    said = [MARKED] if ev.clipped else []
+    said = [CLIPPED_NOTE] if ev.clipped else []
     said += [f"⚠ {note}" for note in ev.warnings]
     notes = "".join(_element("p", escape(one), "margin:.4em 0;max-width:60em") for one in said)
     heading = _element("p", f"Evaluation of {escape(ev.summary())}", "margin:.4em 0;max-width:60em")
@@ -113,7 +113,7 @@ def _pictures(ev: Evaluation) -> str:
         figure.subplots_adjust(left=0.07, right=0.99, bottom=0.13, top=0.98, wspace=0.22)
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
     areas = [
-        f"{title}: naive {number(ev[name].naive)}, corrected {number(ev[name].value)}"
+        f"{title}: naive {format_number(ev[name].naive)}, corrected {format_number(ev[name].value)}"
         for title, name in (("ROC AUC", "roc_auc"), ("average precision", "average_precision"))
     ]
     label = escape("ROC and precision-recall curves. " + "; ".join(areas), quote=True)

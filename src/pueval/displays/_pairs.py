@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.confidence import percent
 from pueval.displays._canvas import BAND, NAIVE_LINE, style
 from pueval.displays._curve_thinning import thin
 from pueval.displays._legend_text import entry
-from pueval.text.tables import number
+from pueval.text.numbers import format_level, format_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,14 +98,14 @@ def draw_pair(
             "band_kwargs",
             band_kwargs,
             "PolyCollection",
-            label=f"{percent(band.level)} band{words}",
+            label=f"{format_level(band.level)} band{words}",
             color=line.get_color(),
             **BAND,
         )
         filled = ax.fill_between(band.x, band.low, band.high, **looks)
     naive_line = None
     if plot_naive:
-        label = entry(name, f"naive, {title} {number(estimate.naive)}")
+        label = entry(name, f"naive, {title} {format_number(estimate.naive)}")
         looks = style("naive_kwargs", naive_kwargs, label=label, **NAIVE_LINE, **defaults)
         (naive_line,) = ax.plot(naive.x, naive.y, **looks)
     return Drawn(line, naive_line, filled)

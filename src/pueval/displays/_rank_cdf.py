@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.confidence import percent
 from pueval.core.rates import rates
 from pueval.displays._canvas import (
     BAND,
@@ -26,6 +25,7 @@ from pueval.displays._curve_thinning import POINTS
 from pueval.displays._legend_text import check_name, entry
 from pueval.errors import InputError, require
 from pueval.sensitivity.bounds import BandMethod, rank_band
+from pueval.text.numbers import format_level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -257,7 +257,7 @@ class RankCdfDisplay(FromData):
                     "band_kwargs",
                     band_kwargs,
                     "PolyCollection",
-                    label=f"{percent(self.level or 0.95)} band",
+                    label=f"{format_level(self.level or 0.95)} band",
                     color=self.line_.get_color(),
                     **BAND,
                 ),

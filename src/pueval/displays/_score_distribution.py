@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from pueval.core.confidence import percent
 from pueval.core.densities import Scale, ScoreDensities, score_densities
 from pueval.displays._assumed import known_limits
 from pueval.displays._canvas import (
@@ -23,6 +22,7 @@ from pueval.displays._canvas import (
 from pueval.displays._constructors import FromData
 from pueval.displays._legend_text import check_name, entry
 from pueval.errors import require
+from pueval.text.numbers import format_level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -225,7 +225,7 @@ class ScoreDistributionDisplay(FromData):
                     band_kwargs,
                     "PolyCollection",
                     color=getattr(self, f"{recovered}_").get_edgecolor(),
-                    label=f"{percent(self.level)} limits" if recovered == "negative" else None,
+                    label=f"{format_level(self.level)} limits" if recovered == "negative" else None,
                     **BAND,
                 )
                 # A step needs a last point at the right edge of the last bin.

@@ -20,7 +20,7 @@ from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.evaluation_text import TITLES
 from pueval.sensitivity.feasibility import largest_prior
 from pueval.sensitivity.grid import LEAST_PRIOR, SensitivityGrid
-from pueval.text.tables import number
+from pueval.text.numbers import format_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -250,7 +250,7 @@ class SensitivityDisplay(FromData):
             markersize=8,
             clip_on=False,
             zorder=5,
-            label=entry(self.name, f"naive, {title} {number(estimate.naive)}"),
+            label=entry(self.name, f"naive, {title} {format_number(estimate.naive)}"),
         )
         self.colorbar_ = None
         if plot_colorbar:

@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.confidence import percent
 from pueval.core.measures import Measure, Table, clip
 from pueval.core.rates import Rates
 from pueval.errors import require
-from pueval.text.tables import bracketed, left_range, marked, number, span
+from pueval.text.numbers import (
+    format_estimate,
+    format_interval,
+    format_level,
+    format_number,
+    was_clipped,
+)
 from pueval.uncertainty.intervals import Interval
 
 if TYPE_CHECKING:
@@ -69,10 +74,10 @@ class Estimate:
     @property
     def clipped(self) -> bool:
         """Whether the corrected value was outside the range of the measure."""
-        return bool(left_range(self.unclipped, self.value))
+        return bool(was_clipped(self.unclipped, self.value))
 
     def __str__(self) -> str:
-        return bracketed(self.value, self.low, self.high, clipped=self.clipped)
+        return format_estimate(self.value, self.low, self.high, clipped=self.clipped)
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,7 @@ class Best:
     @property
     def clipped(self) -> bool:
         """Whether the best corrected value was outside the range of the measure."""
-        return bool(left_range(self.unclipped, self.value))
+        return bool(was_clipped(self.unclipped, self.value))
 
 
 @dataclass(frozen=True)
@@ -147,12 +152,13 @@ def estimate_rows(
     header = ["", "naive", "corrected"]
     every = list(named)
     rows = [
-        [name, number(one.naive), marked(one.value, clipped=one.clipped)] for name, one in every
+        [name, format_number(one.naive), format_number(one.value, clipped=one.clipped)]
+        for name, one in every
     ]
     if level is not None:
-        header.append(f"{percent(level)} limits")
+        header.append(f"{format_level(level)} limits")
         for row, (_, one) in zip(rows, every, strict=True):
-            row.append(span(one.low, one.high, clipped=one.clipped))
+            row.append(format_interval(one.low, one.high, clipped=one.clipped))
     return header, rows
 
 

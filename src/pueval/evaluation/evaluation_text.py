@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from pueval.core.confidence import percent
 from pueval.core.measures import MEASURES, find_measure
 from pueval.errors import UnknownMeasureError
 from pueval.evaluation.estimates import estimate_rows
-from pueval.text.tables import MARKED, amount, number, plain_data, text_table
+from pueval.text.numbers import CLIPPED_NOTE, format_count, format_level, format_number
+from pueval.text.results import plain_data
+from pueval.text.tables import text_table
 
 if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation
@@ -80,9 +81,10 @@ def as_data(ev: Evaluation) -> dict[str, Any]:
 
 def summary(ev: Evaluation) -> str:
     """Say in one line what was evaluated and assumed."""
-    rows = f"{amount(ev.counts.n_labeled)} labeled, {amount(ev.counts.n_unlabeled)} unlabeled"
+    rows = f"{format_count(ev.counts.n_labeled)} labeled"
+    rows += f", {format_count(ev.counts.n_unlabeled)} unlabeled"
     if ev.counts.n_negative:
-        rows += f", {amount(ev.counts.n_negative)} known negative"
+        rows += f", {format_count(ev.counts.n_negative)} known negative"
     binned = "" if ev.resolution is None else f"; {ev.resolution}"
     return (
         f"{rows} rows; {assumed(ev)}, "
@@ -128,7 +130,9 @@ def _known(ev: Evaluation, name: str, model: str | None) -> str:
     if interval is None:
         return f"{name} {value:.3g}"
     by = f" from the scores of {model}" if model else ""
-    limits = f"{percent(ev.prior_estimate.level)} limits {interval[0]:.3g} to {interval[1]:.3g}"
+    limits = (
+        f"{format_level(ev.prior_estimate.level)} limits {interval[0]:.3g} to {interval[1]:.3g}"
+    )
     return f"{name} {value:.3g} (estimated{by}, {limits})"
 
 
@@ -139,12 +143,12 @@ def rows(ev: Evaluation) -> tuple[list[str], list[list[str]]]:
     if ev.splits is not None and ev.splits.n_repeats > 1:
         header.append("± between splits")
         for row, spread in zip(body, ev.splits.standard_deviation.values(), strict=True):
-            row.append(number(spread))
+            row.append(format_number(spread))
     return header, body
 
 
 def as_text(ev: Evaluation) -> str:
     """Return summary, table and warnings."""
-    notes = f"\n{MARKED}" if ev.clipped else ""
+    notes = f"\n{CLIPPED_NOTE}" if ev.clipped else ""
     notes += "".join(f"\n! {warning}" for warning in ev.warnings)
     return f"Evaluation of {summary(ev)}\n{text_table(*rows(ev))}{notes}"

@@ -13,7 +13,7 @@ from pueval.evaluation.assumptions import Assumptions
 from pueval.samples.bins import keys
 from pueval.samples.sample import ends
 from pueval.sensitivity.feasibility import contradiction, contradiction_within
-from pueval.text.tables import amount
+from pueval.text.numbers import format_count
 
 # Where labeled rows, by their propensities, are worth fewer than so many, and than this part of
 # their number, limits were seen to hold too seldom.
@@ -75,7 +75,7 @@ def few_effective(counts: Counts) -> str | None:
     if effective >= ENOUGH or effective > EVEN * labeled:
         return None
     return (
-        f"with these propensities {amount(round(labeled))} labeled rows tell as much as "
+        f"with these propensities {format_count(round(labeled))} labeled rows tell as much as "
         f"{effective:.0f} that are equally likely, since some stand for many positives: limits "
         "hold less often than they say."
     )

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from pueval.core.measures import MEASURES, Measure, find_measure
 from pueval.core.rates import Rates
 from pueval.evaluation.estimates import Contingency, Estimate, estimate_frame, estimate_rows
-from pueval.text.tables import MARKED, html_table, left_range, plain_data, text_table
+from pueval.text.numbers import CLIPPED_NOTE, was_clipped
+from pueval.text.results import plain_data
+from pueval.text.tables import html_table, text_table
 from pueval.uncertainty.intervals import Interval
 from pueval.uncertainty.resampling import Resamples
 
@@ -71,7 +73,7 @@ class Estimates(Mapping[str, Estimate]):
         return {
             name: value
             for name, value in values.items()
-            if left_range(value, self.every[name].clip(value))
+            if was_clipped(value, self.every[name].clip(value))
         }
 
     def __iter__(self) -> Iterator[str]:
@@ -199,9 +201,13 @@ class OperatingPoint:
         return estimate_rows(zip(titles, self.measures.values(), strict=True), self.level)
 
     def __repr__(self) -> str:
-        lines = [self.summary(), text_table(*self._table()), *([MARKED] if self.clipped else [])]
+        lines = [
+            self.summary(),
+            text_table(*self._table()),
+            *([CLIPPED_NOTE] if self.clipped else []),
+        ]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        note = f"<p>{escape(MARKED)}</p>" if self.clipped else ""
+        note = f"<p>{escape(CLIPPED_NOTE)}</p>" if self.clipped else ""
         return f"<div><p>{escape(self.summary())}</p>{html_table(*self._table())}{note}</div>"

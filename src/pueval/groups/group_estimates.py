@@ -11,7 +11,7 @@ import scipy
 from pueval._typing import Array
 from pueval.core.confidence import normal_quantile
 from pueval.errors import require
-from pueval.text.tables import left_range
+from pueval.text.numbers import was_clipped
 from pueval.uncertainty.holm import holm
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class GroupEstimates:
     @property
     def clipped(self) -> Array:
         """Whether each value was outside the range of the measure."""
-        outside: Array = left_range(self.unclipped, self.value)
+        outside: Array = was_clipped(self.unclipped, self.value)
         return outside
 
     def frame(self) -> pd.DataFrame:

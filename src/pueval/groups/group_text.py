@@ -9,7 +9,9 @@ import numpy as np
 
 from pueval.evaluation.evaluation_text import TITLES
 from pueval.groups.raw import NAMES
-from pueval.text.tables import MARKED, amount, bracketed, html_table, number, plain_data, text_table
+from pueval.text.numbers import CLIPPED_NOTE, format_count, format_estimate, format_number
+from pueval.text.results import plain_data
+from pueval.text.tables import html_table, text_table
 
 if TYPE_CHECKING:
     from pueval.groups.group_evaluation import GroupEvaluation
@@ -38,23 +40,28 @@ def table(groups: GroupEvaluation, most: int = MOST) -> tuple[list[str], list[li
     if noted:
         header.append("note")
     counts = overall.counts
-    known = [amount(counts.n_negative)] if negative else []
-    first = ["all rows", amount(counts.n_labeled), amount(counts.n_unlabeled), *known]
-    first += [number(overall.mixture.prior), *(str(overall[name]) for name in SHOWN)]
+    known = [format_count(counts.n_negative)] if negative else []
+    first = ["all rows", format_count(counts.n_labeled), format_count(counts.n_unlabeled), *known]
+    first += [format_number(overall.mixture.prior), *(str(overall[name]) for name in SHOWN)]
     second = ["macro average", "", "", *([""] if negative else []), ""]
     estimates = [groups[name] for name in SHOWN]
     macros = [groups.macro(name) for name in SHOWN]
     second += [
-        bracketed(one.value, one.low, one.high, clipped=bool(each.clipped.any()))
+        format_estimate(one.value, one.low, one.high, clipped=bool(each.clipped.any()))
         for one, each in zip(macros, estimates, strict=True)
     ]
     rows = [first, second]
     for k, name in enumerate(groups.names[:most]):
-        known = [amount(groups.n_negative[k])] if negative else []
-        row = [shown(name), amount(groups.n_labeled[k]), amount(groups.n_unlabeled[k]), *known]
-        row.append(number(groups.prior[k]))
+        known = [format_count(groups.n_negative[k])] if negative else []
+        row = [
+            shown(name),
+            format_count(groups.n_labeled[k]),
+            format_count(groups.n_unlabeled[k]),
+            *known,
+        ]
+        row.append(format_number(groups.prior[k]))
         row += [
-            bracketed(one.value[k], one.low[k], one.high[k], clipped=one.clipped[k])
+            format_estimate(one.value[k], one.low[k], one.high[k], clipped=one.clipped[k])
             for one in estimates
         ]
         rows.append(row)
@@ -67,7 +74,7 @@ def table(groups: GroupEvaluation, most: int = MOST) -> tuple[list[str], list[li
 def marks(groups: GroupEvaluation) -> list[str]:
     """Say what the mark in the table means, if there is one."""
     clipped = any(groups[name].clipped.any() for name in SHOWN)
-    return [MARKED] if clipped or set(SHOWN) & {*groups.overall.clipped} else []
+    return [CLIPPED_NOTE] if clipped or set(SHOWN) & {*groups.overall.clipped} else []
 
 
 def summary(groups: GroupEvaluation) -> str:

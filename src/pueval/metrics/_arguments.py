@@ -17,7 +17,7 @@ from pueval.core.measures import clip
 from pueval.core.mixture import Mixture, check_target
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning
-from pueval.text.tables import left_range
+from pueval.text.numbers import was_clipped
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -102,7 +102,7 @@ def read(y_true: Any, score: Any, prior: float = 0.0, **how: Any) -> tuple[Count
 def clipped(name: str, value: float, low: float = 0.0, high: float = 1.0, depth: int = 4) -> float:
     """Clip a corrected value to its range, and say so to the caller ``depth`` calls above."""
     inside = clip(value, low, high)
-    if left_range(value, inside):
+    if was_clipped(value, inside):
         warnings.warn(
             f"the corrected {name} is {value:.4g} and was clipped to {inside:g}: too few rows to "
             "tell, or prior, purity or random labeling do not fit this ranking.",

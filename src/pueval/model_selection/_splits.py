@@ -9,7 +9,9 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.errors import require
-from pueval.text.tables import number, plain_data, text_table
+from pueval.text.numbers import format_number
+from pueval.text.results import plain_data
+from pueval.text.tables import text_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,10 +102,10 @@ class Splits:
         rows = [
             [
                 name,
-                number(float(np.mean(v))),
-                number(spread[name]),
-                number(np.min(v)),
-                number(np.max(v)),
+                format_number(float(np.mean(v))),
+                format_number(spread[name]),
+                format_number(np.min(v)),
+                format_number(np.max(v)),
             ]
             for name, v in self.values.items()
         ]

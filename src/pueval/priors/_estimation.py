@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.base import clone
 
-from pueval.core.confidence import percent
 from pueval.core.mixture import Mixture
 from pueval.counts.arguments import read_counts
 from pueval.counts.counts import Counts
@@ -26,7 +25,9 @@ from pueval.priors._score_estimator import ScorePriorEstimator
 from pueval.priors._tilt import Tilt
 from pueval.priors._two_way import TwoWay
 from pueval.sensitivity.feasibility import PriorLimit, largest_prior
-from pueval.text.tables import number, plain_data, text_table
+from pueval.text.numbers import format_level, format_number
+from pueval.text.results import plain_data
+from pueval.text.tables import text_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -135,9 +136,9 @@ class PriorEstimate:
         return [
             [
                 name,
-                number(answer.prior),
+                format_number(answer.prior),
                 _interval(answer.prior_interval),
-                number(answer.purity),
+                format_number(answer.purity),
                 _interval(answer.purity_interval),
             ]
             for name, answer in answers.items()
@@ -151,7 +152,7 @@ class PriorEstimate:
         list of str
         """
         limit = (
-            f"The data allow a prior of at most {self.prior_upper:.3g} ({percent(self.level)} "
+            f"The data allow a prior of at most {self.prior_upper:.3g} ({format_level(self.level)} "
             "confidence, whatever the distribution of the scores)."
         )
         said = [limit]
@@ -281,7 +282,7 @@ def _ruled_out(prior: float, limit: PriorLimit, purity: float, level: float) -> 
     """Say that the data do not allow the prior that was estimated."""
     if math.isnan(prior) or limit.allows(prior):
         return []
-    confidence = f"({percent(level)} confidence)"
+    confidence = f"({format_level(level)} confidence)"
     if not limit.possible:
         return [f"no prior fits a purity of {purity:g} {confidence}. Raise the purity."]
     note = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pueval._typing import Array
-from pueval.core.confidence import percent
 from pueval.errors import require
 from pueval.sensitivity.grid import LEAST_PRIOR
+from pueval.text.numbers import format_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +54,7 @@ def draw_estimate(estimate: PriorEstimate, ax: Axes | None = None) -> Axes:
         yticklabels=[name.replace("_", " ") for name, _, _ in answers],
         xlim=(0, min(1.0, 1.15 * max(highest, LEAST_PRIOR))),
         ylim=(len(answers) - 0.4, -1.2),
-        xlabel=f"prior ({percent(estimate.level)} limits)",
+        xlabel=f"prior ({format_level(estimate.level)} limits)",
     )
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)

@@ -11,7 +11,7 @@ from typing import Any
 
 from pueval.errors import require
 from pueval.report._sentences import level
-from pueval.text.tables import ROUNDING, SMALL, amount, few_digits
+from pueval.text.numbers import ROUNDING, SMALL, format_count, format_small
 
 # The order matters: later scripts use earlier ones.
 SCRIPTS = (
@@ -113,7 +113,7 @@ def _number(value: float | str | None) -> str:
     if abs(value) >= 1000:
         return f"{float(f'{value:.3g}'):,.0f}".replace("-", "−")
     if ROUNDING < abs(value) < SMALL:
-        return few_digits(value).replace("-", "−")
+        return format_small(value).replace("-", "−")
     digits = 3 if abs(value) < 10 else 1 if abs(value) < 100 else 0
     return f"{value:.{digits}f}".replace("-", "−")
 
@@ -152,7 +152,7 @@ def _title_of(measures: list[dict[str, Any]], name: str) -> str:
 
 
 FILTERS = {
-    "amount": amount,
+    "amount": format_count,
     "level": _level,
     "method": lambda name: name.replace("_", " "),
     "number": _number,

@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pueval.core.confidence import percent as level_percent
 from pueval.core.mixture import Mixture
 from pueval.evaluation.evaluation_text import taken_as_exact
 from pueval.report._page_thinning import Thinned
 from pueval.sensitivity.feasibility import contradiction
+from pueval.text.numbers import format_level
 
 if TYPE_CHECKING:
     from pueval.evaluation.estimates import Estimate
@@ -27,7 +27,7 @@ PERCENT = "\u00a0%"
 
 def level(share: float) -> str:
     """Show a confidence level."""
-    return level_percent(share).replace("%", PERCENT)
+    return format_level(share).replace("%", PERCENT)
 
 
 def percent(share: float) -> str:

@@ -18,7 +18,8 @@ from pueval.report._requested import chosen_thresholds, without_prior
 from pueval.report._score_histograms import histogram
 from pueval.report._sentences import answer, assumptions, code, prior_origin, thinning
 from pueval.sensitivity.feasibility import ratio_limits
-from pueval.text.tables import MARKED, plain_data
+from pueval.text.numbers import CLIPPED_NOTE
+from pueval.text.results import plain_data
 
 if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation
@@ -116,7 +117,7 @@ def summarize(
             "chosen": chosen,
             "without_prior": without_prior(rankings, evaluations),
             "differences": [_difference(one, evaluations) for one in differences],
-            "marked": MARKED,
+            "marked": CLIPPED_NOTE,
             "thresholds": OWN_THRESHOLDS
             if any(ev.threshold_chosen for ev in evaluations.values())
             else None,

@@ -16,10 +16,10 @@ import scipy
 
 from pueval._checks import check_fraction
 from pueval._typing import Array
-from pueval.core.confidence import percent
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
+from pueval.text.numbers import format_level
 
 
 @dataclass(frozen=True)
@@ -296,7 +296,8 @@ def contradiction(counts: Counts, mixture: Mixture, level: float = 0.95) -> str 
         f"prior {mixture.prior:g} does not fit this ranking with purity {mixture.purity:g}: "
         f"{limit.side} the score {limit.threshold:g} are {100 * limit.labeled_share:.3g} % of the "
         f"labeled but {100 * limit.other_share:.3g} % of the other rows, more of a difference than "
-        f"chance explains. {_most(limit.prior, mixture.purity)} ({percent(level)} confidence). "
+        f"chance explains. {_most(limit.prior, mixture.purity)} ({format_level(level)} "
+        "confidence). "
         + _less(mixture)
         + ", or doubt that the labels are a random draw from the positives. If the classifier was "
         "trained on these rows, score them out of fold (pueval.model_selection.evaluate_cv)."
@@ -324,15 +325,15 @@ def contradiction_within(
         return None
     if not limit.possible:
         return (
-            f"no prior fits a purity of {purity[0]:g} ({percent(level)} confidence), where the "
-            "given limits of the purity begin. Limits of the measures allow for all of it; raise "
-            "it to make them narrower."
+            f"no prior fits a purity of {purity[0]:g} ({format_level(level)} confidence), where "
+            "the given limits of the purity begin. Limits of the measures allow for all of it; "
+            "raise it to make them narrower."
         )
     with_purity = "" if purity[0] == 1 else f" with purity {purity[0]:g}"
     return (
-        f"priors above {limit.prior:.3g} do not fit this ranking{with_purity} ({percent(level)} "
-        f"confidence), and the given limits of the prior reach to {prior[1]:g}. Limits of the "
-        "measures allow for all of it; lower it to make them narrower."
+        f"priors above {limit.prior:.3g} do not fit this ranking{with_purity} "
+        f"({format_level(level)} confidence), and the given limits of the prior reach to "
+        f"{prior[1]:g}. Limits of the measures allow for all of it; lower it to make them narrower."
     )
 
 

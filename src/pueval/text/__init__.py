@@ -1,1 +1,1 @@
-"""Internal: numbers and tables as text, HTML and plain data."""
+"""Internal: numbers, tables and results as text, HTML and plain data."""

@@ -1,0 +1,122 @@
+"""Results as short text, as a data frame and as plain data.
+
+`Result` gives a dataclass all three. A result of arrays prints a header line and at most
+`SHOWN_ROWS` rows; `Result.frame` and `Result.to_dict` have everything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pueval.errors import require
+from pueval.text.numbers import format_count, format_number, format_threshold
+from pueval.text.tables import text_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Rows of a printed table.
+SHOWN_ROWS = 12
+
+
+class Result:
+    """Base of result dataclasses, which are made with ``@dataclass(repr=False)``.
+
+    A subclass writes `_headline`. It overrides `_columns` where its fields are not the columns of
+    its table, and `to_dict` where its fields are not all there is to know.
+    """
+
+    def _headline(self) -> str:
+        """Return the key facts, in one line or a few."""
+        raise NotImplementedError
+
+    def _columns(self) -> Mapping[str, Any]:
+        """Return the columns of the table: the fields that are arrays, or else all fields."""
+        values = _fields(self)
+        arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        return arrays or {name: [value] for name, value in values.items()}
+
+    def frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame: a row per entry of the arrays, or a single row.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        purpose = f"{type(self).__name__}.frame()"
+        pandas = require("pandas", extra="pandas", purpose=purpose)
+        frame: pd.DataFrame = pandas.DataFrame(dict(self._columns()))
+        return frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers, lists and text, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Undefined and infinite numbers are None.
+        """
+        content: dict[str, Any] = plain_data(_fields(self))
+        return content
+
+    def __repr__(self) -> str:
+        columns = self._columns()
+        if not any(isinstance(column, np.ndarray) for column in columns.values()):
+            return self._headline()
+        return f"{self._headline()}\n{short_table(columns)}"
+
+
+def _fields(result: Any) -> dict[str, Any]:
+    return {field.name: getattr(result, field.name) for field in fields(result)}
+
+
+def short_table(columns: Mapping[str, Any], *, rows: int = SHOWN_ROWS) -> str:
+    """Show columns of equal length as text: all rows, or some, evenly spaced, and how many.
+
+    Examples
+    --------
+    >>> threshold = np.r_[np.inf, np.arange(100, 0, -1)]
+    >>> print(short_table({"threshold": threshold, "tpr": np.linspace(0, 1, 101)}, rows=3))
+    threshold           tpr
+    above all scores  0.000
+    51                0.500
+    1                 1.000
+    3 of 101 rows; .frame() has all
+    """
+    size = max((len(column) for column in columns.values()), default=0)
+    shown = np.unique(np.linspace(0, size - 1, min(size, rows)).round().astype(int))
+    cells = [[_cell(name, column[k]) for name, column in columns.items()] for k in shown]
+    table = text_table([name.replace("_", " ") for name in columns], cells)
+    return table if size <= rows else f"{table}\n{shown.size} of {size:,} rows; .frame() has all"
+
+
+def _cell(name: str, value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, int | np.integer):
+        return format_count(int(value))
+    if isinstance(value, float | np.floating):
+        return (format_threshold if name == "threshold" else format_number)(float(value))
+    return str(value)
+
+
+def plain_data(value: Any) -> Any:
+    """Turn results and arrays into dicts and lists, and numbers that JSON lacks into None."""
+    if isinstance(value, Mapping):
+        return {key: plain_data(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_data(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return [plain_data(item) for item in value.tolist()]
+    if is_dataclass(value):
+        return value.to_dict() if isinstance(value, Result) else plain_data(_fields(value))
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
