@@ -431,9 +431,13 @@ class TestFoundInFiles:
     def test_whole_weights_in_text(self, tmp_path):
         path = tmp_path / "w.csv"
         path.write_text("label,s,w\n1,0.5,2\n0,0.4,3\n")
-        assert Counts.from_file(path, label="label", score="s", sample_weight="w")._countable
+        assert Counts.from_file(
+            path, label="label", score="s", sample_weight="w"
+        )._has_integer_counts
         path.write_text("label,s,w\n1,0.5,2.5\n0,0.4,3\n")
-        assert not Counts.from_file(path, label="label", score="s", sample_weight="w")._countable
+        assert not Counts.from_file(
+            path, label="label", score="s", sample_weight="w"
+        )._has_integer_counts
 
     def test_large_integers(self, tmp_path):
         path = tmp_path / "big.parquet"
@@ -465,7 +469,7 @@ def test_counts_have_no_labels_any_more():
 def test_whole_floats_count_rows():
     """As pandas has them after a join."""
     counts = Counts.from_table([3, 2, 1], [5.0, 1.0, 0.0], [2.0, 10.0, 40.0])
-    assert counts._countable
+    assert counts._has_integer_counts
     assert counts.n_labeled == 6
 
 

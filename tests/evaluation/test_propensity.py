@@ -54,10 +54,10 @@ def test_the_curve_rests_on_all_labeled_rows_above(rng):
     where = np.flatnonzero(np.diff(corners.labeled)) + 1
     steps = counts._split_ties(corners, where)
     order = np.argsort(score)[::-1]
-    for labeled, stands_for in zip(steps.labeled, steps.represented, strict=True):
+    for labeled, stands_for in zip(steps.labeled, steps.represented_positives, strict=True):
         rows = order[y[order] == 1][: int(labeled)]
         known = (
-            counts._propensity_weighted().around(np.array([score[rows].min()]))[1]
+            counts._inverse_propensity_sample().cumulative_counts(np.array([score[rows].min()]))[1]
             if rows.size
             else [0]
         )

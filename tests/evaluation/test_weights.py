@@ -54,7 +54,7 @@ def test_whole_weights_count_rows(rows, path, kind):
     rows["w"] = rows["w"].astype(kind)
     wanted = from_arrays(rows)
     for where, counts in everywhere(rows, path).items():
-        assert counts._countable, where
+        assert counts._has_integer_counts, where
         assert counts.n == wanted.n, where
         assert counts.effective_sizes == wanted.effective_sizes, where
 
@@ -64,7 +64,7 @@ def test_floats_are_weights_even_if_they_are_whole(rows, path, kind):
     rows["w"] = rows["w"].astype(kind)
     wanted = from_arrays(rows)
     for where, counts in everywhere(rows, path).items():
-        assert not counts._countable, where
+        assert not counts._has_integer_counts, where
         assert counts.n == wanted.n, where
         assert counts.effective_sizes == pytest.approx(wanted.effective_sizes), where
 
@@ -137,19 +137,19 @@ class TestText:
     def test_fractions(self, write, engine):
         counts = Counts.from_file(write("0.5", "0.25", "1.5", "2"), **NAMES, engine=engine)
         assert (counts.n_labeled, counts.n_unlabeled) == (2.25, 2.0)
-        assert not counts._countable
+        assert not counts._has_integer_counts
 
     def test_whole_numbers(self, write, engine):
         counts = Counts.from_file(write("3", "0", "1", "2"), **NAMES, engine=engine)
         assert (counts.n_labeled, counts.n_unlabeled) == (2, 4)
-        assert counts._countable
+        assert counts._has_integer_counts
 
     @pytest.mark.parametrize("bins", ["auto", 16])
     def test_too_large_to_count_rows(self, write, engine, bins):
         path = write("1e17", "3e17", "2")
         counts = Counts.from_file(path, **NAMES, engine=engine, bins=bins)
         assert (counts.n_labeled, counts.n_unlabeled) == (3e17, 1e17)
-        assert not counts._countable
+        assert not counts._has_integer_counts
         by = tally(path, label="y", scores="s", sample_weight="w", by="y", engine=engine, bins=bins)
         assert by["1",]["s"].n == 3e17
 

@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from pueval import Counts, InputError, Mixture, evaluate, resolution
 from pueval.core.rates import rates
 from pueval.samples.bins import HUGE, TINY, keys, lower_edges
-from pueval.samples.histogram import Histogram, Kinds
+from pueval.samples.histogram import Histogram, RowKinds
 from tests.conftest import draw
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -64,7 +64,7 @@ class TestCounts:
         assert counts.score.tolist() == [1.2, 1.13, 1.0625, 0.3]
         assert counts.labeled.tolist() == [1, 0, 1, 0]
         assert counts.unlabeled.tolist() == [0, 1, 1, 1]
-        assert counts._wide_scores().tolist() == [1.0625]
+        assert counts._wide_bin_scores().tolist() == [1.0625]
         assert repr(counts).endswith("4 binned scores from 0.3 to 1.2)")
 
     def test_adding_is_exact(self, data):
@@ -91,7 +91,7 @@ class TestCounts:
         orders = [(0, 1, 2), (2, 1, 0), (1, 2, 0), (2, 0, 1)]
         sums = [sum(parts[k] for k in order) for order in orders]
         assert all(one == sums[0] for one in sums)
-        assert sums[0]._wide_scores().tolist() == [1.0]
+        assert sums[0]._wide_bin_scores().tolist() == [1.0]
         assert sums[0].score.tolist() == [2.0, 1.0]
 
     def test_rounded_scores_lose_nothing(self, rng):
@@ -205,8 +205,8 @@ class TestHistogram:
             histogram = Histogram(1024)
             for rows in np.array_split(np.arange(20_000), 9):
                 given = None if weights is None else weights[rows]
-                histogram.add(Kinds.of(y[rows], (0, 1, 2)), score[rows], given)
-            histogram.add(Kinds.of(y[:0], (0, 1, 2)), score[:0])
+                histogram.add(RowKinds.of(y[rows], (0, 1, 2)), score[rows], given)
+            histogram.add(RowKinds.of(y[:0], (0, 1, 2)), score[:0])
             samples, binning = histogram.result()
             reference = Counts.from_arrays(y, score, sample_weight=weights, **values).to_bins(1024)
             assert Counts(*samples, _binning=binning) == reference
@@ -218,7 +218,7 @@ class TestHistogram:
         score[15_000] = 2.0**900  # one bin far away has one score to the end
         histogram = Histogram(16)
         for rows in np.array_split(np.arange(20_000), 70):
-            histogram.add(Kinds.of(np.ones(rows.size), (0, 1, None)), score[rows])
+            histogram.add(RowKinds.of(np.ones(rows.size), (0, 1, None)), score[rows])
         samples, binning = histogram.result()
         reference = Counts.from_arrays(np.ones(20_000), score, pos_label=0, unlabeled_label=1)
         assert Counts(*samples, _binning=binning) == reference.to_bins(16)
@@ -227,7 +227,7 @@ class TestHistogram:
         score, y, weight = rng.random(5000), rng.choice(2, 5000), rng.exponential(size=5000)
         histogram = Histogram(64, weighted=True)
         for rows in np.array_split(np.arange(5000), 4):
-            histogram.add(Kinds.of(y[rows], (0, 1, None)), score[rows], weight[rows])
+            histogram.add(RowKinds.of(y[rows], (0, 1, None)), score[rows], weight[rows])
         samples, binning = histogram.result()
         counts = Counts(*samples, _binning=binning)
         reference = Counts.from_arrays(

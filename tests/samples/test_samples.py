@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pueval import Counts
-from pueval.samples.sample import EMPTY, MOST_CHUNKS, sample
+from pueval.samples.sample import EMPTY, MOST_CHUNKS, make_sample
 
 
 def test_many_weighted_batches_are_merged(rng):
@@ -40,7 +40,7 @@ def test_effective_number_of_rows(rng):
     labeled, others = counts.effective_sizes
     assert labeled == pytest.approx(weight[:300].sum() ** 2 / (weight[:300] ** 2).sum())
     assert others == pytest.approx(weight[300:].sum() ** 2 / (weight[300:] ** 2).sum())
-    assert EMPTY.effective == 0
+    assert EMPTY.effective_size == 0
 
 
 @pytest.mark.parametrize("decimals", [0, 2, 9])
@@ -77,12 +77,14 @@ def test_values_by_rank(rng, scale):
     """In many chunks with counts, against all rows sorted."""
     values = np.round(rng.normal(size=300), 1) * scale
     count = rng.integers(1, 5, 300)
-    parts = (sample(values[k::3].copy(), count[k::3].copy()) for k in range(3))
+    parts = (make_sample(values[k::3].copy(), count[k::3].copy()) for k in range(3))
     many = sum(parts, EMPTY)
     below = np.linspace(0, many.total, 40, endpoint=False)
     rows = np.sort(np.repeat(values, count))
-    np.testing.assert_array_equal(many.ranked(below), rows[below.astype(int)])
-    np.testing.assert_array_equal(sample(rows.copy()).ranked(below), rows[below.astype(int)])
+    np.testing.assert_array_equal(many.quantiles(below), rows[below.astype(int)])
+    np.testing.assert_array_equal(
+        make_sample(rows.copy()).quantiles(below), rows[below.astype(int)]
+    )
 
 
 @pytest.mark.parametrize("n_chunks", [1, 2, 3, 8])
@@ -92,8 +94,8 @@ def test_values_by_rank_of_single_rows(rng, n_chunks, digits):
     for _ in range(40):
         parts = [np.round(rng.normal(size=rng.integers(1, 60)), digits) for _ in range(n_chunks)]
         rows = np.sort(np.concatenate(parts))
-        many = sum((sample(part.copy()) for part in parts), EMPTY)
-        every = many.ranked(np.arange(rows.size) + rng.random(rows.size) * 0.9)
+        many = sum((make_sample(part.copy()) for part in parts), EMPTY)
+        every = many.quantiles(np.arange(rows.size) + rng.random(rows.size) * 0.9)
         np.testing.assert_array_equal(every, rows)
 
 

@@ -186,7 +186,7 @@ class TestCounts:
         frame = make(split(data, [200]))
         counts = Counts.from_frame(frame, label="label", score="a", sample_weight="count")
         assert counts == Counts.from_arrays(data["label"], data["a"], sample_weight=data["count"])
-        assert counts._countable
+        assert counts._has_integer_counts
 
     def test_float_weights(self, make):
         data = rows()
@@ -196,7 +196,7 @@ class TestCounts:
         np.testing.assert_array_equal(counts.score, reference.score)
         assert_allclose(counts.labeled, reference.labeled, rtol=1e-12)
         assert_allclose(counts.effective_sizes, reference.effective_sizes, rtol=1e-12)
-        assert not counts._countable
+        assert not counts._has_integer_counts
 
     @pytest.mark.parametrize("kind", ["bool", "text", "float", "negatives"])
     def test_labels(self, make, kind):
@@ -254,7 +254,7 @@ class TestBins:
         if request.node.callspec.params["make"] in HERE:
             assert Counts.from_frame(frame, label="label", score="b") == exact
             return
-        assert exact.to_bins(64)._wide_scores().size
+        assert exact.to_bins(64)._wide_bin_scores().size
         with pytest.warns(BinnedScoresWarning, match="400 rows have too many scores"):
             counts = Counts.from_frame(frame, label="label", score="b")
         assert counts == exact.to_bins(64)

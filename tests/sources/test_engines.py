@@ -170,7 +170,7 @@ class TestRows:
         rows = data[data["day"] == 2]
         counts = list(found.values())[1]["a"]
         assert counts == Counts.from_arrays(rows["label"], rows["a"], sample_weight=rows["times"])
-        assert counts._countable
+        assert counts._has_integer_counts
 
     def test_text_labels(self, data, exact, tmp_path, engine):
         words = data.assign(label=data["label"].map({1: "true", 0: "false"}))
@@ -274,7 +274,7 @@ class TestBatches:
             data["label"], rounded["a"], sample_weight=data["times"] * 1.0
         )
         assert weighted == reference.to_bins(16)
-        assert not weighted._countable
+        assert not weighted._has_integer_counts
         found = tally(tmp_path, label="label", scores=["a", "b", "label"], bins=16)[()]
         assert found["b"] == Counts.from_arrays(data["label"], data["b"]).to_bins(16)
 
@@ -322,7 +322,7 @@ class TestBatches:
                 exact = exact if bins is None else exact.to_bins(bins)
                 np.testing.assert_allclose(counts.unlabeled, exact.unlabeled)
                 assert counts.effective_sizes == pytest.approx(exact.effective_sizes)
-                assert counts._countable is whole
+                assert counts._has_integer_counts is whole
 
 
 class TestPlaces:

@@ -30,7 +30,7 @@ class TestRoundTrip:
         counts.to_parquet(path)
         again = Counts.from_parquet(str(path))
         assert again == counts
-        assert again._countable
+        assert again._has_integer_counts
         assert isinstance(again.n_labeled, int)
         assert is_counts_file(path)
 

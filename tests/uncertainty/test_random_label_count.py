@@ -149,7 +149,7 @@ def test_a_prevalence_that_is_a_little_too_small(rng):
 def test_thresholds_inside_a_bin_are_said(rng):
     _, score, labeled = draw(rng, 20_000, prevalence=0.3, label_frequency=0.4)
     counts = Counts.from_arrays(labeled, score).to_bins(16)
-    wide = counts._wide_scores()
+    wide = counts._wide_bin_scores()
     inside = float(wide[wide > 1][0]) * 1.01
     with pytest.warns(AssumptionWarning, match="lies inside a bin"):
         evaluate(counts, prior=0.2, threshold=inside)

@@ -213,7 +213,7 @@ def _evaluate_all(
     if given or len(counts) == 1:
         return {name: evaluate(one, **assumed, **how) for name, one in counts.items()}
     for one in counts.values():
-        one._check()
+        one._check_nonempty()
     best = max(counts, key=lambda name: naive_auc(counts[name], counts[name]._roc_corners()))
     first = evaluate(counts[best], **assumed, **how)
     mixture: dict[str, Any] = {"prior": first.prior_estimate, "purity": first.mixture.purity}

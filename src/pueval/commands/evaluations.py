@@ -55,7 +55,7 @@ def print_evaluations(
 
 def weights_mean(counts: Counts) -> str:
     """Say what the weights were taken for."""
-    if not counts._weighted:
+    if not counts._has_importance_weights:
         return "Weights are whole numbers: a row with weight 3 counts as three rows."
     few = counts.effective_sizes[0] + counts.effective_sizes[1]
     return (

@@ -90,7 +90,7 @@ def evaluate_groups(
 def _naive_auc(columns: Columns) -> float:
     kind, score, _, weight = columns
     counts = Counts(*read_arrays(kind, score, sample_weight=weight, labels=KINDS))
-    counts._check()
+    counts._check_nonempty()
     return naive_auc(counts, counts._roc_corners())
 
 

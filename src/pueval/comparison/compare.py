@@ -19,7 +19,7 @@ from pueval.counts.arguments import check_threshold
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.assumptions import resolve_assumptions
 from pueval.evaluation.evaluation import Evaluation
-from pueval.samples.sample import in_threads
+from pueval.samples.threads import map_in_threads
 from pueval.sources.labels import LabelValues
 from pueval.uncertainty.intervals import IntervalOptions
 
@@ -139,10 +139,10 @@ def compare(
     source = 0 if given else _best_separating(rows)
     assumptions = resolve_assumptions(rows.counts[source], target, purity, *known)
     work = Work(rows, assumptions, target, options, assumptions.prevalence_varies(target))
-    ready = in_threads(lambda k: work.prepare(k, thresholds[k]), range(len(rows.names)))
+    ready = map_in_threads(lambda k: work.prepare(k, thresholds[k]), range(len(rows.names)))
     joints = work.by_rows(ready) if method == "bootstrap" and options else work.by_influence(ready)
     joints = replace(joints, ways=work.ways(ready), within=work.within(ready))
-    found = in_threads(lambda k: work.finish(k, ready[k], joints), range(len(rows.names)))
+    found = map_in_threads(lambda k: work.finish(k, ready[k], joints), range(len(rows.names)))
     evaluations = dict(zip(rows.names, found, strict=True))
     notes = _notes(evaluations, assumptions.said)
     for note in notes:
@@ -183,7 +183,7 @@ def _best_separating(rows: PairedRows) -> int:
     def auc(k: int) -> float:
         return naive_auc(rows.counts[k], rows.counts[k]._roc_corners())
 
-    return int(np.argmax(in_threads(auc, range(len(rows.names)))))
+    return int(np.argmax(map_in_threads(auc, range(len(rows.names)))))
 
 
 def _notes(evaluations: dict[str, Evaluation], shared: tuple[str, ...]) -> list[str]:

@@ -34,7 +34,7 @@ from pueval.evaluation.assumptions import Assumptions
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.evaluation_text import MAXIMA
 from pueval.ranking import RANKING_TITLES
-from pueval.samples.sample import in_threads
+from pueval.samples.threads import map_in_threads
 from pueval.uncertainty.intervals import IntervalOptions
 
 if TYPE_CHECKING:
@@ -259,10 +259,10 @@ class Comparison:
     @property
     def countable(self) -> bool:
         """Whether rows can be counted: without weights, or with whole numbers."""
-        return next(iter(self.evaluations.values())).counts._countable
+        return next(iter(self.evaluations.values())).counts._has_integer_counts
 
     def _without_prior(self) -> dict[str, dict[str, float]]:
-        found = in_threads(lambda ev: ev.ranking(), self.evaluations.values())
+        found = map_in_threads(lambda ev: ev.ranking(), self.evaluations.values())
         return dict(zip(self.names, found, strict=True))
 
     @cached_property

@@ -21,7 +21,7 @@ from pueval.core.measures import MEASURES, Measure, find_measure
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Shares, rates_of_shares
 from pueval.counts.counts import Counts
-from pueval.samples.sample import in_threads
+from pueval.samples.threads import map_in_threads
 from pueval.uncertainty.intervals import with_pseudo_observation
 
 # Rows handled at a time, so that their indicators and influences stay small.
@@ -161,7 +161,7 @@ def _squares(rows: PairedRows, functions: list[StepFunctions], kind: int) -> Arr
         found: Array = lifted @ values.transpose(0, 2, 1)
         return found
 
-    return sum(in_threads(products, _parts(places.size)), np.zeros(()))
+    return sum(map_in_threads(products, _parts(places.size)), np.zeros(()))
 
 
 def _parts(size: int) -> Iterator[slice]:
@@ -307,7 +307,7 @@ def _count_together(rows: PairedRows, thresholds: list[Array]) -> list[Array]:
     def reached(k: int) -> list[Array]:
         return [_packed(rows.scores[k] >= threshold) for threshold in thresholds[k]]
 
-    bits = [one for each in in_threads(reached, range(len(rows.names))) for one in each]
+    bits = [one for each in map_in_threads(reached, range(len(rows.names))) for one in each]
     found = [np.empty((len(bits), len(bits))) for _ in rows.kinds]
     masks = [
         None if not size else _packed(_mask(rows.scores[0].size, where))
@@ -323,7 +323,7 @@ def _count_together(rows: PairedRows, thresholds: list[Array]) -> list[Array]:
                 both = np.bitwise_count(mine & bits[second]).sum(dtype=np.int64)
                 counts[first, second] = counts[second, first] = both
 
-    in_threads(count, range(len(bits)))
+    map_in_threads(count, range(len(bits)))
     return found
 
 

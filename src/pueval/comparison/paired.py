@@ -13,7 +13,8 @@ import numpy as np
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.samples.sample import in_threads, sample, weighted_sample
+from pueval.samples.sample import make_sample, make_weighted_sample
+from pueval.samples.threads import map_in_threads
 from pueval.sources.arrays import (
     as_scores,
     as_weights,
@@ -78,7 +79,7 @@ class PairedRows:
     @property
     def effective(self) -> tuple[float, float, float]:
         """Effective number of rows of each kind."""
-        labeled, unlabeled, negative = (kind.effective for kind in self.counts[0]._samples)
+        labeled, unlabeled, negative = (kind.effective_size for kind in self.counts[0]._samples)
         return labeled, unlabeled, negative
 
     @property
@@ -131,11 +132,11 @@ def read_paired(y: Any, scores: Any, *, sample_weight: Any, labels: LabelValues)
             return InputError(f"model {name!r}: {error}")
 
     counts = []
-    for found in in_threads(count, given):
+    for found in map_in_threads(count, given):
         if isinstance(found, InputError):
             raise found
         counts.append(found)
-    counts[0]._check()
+    counts[0]._check_nonempty()
     together = None if weights is None else np.concatenate(weights)
     return PairedRows(tuple(given), tuple(given.values()), tuple(counts), places, together)
 
@@ -240,9 +241,9 @@ def _counts(score: Array, places: tuple[Array, ...], weights: list[Array] | None
     samples = []
     for kind, where in enumerate(places):
         if weights is None:
-            samples.append(sample(score[where]))
+            samples.append(make_sample(score[where]))
         else:
-            samples.append(weighted_sample(score[where], weights[kind]))
+            samples.append(make_weighted_sample(score[where], weights[kind]))
     if not all(map(finite, samples)):
         raise bad_scores(score)
     return Counts(*samples)

@@ -29,7 +29,7 @@ from pueval.evaluation.estimates import best_value
 from pueval.evaluation.evaluate import Prepared, finish, prepare
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.evaluation_text import MAXIMA
-from pueval.samples.sample import in_threads
+from pueval.samples.threads import map_in_threads
 from pueval.thresholds.choosing import neighbors
 from pueval.uncertainty.intervals import IntervalOptions
 from pueval.uncertainty.region import NODES, Region
@@ -207,7 +207,9 @@ class Work:
         """Return the same for another prior and purity; thresholds stay."""
         there = replace(self, assumptions=Assumptions(mixture), options=options)
         own = [model.prepared.threshold for model in models]
-        return there.by_influence(in_threads(lambda k: there.prepare(k, own[k]), range(len(own))))
+        return there.by_influence(
+            map_in_threads(lambda k: there.prepare(k, own[k]), range(len(own)))
+        )
 
     def finish(self, k: int, model: Model, joints: Joints) -> Evaluation:
         """Evaluate one model, with intervals from the same covariances."""

@@ -16,7 +16,7 @@ from pueval.core.monotone import average_precision
 from pueval.core.rates import Rates, rates
 from pueval.counts.counts import Counts
 from pueval.evaluation.estimates import best_value
-from pueval.samples.sample import EMPTY, Chunk, Sample
+from pueval.samples.sample import EMPTY, Sample, SortedChunk
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ class _Model:
                 continue
             count = sample_weight[order[(order >= kind.start) & (order < kind.stop)]]
             kept = count > 0
-            chunk = Chunk(sample.chunks[0].values[kept], count[kept])
+            chunk = SortedChunk(sample.chunks[0].values[kept], count[kept])
             samples.append(Sample((chunk,)))
         return Counts(*samples)
 

@@ -134,11 +134,11 @@ def placement(counts: Counts) -> float:
 
     Labeled rows stand for 1/propensity positives each.
     """
-    score, reached = counts._propensity_weighted().descending()
+    score, reached = counts._inverse_propensity_sample().distinct_cumulative()
     weight = np.diff(reached, prepend=0)
     beyond = np.zeros(score.size)
     for kind in counts._samples:
-        above, at_or_above = kind.around(score)
+        above, at_or_above = kind.cumulative_counts(score)
         beyond += (above + at_or_above) / 2
     return 1 - float(np.sum(weight * beyond)) / float(reached[-1]) / counts.n
 

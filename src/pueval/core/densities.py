@@ -124,7 +124,7 @@ def score_densities(
     >>> (found.negative * width).round(3)    # 80 of the 260 are positives, 100 of the 640 …
     array([0.839, 0.161])
     """
-    counts._check()
+    counts._check_nonempty()
     if bins is None:
         bins = int(np.clip(3 * counts.effective_sizes[0] ** (1 / 3), 10, 60))
     else:
@@ -140,9 +140,12 @@ def score_densities(
     # that the labeled rows stand for and all rows.
     pair, sizes = (labeled, others), counts.effective_sizes
     behind = mixture.background_prior(counts)
-    if steps.represented is not None:
-        pair = _inside(steps.represented / counts.n_represented), _inside(corrected.predicted)
-        sizes = counts._propensity_weighted().effective, sum(counts.effective_sizes)
+    if steps.represented_positives is not None:
+        pair = (
+            _inside(steps.represented_positives / counts.n_represented),
+            _inside(corrected.predicted),
+        )
+        sizes = counts._inverse_propensity_sample().effective_size, sum(counts.effective_sizes)
         behind = mixture.prevalence(counts)
     # A share p of n rows has the variance p·(1 − p)/n. The correction is linear, so that what it
     # makes of one row of either kind are the factors of these.
@@ -181,7 +184,7 @@ def _score_bins(counts: Counts, bins: int) -> tuple[Array, Array]:
 
 def _ends(kind: Sample) -> tuple[float, float]:
     """Return the lowest and the highest score that are no outliers."""
-    score, reached = kind.descending()
+    score, reached = kind.distinct_cumulative()
     shares = np.array([TAIL, 0.25, 0.75, 1 - TAIL])
     where = np.minimum(np.searchsorted(reached / kind.total, shares), score.size - 1)
     high, upper, lower, low = score[where].astype(np.float64)

@@ -117,7 +117,7 @@ def labeling_moments(
     >>> round(moments["f1"].standard_error, 3)
     0.049
     """
-    counts._check()
+    counts._check_nonempty()
     counts._refuse_propensities("the variance of labeling")
     name, square = fbeta(beta).name, float(beta) ** 2
     steps = counts.at(check_threshold(threshold))

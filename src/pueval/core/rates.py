@@ -73,7 +73,9 @@ class Shares(NamedTuple):
             share(steps.labeled, counts.n_labeled),
             share(steps.unlabeled, counts.n_unlabeled),
             share(steps.negative, counts.n_negative),
-            None if steps.represented is None else steps.represented / counts.n_represented,
+            None
+            if steps.represented_positives is None
+            else steps.represented_positives / counts.n_represented,
         )
 
     def part(self, columns: list[int]) -> Shares:

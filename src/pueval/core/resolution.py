@@ -75,7 +75,7 @@ def resolution(counts: Counts, mixture: Mixture) -> Resolution | None:
         return None
     naive = counts.auc_error()
     prior = mixture.background_prior(counts)
-    labeled, others = counts._wide_bins()
+    labeled, others = counts._wide_bin_counts()
     total = counts.n_unlabeled + counts.n_negative
     gamma, eta = labeled / counts.n_labeled, others / total
     corners = [

@@ -13,7 +13,7 @@ from pueval._typing import Array
 from pueval.errors import BinnedScoresWarning, InputError
 from pueval.samples import steps as views
 from pueval.samples.bins import Binning, add_binned, bin_samples, check_bins
-from pueval.samples.sample import EMPTY, Chunk, Sample
+from pueval.samples.sample import EMPTY, Sample, SortedChunk
 from pueval.samples.steps import Steps
 from pueval.sources.arrays import one_column, read_arrays
 from pueval.sources.bin_choice import Bins, Counted, Engine, check_choice
@@ -287,7 +287,7 @@ class Counts:
             as_rows = read_arrays(np.ones(len(scores)), scores, labels=labels, sample_weight=count)[
                 0
             ]
-            chunks = tuple(Chunk(chunk.values, chunk.count) for chunk in as_rows.chunks)
+            chunks = tuple(SortedChunk(chunk.values, chunk.count) for chunk in as_rows.chunks)
             kinds.append(Sample(chunks))
         return cls(kinds[0], kinds[1], kinds[2])
 
@@ -381,7 +381,7 @@ class Counts:
 
     @cached_property
     def _table(self) -> tuple[Array, Array, Array, Array]:
-        return views.tabulate(self._samples)
+        return views.tabulate_scores(self._samples)
 
     @property
     def score(self) -> Array:
@@ -445,25 +445,25 @@ class Counts:
     def effective_sizes(self) -> tuple[float, float]:
         """Effective numbers of labeled rows and of all others, for rows with weights."""
         background = self._unlabeled + self._negative
-        return self._labeled.effective, background.effective
+        return self._labeled.effective_size, background.effective_size
 
     @property
     def squared_weights(self) -> tuple[float, float, float]:
         """Sums of the squared weights of labeled, unlabeled and negative rows; of rows, if none."""
-        labeled, unlabeled, negative = (kind.squared.total for kind in self._samples)
+        labeled, unlabeled, negative = (kind.with_squared_weights.total for kind in self._samples)
         return labeled, unlabeled, negative
 
     @property
-    def _weighted(self) -> bool:
+    def _has_importance_weights(self) -> bool:
         """Whether rows have float weights of which the squares are known."""
-        return any(kind.weighted for kind in self._samples)
+        return any(kind.has_importance_weights for kind in self._samples)
 
     @property
-    def _countable(self) -> bool:
+    def _has_integer_counts(self) -> bool:
         """Whether every row counts a whole number of times (no float weights)."""
-        return all(kind.countable for kind in self._samples)
+        return all(kind.has_integer_counts for kind in self._samples)
 
-    def _check(self) -> None:
+    def _check_nonempty(self) -> None:
         """Refuse counts that no measure can be computed from."""
         if not self.n_labeled:
             raise InputError(
@@ -508,7 +508,7 @@ class Counts:
         A measure that rises with the true positive rate and falls with the false positive rate
         is best at one of these: between them only unlabeled and negative rows are added.
         """
-        return views.corners(self._samples, self._labeled_distribution, self._represented)
+        return views.roc_corners(self._samples, self._cumulative_labeled, self._represented)
 
     def _split_ties(self, corners: Steps, where: Array) -> Steps:
         """Insert, before some labeled scores, the counts just above them.
@@ -516,18 +516,22 @@ class Counts:
         ``where`` indexes rows of ``corners``. After it, the way to each of these scores is in
         two parts: first the other rows above it, then the rows that have it.
         """
-        return views.unfold(self._samples, corners, where)
+        return views.split_ties(self._samples, corners, where)
 
     def at(self, thresholds: Any) -> Steps:
         """Cumulative counts at or above given thresholds."""
         wanted = np.atleast_1d(np.asarray(thresholds, dtype=np.float64))
-        labeled, unlabeled, negative = (kind.around(wanted)[1] for kind in self._samples)
+        labeled, unlabeled, negative = (kind.cumulative_counts(wanted)[1] for kind in self._samples)
         joint = np.zeros(wanted.shape, dtype=bool)
         return Steps(wanted, labeled, unlabeled, negative, joint, self._stand_for(wanted))
 
     def _stand_for(self, thresholds: Array) -> Array | None:
         """Positives that the labeled rows at or above thresholds stand for, if that is known."""
-        return None if self._represented is None else self._represented.around(thresholds)[1]
+        return (
+            None
+            if self._represented is None
+            else self._represented.cumulative_counts(thresholds)[1]
+        )
 
     def _thinned(self, bins: int, *, keep: Any = ()) -> Counts:
         """Put neighboring scores together, so that at most about ``bins`` are left.
@@ -554,7 +558,7 @@ class Counts:
         """
         if bins < 2:
             raise InputError(f"bins must be at least 2; got {bins!r}.")
-        thinned = views.thin(self._samples, self._represented, bins, keep)
+        thinned = views.thin_to_quantiles(self._samples, self._represented, bins, keep)
         return self if thinned is None else Counts(*thinned)
 
     # ------------------------------------------------------------------ bins
@@ -600,19 +604,19 @@ class Counts:
         samples, binning = bin_samples(self._samples, self._binning, bins)
         return Counts(*samples, _binning=binning)
 
-    def _wide_scores(self) -> Array:
+    def _wide_bin_scores(self) -> Array:
         """Scores, ascending, that stand for a bin of different scores."""
         return np.empty(0) if self._binning is None else self._binning.wide
 
-    def _wide_bins(self) -> tuple[Array, Array]:
+    def _wide_bin_counts(self) -> tuple[Array, Array]:
         """Labeled and other rows in each bin that holds different scores.
 
         Returns
         -------
         labeled, others : ndarray
         """
-        wide = self._wide_scores()
-        inside = [np.subtract(*kind.around(wide)[::-1]) for kind in self._samples]
+        wide = self._wide_bin_scores()
+        inside = [np.subtract(*kind.cumulative_counts(wide)[::-1]) for kind in self._samples]
         return inside[0], inside[1] + inside[2]
 
     def auc_error(self) -> float:
@@ -633,32 +637,32 @@ class Counts:
         >>> Counts.from_arrays([1, 0, 0], [0.51, 0.52, 0.1]).auc_error()
         0.0
         """
-        labeled, others = self._wide_bins()
+        labeled, others = self._wide_bin_counts()
         pairs = self.n_labeled * (self.n_unlabeled + self.n_negative)
         return float(np.sum(labeled * others.astype(np.float64)) / 2 / pairs) if pairs else 0.0
 
     # ------------------------------------------------------------------ rows of one kind
 
     @cached_property
-    def _labeled_distribution(self) -> tuple[Array, Array]:
+    def _cumulative_labeled(self) -> tuple[Array, Array]:
         """Distinct scores of labeled rows, descending, and the weight at or above each."""
-        score, reached = self._labeled.descending()
+        score, reached = self._labeled.distinct_cumulative()
         for column in (score, reached):
             column.flags.writeable = False
         return score, reached
 
-    def _propensity_weighted(self) -> Sample:
+    def _inverse_propensity_sample(self) -> Sample:
         """Sorted scores of labeled rows, each weighing 1/propensity; or 1, if none are known."""
         return self._labeled if self._represented is None else self._represented
 
     def _with_constant_propensity(self, chance: float) -> Counts:
         """Return the same rows, with each labeled one standing for 1/chance positives."""
-        return Counts(*self._samples, self._labeled.times(1 / chance))
+        return Counts(*self._samples, self._labeled.scaled(1 / chance))
 
-    def _background_counts(self, thresholds: Array) -> tuple[Array, Array]:
+    def _cumulative_background(self, thresholds: Array) -> tuple[Array, Array]:
         """Unlabeled and negative rows above, and at or above, given thresholds."""
-        u_above, u_at = self._unlabeled.around(thresholds)
-        n_above, n_at = self._negative.around(thresholds)
+        u_above, u_at = self._unlabeled.cumulative_counts(thresholds)
+        n_above, n_at = self._negative.cumulative_counts(thresholds)
         return u_above + n_above, u_at + n_at
 
     # ------------------------------------------------------------------ as a value
@@ -679,7 +683,7 @@ class Counts:
                 (self if self.has_propensity else other)._refuse_propensities(
                     "adding scores in bins"
                 )
-            weighted = self._propensity_weighted() + other._propensity_weighted()
+            weighted = self._inverse_propensity_sample() + other._inverse_propensity_sample()
         return Counts(*samples, weighted, _binning=binning)
 
     def __radd__(self, other: object) -> Counts:
@@ -691,11 +695,11 @@ class Counts:
             return NotImplemented
         if self.bins != other.bins or self.has_propensity != other.has_propensity:
             return False
-        pairs = [(self._wide_scores(), other._wide_scores())]
+        pairs = [(self._wide_bin_scores(), other._wide_bin_scores())]
         pairs += zip(self._table, other._table, strict=True)
         pairs += zip(
-            self._propensity_weighted().distinct(),
-            other._propensity_weighted().distinct(),
+            self._inverse_propensity_sample().distinct_counts(),
+            other._inverse_propensity_sample().distinct_counts(),
             strict=True,
         )
         return all(np.array_equal(mine, theirs) for mine, theirs in pairs)

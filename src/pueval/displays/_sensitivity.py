@@ -276,7 +276,7 @@ class SensitivityDisplay(FromData):
 
 def _priors(counts: Counts, shown: Sequence[float], points: int) -> Array:
     """Priors from 0 to somewhat above the largest that clean labels allow."""
-    counts._check()
+    counts._check_nonempty()
     most = 1.0 if not counts.n_unlabeled else largest_prior(counts).prior
     return np.linspace(0.0, min(max(1.15 * most, 1.1 * max(shown), LEAST_PRIOR), 0.99), points)
 

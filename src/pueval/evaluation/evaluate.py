@@ -159,7 +159,7 @@ def evaluate(
         unlabeled_label=unlabeled_label,
         negative_label=negative_label,
     )
-    counts._check()
+    counts._check_nonempty()
     options = check_options(
         target, level=level, n_resamples=n_resamples, seed=seed, variance=variance
     )

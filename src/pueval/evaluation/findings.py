@@ -11,7 +11,7 @@ from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
 from pueval.evaluation.assumptions import Assumptions
 from pueval.samples.bins import keys
-from pueval.samples.sample import ends
+from pueval.samples.sample import score_range
 from pueval.sensitivity.feasibility import contradiction, contradiction_within
 from pueval.text.numbers import format_count
 
@@ -32,7 +32,7 @@ def reversed_scores(counts: Counts, naive: float) -> str | None:
 
 def constant_scores(counts: Counts) -> str | None:
     """Say that all rows have the same score; unless binned."""
-    low, high = ends(counts._samples)
+    low, high = score_range(counts._samples)
     if low < high or counts.bins is not None:
         return None
     return (
@@ -43,7 +43,7 @@ def constant_scores(counts: Counts) -> str | None:
 
 def beyond_scores(counts: Counts, threshold: float) -> str | None:
     """Say that a threshold is beyond all scores, perhaps on another scale; unless binned."""
-    low, high = map(float, ends(counts._samples))
+    low, high = map(float, score_range(counts._samples))
     if low <= threshold <= high or math.isinf(threshold) or counts.bins is not None:
         return None
     return (
@@ -56,7 +56,7 @@ def within_bin(counts: Counts, threshold: float) -> str | None:
     """Say that a threshold lies among scores that were put together."""
     if counts.bins is None or not math.isfinite(threshold):
         return None
-    wide = counts._wide_scores()
+    wide = counts._wide_bin_scores()
     same = keys(wide, counts.bins) == keys(np.array([threshold]), counts.bins)
     if not np.any(same & (wide != threshold)):
         return None
@@ -71,7 +71,10 @@ def few_effective(counts: Counts) -> str | None:
     """Say that a few labeled rows with small propensities stand for most positives."""
     if not counts.has_propensity:
         return None
-    labeled, effective = counts.effective_sizes[0], counts._propensity_weighted().effective
+    labeled, effective = (
+        counts.effective_sizes[0],
+        counts._inverse_propensity_sample().effective_size,
+    )
     if effective >= ENOUGH or effective > EVEN * labeled:
         return None
     return (

@@ -95,12 +95,14 @@ class Table:
         zero = np.zeros(score.size, dtype=np.intp)
 
         def table(kinds: list[Sample], square: Table | None) -> Table:
-            (al, bl), (au, bu), (an, bn) = (kind.around(score) for kind in kinds)
+            (al, bl), (au, bu), (an, bn) = (kind.cumulative_counts(score) for kind in kinds)
             return cls(zero, score, (bl - al, bu - au, bn - an), (bl, bu, bn), 1, square)
 
         kinds = [*counts._samples]
         squared_weights = (
-            table([kind.squared for kind in kinds], None) if counts._weighted else None
+            table([kind.with_squared_weights for kind in kinds], None)
+            if counts._has_importance_weights
+            else None
         )
         return table(kinds, squared_weights)
 

@@ -25,9 +25,11 @@ def whole(overall: Evaluation, prior_error: float) -> Raw:
     counts = overall.counts
     steps = counts.at(overall.threshold)
     squared_weights = None
-    if counts._weighted:
+    if counts._has_importance_weights:
         at = np.array([overall.threshold])
-        labeled, unlabeled, negative = (kind.squared.around(at)[1] for kind in counts._samples)
+        labeled, unlabeled, negative = (
+            kind.with_squared_weights.cumulative_counts(at)[1] for kind in counts._samples
+        )
         squared_weights = labeled, unlabeled, negative
     return results(
         Table.of_counts(counts, counts._roc_corners()),

@@ -32,7 +32,7 @@ from pueval.groups.priors import (
 from pueval.groups.raw import Raw, results
 from pueval.groups.sorted_rows import Block, divide, sort_block
 from pueval.groups.totals import Totals
-from pueval.samples.sample import cores
+from pueval.samples.threads import available_cores
 from pueval.sources.arrays import as_scores, as_weights, check_order, equal_labels, one_column
 from pueval.sources.labels import LabelValues
 
@@ -159,7 +159,7 @@ def evaluate_by(
         unlabeled_label=unlabeled_label,
         negative_label=negative_label,
     )
-    counts._check()
+    counts._check_nonempty()
     blocks, names = _sorted(y, score, by, sample_weight, labels, progress=progress)
     totals = _totals(blocks)
     if isinstance(group_prior, Mapping):
@@ -259,7 +259,7 @@ def _sorted(
 def _in_order(function: Any, items: Any) -> Any:
     """Apply a function on all cores, and yield the results in order as they come."""
     items = list(items)
-    with ThreadPoolExecutor(max(min(len(items), cores()), 1)) as pool:
+    with ThreadPoolExecutor(max(min(len(items), available_cores()), 1)) as pool:
         yield from pool.map(function, items)
 
 

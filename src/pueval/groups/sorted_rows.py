@@ -10,7 +10,7 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.counts.counts import Counts
-from pueval.samples.sample import EMPTY, sample, weighted_sample
+from pueval.samples.sample import EMPTY, make_sample, make_weighted_sample
 
 # Rows and groups of a block. Blocks are sorted apart, each by one thread; codes of so few groups
 # are sorted by counting.
@@ -114,9 +114,9 @@ class Block:
             if not mine.any():
                 samples.append(EMPTY)
             elif sample_weight is None:
-                samples.append(sample(score[mine]))
+                samples.append(make_sample(score[mine]))
             else:
-                samples.append(weighted_sample(score[mine], sample_weight[mine]))
+                samples.append(make_weighted_sample(score[mine], sample_weight[mine]))
         return Counts(*samples)
 
 

@@ -30,7 +30,7 @@ class Totals:
         """Return the numbers of rows of one Counts, as one group."""
         samples = counts._samples
         total = [np.array([kind.total]) for kind in samples]
-        labeled, unlabeled, negative = (np.array([kind.effective]) for kind in samples)
+        labeled, unlabeled, negative = (np.array([kind.effective_size]) for kind in samples)
         return cls(total[0], total[1], total[2], (labeled, unlabeled, negative))
 
     @property

@@ -92,7 +92,7 @@ def read(y_true: Any, score: Any, prior: float = 0.0, **how: Any) -> tuple[Count
         sample_weight=how.get("sample_weight"),
         **{name: how[name] for name in Labels.__annotations__ if name in how and "label" in name},
     )
-    counts._check()
+    counts._check_nonempty()
     mixture = Mixture(prior, how.get("purity", _DEFAULTS["purity"]))
     target = how.get("target", _DEFAULTS["target"])
     check_target(target)

@@ -208,7 +208,7 @@ def _check_keywords(how: dict[str, Any]) -> None:
 
 def _check_values(rows: Counts, seed: int, how: dict[str, Any]) -> None:
     """Refuse values that evaluate would refuse, whatever the scores, before a model is fitted."""
-    rows._check()
+    rows._check_nonempty()
     target = how.get("target", "population")
     check_options(target, seed=seed, **{name: how[name] for name in LIMITS if name in how})
     if how.get("threshold") is not None:

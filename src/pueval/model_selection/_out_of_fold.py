@@ -15,7 +15,7 @@ from pueval.core.curves import naive_auc
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.model_selection._folds import PUStratifiedKFold
-from pueval.samples.sample import Chunk, Sample
+from pueval.samples.sample import Sample, SortedChunk
 from pueval.sources.labels import LabelValues
 
 Method = Literal["auto", "predict_proba", "decision_function"]
@@ -225,14 +225,19 @@ def mean_counts(repeats: list[Counts]) -> Counts:
         return repeats[0]
     kinds = []
     every: list[tuple[Sample, ...]] = [
-        (*counts._samples, *((counts._propensity_weighted(),) if counts.has_propensity else ()))
+        (
+            *counts._samples,
+            *((counts._inverse_propensity_sample(),) if counts.has_propensity else ()),
+        )
         for counts in repeats
     ]
     for same in zip(*every, strict=True):
         chunks = []
         for each in same:
             for chunk in each.merged().chunks:
-                count, square = (each / len(repeats) for each in (chunk.counted, chunk.squared))
-                chunks.append(Chunk(chunk.values, count, square))
+                count, square = (
+                    each / len(repeats) for each in (chunk.row_counts, chunk.squared_weights)
+                )
+                chunks.append(SortedChunk(chunk.values, count, square))
         kinds.append(Sample(tuple(chunks)).merged())
     return Counts(*kinds)

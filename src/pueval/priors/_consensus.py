@@ -200,7 +200,7 @@ class Consensus(ScorePriorEstimator):
             self.purity_ = known
         self.prior_ = min(prior, float(np.nextafter(self.purity_, 0)))
         limits = _holding(self.prior_, limits)
-        unlabeled = counts._samples[1].effective
+        unlabeled = counts._samples[1].effective_size
         self.prior_interval_ = _of_population(self.prior_, limits, unlabeled, self.level)
 
     def _give_up(self, counts: Counts, auc: float) -> None:

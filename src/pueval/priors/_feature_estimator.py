@@ -62,7 +62,7 @@ class FeaturePriorEstimator(BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)  # noqa: N806
         # Counts know what labels may be, and say it well if they are not.
         counts = Counts.from_arrays(y, np.zeros(len(y)))
-        counts._check()
+        counts._check_nonempty()
         if np.abs(X).max() > LARGEST:
             raise InputError(
                 f"features must lie within ±{LARGEST:g}; got {X.min():g} to {X.max():g}. Rescale."

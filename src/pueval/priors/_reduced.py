@@ -76,8 +76,8 @@ def reduced(counts: Counts) -> Reduced:
         counts.score[used],
         counts.labeled[used],
         counts.unlabeled[used],
-        labeled.effective,
-        unlabeled.effective,
+        labeled.effective_size,
+        unlabeled.effective_size,
     )
 
 

@@ -59,7 +59,7 @@ def limits(estimate: PriorEstimate, level: float) -> Region:
 
 def _places(estimate: PriorEstimate, counts: Counts, cells: Cells) -> tuple[Array, Array]:
     """Standardized logits of prior and purity, one Newton step from the maximum, per draw."""
-    labeled, unlabeled = (kind.effective for kind in counts._samples[:2])
+    labeled, unlabeled = (kind.effective_size for kind in counts._samples[:2])
     used = _rows(cells.expected, labeled, unlabeled).sum(axis=0) > 0
     expected = _rows(cells.expected, labeled, unlabeled)[:, used]
     drawn = _rows(cells.drawn, labeled, unlabeled)[..., used]

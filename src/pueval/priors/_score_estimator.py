@@ -65,7 +65,7 @@ class ScorePriorEstimator(BaseEstimator):  # type: ignore[misc]
 
     def fit_without_warning(self, counts: Counts) -> Self:
         """Estimate the prior; what there is to say is left in ``warnings_``."""
-        counts._check()
+        counts._check_nonempty()
         counts._refuse_propensities("estimating the prior")
         if not counts.n_unlabeled:
             raise InputError("there are no unlabeled rows, so there is no prior to estimate.")

@@ -114,7 +114,7 @@ def _swapped(counts: Counts) -> Counts:
     """Exchange the roles of labeled and unlabeled rows, and negate the scores."""
     table = reduced(counts)
     labeled, unlabeled = table.labeled, table.unlabeled
-    if not counts._countable:
+    if not counts._has_integer_counts:
         # from_table takes a unit for one row, so weights have to add up to what rows are worth.
         labeled, unlabeled = table.effective()
     return Counts.from_table(-table.score, labeled=unlabeled, unlabeled=labeled)

@@ -33,7 +33,7 @@ RANKING_TITLES = {
 
 def _point(counts: Counts, threshold: float) -> tuple[float, float, float, float]:
     """Rows, labeled rows, predicted rows and hits at a threshold."""
-    counts._check()
+    counts._check_nonempty()
     steps = counts.at(check_threshold(threshold))
     hits = steps.labeled[0].item()
     return counts.n, counts.n_labeled, hits + (steps.unlabeled + steps.negative)[0].item(), hits

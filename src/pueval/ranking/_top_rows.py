@@ -168,8 +168,8 @@ def _from_end(values: Array, index: Array) -> Array:
 
 def check_countable(counts: Counts) -> None:
     """Refuse float weights: operating points are numbers of rows."""
-    counts._check()
-    if not counts._countable:
+    counts._check_nonempty()
+    if not counts._has_integer_counts:
         raise InputError(
             "PULP and averages over all operating points count rows, and these have float "
             "weights. Leave the weights out, or give whole numbers."

@@ -58,7 +58,7 @@ class Thinned:
             "unlabeled": counts.unlabeled,
             "negative": counts.negative,
         }
-        stand_for = counts.steps().represented
+        stand_for = counts.steps().represented_positives
         if stand_for is not None:
             columns["represented"] = np.diff(stand_for)
         found = {name: column.tolist() for name, column in columns.items() if column.any()}
@@ -68,7 +68,11 @@ class Thinned:
 def affordable(counts: Counts, models: int) -> int:
     """Return how many scores the table of one of so many models can have."""
     kinds = 3 if counts.n_negative else 2
-    each = LONG + kinds * (SHORT if counts._countable else LONG) + LONG * counts.has_propensity
+    each = (
+        LONG
+        + kinds * (SHORT if counts._has_integer_counts else LONG)
+        + LONG * counts.has_propensity
+    )
     return max((ROOM // models - MODEL) // each, FEWEST)
 
 

@@ -93,8 +93,8 @@ def _bins(counts: Counts, axis: str, edges: Array, lowest: Array) -> dict[str, A
     found: dict[str, Any] = {"axis": axis, "edges": edges.tolist()}
     for name in ("labeled", "unlabeled", "negative"):
         found[name] = (-np.diff(getattr(steps, name))).tolist()
-    if steps.represented is not None:
-        found["represented"] = (-np.diff(steps.represented)).tolist()
+    if steps.represented_positives is not None:
+        found["represented"] = (-np.diff(steps.represented_positives)).tolist()
     total = _above(counts, np.array([-np.inf, lowest[0]]))
     beyond = counts.at(np.nextafter(edges[-1], np.inf))
     found["tails"] = axis in {"linear", "logit"} and bool(

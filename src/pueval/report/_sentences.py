@@ -237,7 +237,7 @@ def _arguments(ev: Evaluation) -> str:
     region, estimate = ev.region, ev.prior_estimate
     if ev.counts.has_propensity:
         given["propensity"] = "propensity"
-    if ev.counts._weighted:
+    if ev.counts._has_importance_weights:
         given["sample_weight"] = "sample_weight"
     known = estimate is None or estimate.purity_interval is None
     if estimate is not None and ev.assumptions.elsewhere:

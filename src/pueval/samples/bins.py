@@ -20,7 +20,7 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.errors import InputError
-from pueval.samples.sample import Sample, sample
+from pueval.samples.sample import Samples, make_sample
 
 # Bins between a score and twice it, where nobody asked for a number.
 DEFAULT_BINS = 4096
@@ -31,8 +31,6 @@ TINY = 2.0**-900
 HUGE = 2.0**900
 LOWEST = -np.finfo(np.float64).max
 MANTISSA = 52
-
-Samples = tuple[Sample, Sample, Sample]
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +150,7 @@ def assemble(
     for code in range(3):
         rows = kind == code
         squares = None if square is None else added(square, rows)
-        kinds.append(sample(score.copy(), added(count, rows), squares))
+        kinds.append(make_sample(score.copy(), added(count, rows), squares))
     return (kinds[0], kinds[1], kinds[2]), Binning(bins, score[wide])
 
 
@@ -164,15 +162,15 @@ def bin_samples(kinds: Samples, binning: Binning | None, bins: int) -> tuple[Sam
             size = chunk.values.size
             columns[0].append(np.full(size, code))
             columns[1].append(chunk.values.astype(np.float64))
-            columns[2].append(chunk.counted)
-            columns[3].append(chunk.squared)
+            columns[2].append(chunk.row_counts)
+            columns[3].append(chunk.squared_weights)
     if not columns[0]:
         return kinds, Binning(bins, np.empty(0))
     kind, low, count, square = (np.concatenate(column) for column in columns)
     high = low
     if binning is not None and binning.wide.size:
         high = np.where(np.isin(low, binning.wide), np.inf, low)
-    weighted = any(one.weighted for one in kinds)
+    weighted = any(one.has_importance_weights for one in kinds)
     return assemble(kind, low, high, count, square if weighted else None, bins=bins)
 
 

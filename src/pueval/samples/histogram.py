@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from pueval._typing import Array
-from pueval.samples.bins import HUGE, Binning, Samples, add_binned, assemble, lower_edges, numbered
-from pueval.samples.sample import EMPTY, Chunk, Sample, sample
+from pueval.samples.bins import HUGE, Binning, add_binned, assemble, lower_edges, numbered
+from pueval.samples.sample import EMPTY, Sample, Samples, SortedChunk, make_sample
 
 # Bins that are kept in one array. Scores that span more of them are sorted, batch by batch.
 MOST_SLOTS = 2**23
@@ -19,7 +19,7 @@ SETTLE = 16
 
 
 @dataclass(frozen=True, eq=False)
-class Kinds:
+class RowKinds:
     """Which rows of a batch are of which kind: 0 labeled, 1 unlabeled, 2 negative.
 
     Attributes
@@ -34,7 +34,7 @@ class Kinds:
     others: tuple[tuple[int, Array], ...]
 
     @classmethod
-    def of(cls, y: Array, values: Sequence[Any]) -> Kinds | None:
+    def of(cls, y: Array, values: Sequence[Any]) -> RowKinds | None:
         """Tell rows apart by the label values of the three kinds; None if one has no such label."""
         nothing = np.zeros(0, dtype=bool)
         masks = [nothing if value is None else y == value for value in values]
@@ -87,7 +87,7 @@ class Histogram:
         self._last = numbered(np.array([HUGE]), bins)[1]
         self._rest: tuple[Samples, Binning | None] = ((EMPTY, EMPTY, EMPTY), None)
 
-    def add(self, kinds: Kinds, score: Array, weight: Array | None = None) -> bool:
+    def add(self, kinds: RowKinds, score: Array, weight: Array | None = None) -> bool:
         """Count rows; say whether all scores are finite, without which nothing is counted."""
         if not score.size:
             return True
@@ -116,7 +116,7 @@ class Histogram:
         self._compare(number, values)
         return True
 
-    def _add_weighted(self, kinds: Kinds, values: Array, weight: Array) -> bool:
+    def _add_weighted(self, kinds: RowKinds, values: Array, weight: Array) -> bool:
         if not np.isfinite(values).all():
             return False
         # A row that counts no times must not make its bin look wide.
@@ -215,7 +215,7 @@ class Histogram:
         edges = lower_edges(there + self._start, self.bins)
         score = np.where(wide, edges, self._value[there])
         labeled, unlabeled, negative = (
-            sample(
+            make_sample(
                 score.copy(), column[there], self._square[code, there] if self.weighted else None
             )
             for code, column in enumerate(count)
@@ -233,7 +233,7 @@ class Histogram:
 
 def _whole(kind: Sample) -> Sample:
     chunks = tuple(
-        chunk if chunk.count is None else Chunk(chunk.values, chunk.count.astype(np.int64))
+        chunk if chunk.count is None else SortedChunk(chunk.values, chunk.count.astype(np.int64))
         for chunk in kind.chunks
     )
     return Sample(chunks)

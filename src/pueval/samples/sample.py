@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from pueval._typing import Array
-from pueval.samples.selection import keyed_floats, ordered_keys, select
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+from pueval.samples.selection import float_sort_keys, floats_from_sort_keys, select_by_rank
+from pueval.samples.threads import map_in_threads
 
 # More chunks than this are merged into one, so that adding many batches stays cheap to look up.
 MOST_CHUNKS = 16
@@ -25,23 +21,6 @@ THREADED_LOOKUP = 20_000
 BLOCK = 65_536
 # Sums of weights closer than this share of all are taken as equal.
 ROUNDING = 1e-12
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):  # not everywhere
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """Apply ``function`` to every item, on all cores; NumPy sorts and searches without the GIL."""
-    items = list(items)
-    workers = min(len(items), cores())
-    if workers < 2:
-        return [function(item) for item in items]
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(function, items))
 
 
 def _as_type(thresholds: Array, dtype: np.dtype[Any]) -> tuple[Array, Array | bool]:
@@ -59,7 +38,7 @@ def _as_type(thresholds: Array, dtype: np.dtype[Any]) -> tuple[Array, Array | bo
 
 
 @dataclass(frozen=True, eq=False)
-class Chunk:
+class SortedChunk:
     """Ascending values, each standing for ``count`` rows (for one row where ``count`` is None).
 
     Where rows have float weights, ``count`` is the sum of weights and ``square`` that of their
@@ -71,7 +50,9 @@ class Chunk:
     square: Array | None = None
 
     @classmethod
-    def of(cls, values: Array, count: Array | None = None, square: Array | None = None) -> Chunk:
+    def of(
+        cls, values: Array, count: Array | None = None, square: Array | None = None
+    ) -> SortedChunk:
         """Sort the values (and what belongs to them); takes ownership of ``values``."""
         if count is None:
             values.sort()
@@ -80,14 +61,14 @@ class Chunk:
         return cls(values[order], count[order], None if square is None else square[order])
 
     @property
-    def counted(self) -> Array:
+    def row_counts(self) -> Array:
         """The count of each value."""
         return np.ones(self.values.size, dtype=np.int64) if self.count is None else self.count
 
     @property
-    def squared(self) -> Array:
+    def squared_weights(self) -> Array:
         """The sum of squared weights of each value."""
-        return self.counted if self.square is None else self.square
+        return self.row_counts if self.square is None else self.square
 
     @cached_property
     def from_top(self) -> Array:
@@ -102,7 +83,7 @@ class Chunk:
         """The weight of all values."""
         return self.values.size if self.count is None else self.from_top[0].item()
 
-    def around(self, thresholds: Array) -> tuple[Array, Array]:
+    def cumulative_counts(self, thresholds: Array) -> tuple[Array, Array]:
         """Weight above, and weight at or above, each threshold."""
         values = self.values
         wanted, exact = _as_type(thresholds, values.dtype)
@@ -117,7 +98,7 @@ class Chunk:
         above[tied] = values.size - right if self.count is None else self.from_top[right]
         return above, at_or_above
 
-    def between(self, thresholds: Array) -> Array:
+    def counts_between(self, thresholds: Array) -> Array:
         """Weight from each of some descending thresholds up to the one before.
 
         Added up piece by piece: differences of long sums would lose small weights.
@@ -125,7 +106,7 @@ class Chunk:
         wanted, _ = _as_type(thresholds[::-1], self.values.dtype)
         start = np.searchsorted(self.values, wanted, side="left")
         filled = np.flatnonzero(np.diff(start, append=self.values.size))
-        counted = self.counted
+        counted = self.row_counts
         found = np.zeros(start.size, dtype=counted.dtype)
         if filled.size:
             found[filled] = np.add.reduceat(counted, start[filled])
@@ -152,7 +133,7 @@ class Sample:
         None of them empty.
     """
 
-    chunks: tuple[Chunk, ...]
+    chunks: tuple[SortedChunk, ...]
 
     @cached_property
     def total(self) -> int | float:
@@ -160,40 +141,42 @@ class Sample:
         return sum(chunk.total for chunk in self.chunks)
 
     @property
-    def weighted(self) -> bool:
+    def has_importance_weights(self) -> bool:
         """Whether rows have float weights of which the squares are known."""
         return any(chunk.square is not None for chunk in self.chunks)
 
     @property
-    def squared(self) -> Sample:
+    def with_squared_weights(self) -> Sample:
         """The same values, weighing the sum of the squared weights of their rows."""
-        return self._squared if self.weighted else self
+        return self._squared if self.has_importance_weights else self
 
     @cached_property
     def _squared(self) -> Sample:
-        return Sample(tuple(Chunk(chunk.values, chunk.squared) for chunk in self.chunks))
+        return Sample(
+            tuple(SortedChunk(chunk.values, chunk.squared_weights) for chunk in self.chunks)
+        )
 
     @property
-    def effective(self) -> float:
+    def effective_size(self) -> float:
         """The number of equally weighted rows that carry as much information (Kish)."""
-        squares = self.squared.total
+        squares = self.with_squared_weights.total
         return self.total**2 / squares if squares else 0.0
 
     @property
-    def countable(self) -> bool:
+    def has_integer_counts(self) -> bool:
         """Whether every row counts a whole number of times."""
         return all(c.count is None or c.count.dtype.kind in "iu" for c in self.chunks)
 
-    def around(self, thresholds: Array) -> tuple[Array, Array]:
+    def cumulative_counts(self, thresholds: Array) -> tuple[Array, Array]:
         """Weight above, and weight at or above, each threshold."""
 
-        def look_up(chunk: Chunk) -> tuple[Array, Array]:
-            return chunk.around(thresholds)
+        def look_up(chunk: SortedChunk) -> tuple[Array, Array]:
+            return chunk.cumulative_counts(thresholds)
 
         if thresholds.size < THREADED_LOOKUP:
             parts = [look_up(chunk) for chunk in self.chunks]
         else:
-            parts = in_threads(look_up, self.chunks)
+            parts = map_in_threads(look_up, self.chunks)
         if not parts:
             zero = np.zeros(thresholds.shape, dtype=np.int64)
             return zero, zero
@@ -209,7 +192,7 @@ class Sample:
             lowest = np.minimum(lowest, chunk.next_above(thresholds))
         return lowest
 
-    def few(self, most: int) -> Array | None:
+    def distinct_if_few(self, most: int) -> Array | None:
         """Return the distinct values if they are at most so many."""
         found = np.empty(0)
         for chunk in self.chunks:
@@ -222,7 +205,7 @@ class Sample:
                     return None
         return found
 
-    def ranked(self, below: Array) -> Array:
+    def quantiles(self, below: Array) -> Array:
         """Lowest values that, with all lower ones, weigh more than ``below``.
 
         The same whether rows are in one chunk or in many, one by one or counted.
@@ -230,17 +213,17 @@ class Sample:
         below = below + self.total * ROUNDING  # sums of weights are rounded
         if all(chunk.count is None for chunk in self.chunks):
             rank = np.minimum(below.astype(np.intp), self.total - 1)
-            return select([chunk.values for chunk in self.chunks], rank)
+            return select_by_rank([chunk.values for chunk in self.chunks], rank)
         # Bisection over all floats: no value needs to be moved.
         beyond = self.total - below
-        low, high = (np.full(below.shape, key) for key in ordered_keys(ends([self])))
+        low, high = (np.full(below.shape, key) for key in float_sort_keys(score_range([self])))
         while np.any(low < high):
             middle = (low >> 1) + (high >> 1) + (low & high & 1)
-            enough = self.around(keyed_floats(middle))[0] < beyond
+            enough = self.cumulative_counts(floats_from_sort_keys(middle))[0] < beyond
             low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
-        return keyed_floats(low)
+        return floats_from_sort_keys(low)
 
-    def descending(self) -> tuple[Array, Array]:
+    def distinct_cumulative(self) -> tuple[Array, Array]:
         """Distinct values, descending, and the weight at or above each."""
         if not self.chunks:
             return np.empty(0), np.empty(0, dtype=np.int64)
@@ -253,16 +236,16 @@ class Sample:
         reached = values.size - first if merged.count is None else merged.from_top[first]
         return values[first], reached
 
-    def distinct(self) -> tuple[Array, Array]:
+    def distinct_counts(self) -> tuple[Array, Array]:
         """Distinct values, descending, and the weight of each."""
-        values, reached = self.descending()
+        values, reached = self.distinct_cumulative()
         return values, np.diff(reached, prepend=reached.dtype.type(0))
 
-    def between(self, thresholds: Array) -> Array:
+    def counts_between(self, thresholds: Array) -> Array:
         """Weight from each of some descending thresholds up to the one before; exact if small."""
         return reduce(
             np.add,
-            [chunk.between(thresholds) for chunk in self.chunks],
+            [chunk.counts_between(thresholds) for chunk in self.chunks],
             np.zeros(thresholds.size, dtype=np.int64),
         )
 
@@ -273,14 +256,17 @@ class Sample:
         values = np.concatenate([c.values for c in self.chunks])
         count = square = None
         if any(c.count is not None for c in self.chunks):
-            count = np.concatenate([c.counted for c in self.chunks])
-        if self.weighted:
-            square = np.concatenate([c.squared for c in self.chunks])
-        return Sample((Chunk.of(values, count, square),))
+            count = np.concatenate([c.row_counts for c in self.chunks])
+        if self.has_importance_weights:
+            square = np.concatenate([c.squared_weights for c in self.chunks])
+        return Sample((SortedChunk.of(values, count, square),))
 
-    def times(self, factor: float) -> Sample:
+    def scaled(self, factor: float) -> Sample:
         """Return the same rows, each weighing so many times as much."""
-        chunks = (Chunk(c.values, factor * c.counted, factor**2 * c.squared) for c in self.chunks)
+        chunks = (
+            SortedChunk(c.values, factor * c.row_counts, factor**2 * c.squared_weights)
+            for c in self.chunks
+        )
         return Sample(tuple(chunks))
 
     def __add__(self, other: Sample) -> Sample:
@@ -289,15 +275,17 @@ class Sample:
 
 
 EMPTY = Sample(())
+# The labeled rows, the unlabeled rows and the known negatives.
+Samples = tuple[Sample, Sample, Sample]
 
 
-def ends(kinds: Iterable[Sample]) -> tuple[Any, Any]:
+def score_range(kinds: Iterable[Sample]) -> tuple[Any, Any]:
     """Return the lowest and the highest value of some samples, not all of them empty."""
     columns = [chunk.values for kind in kinds for chunk in kind.chunks]
     return min(column[0] for column in columns), max(column[-1] for column in columns)
 
 
-def sample(values: Array, count: Array | None = None, square: Array | None = None) -> Sample:
+def make_sample(values: Array, count: Array | None = None, square: Array | None = None) -> Sample:
     """Make a sample of unsorted values; takes ownership of ``values``.
 
     ``count`` says how many rows have a value; or it is the sum of their weights, and ``square``
@@ -308,9 +296,9 @@ def sample(values: Array, count: Array | None = None, square: Array | None = Non
         if not kept.all():
             values, count = values[kept], count[kept]
             square = None if square is None else square[kept]
-    return Sample((Chunk.of(values, count, square),)) if values.size else EMPTY
+    return Sample((SortedChunk.of(values, count, square),)) if values.size else EMPTY
 
 
-def weighted_sample(values: Array, weight: Array) -> Sample:
+def make_weighted_sample(values: Array, weight: Array) -> Sample:
     """Make a sample of rows with weights: integers say how often a row counts."""
-    return sample(values, weight, np.square(weight) if weight.dtype.kind == "f" else None)
+    return make_sample(values, weight, np.square(weight) if weight.dtype.kind == "f" else None)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pueval._typing import Array
 
 
-def select(columns: list[Array], rank: Array) -> Array:
+def select_by_rank(columns: list[Array], rank: Array) -> Array:
     """Return the values that have a rank, from 0, among those of several ascending columns.
 
     Of every column a window is left in which the value may be. As long as there are several, one of
@@ -41,13 +41,13 @@ def select(columns: list[Array], rank: Array) -> Array:
     return found
 
 
-def ordered_keys(values: Any) -> Array:
+def float_sort_keys(values: Any) -> Array:
     """Return whole numbers in the order of floats."""
     bits = np.asarray(values, dtype=np.float64).view(np.int64)
     return bits ^ ((bits >> 63) & np.iinfo(np.int64).max)
 
 
-def keyed_floats(keys: Array) -> Array:
+def floats_from_sort_keys(keys: Array) -> Array:
     """Return the floats that have these keys."""
     floats: Array = (keys ^ ((keys >> 63) & np.iinfo(np.int64).max)).view(np.float64)
     return floats

@@ -83,7 +83,7 @@ class ScoreFunction:
         counts = Counts.from_arrays(
             y_true, score, sample_weight=sample_weight, propensity=propensity, **labels
         )
-        counts._check()
+        counts._check_nonempty()
         name = self.measure
         self._check_propensity(prior, given=propensity is not None)
         if isinstance(name, str) and name in RANKINGS:

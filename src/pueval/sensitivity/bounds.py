@@ -242,11 +242,11 @@ def claesen_bounds(
     >>> bool(low < 0.855 < high)                                     # the true AUC
     True
     """
-    counts._check()
+    counts._check_nonempty()
     counts._refuse_propensities("this bound")
     if not counts.n_unlabeled:
         raise InputError("there are no unlabeled rows, so nothing needs bounding.")
-    if not counts._countable:
+    if not counts._has_integer_counts:
         raise InputError("bounds count rows, and these have float weights. Leave the weights out.")
     check_fraction("level", level)
     lowest, highest = prior if isinstance(prior, tuple) else (prior, prior)

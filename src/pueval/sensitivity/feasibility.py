@@ -105,7 +105,7 @@ def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -
     >>> round(largest_prior(Counts.from_arrays(y, score)).prior, 2)
     0.29
     """
-    counts._check()
+    counts._check_nonempty()
     counts._refuse_propensities("the largest prior")
     Mixture(0.0, purity)
     check_fraction("level", level)
@@ -149,7 +149,7 @@ def _sides(counts: Counts, level: float, *, upper: bool) -> list[_Side]:
     With ``upper``, upper limits for the other rows and lower ones for the labeled, for scores
     at or beyond the threshold; without, the reverse, for scores strictly beyond.
     """
-    score, reached = counts._labeled_distribution
+    score, reached = counts._cumulative_labeled
     # Ranks 1, √2, 2, … of labeled rows, in units of the effective number of rows.
     total, (n_labeled, n_other) = counts.n_labeled, counts.effective_sizes
     grid = 2 ** np.arange(0, np.log2(max(n_labeled, 1)) + 1e-9, 0.5)
@@ -166,7 +166,7 @@ def _sides(counts: Counts, level: float, *, upper: bool) -> list[_Side]:
             index = np.searchsorted(reached[:-1], total * (1 + 1e-12) - rank, side="right")
         threshold = score[index]
         labeled_above = np.where(index > 0, reached[index - 1], 0)
-        above, at_or_above = counts._background_counts(threshold)
+        above, at_or_above = counts._cumulative_background(threshold)
         others = counts.n_unlabeled + counts.n_negative
         if from_top:
             inside = at_or_above if upper else above

@@ -144,9 +144,9 @@ def auc_bounds(counts: Counts, mixture: Mixture, bias: float) -> tuple[float, fl
     cut have weight Λ and all others 1; one scan finds the cut. A row stands for at least itself,
     so that no more rows can have weight Λ than there are hidden positives for.
     """
-    score, reached = counts._labeled_distribution
+    score, reached = counts._cumulative_labeled
     count = np.diff(reached, prepend=0)
-    above, at_or_above = counts._background_counts(score)
+    above, at_or_above = counts._cumulative_background(score)
     before = reached - count
     total = counts.n
     placement = (total - (before + reached + above + at_or_above) / 2) / total

@@ -6,13 +6,13 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.samples.bins import DEFAULT_BINS, add_binned
-from pueval.samples.histogram import Histogram, Kinds
+from pueval.samples.histogram import Histogram, RowKinds
 from pueval.sources import bin_choice as limits
 from pueval.sources.arrays import EXACT, read_arrays
 from pueval.sources.bin_choice import Bins, Counted
 from pueval.sources.labels import LabelValues
 
-Batch = tuple[Kinds, Array, list[Array], Array | None]
+Batch = tuple[RowKinds, Array, list[Array], Array | None]
 
 
 class Accumulator:
@@ -71,7 +71,7 @@ class Accumulator:
 
     def add(self, y: Array, scores: list[Array], sample_weight: Array | None) -> bool:
         """Take rows without missing values; say whether labels are known and scores finite."""
-        kinds = Kinds.of(y, self.labels.kinds)
+        kinds = RowKinds.of(y, self.labels.kinds)
         if kinds is None:
             return False
         self.rows += len(y)

@@ -12,13 +12,13 @@ from pueval.errors import InputError
 from pueval.samples.sample import (
     EMPTY,
     MOST_CHUNKS,
-    Chunk,
     Sample,
-    cores,
-    in_threads,
-    sample,
-    weighted_sample,
+    Samples,
+    SortedChunk,
+    make_sample,
+    make_weighted_sample,
 )
+from pueval.samples.threads import available_cores, map_in_threads
 from pueval.sources.labels import LabelValues, infinite, is_missing, missing, missing_labels
 
 # Arrays shorter than this are sorted on one core: starting a thread costs more than it saves.
@@ -32,7 +32,6 @@ EXACT = 2**53
 # The same for float32.
 SMALL = 2**24
 
-Samples = tuple[Sample, Sample, Sample]
 FloatType = type[np.floating[Any]]
 
 
@@ -56,7 +55,7 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, sample_weight: Any =
     kept_as = float_type(score)
     if score.nbytes >= LARGE:
         _keep_memory()
-    parts = min(cores(), MOST_CHUNKS) if len(y) >= THREADED_ROWS else 1
+    parts = min(available_cores(), MOST_CHUNKS) if len(y) >= THREADED_ROWS else 1
     edges = np.linspace(0, len(y), parts + 1).astype(int)
 
     def read(part: int) -> Samples | None:
@@ -65,7 +64,7 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, sample_weight: Any =
         return _read(y[rows], score[rows], part_weight, labels, kept_as)
 
     samples: list[Samples] = []
-    for part in in_threads(read, range(parts)):
+    for part in map_in_threads(read, range(parts)):
         if part is None:
             raise _bad_labels(y, labels)
         samples.append(part)
@@ -85,7 +84,7 @@ def _read(
         if sum(map(np.count_nonzero, masks)) != len(y):
             return None
         score = score.astype(kept_as, copy=False)
-        return _three(weighted_sample(score[mask], sample_weight[mask]) for mask in masks)
+        return _three(make_weighted_sample(score[mask], sample_weight[mask]) for mask in masks)
     # Most rows are of one kind. To sort the others to the end, as +inf, is faster than to pick it.
     usual = int(np.argmax([np.count_nonzero(mask) for mask in _masks(y[:BLOCK], labels)]))
     padded = np.empty(len(y), dtype=kept_as)
@@ -103,10 +102,10 @@ def _read(
                 picked[kind].append(values[mask])
             block[index] = np.inf
     padded.sort()
-    samples = [sample(np.concatenate(parts)) if parts else EMPTY for parts in picked]
+    samples = [make_sample(np.concatenate(parts)) if parts else EMPTY for parts in picked]
     found = len(y) - sum(one.total for one in samples)
     if found:
-        samples[usual] = Sample((Chunk(padded[:found]),))
+        samples[usual] = Sample((SortedChunk(padded[:found]),))
     return _three(samples)
 
 

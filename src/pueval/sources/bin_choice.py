@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Literal
 
-from pueval.samples.bins import Binning, Samples, check_bins
+from pueval.samples.bins import Binning, check_bins
+from pueval.samples.sample import Samples
 
 # A number of bins; None for none, however many scores there are; "auto" for none up to a limit.
 Bins = int | Literal["auto"] | None

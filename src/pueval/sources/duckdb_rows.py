@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pueval.errors import InputError, require
-from pueval.samples.sample import cores
+from pueval.samples.threads import available_cores
 from pueval.sources.arrays import EXACT
 from pueval.sources.columns import Columns
 from pueval.sources.duckdb_files import pick_columns, read_csv_files, read_table, unreadable
@@ -159,7 +159,7 @@ def opened(place: Place, columns: Columns, labels: LabelValues) -> Iterator[Rows
     duckdb = require("duckdb", extra="cli", purpose="reading files")
     wanted = {"label": (columns.label, "label")} | _wanted(columns)
     wanted |= {f"g{k}": (name, "group") for k, name in enumerate(columns.by)}
-    with duckdb.connect(config={"threads": cores()}) as connection:
+    with duckdb.connect(config={"threads": available_cores()}) as connection:
         connection.execute("SET preserve_insertion_order = false")
         try:
             if place.format == "csv":

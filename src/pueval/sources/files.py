@@ -9,7 +9,7 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.errors import InputError, require
-from pueval.samples.sample import cores, in_threads
+from pueval.samples.threads import available_cores, map_in_threads
 from pueval.sources.accumulate import Accumulator, combine
 from pueval.sources.arrays import EXACT, check_total
 from pueval.sources.bin_choice import Bins, Counted, Tallies
@@ -77,7 +77,7 @@ def _stream(place: Place, rows: Rows, bins: Bins) -> list[Counted]:
         if accumulator.pours and plain and place.format == "parquet" and rows.plain_numbers():
             groups = find_row_groups(place.files, rows.columns.numeric)
         if groups is not None:
-            accumulators = [accumulator.another() for _ in range(cores())]
+            accumulators = [accumulator.another() for _ in range(available_cores())]
 
             def work(one: Accumulator) -> bool:
                 for batch in read_batches(groups, rows.columns.numeric):
@@ -86,7 +86,7 @@ def _stream(place: Place, rows: Rows, bins: Bins) -> list[Counted]:
                     del batch
                 return True
 
-            usable = all(in_threads(work, accumulators))
+            usable = all(map_in_threads(work, accumulators))
         else:
             accumulators = [accumulator]
             reader = rows.numbers(plain=plain).to_arrow_reader(BATCH)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pueval.errors import InputError
-from pueval.samples.sample import Sample, sample, weighted_sample
+from pueval.samples.sample import Sample, make_sample, make_weighted_sample
 from pueval.sources.arrays import as_weights, check_order, equal_labels, one_column
 from pueval.sources.labels import LabelValues
 
@@ -45,8 +45,8 @@ def represented(
         )
     values = one_column(score, "score")[mask].astype(np.float64)
     if sample_weight is None:
-        return weighted_sample(values, 1 / chance)
+        return make_weighted_sample(values, 1 / chance)
     weights = as_weights(one_column(sample_weight, "sample_weight"))[mask]
     # Whole weights are rows that occur several times.
     square = weights**2 if weights.dtype.kind == "f" else weights
-    return sample(values, weights / chance, square / chance**2)
+    return make_sample(values, weights / chance, square / chance**2)

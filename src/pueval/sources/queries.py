@@ -19,7 +19,7 @@ from narwhals.exceptions import DuplicateError
 from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.samples.bins import DEFAULT_BINS, LOWEST, assemble
-from pueval.samples.sample import sample
+from pueval.samples.sample import make_sample
 from pueval.sources import bin_choice as limits
 from pueval.sources.arrays import EXACT, SMALL, check_total
 from pueval.sources.bin_choice import Bins, Counted, Tallies
@@ -352,7 +352,7 @@ def _counted(part: dict[str, Array], bins: int | None, *, automatic: bool, whole
         rows = kind == code
         values, times = part["score"][rows] + 0.0, count[rows]
         if square is None:
-            made.append(sample(values, None if np.all(times == 1) else times))
+            made.append(make_sample(values, None if np.all(times == 1) else times))
         else:
-            made.append(sample(values, times, square[rows]))
+            made.append(make_sample(values, times, square[rows]))
     return (made[0], made[1], made[2]), None

@@ -8,7 +8,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from pueval.errors import InputError
-from pueval.samples.bins import Binning, Samples, assemble
+from pueval.samples.bins import Binning, assemble
+from pueval.samples.sample import Samples
 from pueval.sources.arrays import EXACT
 from pueval.sources.columns import Columns, check_column
 from pueval.sources.expressions import bin_of, label_matches

@@ -19,8 +19,8 @@ import numpy as np
 from pueval._typing import Array
 from pueval._writing import replacement
 from pueval.errors import InputError, require
-from pueval.samples.bins import Binning, Samples
-from pueval.samples.sample import Sample, sample
+from pueval.samples.bins import Binning
+from pueval.samples.sample import Sample, Samples, make_sample
 
 # Raise it when an older pueval could not read a file any more, or would read it wrongly.
 VERSION = 2
@@ -53,10 +53,10 @@ def write_counts(
         "totals": [column.sum().item() for column in columns],
     }
     squares: dict[str, Array] = {}
-    if any(kind.weighted for kind in kinds):
+    if any(kind.has_importance_weights for kind in kinds):
         squares = {
             # Where nothing is left of a weight beside others, nothing is of its square.
-            name: np.where(column > 0, kind.squared.between(score), 0)
+            name: np.where(column > 0, kind.with_squared_weights.counts_between(score), 0)
             for name, column, kind in zip(SQUARES, columns, kinds, strict=True)
         }
     content = arrow.table(
@@ -121,7 +121,7 @@ def load_counts(path: Path_) -> tuple[Samples, Binning | None]:
         # From the lowest score up: sorted already. What counts rows has no other weights.
         weighed = square is not None and column.dtype.kind == "f"
         made.append(
-            sample(
+            make_sample(
                 score[::-1].copy(), column[::-1].copy(), square[::-1].copy() if weighed else None
             )
         )

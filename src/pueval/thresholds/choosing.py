@@ -232,8 +232,8 @@ def neighbors(counts: Counts, threshold: float) -> Array:
     found = [np.array([threshold])]
     for kind in counts._samples:
         if kind.chunks:
-            above = float(kind.around(found[0])[1][0])
+            above = float(kind.cumulative_counts(found[0])[1][0])
             step = max(math.sqrt(above), 4.0)
             ranks = np.unique(np.round(above + step * NEIGHBORS).clip(1, kind.total))
-            found.append(kind.ranked(kind.total - ranks).astype(np.float64))
+            found.append(kind.quantiles(kind.total - ranks).astype(np.float64))
     return np.unique(np.concatenate(found))

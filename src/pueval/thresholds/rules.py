@@ -16,7 +16,7 @@ from pueval.core.measures import AREAS, MEASURES, Measure, cost, find_measure
 from pueval.core.rates import Rates
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.samples.sample import ends
+from pueval.samples.sample import score_range
 
 # With fewer labeled rows at or above a threshold, precision there is mostly chance.
 LEAST_LABELED = 10
@@ -148,14 +148,14 @@ def _top(counts: Counts, target: Target, wanted: float) -> Rule:
             f"top must be a number of rows between 1 and the {size:,g} of the target "
             f"({target}); got {wanted!r}."
         )
-    if wanted < 1 and counts._countable:
+    if wanted < 1 and counts._has_integer_counts:
         raise InputError(
             f"top is a number of rows; got {wanted!r}. For that share of the {size:,g} rows give "
             f"top={wanted * size:.0f}."
         )
 
     def beyond(threshold: float) -> float:
-        return float(sum(kind.around(np.array([threshold]))[1][0] for kind in kinds))
+        return float(sum(kind.cumulative_counts(np.array([threshold]))[1][0] for kind in kinds))
 
     def exact() -> float:
         lowest = math.inf
@@ -169,7 +169,7 @@ def _top(counts: Counts, target: Target, wanted: float) -> Rule:
             if low < values.size:
                 lowest = min(lowest, float(values[low]))
         if math.isinf(lowest):
-            highest = float(ends(kinds)[1])
+            highest = float(score_range(kinds)[1])
             raise InputError(
                 f"no threshold has at most {wanted:,g} rows at or above it: "
                 f"{beyond(highest):,g} share the highest score, {highest:g}. Ask for as many."
@@ -194,7 +194,7 @@ def _first(goodness: Array) -> Array:
 
 def _highest(counts: Counts) -> float:
     """Return the highest threshold with enough labeled rows at or above it."""
-    score, reached = counts._labeled_distribution
+    score, reached = counts._cumulative_labeled
     share = min(LEAST_LABELED / counts.effective_sizes[0], 0.5)
     return float(score[np.searchsorted(reached, share * counts.n_labeled * (1 - ROUNDING))])
 

@@ -19,8 +19,9 @@ from pueval.core.mixture import Mixture
 from pueval.core.rates import Shares, correct_pair
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.samples.sample import Sample, in_threads
+from pueval.samples.sample import Sample
 from pueval.samples.steps import Steps
+from pueval.samples.threads import map_in_threads
 from pueval.uncertainty.intervals import IntervalOptions
 
 # Thresholds between which rows are drawn again. With fewer labeled scores than half of them
@@ -104,7 +105,7 @@ def _draw_rows(
     columns = (steps.labeled, steps.unlabeled, steps.negative)
     # One row more, spread like all rows: or no other row than those seen could ever be drawn.
     pooled = np.diff(sum(columns), prepend=0) / counts.n
-    sizes = [max(round(kind.effective), 1) if kind.total else 0 for kind in counts._samples]
+    sizes = [max(round(kind.effective_size), 1) if kind.total else 0 for kind in counts._samples]
     times = [np.full(options.n_resamples, size) for size in sizes]
     if counts.has_propensity:
         every = sum(sizes)
@@ -126,7 +127,7 @@ def _draw_rows(
             return np.zeros(thresholds.size), np.zeros((1, thresholds.size))
         each = _row_weights(sample, thresholds)
         if np.ptp(each) > EVEN * each.max():
-            rows = sample.between(thresholds) / each + pooled
+            rows = sample.counts_between(thresholds) / each + pooled
             each /= np.sum(rows * each)
             cells = rows * each
             drawn = _poisson(rows, options, generators[kind], advance) * each
@@ -139,7 +140,7 @@ def _draw_rows(
         return cells, _multinomial(times[kind], cells, generators[kind], advance)
 
     with progress_bar("resamples", _blocks(options) * sum(map(bool, sizes))) as advance:
-        cells, found = zip(*in_threads(redraw, range(len(sizes))), strict=True)
+        cells, found = zip(*map_in_threads(redraw, range(len(sizes))), strict=True)
     expected = [np.cumsum(each) for each in cells]
     drawn = [
         np.cumsum(each, axis=1) / max(size, 1) for each, size in zip(found, sizes, strict=True)
@@ -160,9 +161,11 @@ def _draw_rows(
 
 def _row_weights(sample: Sample, thresholds: Array) -> Array:
     """Return what a row of each cell weighs, Σw²/Σw; where there are none, what all do."""
-    each = np.full(thresholds.size, sample.squared.total / sample.total)
-    if sample.weighted:
-        weight, square = (one.between(thresholds) for one in (sample, sample.squared))
+    each = np.full(thresholds.size, sample.with_squared_weights.total / sample.total)
+    if sample.has_importance_weights:
+        weight, square = (
+            one.counts_between(thresholds) for one in (sample, sample.with_squared_weights)
+        )
         np.divide(square, weight, out=each, where=square > 0)
     return each
 
@@ -204,17 +207,21 @@ def _stand_for(
     how far rows differ within cells is known for all cells together, from the sum of squares. In
     a cell without labeled rows it is the mean of all.
     """
-    represented, labeled = counts._propensity_weighted(), counts._samples[0]
-    assert steps.represented is not None  # noqa: S101 - for the type checker
-    rows, positives = (np.diff(each, prepend=0) for each in (steps.labeled, steps.represented))
+    represented, labeled = counts._inverse_propensity_sample(), counts._samples[0]
+    assert steps.represented_positives is not None  # noqa: S101 - for the type checker
+    rows, positives = (
+        np.diff(each, prepend=0) for each in (steps.labeled, steps.represented_positives)
+    )
     seen = rows > 0
     mean = np.full(rows.size, represented.total / labeled.total)
     mean[seen] = positives[seen] / rows[seen]
     # Sums over rows of 1/propensity², as they are and as if equal within cells.
-    squares = represented.squared.total * labeled.total / labeled.squared.total
+    squares = (
+        represented.with_squared_weights.total * labeled.total / labeled.with_squared_weights.total
+    )
     variation = math.sqrt(max(squares / np.sum(positives[seen] * mean[seen]) - 1, 0.0))
     middle = np.cumsum(mean * np.diff(expected, prepend=0))
-    noise = variation * np.sqrt(drawn / labeled.effective) * rng.normal(size=drawn.shape)
+    noise = variation * np.sqrt(drawn / labeled.effective_size) * rng.normal(size=drawn.shape)
     number = np.maximum(mean * (drawn + noise), mean[seen].min() * drawn)
     return middle / middle[-1], np.cumsum(number, axis=1) * represented.total / middle[-1]
 
@@ -243,7 +250,7 @@ def _draw_labels(
     Labels are drawn without replacement. Their counts then have the covariance of a draw
     with replacement times (positives − labels) / (positives − 1), and are drawn so.
     """
-    if not counts._countable:
+    if not counts._has_integer_counts:
         raise InputError(
             'variance="labeling" is about single rows that are labeled or not; rows with float '
             "weights cannot be drawn so. Leave out the weights, or use variance='sampling'."

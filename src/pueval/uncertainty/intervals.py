@@ -171,12 +171,14 @@ def _variance_of_mean(values: Array, steps: Steps, reached: Array, sample: Sampl
     """Variance of the mean of values that the rows of one kind have at the thresholds of steps."""
     weight = np.diff(reached, prepend=0)
     square = weight
-    if sample.weighted:
+    if sample.has_importance_weights:
         # The threshold of a step just above a score is that of another kind, perhaps far above.
-        there = np.maximum.accumulate(sample.squared.around(steps.threshold)[1])
+        there = np.maximum.accumulate(
+            sample.with_squared_weights.cumulative_counts(steps.threshold)[1]
+        )
         square = np.diff(there, prepend=0)
     mean = np.average(values, weights=weight)
-    rows = sample.effective
+    rows = sample.effective_size
     variance = float(np.sum(square * (values - mean) ** 2)) / sample.total**2 * rows
     return float(with_pseudo_observation(variance, (mean - 0.5) ** 2, rows))
 
