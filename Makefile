@@ -89,7 +89,7 @@ $(VENV)/demo.stamp: $(VENV)/ready.stamp pyproject.toml
 
 $(VENV)/dev.stamp: $(VENV)/ready.stamp pyproject.toml
 	@echo "Installing pueval and its test dependencies …"
-	@$(INSTALL) --editable . --group dev
+	@$(INSTALL) --editable ".[all,dask,polars]" --group dev
 	@touch $@
 
 $(VENV)/docs.stamp: $(VENV)/dev.stamp pyproject.toml
