@@ -112,7 +112,7 @@ class TestEvaluation:
         assert "f1" in ev
         assert "naive" not in ev
         assert ev.get("naive", 0) == 0
-        assert ev.get("f2") == ev["f2"] == ev.here["f2"]
+        assert ev.get("f2") == ev["f2"] == ev.operating_point["f2"]
         with pytest.raises(KeyError, match="^there is no measure 'naive'"):
             ev["naive"]
         assert {ev: "can be a key"}[ev]

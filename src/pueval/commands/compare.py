@@ -38,7 +38,7 @@ from pueval.comparison.comparison_text import (
     value_rows,
 )
 from pueval.comparison.paired import check_names
-from pueval.evaluation.evaluation_text import HEADLINES
+from pueval.evaluation.measure_titles import HEADLINE_MEASURES
 from pueval.sources.columns import Columns
 from pueval.sources.file_rows import KINDS, read_rows
 from pueval.sources.labels import LabelValues
@@ -126,7 +126,7 @@ def compare_command(
         unlabeled_label=not_labeled,
         negative_label=known_negative,
     )
-    measures = tuple(measure or HEADLINES)
+    measures = tuple(measure or HEADLINE_MEASURES)
     shown = _tables(comparison, measures, ranking=ranking)
     if json_path is not None:
         write_json(json_path, {"file": file, "label": label} | comparison.to_dict())

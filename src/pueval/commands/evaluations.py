@@ -7,7 +7,8 @@ import sys
 from pueval.commands.terminal import print_roc_curves, say, show_table
 from pueval.counts.counts import Counts
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.evaluation_text import TITLES, assumed, taken_as_exact
+from pueval.evaluation.evaluation_text import assumed, taken_as_exact
+from pueval.evaluation.measure_titles import TITLES
 from pueval.ranking import RANKING_TITLES
 from pueval.text.numbers import CLIPPED_NOTE, format_count, format_level, format_number
 
@@ -17,7 +18,11 @@ def print_evaluations(
 ) -> None:
     """Print what was assumed, all measures, small curves, and what the limits mean."""
     first = next(iter(evaluations.values()))
-    own = [k for k, ev in evaluations.items() if ev.prior_estimate and not ev.assumptions.elsewhere]
+    own = [
+        k
+        for k, ev in evaluations.items()
+        if ev.prior_estimate and not ev.assumptions.estimate_given
+    ]
     say(_assumed(first, own[0] if own and len(evaluations) > 1 else None))
     header, rows = [""], [[TITLES[name]] for name in first]
     for name, ev in evaluations.items():

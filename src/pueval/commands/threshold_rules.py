@@ -9,7 +9,7 @@ from typing import Any
 
 from pueval.errors import InputError, UnreachableError
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.evaluation_text import AT_CHOSEN, TITLES, inside
+from pueval.evaluation.measure_titles import OPERATING_POINT_MEASURES, TITLES, title_in_sentence
 from pueval.evaluation.operating_point import OperatingPoint
 
 NUMBERS = ("precision", "recall", "fpr", "top")
@@ -105,11 +105,15 @@ def choice_table(
     """Return header and rows: a row for each model and each ``--at``."""
     every = [(model, text, one) for model, all_ in choices.items() for text, one in all_.items()]
     cost = any("cost" in one.measures for _, _, one in every)
-    header = ["Chosen threshold", "threshold", *(inside(TITLES[name]) for name in AT_CHOSEN)]
+    header = [
+        "Chosen threshold",
+        "threshold",
+        *(title_in_sentence(TITLES[name]) for name in OPERATING_POINT_MEASURES),
+    ]
     header += ["cost per row"] if cost else []
     rows = []
     for model, text, one in every:
-        cells = [str(one[name]) for name in AT_CHOSEN]
+        cells = [str(one[name]) for name in OPERATING_POINT_MEASURES]
         if cost:
             cells.append(str(one["cost"]) if "cost" in one.measures else "")
         rows.append([f"{model}, {text}", f"{one.threshold:.5g}", *cells])

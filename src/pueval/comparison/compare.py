@@ -144,7 +144,7 @@ def compare(
     joints = replace(joints, ways=work.ways(ready), within=work.within(ready))
     found = map_in_threads(lambda k: work.finish(k, ready[k], joints), range(len(rows.names)))
     evaluations = dict(zip(rows.names, found, strict=True))
-    notes = _notes(evaluations, assumptions.said)
+    notes = _notes(evaluations, assumptions.warnings)
     for note in notes:
         warnings.warn(note, AssumptionWarning, stacklevel=2)
     return Comparison(

@@ -31,8 +31,8 @@ from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown
 from pueval.core.mixture import Mixture
 from pueval.errors import InputError, require
 from pueval.evaluation.assumptions import Assumptions
+from pueval.evaluation.estimates import BEST_MEASURES
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.evaluation_text import MAXIMA
 from pueval.ranking import RANKING_TITLES
 from pueval.samples.threads import map_in_threads
 from pueval.uncertainty.intervals import IntervalOptions
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pueval.displays import ComparisonDisplay
     from pueval.priors import PriorEstimate
 
-BEST = tuple(f"best_{name}" for name in MAXIMA)
+BEST = tuple(f"best_{name}" for name in BEST_MEASURES)
 # Criteria of `Comparison.ranking` that belong to no threshold.
 OVERALL = (*RANKING_TITLES, *AREAS, *BEST)
 

@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pueval.errors import InputError
 from pueval.evaluation.estimates import Estimate
-from pueval.evaluation.evaluation_text import (
-    HEADLINES,
-    OWN_THRESHOLDS,
-    assumed,
-    taken_as_exact,
-    title,
-)
+from pueval.evaluation.evaluation_text import OWN_THRESHOLDS, assumed, taken_as_exact
+from pueval.evaluation.measure_titles import HEADLINE_MEASURES, measure_title
 from pueval.text.numbers import (
     CLIPPED_NOTE,
     format_count,
@@ -64,7 +59,7 @@ def value_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
     header = ["", *comparison, *(["best (probability)"] if comparison.level is not None else [])]
     body = []
     for measure in comparison.measures:
-        row = [title(measure)]
+        row = [measure_title(measure)]
         for name in comparison:
             one = estimate_of(comparison[name], measure)
             row.append(str(one) if limits else format_number(one.value, clipped=one.clipped))
@@ -89,7 +84,7 @@ def _likely_best(comparison: Comparison, measure: str) -> str:
 
 
 def difference_rows(
-    comparison: Comparison, measures: tuple[str, ...] = HEADLINES
+    comparison: Comparison, measures: tuple[str, ...] = HEADLINE_MEASURES
 ) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the table of differences."""
     header = ["", "pair", "difference", "limits", "p-value", "adjusted"]
@@ -97,7 +92,7 @@ def difference_rows(
         header[3] = f"{format_level(comparison.level)} limits"
     body = [
         [
-            title(measure),
+            measure_title(measure),
             f"{pair.first} − {pair.second}",
             format_number(pair.value, 4),
             format_interval(pair.low, pair.high),
@@ -111,14 +106,14 @@ def difference_rows(
 
 
 def order_rows(
-    comparison: Comparison, measures: tuple[str, ...] = HEADLINES
+    comparison: Comparison, measures: tuple[str, ...] = HEADLINE_MEASURES
 ) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the table of the best model at each prior."""
     body = []
     for measure in measures:
         order = comparison.order_by_prior(measure)
         reigns = ", ".join(f"{r.low:.3g} to {r.high:.3g}: {r.model}" for r in order.reigns)
-        body.append([title(measure), reigns])
+        body.append([measure_title(measure), reigns])
     return ["Best by prior", "prior: model"], body
 
 

@@ -25,10 +25,9 @@ from pueval.core.mixture import Mixture
 from pueval.core.monotone import average_precision, average_precision_slope
 from pueval.evaluation.assumption_resampling import draw_resamples
 from pueval.evaluation.assumptions import Assumptions
-from pueval.evaluation.estimates import best_value
-from pueval.evaluation.evaluate import Prepared, finish, prepare
+from pueval.evaluation.estimates import BEST_MEASURES, best_value
+from pueval.evaluation.evaluate import ModelRates, build_evaluation, rate_thresholds
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.evaluation_text import MAXIMA
 from pueval.samples.threads import map_in_threads
 from pueval.thresholds.choosing import neighbors
 from pueval.uncertainty.intervals import IntervalOptions
@@ -48,14 +47,14 @@ class Model:
     prepared : Prepared
         Rates and threshold.
     best : ndarray
-        Thresholds at which the measures of `MAXIMA` are best; NaN where one is undefined.
+        Thresholds at which the measures of `BEST_MEASURES` are best; NaN where one is undefined.
     influence : StepFunctions or None
         Influence of rows on the naive AUC and on the average precision.
     chosen : bool
         Whether the threshold is the best for these rows, and not given.
     """
 
-    prepared: Prepared
+    prepared: ModelRates
     best: Array
     influence: StepFunctions | None
     chosen: bool
@@ -78,8 +77,8 @@ class Work:
 
     def prepare(self, k: int, threshold: float | None) -> Model:
         """Compute rates, thresholds and influences of one model."""
-        ready = prepare(self.rows.counts[k], self.assumptions, self.target, threshold)
-        best = np.array([best_value(MEASURES[name], ready.rates[0])[0] for name in MAXIMA])
+        ready = rate_thresholds(self.rows.counts[k], self.assumptions, self.target, threshold)
+        best = np.array([best_value(MEASURES[name], ready.rates[0])[0] for name in BEST_MEASURES])
         influence = None
         if self.options is not None:
             influence = influence_functions(ready.counts, self.mixture, self.target)
@@ -120,7 +119,7 @@ class Work:
 
         fixed = {
             best: taken(k + 1).joint(MEASURES[name])
-            for k, (name, best) in enumerate(zip(MAXIMA, BEST, strict=True))
+            for k, (name, best) in enumerate(zip(BEST_MEASURES, BEST, strict=True))
         }
         covariance = self._area_covariance(models)
         for name, value in self.areas(models).items():
@@ -150,14 +149,16 @@ class Work:
             np.concatenate(own),
             self.mixture,
             self.target,
-            best=MAXIMA,
+            best=BEST_MEASURES,
             n_resamples=self.options.n_resamples,
             seed=self.options.seed,
             prevalence_varies=self.prevalence_varies,
         )
         # The values are the same; only the covariances are others.
         plain = replace(self, options=None).by_influence(models)
-        spread = dict(zip(BEST, (drawn.best[name] for name in MAXIMA), strict=True)) | drawn.areas
+        spread = (
+            dict(zip(BEST, (drawn.best[name] for name in BEST_MEASURES), strict=True)) | drawn.areas
+        )
         fixed = {
             name: replace(joint, covariance=drawn_covariance(spread[name]))
             for name, joint in plain.fixed.items()
@@ -215,7 +216,7 @@ class Work:
         """Evaluate one model, with intervals from the same covariances."""
         ready = model.prepared
         if self.options is None:
-            return finish(ready, None, None)
+            return build_evaluation(ready, None, None)
         wanted: float | Array = ready.threshold
         known: tuple[str, ...] = (*AREAS, *MEASURES)
         if model.chosen:
@@ -235,7 +236,7 @@ class Work:
             drawn = draw_resamples(
                 ready.counts, ready.corners, self.assumptions, self.target, wanted, self.options
             )
-        return finish(ready, self.options, drawn, chosen=model.chosen)
+        return build_evaluation(ready, self.options, drawn, threshold_chosen=model.chosen)
 
 
 def _on_the_way(now: float, limits: Range) -> list[float]:

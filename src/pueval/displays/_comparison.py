@@ -16,7 +16,7 @@ from pueval.displays._legend_text import entry, short
 from pueval.displays._responses import response
 from pueval.errors import InputError, require
 from pueval.evaluation.evaluate import evaluate
-from pueval.evaluation.evaluation_text import title
+from pueval.evaluation.measure_titles import measure_title
 from pueval.text.numbers import format_estimate
 
 if TYPE_CHECKING:
@@ -384,7 +384,7 @@ class ComparisonDisplay(FromData):
         for k, name in enumerate(names):
             place = rows + 0.35 - step * (k + 0.5)
             looks = {"fmt": MARKERS[k % len(MARKERS)], "markersize": 5, "capsize": 2.5}
-            first = title(measures[0])
+            first = measure_title(measures[0])
             label = entry(name, f"{first} {format_estimate(*self.values[name][measures[0]])}")
             self.points_[name] = _whiskers(
                 ax,
@@ -428,7 +428,7 @@ class ComparisonDisplay(FromData):
         despine: bool,
     ) -> None:
         """Set ticks, labels and the legend."""
-        titles = [title(m) for m in measures]
+        titles = [measure_title(m) for m in measures]
         for one in (ax,) if difference_ax is None else (ax, difference_ax):
             one.set_ylim(rows[-1] - 0.5, rows[0] + 0.5)
             one.hlines(rows[1:] + 0.5, 0, 1, color="0.9", linewidth=0.8, zorder=0,

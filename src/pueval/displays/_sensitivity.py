@@ -17,7 +17,7 @@ from pueval.displays._constructors import FromData
 from pueval.displays._legend_text import check_name, entry
 from pueval.errors import InputError, require
 from pueval.evaluation.estimates import Estimate
-from pueval.evaluation.evaluation_text import TITLES
+from pueval.evaluation.measure_titles import TITLES
 from pueval.sensitivity.feasibility import largest_prior
 from pueval.sensitivity.grid import LEAST_PRIOR, SensitivityGrid
 from pueval.text.numbers import format_number

@@ -43,18 +43,18 @@ class Assumptions:
         varies by chance.
     target : {"population", "unlabeled"}
         Whose share of positives that is about.
-    notes : tuple of str
-        What looked wrong with what was given.
+    warnings : tuple of str
+        Problems with the assumptions that nobody has been warned of yet.
     """
 
     mixture: Mixture
     region: Region | None = None
     estimate: PriorEstimate | None = None
-    elsewhere: bool = False
+    estimate_given: bool = False
     from_propensity: bool = False
     prior_follows_from: PriorSource | None = None
     target: Target = "population"
-    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def prior_error(self, counts: Counts, mixture: Mixture | None = None) -> float:
         """Return the standard error that a prior then has; that of the middle if none is given."""
@@ -83,13 +83,6 @@ class Assumptions:
         Not if it is known, nor if the prior follows from the same number and varies instead.
         """
         return target == "population" and not (self.prior_follows_from or self.from_propensity)
-
-    @property
-    def said(self) -> tuple[str, ...]:
-        """What there is to say; not by an estimate that was made, and has said it, before."""
-        if self.estimate is None or self.elsewhere:
-            return self.notes
-        return (*self.notes, *self.estimate.warnings)
 
 
 def resolve_assumptions(
@@ -149,9 +142,9 @@ def resolve_assumptions(
         )
     from pueval.priors._estimation import estimate_without_warning
 
-    # What there is to say is said with all else, once.
+    # `evaluate` issues all warnings together.
     estimate = estimate_without_warning(counts, purity=purity)
-    return Assumptions(estimate.mixture(), estimate=estimate)
+    return Assumptions(estimate.mixture(), estimate=estimate, warnings=estimate.warnings)
 
 
 def _estimated(estimate: PriorEstimate, purity: Any) -> Assumptions:
@@ -161,7 +154,7 @@ def _estimated(estimate: PriorEstimate, purity: Any) -> Assumptions:
             f"the estimate given as prior has purity {estimate.purity:g}; got purity={purity!r}. "
             "Leave purity out."
         )
-    return Assumptions(estimate.mixture(), estimate=estimate, elsewhere=True)
+    return Assumptions(estimate.mixture(), estimate=estimate, estimate_given=True)
 
 
 def _given(counts: Counts, target: Target, purity: Any, name: str, value: Any) -> Assumptions:
@@ -204,9 +197,9 @@ def _given(counts: Counts, target: Target, purity: Any, name: str, value: Any) -
         note = None
         if prior_follows_from == "prevalence" and region is None:
             note = _less_by_chance(counts, value, known)
-        notes = () if note is None else (note,)
+        warnings = () if note is None else (note,)
         return Assumptions(
-            mixture, region, prior_follows_from=prior_follows_from, target=target, notes=notes
+            mixture, region, prior_follows_from=prior_follows_from, target=target, warnings=warnings
         )
     if convert is not Mixture:
         raise InputError(

@@ -25,6 +25,9 @@ from pueval.uncertainty.intervals import Interval
 if TYPE_CHECKING:
     import pandas as pd
 
+# Measures whose best value over all thresholds is reported; Ramola et al. (2019) correct these.
+BEST_MEASURES = ("accuracy", "balanced_accuracy", "f1", "matthews_corrcoef")
+
 
 @dataclass(frozen=True)
 class Estimate:

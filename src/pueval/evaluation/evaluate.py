@@ -164,12 +164,14 @@ def evaluate(
         target, level=level, n_resamples=n_resamples, seed=seed, variance=variance
     )
     assumptions = resolve_assumptions(counts, target, purity, prior, prevalence, label_frequency)
-    ready = prepare(counts, assumptions, target, threshold)
+    ready = rate_thresholds(counts, assumptions, target, threshold)
     drawn = None
     if options is not None:
         wanted = ready.threshold if threshold is not None else neighbors(counts, ready.threshold)
         drawn = draw_resamples(counts, ready.corners, assumptions, target, wanted, options)
-    ev = finish(ready, options, drawn, assumptions.said, chosen=threshold is None)
+    ev = build_evaluation(
+        ready, options, drawn, assumptions.warnings, threshold_chosen=threshold is None
+    )
     for note in ev.warnings:
         warnings.warn(note, AssumptionWarning, stacklevel=2)
     return ev
@@ -196,7 +198,7 @@ def check_options(
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class ModelRates:
     """A classifier's rates at every threshold that matters, before anything is measured.
 
     Attributes
@@ -223,24 +225,24 @@ class Prepared:
     rates: tuple[Rates, Rates]
 
 
-def prepare(
+def rate_thresholds(
     counts: Counts, assumptions: Assumptions, target: Target, threshold: float | None
-) -> Prepared:
+) -> ModelRates:
     """Compute the rates of all corners, and the default threshold if none is given."""
     corners = counts._roc_corners()
     both = both_rates(counts, corners, assumptions.mixture, target)
     if threshold is None:
         threshold = _default_threshold(*both)
-    return Prepared(counts, assumptions, target, check_threshold(threshold), corners, both)
+    return ModelRates(counts, assumptions, target, check_threshold(threshold), corners, both)
 
 
-def finish(
-    ready: Prepared,
+def build_evaluation(
+    ready: ModelRates,
     options: IntervalOptions | None,
     drawn: Resamples | None,
     said: tuple[str, ...] = (),
     *,
-    chosen: bool = False,
+    threshold_chosen: bool = False,
 ) -> Evaluation:
     """Evaluate every measure, with intervals from ``drawn``.
 
@@ -251,7 +253,9 @@ def finish(
     there = both_rates(counts, counts.at(threshold), mixture, ready.target)
     limits: IntervalOf | None = None
     if drawn is not None:
-        limits = (ChosenThresholdIntervals if chosen else FixedThresholdIntervals)(drawn, threshold)
+        limits = (ChosenThresholdIntervals if threshold_chosen else FixedThresholdIntervals)(
+            drawn, threshold
+        )
     level = None if options is None else options.level
     point = OperatingPoint.of(threshold, there, limits, level)
     curves = tuple(recover_precision_recall(these) for these in ready.rates)
@@ -261,8 +265,8 @@ def finish(
         *said,
         constant_scores(counts),
         reversed_scores(counts, areas["roc_auc"].naive),
-        None if chosen else beyond_scores(counts, threshold),
-        None if chosen else within_bin(counts, threshold),
+        None if threshold_chosen else beyond_scores(counts, threshold),
+        None if threshold_chosen else within_bin(counts, threshold),
         None if options is None else few_effective(counts),
         contradicted(counts, ready.assumptions),
         clipped_values(outside | point.clipped, mixture, point.threshold),
@@ -274,8 +278,8 @@ def finish(
         warnings=tuple(note for note in found if note),
         assumptions=ready.assumptions,
         resampling=options,
-        here=point,
-        threshold_chosen=chosen,
+        operating_point=point,
+        threshold_chosen=threshold_chosen,
         _corners=ready.corners,
         _rates=ready.rates,
         _pr=curves,
@@ -285,7 +289,7 @@ def finish(
 
 
 def _areas(
-    ready: Prepared, curves: tuple[PrecisionRecallCurve, ...], drawn: Resamples | None
+    ready: ModelRates, curves: tuple[PrecisionRecallCurve, ...], drawn: Resamples | None
 ) -> dict[str, Estimate]:
     """Return both areas."""
     counts, corners = ready.counts, ready.corners

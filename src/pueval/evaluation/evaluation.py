@@ -68,7 +68,7 @@ class Evaluation(Mapping[str, Estimate]):
         How well prior and purity are known: exactly, within a region, or as estimated.
     resampling : Resampling or None
         How the intervals were made: level, number of resamples, seed.
-    here : OperatingPoint
+    operating_point : OperatingPoint
         Everything at ``threshold``.
     threshold_chosen : bool
         Whether the threshold was chosen on these rows, for which limits then allow.
@@ -82,7 +82,7 @@ class Evaluation(Mapping[str, Estimate]):
     warnings: tuple[str, ...]
     assumptions: Assumptions
     resampling: IntervalOptions | None
-    here: OperatingPoint
+    operating_point: OperatingPoint
     threshold_chosen: bool
     _corners: Steps
     _rates: tuple[Rates, Rates]
@@ -97,18 +97,18 @@ class Evaluation(Mapping[str, Estimate]):
         if name in self._areas:
             return self._areas[name]
         try:
-            return self.here[name]
+            return self.operating_point[name]
         except UnknownMeasureError:
             raise unknown_measure(name, [*self]) from None
 
     def __iter__(self) -> Iterator[str]:
-        return iter((*self._areas, *self.here.measures))
+        return iter((*self._areas, *self.operating_point.measures))
 
     def __len__(self) -> int:
-        return len(self._areas) + len(self.here.measures)
+        return len(self._areas) + len(self.operating_point.measures)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._areas or name in self.here.measures
+        return name in self._areas or name in self.operating_point.measures
 
     # As a mapping it would be equal by content, and could not be hashed.
     __eq__, __hash__ = object.__eq__, object.__hash__
@@ -132,7 +132,7 @@ class Evaluation(Mapping[str, Estimate]):
     def clipped(self) -> dict[str, float]:
         """The measures that left their range, before they were clipped."""
         areas = {name: one.unclipped for name, one in self._areas.items() if one.clipped}
-        return areas | self.here.clipped
+        return areas | self.operating_point.clipped
 
     @property
     def region(self) -> Region | None:
@@ -157,7 +157,7 @@ class Evaluation(Mapping[str, Estimate]):
     @property
     def table(self) -> Contingency:
         """Corrected contingency table at ``threshold``; not clipped."""
-        return self.here.table
+        return self.operating_point.table
 
     def _rates_at(self, threshold: float) -> tuple[Rates, Rates]:
         return both_rates(self.counts, self.counts.at(threshold), self.mixture, self.target)

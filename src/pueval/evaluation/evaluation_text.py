@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
-from pueval.core.measures import MEASURES, find_measure
-from pueval.errors import UnknownMeasureError
-from pueval.evaluation.estimates import estimate_rows
+from pueval.evaluation.estimates import BEST_MEASURES, estimate_rows
+from pueval.evaluation.measure_titles import TITLES
 from pueval.text.numbers import CLIPPED_NOTE, format_count, format_level, format_number
 from pueval.text.results import plain_data
 from pueval.text.tables import text_table
@@ -15,37 +13,10 @@ from pueval.text.tables import text_table
 if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation
 
-TITLES = {"roc_auc": "ROC AUC", "average_precision": "Average precision"} | {
-    name: measure.title for name, measure in MEASURES.items()
-}
-# The measures whose differences are shown where there is no room for all.
-HEADLINES = ("roc_auc", "average_precision", "best_f1")
-# The measures shown of thresholds that were chosen.
-AT_CHOSEN = ("precision", "recall", "false_positive_rate", "f1")
-# The measures whose best value over all thresholds Ramola et al. (2019) correct.
-MAXIMA = ("accuracy", "balanced_accuracy", "f1", "matthews_corrcoef")
-
-
-def title(measure: str) -> str:
-    """Return the name of a measure for people."""
-    if measure.startswith("best_"):
-        return f"Best {inside(title(measure.removeprefix('best_')))}"
-    if measure in TITLES:
-        return TITLES[measure]
-    try:
-        return find_measure(measure).title
-    except UnknownMeasureError:
-        return measure
-
-
-def inside(text: str) -> str:
-    """Write a title as it stands inside a sentence; names of people and F1 stay as they are."""
-    return text if re.match(r"F\d|Matthews|Cohen|Fowlkes", text) else text[:1].lower() + text[1:]
-
 
 def as_data(ev: Evaluation) -> dict[str, Any]:
     """Return everything as plain numbers, lists and text; numbers that JSON lacks are None."""
-    roc, pr, there = ev.roc(), ev.pr(), ev.here
+    roc, pr, there = ev.roc(), ev.pr(), ev.operating_point
     content: dict[str, Any] = plain_data(
         {
             "counts": {
@@ -69,7 +40,7 @@ def as_data(ev: Evaluation) -> dict[str, Any]:
             "table": vars(there.table),
             "naive_table": vars(there.naive_table),
             "measures": {name: vars(ev[name]) for name in ev},
-            "best": {name: vars(ev.best(name)) for name in MAXIMA},
+            "best": {name: vars(ev.best(name)) for name in BEST_MEASURES},
             "roc": {"area": roc.area, **vars(roc)},
             "pr": {"area": pr.area, **vars(pr)},
             "splits": None if ev.splits is None else ev.splits.to_dict(),

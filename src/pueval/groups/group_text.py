@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pueval.evaluation.evaluation_text import TITLES
+from pueval.evaluation.measure_titles import TITLES
 from pueval.groups.raw import NAMES
 from pueval.text.numbers import CLIPPED_NOTE, format_count, format_estimate, format_number
 from pueval.text.results import plain_data

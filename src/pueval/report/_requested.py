@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pueval.errors import InputError
-from pueval.evaluation.evaluation_text import AT_CHOSEN, TITLES
+from pueval.evaluation.measure_titles import OPERATING_POINT_MEASURES, TITLES
 from pueval.ranking import RANKING_TITLES
 from pueval.report._plain import json_number, shown_estimate, text
 
@@ -23,13 +23,14 @@ def chosen_thresholds(
     every = [(name, choice) for name in order for choice in choices[name]]
     cost = ["cost"] if any("cost" in choice.measures for _, choice in every) else []
     return {
-        "titles": [TITLES[name] for name in AT_CHOSEN] + ["Cost per row" for _ in cost],
+        "titles": [TITLES[name] for name in OPERATING_POINT_MEASURES]
+        + ["Cost per row" for _ in cost],
         "lines": [
             {
                 "model": list(evaluations).index(name),
                 "rule": text(choice.rule or "a threshold that was given"),
                 "threshold": json_number(choice.threshold),
-                "cells": [_cell(choice, measure) for measure in (*AT_CHOSEN, *cost)],
+                "cells": [_cell(choice, measure) for measure in (*OPERATING_POINT_MEASURES, *cost)],
             }
             for name, choice in every
         ],

@@ -240,7 +240,7 @@ def _arguments(ev: Evaluation) -> str:
     if ev.counts._has_importance_weights:
         given["sample_weight"] = "sample_weight"
     known = estimate is None or estimate.purity_interval is None
-    if estimate is not None and ev.assumptions.elsewhere:
+    if estimate is not None and ev.assumptions.estimate_given:
         given["prior"] = "estimate"
     elif not known:
         given["purity"] = '"estimate"'

@@ -11,7 +11,8 @@ import scipy
 
 from pueval.core.measures import AREAS, MEASURES
 from pueval.errors import InputError
-from pueval.evaluation.evaluation_text import HEADLINES, OWN_THRESHOLDS, TITLES, title
+from pueval.evaluation.evaluation_text import OWN_THRESHOLDS
+from pueval.evaluation.measure_titles import HEADLINE_MEASURES, TITLES, measure_title
 from pueval.report._page_thinning import Thinned, affordable, thin
 from pueval.report._plain import json_number, shown_estimate, text
 from pueval.report._requested import chosen_thresholds, without_prior
@@ -105,7 +106,7 @@ def summarize(
                 for name, measure in MEASURES.items()
             ],
             "compared": list(COMPARED),
-            "headlines": list(HEADLINES),
+            "headlines": list(HEADLINE_MEASURES),
             "models": [
                 _model(text(name), ev, tables[name], coarse=len(evaluations) > MANY)
                 for name, ev in evaluations.items()
@@ -213,7 +214,7 @@ def _priors(evaluations: Mapping[str, Evaluation], prior_model: str | None) -> l
         if estimate is None:
             continue
         one = found.setdefault(id(estimate), {"model": None, "estimate": _prior(estimate)})
-        if name == prior_model or (prior_model is None and not ev.assumptions.elsewhere):
+        if name == prior_model or (prior_model is None and not ev.assumptions.estimate_given):
             one["model"] = text(name)
     return [*found.values()]
 
@@ -244,7 +245,7 @@ def _difference(one: Mapping[str, Any], evaluations: Mapping[str, Evaluation]) -
         "key": text(one["measure"]),
         "first": text(one["first"]),
         "second": text(one["second"]),
-        "measure": text(title(one["measure"])),
+        "measure": text(measure_title(one["measure"])),
         **numbers,
         "adjusted": None if adjusted is None else float(adjusted),
     }
