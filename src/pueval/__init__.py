@@ -22,7 +22,7 @@ from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.operating_point import OperatingPoint
 from pueval.sensitivity.bounds import Bounds, BoundTables, claesen_bounds
-from pueval.sensitivity.feasibility import PriorLimit, feasibility_pvalue, largest_prior
+from pueval.sensitivity.feasibility import LargestPrior, feasibility_pvalue, largest_prior
 from pueval.sensitivity.grid import SensitivityGrid
 from pueval.sensitivity.labeling_bias import TippingPoint
 from pueval.uncertainty.bands import CurveBand
@@ -59,12 +59,12 @@ __all__ = [
     "GroupEstimates",
     "GroupEvaluation",
     "InputError",
+    "LargestPrior",
     "MacroAverage",
     "MissingPackageError",
     "Mixture",
     "Moments",
     "OperatingPoint",
-    "PriorLimit",
     "PriorOrder",
     "Rankings",
     "Region",

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from pueval.errors import INTERRUPTED, MissingPackageError, require
+from pueval.errors import INTERRUPT_EXIT_CODE, MissingPackageError, require
 
 
 def main() -> None:
@@ -16,7 +16,7 @@ def main() -> None:
         _main()
     except KeyboardInterrupt:
         # Before there is anything to interrupt: modules were being loaded.
-        sys.exit(INTERRUPTED)
+        sys.exit(INTERRUPT_EXIT_CODE)
 
 
 def _main() -> None:

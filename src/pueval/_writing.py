@@ -15,7 +15,7 @@ from pueval.errors import InputError
 
 
 @contextlib.contextmanager
-def replacement(path: str | os.PathLike[str]) -> Iterator[str]:
+def atomic_path(path: str | os.PathLike[str]) -> Iterator[str]:
     """Give the name of a temporary file beside ``path`` that takes its place at the end.
 
     A reader sees the old file or the new one. If anything fails on the way, what was at
@@ -75,7 +75,7 @@ def _send(whole: Path, device: Path) -> None:
 
 
 @contextlib.contextmanager
-def replaced(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+def open_atomic(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     """Open a text file that takes the place of ``path`` at the end."""
-    with replacement(path) as name, Path(name).open("w", encoding="utf-8") as stream:
+    with atomic_path(path) as name, Path(name).open("w", encoding="utf-8") as stream:
         yield stream

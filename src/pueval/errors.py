@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 # The exit code of a command after Ctrl-C.
-INTERRUPTED = 130
+INTERRUPT_EXIT_CODE = 130
 
 
 class InputError(ValueError):

@@ -16,11 +16,12 @@ from pueval.comparison.comparison import Comparison
 from pueval.comparison.differences import best_probability
 from pueval.comparison.influence import influence_functions, measure_slopes, share_slopes
 from pueval.comparison.joint_estimates import Joint
+from pueval.core.average_precision import average_precision
 from pueval.core.curves import naive_auc
 from pueval.core.measures import AREAS, MEASURES
 from pueval.core.mixture import Mixture
-from pueval.core.monotone import average_precision, monotone_rates
-from pueval.core.rates import rates
+from pueval.core.monotone import monotone_rates
+from pueval.core.rates import correct_steps
 from tests.conftest import models, with_negatives
 
 
@@ -94,7 +95,7 @@ def test_influence_is_what_a_heavier_row_does(rng, target, prior, purity, decima
 
     def corrected(weight):
         counts = Counts.from_arrays(y, score, sample_weight=weight, negative_label=2)
-        return counts, rates(counts, counts._roc_corners(), mixture, target)
+        return counts, correct_steps(counts, counts._roc_corners(), mixture, target)
 
     start = corrected(np.ones(y.size))[1]
     start.tpr[-1] = 1.0  # all rows; but for rounding
@@ -149,7 +150,7 @@ def test_slopes_of_measures(rng, name, mixture):
     y = with_negatives(y, positive, rng)
     counts = Counts.from_arrays(y, scores["a"], negative_label=2)
     measure = MEASURES[name]
-    here = rates(counts, counts.at([0.4, 1.0]), mixture)
+    here = correct_steps(counts, counts.at([0.4, 1.0]), mixture)
     found = measure_slopes(measure, here, share_slopes(counts, mixture, "population"))
     samples = counts._samples
     for kind, sample in enumerate(samples):
@@ -159,7 +160,7 @@ def test_slopes_of_measures(rng, name, mixture):
             columns = [steps.labeled, steps.unlabeled, steps.negative]
             columns[kind] = columns[kind] + sign * 1e-4 * sample.total
             other = type(steps)(steps.threshold, *columns, steps.tied)
-            moved.append(measure(rates(counts, other, mixture)))
+            moved.append(measure(correct_steps(counts, other, mixture)))
         assert found[kind] == pytest.approx((moved[1] - moved[0]) / 2e-4, rel=1e-4, abs=1e-6)
 
 

@@ -11,7 +11,7 @@ from pueval.comparison.agreement import Rankings
 from pueval.comparison.prior_order import best_values, upper_hull
 from pueval.core.measures import MEASURES
 from pueval.core.mixture import Mixture
-from pueval.core.rates import rates
+from pueval.core.rates import correct_steps
 from pueval.ranking import ranking_measures
 from tests.conftest import models, with_negatives
 
@@ -178,7 +178,7 @@ def test_best_values_need_the_hull_only(rng, target, purity, good):
         for prior, line in zip((0.05, 0.2), values, strict=True):
             for counts, value in zip(tables, line, strict=True):
                 every = MEASURES[name](
-                    rates(counts, counts._roc_corners(), Mixture(prior, purity), target)
+                    correct_steps(counts, counts._roc_corners(), Mixture(prior, purity), target)
                 )
                 if good or name != "matthews_corrcoef":
                     assert value == pytest.approx(np.nanmax(every)), name
@@ -250,5 +250,5 @@ def test_labeled_rows_above_all_others():
         counts = Counts.from_arrays(y, rng.normal(size=60) + 1.5 * y)
         measure = MEASURES["matthews_corrcoef"]
         found = best_values([counts], measure, 1.0, "unlabeled")(np.array([0.1]))
-        there = rates(counts, counts._roc_corners(), Mixture(0.1), "unlabeled")
+        there = correct_steps(counts, counts._roc_corners(), Mixture(0.1), "unlabeled")
         assert found[0, 0] == pytest.approx(np.nanmax(measure(there)))

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from pueval import Counts, Mixture, evaluate
-from pueval.core.monotone import MonotoneSteps, average_precision, lowest_rates, monotone_rates
-from pueval.core.rates import Rates, rates
+from pueval.core.average_precision import AveragePrecisionTerms, average_precision
+from pueval.core.monotone import monotone_rates, monotone_rates_by_threshold
+from pueval.core.rates import Rates, correct_steps
 from pueval.simulate import binormal
 from tests.conftest import draw
 
@@ -49,7 +50,7 @@ def test_legal_rates_are_a_curve(rng):
         assert np.all(np.diff(column) >= 0)
         assert 0 <= column.min() <= column.max() <= 1
     # A threshold keeps its recall, and never gets a higher false positive rate.
-    tpr, fpr = lowest_rates(found)
+    tpr, fpr = monotone_rates_by_threshold(found)
     np.testing.assert_array_equal(tpr, np.clip(found.tpr, 0, 1))
     assert np.all(fpr <= np.clip(found.fpr, 0, 1))
     place = {t: k for k, t in enumerate(found.threshold)}
@@ -74,8 +75,8 @@ def test_groups_at_once(rng, noise):
         for name in ("threshold", "tpr", "fpr", "predicted")
     ]
     group = np.repeat(np.arange(3), sizes)
-    steps = MonotoneSteps.of(Rates(*joined, 0.3, 100), group)
-    areas = np.bincount(group, steps.gain * steps.precision)
+    steps = AveragePrecisionTerms.of(Rates(*joined, 0.3, 100), group)
+    areas = np.bincount(group, steps.recall_gain * steps.precision)
     assert areas == pytest.approx([float(average_precision(part)) for part in parts], abs=1e-12)
 
 
@@ -97,7 +98,7 @@ def test_closer_than_rates_as_they_are(rng):
         score = np.r_[labeled, hidden, rng.normal(0, 1, 375)]
         label = np.arange(score.size) < 50
         counts = Counts.from_arrays(label, score)
-        line = rates(counts, counts._roc_corners(), Mixture(0.25))
+        line = correct_steps(counts, counts._roc_corners(), Mixture(0.25))
         precision = line.prevalence * line.tpr[1:] / line.predicted[1:]
         free = np.sum(np.diff(line.tpr) * precision)
         errors.append([free - truth, float(average_precision(line)) - truth])

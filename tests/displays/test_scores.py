@@ -57,7 +57,9 @@ def test_errors_against_drawing_again(rows, rng):
         for n, share in ((labeled.sum(), found.labeled), ((~labeled).sum(), found.unlabeled))
     ]
     inverse = np.linalg.inv([[0.9, 0.1], [0.25, 0.75]])
-    for row, error in zip(inverse, (found.positive_error, found.negative_error), strict=True):
+    for row, error in zip(
+        inverse, (found.positive_standard_error, found.negative_standard_error), strict=True
+    ):
         again = row[0] * drawn[0] + row[1] * drawn[1]
         np.testing.assert_allclose(error, again.std(axis=0), rtol=0.06, atol=1e-4)
 
@@ -72,7 +74,7 @@ def test_truth_lies_within_the_limits(rng):
         fresh = rng.normal(size=200_000)
         for kind, sample in (("positive", fresh + 1.5), ("negative", fresh)):
             truth = np.histogram(sample, cuts)[0] / sample.size / np.diff(found.edges)
-            low, high = found.limits(kind, 0.95)
+            low, high = found.interval(kind, 0.95)
             plenty = truth * np.diff(found.edges) > 0.02
             inside.append(((low <= truth) & (truth <= high))[plenty])
     assert 0.92 < np.mean(np.concatenate(inside)) < 0.98
@@ -107,7 +109,7 @@ def test_display(rows):
         values, edges, _ = getattr(display, f"{kind}_").get_data()
         np.testing.assert_array_equal(values, frame[kind])
         np.testing.assert_array_equal(edges, [*frame["left"], frame["right"].iloc[-1]])
-    np.testing.assert_array_equal(frame["negative_low"], found.limits("negative", 0.95)[0])
+    np.testing.assert_array_equal(frame["negative_low"], found.interval("negative", 0.95)[0])
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert "m: unlabeled, 25.0% of them positive (20.0%–30.0%)" in texts
     assert "95% limits" in texts

@@ -6,16 +6,22 @@ import numpy as np
 import pytest
 
 from pueval import Counts, Mixture, evaluate, largest_prior
-from pueval.core.curves import direct_auc, naive_auc, placement, recover_precision_recall, roc
+from pueval.core.average_precision import average_precision
+from pueval.core.curves import (
+    direct_auc,
+    mean_placement,
+    naive_auc,
+    recover_precision_recall,
+    recover_roc_from_corners,
+)
 from pueval.core.measures import MEASURES
 from pueval.core.mixture import NAIVE
-from pueval.core.monotone import average_precision
-from pueval.core.rates import rates
+from pueval.core.rates import correct_steps
 from pueval.evaluation.estimates import Contingency
 from pueval.report import write_report
 from pueval.report._page_thinning import Thinned
 from pueval.report._summary import summarize
-from pueval.sensitivity.feasibility import ratio_limits
+from pueval.sensitivity.feasibility import share_ratio_bounds
 from pueval.sensitivity.labeling_bias import auc_bounds, measure_bounds
 from tests.conftest import draw
 
@@ -112,7 +118,7 @@ def mixtures(counts, rng):
 def python(counts, mixture, target, thresholds, biases, limits, purities):
     """The same by the library."""
     corners = counts._roc_corners()
-    line = rates(counts, corners, mixture, target)
+    line = correct_steps(counts, corners, mixture, target)
     bounded = mixture.purity == 1 and target == "population" and not counts.has_propensity
     found = {
         "prevalence": mixture.prevalence(counts, target),
@@ -121,13 +127,13 @@ def python(counts, mixture, target, thresholds, biases, limits, purities):
         "precision": float(average_precision(line)),
         "at": [],
     }
-    curve = roc(counts, corners, mixture, target)
+    curve = recover_roc_from_corners(counts, corners, mixture, target)
     found["roc"] = (curve.fpr, curve.tpr)
     curve = recover_precision_recall(line)
     found["pr"] = (curve.recall, curve.precision)
     for threshold in thresholds:
         steps = counts.at(threshold)
-        there = rates(counts, steps, mixture, target)
+        there = correct_steps(counts, steps, mixture, target)
         found["at"].append(
             {
                 "rates": [float(column[0]) for column in (there.tpr, there.fpr, there.predicted)],
@@ -187,10 +193,12 @@ def test_all_tables(script):
         if counts.n_unlabeled and not counts.has_propensity:
             limits = {
                 key: value if math.isfinite(value) else 1e300
-                for key, value in vars(ratio_limits(counts)).items()
+                for key, value in vars(share_ratio_bounds(counts)).items()
             }
         area = (
-            placement(counts) if counts.has_propensity else naive_auc(counts, counts._roc_corners())
+            mean_placement(counts)
+            if counts.has_propensity
+            else naive_auc(counts, counts._roc_corners())
         )
         for mixture in mixtures(counts, rng):
             for target in ("population", "unlabeled"):
@@ -243,7 +251,7 @@ def test_least_purity_is_the_inverse_of_the_largest_prior(script):
         [4, 3, 2, 1], [300, 150, 40, 10], [400, 500, 900, 3000], [0, 1, 4, 9]
     )
     columns = Thinned(counts, True, None, 0.0, 0.0).columns()
-    limits = vars(ratio_limits(counts))
+    limits = vars(share_ratio_bounds(counts))
     for purity in (0.995, 0.99, 0.98):
         prior = largest_prior(counts, purity=purity).prior
         assert 0 < prior < 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from pueval import Counts, InputError, Mixture, evaluate, resolution
-from pueval.core.rates import rates
+from pueval.core.rates import correct_steps
 from pueval.samples.bins import HUGE, TINY, keys, lower_edges
 from pueval.samples.histogram import Histogram, RowKinds
 from tests.conftest import draw
@@ -154,13 +154,15 @@ class TestErrors:
         # At the scores of the bins rates are exact …
         for name in ("tpr", "fpr", "predicted"):
             mine, other = (
-                getattr(rates(one, one.at(binned.score), mixture), name) for one in (binned, exact)
+                getattr(correct_steps(one, one.at(binned.score), mixture), name)
+                for one in (binned, exact)
             )
             np.testing.assert_allclose(mine, other, atol=1e-12)
         # … and anywhere else within the bound, which some threshold nearly reaches.
         for name in ("tpr", "fpr"):
             mine, other = (
-                getattr(rates(one, one.at(exact.score), mixture), name) for one in (binned, exact)
+                getattr(correct_steps(one, one.at(exact.score), mixture), name)
+                for one in (binned, exact)
             )
             worst = np.abs(mine - other).max()
             assert worst <= getattr(bound, name) + 1e-12

@@ -13,7 +13,7 @@ from pueval import (
     feasibility_pvalue,
     largest_prior,
 )
-from pueval.sensitivity.feasibility import contradiction_within
+from pueval.sensitivity.feasibility import region_infeasibility_message
 from tests.conftest import draw
 
 
@@ -162,7 +162,7 @@ class TestIntervals:
         counts = Counts.from_table([2, 1], labeled=[160, 40], unlabeled=[120, 480])
         limit = largest_prior(counts, purity=0.9)
         assert 0 < limit.prior < largest_prior(counts).prior
-        said = contradiction_within(counts, (0.1, 0.46), (0.9, 1.0))
+        said = region_infeasibility_message(counts, (0.1, 0.46), (0.9, 1.0))
         assert f"priors above {limit.prior:.3g} do not fit this ranking with purity 0.9" in said
 
     def test_nothing_fits(self):

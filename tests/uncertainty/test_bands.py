@@ -7,7 +7,7 @@ import pytest
 
 from pueval import AssumptionWarning, InputError, evaluate, largest_prior
 from pueval.core.mixture import Mixture
-from pueval.core.rates import rates
+from pueval.core.rates import correct_steps
 from tests.conftest import draw
 
 
@@ -127,9 +127,9 @@ class TestSensitivityGrid:
                 limit = largest_prior(ev.counts, purity=purity).prior
                 # A limit of 0 says that no prior fits.
                 assert grid.feasible[row, column] == (prior <= limit and limit > 0)
-        assert grid.own == ev.mixture
-        assert grid.own_value == pytest.approx(ev[name].value, abs=2e-3)
-        np.testing.assert_allclose(grid.change, grid.own_value - grid.value)
+        assert grid.assumed == ev.mixture
+        assert grid.assumed_value == pytest.approx(ev[name].value, abs=2e-3)
+        np.testing.assert_allclose(grid.change, grid.assumed_value - grid.value)
 
     def test_own_axes(self, ev):
         grid = ev.sensitivity("f1")
@@ -189,7 +189,7 @@ def test_an_estimated_prior_may_be_at_its_limits(rng):
         band = ev.roc_band(kind)
         for prior in ev.prior_estimate.prior_interval:
             steps = ev.counts.at(ev._resamples.cells.threshold)
-            there = rates(ev.counts, steps, Mixture(prior), ev.target)
+            there = correct_steps(ev.counts, steps, Mixture(prior), ev.target)
             fpr, tpr = (np.maximum.accumulate(np.clip(x, 0, 1)) for x in (there.fpr, there.tpr))
             curve = np.interp(band.x, fpr, tpr)
             assert np.all(curve[1:] <= band.high[1:] + 1e-9), kind

@@ -17,8 +17,8 @@ from pueval import (
     evaluate,
     evaluate_by,
 )
-from pueval.core.monotone import average_precision, average_precision_slope
-from pueval.core.rates import rates, with_prevalence
+from pueval.core.average_precision import average_precision, average_precision_slope
+from pueval.core.rates import correct_steps, replace_prevalence
 from tests.conftest import draw
 
 # Nearly all positives are labeled and reach the threshold: precision then hangs on how many.
@@ -83,10 +83,10 @@ def test_equal_groups_are_seldom_found_to_differ():
 def test_slope_of_the_average_precision(rng):
     _, score, labeled = draw(rng, 1500, prevalence=0.3, label_frequency=0.4)
     counts = Counts.from_arrays(labeled, np.round(score, 2))
-    these = rates(counts, counts._roc_corners(), Mixture(0.2, 0.95))
+    these = correct_steps(counts, counts._roc_corners(), Mixture(0.2, 0.95))
     step = 1e-6
     ends = [
-        average_precision(with_prevalence(these, these.prevalence + sign * step))
+        average_precision(replace_prevalence(these, these.prevalence + sign * step))
         for sign in (1, -1)
     ]
     assert average_precision_slope(these) == pytest.approx((ends[0] - ends[1]) / (2 * step))

@@ -18,7 +18,7 @@ from pueval.commands.simulate import simulate_command
 from pueval.commands.suggestions import as_options
 from pueval.commands.terminal import typed
 from pueval.errors import (
-    INTERRUPTED,
+    INTERRUPT_EXIT_CODE,
     AssumptionWarning,
     BinnedScoresWarning,
     InputError,
@@ -73,7 +73,7 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return _interrupted()
     except SystemExit as stop:
-        return _interrupted() if stop.code == INTERRUPTED else int(stop.code or 0)
+        return _interrupted() if stop.code == INTERRUPT_EXIT_CODE else int(stop.code or 0)
     return 0
 
 
@@ -104,7 +104,7 @@ def _options_of(command: str) -> set[str]:
 def _interrupted() -> int:
     """Say that somebody stopped the command."""
     print("pueval: interrupted.", file=sys.stderr)  # noqa: T201
-    return INTERRUPTED
+    return INTERRUPT_EXIT_CODE
 
 
 def _fail(message: str) -> int:

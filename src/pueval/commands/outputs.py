@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pueval import __version__
-from pueval._writing import is_device, replaced
+from pueval._writing import is_device, open_atomic
 from pueval.errors import InputError
 from pueval.sources.paths import find
 
@@ -58,7 +58,7 @@ def check_outputs(file: str, outputs: dict[str, str | None]) -> None:
 
 def write_json(path: str, content: dict[str, Any]) -> None:
     """Write a dict of plain data, whole or not at all."""
-    with replaced(path) as stream:
+    with open_atomic(path) as stream:
         json.dump(content, stream, allow_nan=False)
         stream.write("\n")
 

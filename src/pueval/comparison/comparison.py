@@ -27,7 +27,7 @@ from pueval.comparison.prior_order import (
     possible_priors,
     prior_span,
 )
-from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure
+from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture
 from pueval.errors import InputError, require
 from pueval.evaluation.assumptions import Assumptions
@@ -137,7 +137,7 @@ class Comparison:
         try:
             return find_measure(measure)
         except (InputError, TypeError):
-            raise unknown_measure(measure, [*self.measures]) from None
+            raise unknown_measure_error(measure, [*self.measures]) from None
 
     def values(self, measure: str) -> dict[str, float]:
         """Return the corrected value of each model, before it is clipped.

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pueval._typing import Array, Target
+from pueval.core.average_precision import AveragePrecisionTerms
 from pueval.core.measures import ZERO, Measure, Table
 from pueval.core.mixture import Mixture
-from pueval.core.monotone import MonotoneSteps
-from pueval.core.rates import Rates, Shares, background, rates_of_shares, with_prevalence
+from pueval.core.rates import Rates, Shares, background_share, correct_shares, replace_prevalence
 from pueval.counts.counts import Counts
 
 # Numeric slopes use a step of this share of the smallest cell of the contingency table: errors
@@ -44,7 +44,7 @@ def share_slopes(counts: Counts, mixture: Mixture, target: Target) -> Rates:
     of the unit shares.
     """
     units = Shares(*np.eye(3))
-    return rates_of_shares(counts, np.zeros(3), units, mixture, target)
+    return correct_shares(counts, np.zeros(3), units, mixture, target)
 
 
 def measure_slopes(measure: Measure, these: Rates, slopes: Rates) -> Array:
@@ -75,7 +75,7 @@ def prevalence_slopes(measure: Measure, these: Rates) -> Array:
     if step <= 0:
         return np.zeros(these.tpr.shape)
     above, below = (
-        measure(with_prevalence(these, these.prevalence + sign * step)) for sign in (1, -1)
+        measure(replace_prevalence(these, these.prevalence + sign * step)) for sign in (1, -1)
     )
     found: Array = (above - below) / (2 * step)
     return found
@@ -139,7 +139,7 @@ def _auc_influence(counts: Counts, above: Shares, inside: Shares) -> Array:
     rows above it; ties count half. Shares are those above, and at or above, descending scores.
     """
     share = counts.n_unlabeled / (counts.n_unlabeled + counts.n_negative)
-    ahead = 1 - (background(counts, above) + background(counts, inside)) / 2
+    ahead = 1 - (background_share(counts, above) + background_share(counts, inside)) / 2
     behind = (above.labeled + inside.labeled) / 2
     return np.stack([ahead, share * behind, (1 - share) * behind])
 
@@ -150,10 +150,10 @@ def _average_precision_influence(
     """Return the influence on the average precision: a row moves the rates at and below it."""
     where = np.flatnonzero(np.diff(inside.labeled, prepend=0))
     there = Shares(*(column[where] for column in inside[:3]))
-    rates = rates_of_shares(counts, there.labeled, there, mixture, target)
+    rates = correct_shares(counts, there.labeled, there, mixture, target)
     group = np.zeros(where.size, dtype=np.intp)
     by_tpr, by_fpr = np.zeros((2, inside.labeled.size))
-    by_tpr[where], by_fpr[where] = MonotoneSteps.of(rates, group).slopes()
+    by_tpr[where], by_fpr[where] = AveragePrecisionTerms.of(rates, group).rate_slopes()
     by_tpr, by_fpr = _from_end(by_tpr), _from_end(by_fpr)
     slopes = share_slopes(counts, mixture, target)
     return np.stack(

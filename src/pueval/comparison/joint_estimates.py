@@ -19,7 +19,7 @@ from pueval.comparison.influence import (
 from pueval.comparison.paired import PairedRows
 from pueval.core.measures import MEASURES, Measure, find_measure
 from pueval.core.mixture import Mixture
-from pueval.core.rates import Shares, rates_of_shares
+from pueval.core.rates import Shares, correct_shares
 from pueval.counts.counts import Counts
 from pueval.samples.threads import map_in_threads
 from pueval.uncertainty.intervals import with_pseudo_observation
@@ -212,7 +212,7 @@ class PairedShares:
 
     def joint(self, measure: Measure) -> Joint:
         """Return a measure at the thresholds, with the covariance that the shares give it."""
-        rates = rates_of_shares(
+        rates = correct_shares(
             self.counts, self.threshold, Shares(*self.share), self.mixture, self.target
         )
         slopes = measure_slopes(
@@ -220,7 +220,9 @@ class PairedShares:
         )
         covariance = np.einsum("ki,kj,kij->ij", slopes, slopes, self.covariance)
         if self.prevalence_varies:
-            moves = prevalence_slopes(measure, rates) * self.mixture.prevalence_error(self.counts)
+            moves = prevalence_slopes(measure, rates) * self.mixture.prevalence_standard_error(
+                self.counts
+            )
             covariance += np.outer(moves, moves)
         return Joint(
             measure(rates),

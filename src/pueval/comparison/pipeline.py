@@ -19,10 +19,10 @@ from pueval.comparison.joint_estimates import (
 from pueval.comparison.paired import PairedRows
 from pueval.comparison.row_bootstrap import draw_rows, drawn_covariance
 from pueval.comparison.shared_prior import PLACES
+from pueval.core.average_precision import average_precision, average_precision_slope
 from pueval.core.curves import direct_auc, naive_auc
 from pueval.core.measures import AREAS, MEASURES
 from pueval.core.mixture import Mixture
-from pueval.core.monotone import average_precision, average_precision_slope
 from pueval.evaluation.assumption_resampling import draw_resamples
 from pueval.evaluation.assumptions import Assumptions
 from pueval.evaluation.estimates import BEST_MEASURES, best_value
@@ -135,7 +135,7 @@ class Work:
         auc, precision = area_covariances(self.rows, influences, np.array(naive))
         if self.prevalence_varies:
             slopes = [average_precision_slope(model.prepared.rates[0]) for model in models]
-            moves = np.array(slopes) * self.mixture.prevalence_error(self.rows.counts[0])
+            moves = np.array(slopes) * self.mixture.prevalence_standard_error(self.rows.counts[0])
             precision = precision + np.outer(moves, moves)
         contrast = self.mixture.purity - self.mixture.background_prior(self.rows.counts[0])
         return {"roc_auc": auc / contrast**2, "average_precision": precision}

@@ -10,11 +10,11 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from pueval._typing import Array, Target
+from pueval.core.average_precision import average_precision
 from pueval.core.curves import direct_auc
 from pueval.core.measures import Measure
 from pueval.core.mixture import Mixture, Mixtures
-from pueval.core.monotone import average_precision
-from pueval.core.rates import Shares, rates, rates_of_shares
+from pueval.core.rates import Shares, correct_shares, correct_steps
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.sensitivity.feasibility import largest_prior
@@ -215,7 +215,7 @@ def point_values(
     def values(priors: Array) -> Array:
         prior = priors[:, None]
         mixtures = Mixtures(prior, np.full_like(prior, purity))
-        return measure(rates_of_shares(counts, columns, Shares(*share), mixtures, target))
+        return measure(correct_shares(counts, columns, Shares(*share), mixtures, target))
 
     return values
 
@@ -311,7 +311,7 @@ def area_values(
                 for one, plain in zip(counts, naive.tolist(), strict=True)
             ]
         return [
-            float(average_precision(rates(one, steps, mixture, target)))
+            float(average_precision(correct_steps(one, steps, mixture, target)))
             for one, steps in zip(counts, corners, strict=True)
         ]
 

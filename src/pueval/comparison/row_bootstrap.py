@@ -9,11 +9,11 @@ import numpy as np
 from pueval._typing import Array, Target
 from pueval.comparison.joint_estimates import Joint
 from pueval.comparison.paired import PairedRows
+from pueval.core.average_precision import average_precision
 from pueval.core.curves import direct_auc, naive_auc
 from pueval.core.measures import MEASURES, Measure
 from pueval.core.mixture import Mixture
-from pueval.core.monotone import average_precision
-from pueval.core.rates import Rates, rates
+from pueval.core.rates import Rates, correct_steps
 from pueval.counts.counts import Counts
 from pueval.evaluation.estimates import best_value
 from pueval.samples.sample import EMPTY, Sample, SortedChunk
@@ -77,9 +77,9 @@ class _Model:
     def values(self, sample_weight: Array) -> list[float]:
         """Return tpr, fpr, predicted, prevalence, AUC, average precision, and the best values."""
         counts = self._drawn(sample_weight)
-        there = rates(counts, counts.at(self.threshold), self.mixture, self.target)
+        there = correct_steps(counts, counts.at(self.threshold), self.mixture, self.target)
         corners = counts._roc_corners()
-        every = rates(counts, corners, self.mixture, self.target)
+        every = correct_steps(counts, corners, self.mixture, self.target)
         return [
             there.tpr[0],
             there.fpr[0],
@@ -133,7 +133,7 @@ def draw_rows(
         sample_weight = _draw(rows, rng, prevalence_varies=prevalence_varies)
         line[:] = [model.values(sample_weight) for model in models]
     first = rows.counts[0]
-    now = [rates(m.counts, m.counts.at(m.threshold), mixture, target) for m in models]
+    now = [correct_steps(m.counts, m.counts.at(m.threshold), mixture, target) for m in models]
     center = np.array(
         [[one.tpr[0], one.fpr[0], one.predicted[0], float(one.prevalence)] for one in now]
     )

@@ -12,9 +12,8 @@ from pueval._typing import Array, Target
 from pueval.core.measures import MEASURES
 from pueval.core.mixture import Mixture
 from pueval.core.monotone import monotone_rates
-from pueval.core.rates import Rates, correct_area
-from pueval.core.rates import rates as correct
-from pueval.core.roc_line import Line
+from pueval.core.rates import Rates, correct_area, correct_steps
+from pueval.core.roc_line import RocLine
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps
 from pueval.text.numbers import format_number
@@ -108,7 +107,7 @@ class PrecisionRecallCurve(Result):
 
 
 # So many standard errors from chance, scores are the wrong way round.
-REVERSED = -3
+REVERSED_Z_SCORE = -3
 
 
 def naive_auc(counts: Counts, corners: Steps) -> float:
@@ -123,13 +122,13 @@ def naive_auc(counts: Counts, corners: Steps) -> float:
     return float(pairs / counts.n_labeled / (counts.n_unlabeled + counts.n_negative))
 
 
-def standard_errors_above_chance(counts: Counts, auc: float) -> float:
+def auc_z_score(counts: Counts, auc: float) -> float:
     """How many standard errors a naive AUC lies above chance."""
     labeled, others = counts.effective_sizes
     return (auc - 0.5) / math.sqrt((labeled + others + 1) / (12 * labeled * others))
 
 
-def placement(counts: Counts) -> float:
+def mean_placement(counts: Counts) -> float:
     """Probability that a positive outscores a row drawn from all, ties counting half.
 
     Labeled rows stand for 1/propensity positives each.
@@ -150,11 +149,11 @@ def direct_auc(counts: Counts, naive: float, mixture: Mixture) -> float:
     against all rows that is corrected.
     """
     if counts.has_propensity:
-        return float(correct_area(placement(counts), mixture, mixture.prevalence(counts)))
+        return float(correct_area(mean_placement(counts), mixture, mixture.prevalence(counts)))
     return float(correct_area(naive, mixture, mixture.background_prior(counts)))
 
 
-def roc(
+def recover_roc_from_corners(
     counts: Counts,
     corners: Steps,
     mixture: Mixture,
@@ -163,8 +162,8 @@ def roc(
     known: Rates | None = None,
 ) -> RocCurve:
     """Recover the ROC curve from the corners of the data, whose rates may be ``known``."""
-    rates = correct(counts, corners, mixture, target) if known is None else known
-    line = Line.of(corners, rates)
+    rates = correct_steps(counts, corners, mixture, target) if known is None else known
+    line = RocLine.of(corners, rates)
     split = ~line.inside
     split[1:] |= split[:-1]
     split[1:] &= corners.labeled[1:] > corners.labeled[:-1]
@@ -172,7 +171,7 @@ def roc(
     if where.size:
         part = slice(where[0] - 1, where[-1] + 2)
         steps = counts._split_ties(corners.part(part), where - part.start)
-        unfolded = Line.of(steps, correct(counts, steps, mixture, target))
+        unfolded = RocLine.of(steps, correct_steps(counts, steps, mixture, target))
         line = line.replaced(part, unfolded.within_square())
     return RocCurve(*line.legal())
 
@@ -188,7 +187,7 @@ def recover_roc(steps: Steps, rates: Rates) -> RocCurve:
     the corner; but by a straight line if they have the same score.
     Without a correction this is the ordinary ROC curve.
     """
-    return RocCurve(*Line.of(steps, rates).within_square().legal())
+    return RocCurve(*RocLine.of(steps, rates).within_square().legal())
 
 
 def recover_precision_recall(rates: Rates) -> PrecisionRecallCurve:

@@ -11,7 +11,7 @@ from pueval._checks import check_count
 from pueval._typing import Array
 from pueval.core.confidence import normal_quantile
 from pueval.core.mixture import Mixture
-from pueval.core.rates import correct_pair, rates
+from pueval.core.rates import correct_pair, correct_steps
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.sample import Sample
@@ -51,19 +51,20 @@ class ScoreDensities(Result):
     unlabeled: Array
     positive: Array
     negative: Array
-    positive_error: Array
-    negative_error: Array
+    positive_standard_error: Array
+    negative_standard_error: Array
     scale: Scale
 
     def _headline(self) -> str:
         return f"Score densities in {self.labeled.size} bins by {self.scale}"
 
     def _columns(self) -> dict[str, Array]:
-        names = ("labeled", "unlabeled", "positive", "negative", "positive_error", "negative_error")
+        names = ("labeled", "unlabeled", "positive", "negative")
+        names += ("positive_standard_error", "negative_standard_error")
         bins = {"left": self.edges[:-1], "right": self.edges[1:]}
         return bins | {name: getattr(self, name) for name in names}
 
-    def limits(
+    def interval(
         self, which: Literal["positive", "negative"], level: float | None
     ) -> tuple[Array, Array]:
         """Return limits of a recovered density, in each bin by itself.
@@ -82,7 +83,7 @@ class ScoreDensities(Result):
         density: Array = getattr(self, which)
         reach = np.full(density.size, np.nan)
         if level is not None:
-            reach = normal_quantile(level) * getattr(self, f"{which}_error")
+            reach = normal_quantile(level) * getattr(self, f"{which}_standard_error")
         return density - reach, density + reach
 
 
@@ -135,7 +136,7 @@ def score_densities(
     steps, width = counts.at(cuts), np.diff(edges)
     labeled = _inside(steps.labeled / counts.n_labeled)
     others = _inside((steps.unlabeled + steps.negative) / (counts.n_unlabeled + counts.n_negative))
-    corrected = rates(counts, steps, mixture)
+    corrected = correct_steps(counts, steps, mixture)
     # What is unmixed: labeled rows and all others; or, where propensities are known, the positives
     # that the labeled rows stand for and all rows.
     pair, sizes = (labeled, others), counts.effective_sizes

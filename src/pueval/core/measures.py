@@ -105,8 +105,8 @@ class Measure:
         """Whether it has no upper end, so that estimates are skewed."""
         return math.isinf(self.high)
 
-    def scaled(self, values: Array) -> Array:
-        """Return logarithms of ratios, which are less skewed; other measures as they are."""
+    def transform(self, values: Array) -> Array:
+        """Take logarithms of ratios, whose estimates are skewed; keep other measures as is."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(values) if self.is_ratio else values
 
@@ -384,10 +384,10 @@ def find_measure(name: str) -> Measure:
         return MEASURES[name]
     if isinstance(name, str) and re.fullmatch(r"f\d+(\.\d+)?", name) and float(name[1:]) > 0:
         return fbeta(float(name[1:]))
-    raise unknown_measure(name, [*MEASURES])
+    raise unknown_measure_error(name, [*MEASURES])
 
 
-def unknown_measure(
+def unknown_measure_error(
     name: object, known: list[str], *, any_beta: bool = True
 ) -> UnknownMeasureError:
     """Return the error for a name that is not a measure's."""

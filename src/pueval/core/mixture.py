@@ -153,7 +153,7 @@ class Mixture:
             )
         return cls(prior, purity)
 
-    def prior_error(
+    def prior_standard_error(
         self,
         counts: Counts,
         follows: PriorSource = "label_frequency",
@@ -186,9 +186,10 @@ class Mixture:
         --------
         >>> from pueval import Counts
         >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
-        >>> round(Mixture.from_label_frequency(counts, 0.4).prior_error(counts), 4)
+        >>> round(Mixture.from_label_frequency(counts, 0.4).prior_standard_error(counts), 4)
         0.0264
-        >>> round(Mixture.from_prevalence(counts, 0.25).prior_error(counts, "prevalence"), 4)
+        >>> mixture = Mixture.from_prevalence(counts, 0.25)
+        >>> round(mixture.prior_standard_error(counts, "prevalence"), 4)
         0.0088
         """
         relative = math.sqrt((1 - counts.labeled_share) / counts.effective_sizes[0])
@@ -216,7 +217,7 @@ class Mixture:
         """
         return float(_prevalence(self.prior, self.purity, counts, target))
 
-    def prevalence_error(self, counts: Counts) -> float:
+    def prevalence_standard_error(self, counts: Counts) -> float:
         """Return the standard error of the prevalence of the population, prior and purity known.
 
         In another sample, more or fewer rows would be labeled by chance, and with them the share
@@ -236,7 +237,7 @@ class Mixture:
         --------
         >>> from pueval import Counts
         >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
-        >>> round(Mixture(0.0).prevalence_error(counts), 4)    # √(0.1·0.9/1000)
+        >>> round(Mixture(0.0).prevalence_standard_error(counts), 4)    # √(0.1·0.9/1000)
         0.0095
         """
         return float(_prevalence_error(self.prior, self.purity, counts))
@@ -289,7 +290,7 @@ class Mixtures:
         prevalence: Array = _prevalence(self.prior, self.purity, counts, target)
         return prevalence
 
-    def prevalence_error(self, counts: Counts) -> Array:
+    def prevalence_standard_error(self, counts: Counts) -> Array:
         """Return the standard error of the prevalence of the population, for each of them."""
         error: Array = _prevalence_error(self.prior, self.purity, counts)
         return error

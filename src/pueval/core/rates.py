@@ -19,7 +19,7 @@ from pueval.errors import InputError
 from pueval.samples.steps import Steps
 
 # A prevalence drawn by chance is at least this far from 0 and 1.
-LEAST = 1e-9
+SMALLEST_PREVALENCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,15 +52,16 @@ class Shares(NamedTuple):
     """Shares of the rows of each kind at or above some thresholds.
 
     ``positive`` is the share of the positives, where labeled rows with known propensities
-    tell it; None where the labeled rows are a random draw of them. ``chance`` says by how many
-    standard errors the prevalence of the population differs in each line, where it does.
+    tell it; None where the labeled rows are a random draw of them.
+    ``prevalence_shift`` says by how many standard errors the prevalence of the population differs
+    in each line, where it does.
     """
 
     labeled: Array
     unlabeled: Array
     negative: Array
     positive: Array | None = None
-    chance: Array | None = None
+    prevalence_shift: Array | None = None
 
     @classmethod
     def of(cls, counts: Counts, steps: Steps) -> Shares:
@@ -86,7 +87,7 @@ class Shares(NamedTuple):
             self.unlabeled[..., columns],
             self.negative[..., columns],
             positive,
-            self.chance,
+            self.prevalence_shift,
         )
 
 
@@ -125,7 +126,7 @@ def correct_area(area: Any, mixture: Mixture | Mixtures, background_prior: float
     return (area - (1 - contrast) / 2) / contrast
 
 
-def rates(
+def correct_steps(
     counts: Counts, steps: Steps, mixture: Mixture | Mixtures, target: Target = "population"
 ) -> Rates:
     """Correct the counts at the thresholds of ``steps``.
@@ -145,10 +146,10 @@ def rates(
     -------
     Rates
     """
-    return rates_of_shares(counts, steps.threshold, Shares.of(counts, steps), mixture, target)
+    return correct_shares(counts, steps.threshold, Shares.of(counts, steps), mixture, target)
 
 
-def background(counts: Counts, shares: Shares) -> Array:
+def background_share(counts: Counts, shares: Shares) -> Array:
     """Return the share of unlabeled and known negative rows together."""
     if not np.any(counts.n_negative):
         return shares.unlabeled
@@ -156,7 +157,7 @@ def background(counts: Counts, shares: Shares) -> Array:
     return pooled / (counts.n_unlabeled + counts.n_negative)
 
 
-def rates_of_shares(
+def correct_shares(
     counts: Counts,
     threshold: Array,
     shares: Shares,
@@ -171,7 +172,7 @@ def rates_of_shares(
     """
     check_target(target)
     n_unlabeled, n_negative = counts.n_unlabeled, counts.n_negative
-    others = background(counts, shares)
+    others = background_share(counts, shares)
     prevalence = mixture.prevalence(counts, target)
     if target == "population":
         size = counts.n
@@ -193,13 +194,13 @@ def rates_of_shares(
         # The rates used the known negatives too; the share must agree with the rates.
         predicted = prevalence * tpr + (1 - prevalence) * fpr
     found = Rates(threshold, tpr, fpr, predicted, prevalence, size)
-    if shares.chance is None or target != "population":
+    if shares.prevalence_shift is None or target != "population":
         return found
-    moved = prevalence + shares.chance * mixture.prevalence_error(counts)
-    return with_prevalence(found, np.clip(moved, LEAST, 1 - LEAST))
+    moved = prevalence + shares.prevalence_shift * mixture.prevalence_standard_error(counts)
+    return replace_prevalence(found, np.clip(moved, SMALLEST_PREVALENCE, 1 - SMALLEST_PREVALENCE))
 
 
-def with_prevalence(rates: Rates, prevalence: float | Array) -> Rates:
+def replace_prevalence(rates: Rates, prevalence: float | Array) -> Rates:
     """Return the same rates where positives are more or fewer of the target."""
     predicted = prevalence * rates.tpr + (1 - prevalence) * rates.fpr
     return replace(rates, prevalence=prevalence, predicted=predicted)
@@ -210,16 +211,16 @@ def naive_rates(counts: Counts, steps: Steps) -> Rates:
     return _naive_rates(counts, steps.threshold, Shares.of(counts, steps))
 
 
-def both_rates(
+def corrected_and_naive_rates(
     counts: Counts, steps: Steps, mixture: Mixture, target: Target
 ) -> tuple[Rates, Rates]:
     """Return corrected and naive rates."""
     there = Shares.of(counts, steps)
-    corrected = rates_of_shares(counts, steps.threshold, there, mixture, target)
+    corrected = correct_shares(counts, steps.threshold, there, mixture, target)
     if mixture == NAIVE and target == "population" and there.positive is None:
         return corrected, corrected
     return corrected, _naive_rates(counts, steps.threshold, there)
 
 
 def _naive_rates(counts: Counts, threshold: Array, there: Shares) -> Rates:
-    return rates_of_shares(counts, threshold, there._replace(positive=None), NAIVE, "population")
+    return correct_shares(counts, threshold, there._replace(positive=None), NAIVE, "population")

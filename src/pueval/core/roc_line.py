@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.monotone import rising_together
+from pueval.core.monotone import lower_envelope
 from pueval.core.rates import Rates
 from pueval.samples.steps import Steps
 
@@ -15,7 +15,7 @@ from pueval.samples.steps import Steps
 ROUNDING = 1e-12
 
 
-class Line(NamedTuple):
+class RocLine(NamedTuple):
     """Corners in the order of their thresholds.
 
     A corner that shares its score with rows of another kind is reached on a straight line, which
@@ -29,7 +29,7 @@ class Line(NamedTuple):
     up: Array
 
     @classmethod
-    def of(cls, steps: Steps, rates: Rates) -> Line:
+    def of(cls, steps: Steps, rates: Rates) -> RocLine:
         """Draw the line through some rates."""
         x, y = rates.fpr, rates.tpr
         right, up = np.zeros((2, x.size))
@@ -43,20 +43,20 @@ class Line(NamedTuple):
         """Which corners lie in the unit square."""
         return _in_unit(self.x) & _in_unit(self.y)
 
-    def part(self, rows: slice | Array) -> Line:
+    def part(self, rows: slice | Array) -> RocLine:
         """Return some of the corners."""
-        return Line(*(column[rows] for column in self))
+        return RocLine(*(column[rows] for column in self))
 
-    def replaced(self, rows: slice, part: Line) -> Line:
+    def replaced(self, rows: slice, part: RocLine) -> RocLine:
         """Put other corners in the place of some that follow each other."""
-        return Line(
+        return RocLine(
             *(
                 np.concatenate([old[: rows.start], new, old[rows.stop :]])
                 for old, new in zip(self, part, strict=True)
             )
         )
 
-    def within_square(self) -> Line:
+    def within_square(self) -> RocLine:
         """Return the part of the line that lies in the unit square.
 
         Corners cut off at an edge have the threshold at which the line has crossed it.
@@ -69,12 +69,12 @@ class Line(NamedTuple):
         enter, leave = _cut(start.x, start.y, end.x, end.y)
         entered, left = (enter < leave) & (enter > 0), (enter < leave) & (leave < 1)
 
-        def at_edge(which: Array, share: Array, *, reached: bool) -> Line:
+        def at_edge(which: Array, share: Array, *, reached: bool) -> RocLine:
             first, last, share = start.part(which), end.part(which), share[which]
             x = first.x + share * (last.x - first.x)
             y = first.y + share * (last.y - first.y)
             share = share * reached
-            return Line(x, y, last.threshold, share * last.right, share * last.up)
+            return RocLine(x, y, last.threshold, share * last.right, share * last.up)
 
         found = (
             self.part(inside),
@@ -85,7 +85,7 @@ class Line(NamedTuple):
             np.concatenate([np.flatnonzero(inside), (cut + enter)[entered], (cut + leave)[left]]),
             kind="stable",
         )
-        return Line(*(np.concatenate(columns)[order] for columns in zip(*found, strict=True)))
+        return RocLine(*(np.concatenate(columns)[order] for columns in zip(*found, strict=True)))
 
     def legal(self) -> tuple[Array, Array, Array]:
         """Return false positive rate, true positive rate and threshold of a legal curve's points.
@@ -95,7 +95,7 @@ class Line(NamedTuple):
         x, y, threshold, right, up = self
         x, y = np.clip(x, 0, 1), np.clip(y, 0, 1)
         x[-1] = y[-1] = 1  # but for rounding
-        y, lowest, order = rising_together(y, x)
+        y, lowest, order = lower_envelope(y, x)
         if order is not None:
             x, threshold, right, up = (column[order] for column in (x, threshold, right, up))
         # Before each corner is a foot, as high as the corner before: below it, or on its line.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.rates import rates
+from pueval.core.rates import correct_steps
 from pueval.displays._canvas import (
     BAND,
     CHANCE,
@@ -142,7 +142,7 @@ class RankCdfDisplay(FromData):
         steps = counts.at(np.concatenate([[np.inf], scores]))
         share = steps.labeled / counts.n_labeled
         others = steps.unlabeled + steps.negative
-        corrected = rates(counts, steps, ev.mixture)
+        corrected = correct_steps(counts, steps, ev.mixture)
         low = high = level = None
         if ev.resampling is not None:
             level = ev.resampling.level

@@ -161,7 +161,7 @@ class ScoreDistributionDisplay(FromData):
         for kind in ("labeled", "unlabeled", "positive", "negative"):
             columns[kind] = getattr(found, kind)
         for kind in get_args(Recovered):
-            columns[f"{kind}_low"], columns[f"{kind}_high"] = found.limits(kind, self.level)
+            columns[f"{kind}_low"], columns[f"{kind}_high"] = found.interval(kind, self.level)
         table: pd.DataFrame = pandas.DataFrame(columns)
         return table
 
@@ -219,7 +219,7 @@ class ScoreDistributionDisplay(FromData):
         tops = [found.labeled, found.unlabeled, found.positive, found.negative]
         if plot_band and self.level is not None:
             for recovered in get_args(Recovered):
-                low, high = found.limits(recovered, self.level)
+                low, high = found.interval(recovered, self.level)
                 keywords = style(
                     "band_kwargs",
                     band_kwargs,

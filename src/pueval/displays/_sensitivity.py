@@ -227,10 +227,10 @@ class SensitivityDisplay(FromData):
         estimate = self.estimate
         said = str(estimate)
         self.own_ = ax.errorbar(
-            [grid.own.prior],
-            [grid.own.purity],
-            xerr=_reach(grid.own.prior, self.limits.prior),
-            yerr=_reach(grid.own.purity, self.limits.purity),
+            [grid.assumed.prior],
+            [grid.assumed.purity],
+            xerr=_reach(grid.assumed.prior, self.limits.prior),
+            yerr=_reach(grid.assumed.purity, self.limits.purity),
             fmt="o",
             color=POSITIVE,
             markeredgecolor="white",

@@ -60,8 +60,8 @@ class Assumptions:
         """Return the standard error that a prior then has; that of the middle if none is given."""
         if self.prior_follows_from is None:
             return 0.0
-        prior_error = (self.mixture if mixture is None else mixture).prior_error
-        return prior_error(counts, self.prior_follows_from, self.target)
+        standard_error = (self.mixture if mixture is None else mixture).prior_standard_error
+        return standard_error(counts, self.prior_follows_from, self.target)
 
     def limits(self, counts: Counts, reach: float) -> Region | None:
         """Return the region, if there is one, and as much more as the number of labels may err.
@@ -215,7 +215,7 @@ def _less_by_chance(counts: Counts, prevalence: float, purity: float) -> str | N
     Where most positives are labeled, more of them than on average can be in a sample.
     """
     least = purity * counts.n_labeled / counts.n
-    error = Mixture(0.0, purity).prevalence_error(counts)
+    error = Mixture(0.0, purity).prevalence_standard_error(counts)
     if not 0 < least - prevalence <= CHANCE * error:
         return None
     return (

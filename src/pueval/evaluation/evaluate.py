@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pueval._typing import Range, Target
+from pueval.core.average_precision import average_precision
 from pueval.core.curves import (
     PrecisionRecallCurve,
     direct_auc,
+    mean_placement,
     naive_auc,
-    placement,
     recover_precision_recall,
 )
 from pueval.core.measures import MEASURES
 from pueval.core.mixture import Mixture, check_target
-from pueval.core.monotone import average_precision
-from pueval.core.rates import Rates, both_rates, rates
+from pueval.core.rates import Rates, correct_steps, corrected_and_naive_rates
 from pueval.counts.arguments import check_threshold, read_counts
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
@@ -230,7 +230,7 @@ def rate_thresholds(
 ) -> ModelRates:
     """Compute the rates of all corners, and the default threshold if none is given."""
     corners = counts._roc_corners()
-    both = both_rates(counts, corners, assumptions.mixture, target)
+    both = corrected_and_naive_rates(counts, corners, assumptions.mixture, target)
     if threshold is None:
         threshold = _default_threshold(*both)
     return ModelRates(counts, assumptions, target, check_threshold(threshold), corners, both)
@@ -250,7 +250,7 @@ def build_evaluation(
     was ``chosen`` as the best for these rows, limits allow for that.
     """
     counts, threshold, mixture = ready.counts, ready.threshold, ready.assumptions.mixture
-    there = both_rates(counts, counts.at(threshold), mixture, ready.target)
+    there = corrected_and_naive_rates(counts, counts.at(threshold), mixture, ready.target)
     limits: IntervalOf | None = None
     if drawn is not None:
         limits = (ChosenThresholdIntervals if threshold_chosen else FixedThresholdIntervals)(
@@ -295,7 +295,7 @@ def _areas(
     counts, corners = ready.counts, ready.corners
     naive = naive_auc(counts, corners)
     weighed = drawn is not None and drawn.counts.has_propensity
-    compared = placement(counts) if weighed else naive
+    compared = mean_placement(counts) if weighed else naive
     mixture = ready.assumptions.mixture
 
     def auc(assumed: Mixture) -> float:
@@ -304,7 +304,7 @@ def _areas(
     def precision_recall(assumed: Mixture) -> float:
         if assumed == mixture:
             return curves[0].area
-        return float(average_precision(rates(counts, corners, assumed, ready.target)))
+        return float(average_precision(correct_steps(counts, corners, assumed, ready.target)))
 
     values = {
         "roc_auc": (auc(mixture), naive),

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pueval._typing import Array, Target
-from pueval.core.curves import PrecisionRecallCurve, RocCurve, roc
-from pueval.core.measures import AREAS, Measure, find_measure, unknown_measure
+from pueval.core.curves import PrecisionRecallCurve, RocCurve, recover_roc_from_corners
+from pueval.core.measures import AREAS, Measure, find_measure, unknown_measure_error
 from pueval.core.mixture import NAIVE, Mixture
-from pueval.core.rates import Rates, both_rates, rates
+from pueval.core.rates import Rates, correct_steps, corrected_and_naive_rates
 from pueval.core.resolution import Resolution, resolution
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
@@ -25,7 +25,7 @@ from pueval.ranking import ranking_measures
 from pueval.samples.steps import Steps
 from pueval.sensitivity.bounds import BandMethod, Bounds, Start, claesen_bounds
 from pueval.sensitivity.grid import SensitivityGrid, sensitivity_grid
-from pueval.sensitivity.labeling_bias import TippingPoint, bias_bounds, tipping_point
+from pueval.sensitivity.labeling_bias import TippingPoint, labeling_bias_bounds, tipping_point
 from pueval.thresholds.choosing import choose, neighbors
 from pueval.thresholds.measure_curve import MeasureCurve, curve_thresholds, measure_curve
 from pueval.thresholds.rules import Rule, cost_rule, find_rule
@@ -99,7 +99,7 @@ class Evaluation(Mapping[str, Estimate]):
         try:
             return self.operating_point[name]
         except UnknownMeasureError:
-            raise unknown_measure(name, [*self]) from None
+            raise unknown_measure_error(name, [*self]) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter((*self._areas, *self.operating_point.measures))
@@ -160,7 +160,9 @@ class Evaluation(Mapping[str, Estimate]):
         return self.operating_point.table
 
     def _rates_at(self, threshold: float) -> tuple[Rates, Rates]:
-        return both_rates(self.counts, self.counts.at(threshold), self.mixture, self.target)
+        return corrected_and_naive_rates(
+            self.counts, self.counts.at(threshold), self.mixture, self.target
+        )
 
     def at(self, threshold: float) -> OperatingPoint:
         """Evaluate another threshold.
@@ -229,7 +231,7 @@ class Evaluation(Mapping[str, Estimate]):
         """Best value for another mixture, over all thresholds; not clipped."""
         these = self._rates[0]
         if mixture != self.mixture:
-            these = rates(self.counts, self._corners, mixture, self.target)
+            these = correct_steps(self.counts, self._corners, mixture, self.target)
         return best_value(measure, these)[1]
 
     def threshold_for(
@@ -343,9 +345,11 @@ class Evaluation(Mapping[str, Estimate]):
             With ``area``, which for the corrected curve is Jain's indirect estimate of the AUC.
         """
         if naive:
-            return roc(self.counts, self._corners, NAIVE)
+            return recover_roc_from_corners(self.counts, self._corners, NAIVE)
         known = self._rates[0]
-        return roc(self.counts, self._corners, self.mixture, self.target, known=known)
+        return recover_roc_from_corners(
+            self.counts, self._corners, self.mixture, self.target, known=known
+        )
 
     def pr(self, *, naive: bool = False) -> PrecisionRecallCurve:
         """Return the precision-recall curve.
@@ -444,7 +448,7 @@ class Evaluation(Mapping[str, Estimate]):
             self.counts, self._resamples, best.threshold, best.naive_threshold, self.threshold
         )
         steps = self.counts.at(thresholds)
-        both = both_rates(self.counts, steps, self.mixture, self.target)
+        both = corrected_and_naive_rates(self.counts, steps, self.mixture, self.target)
         return measure_curve(find_measure(measure), *both, self._resamples)
 
     def bounds(
@@ -493,7 +497,7 @@ class Evaluation(Mapping[str, Estimate]):
             Sharp bounds of the AUC (known negatives aside) and of every measure at ``threshold``,
             clipped to its range; the prior is taken as exact.
         """
-        return bias_bounds(self.counts, self.mixture, self.target, self.threshold, bias)
+        return labeling_bias_bounds(self.counts, self.mixture, self.target, self.threshold, bias)
 
     def tipping_point(self, name: str, value: float) -> TippingPoint:
         """Find how wrong labeling or prior would have to be for a conclusion to fail.

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from pueval.core.curves import REVERSED, standard_errors_above_chance
+from pueval.core.curves import REVERSED_Z_SCORE, auc_z_score
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
 from pueval.evaluation.assumptions import Assumptions
 from pueval.samples.bins import keys
 from pueval.samples.sample import score_range
-from pueval.sensitivity.feasibility import contradiction, contradiction_within
+from pueval.sensitivity.feasibility import infeasibility_message, region_infeasibility_message
 from pueval.text.numbers import format_count
 
 # Where labeled rows, by their propensities, are worth fewer than so many, and than this part of
@@ -22,7 +22,7 @@ ENOUGH, EVEN = 50, 0.7
 
 def reversed_scores(counts: Counts, naive: float) -> str | None:
     """Say that scores seem to be the wrong way round."""
-    if standard_errors_above_chance(counts, naive) >= REVERSED:
+    if auc_z_score(counts, naive) >= REVERSED_Z_SCORE:
         return None
     return (
         f"labeled rows score lower than the others (naive AUC {naive:.3f}). A higher score must "
@@ -89,8 +89,10 @@ def contradicted(counts: Counts, assumptions: Assumptions) -> str | None:
     if counts.has_propensity:
         return None
     if assumptions.region is not None:
-        return contradiction_within(counts, assumptions.region.prior, assumptions.region.purity)
-    return contradiction(counts, assumptions.mixture)
+        return region_infeasibility_message(
+            counts, assumptions.region.prior, assumptions.region.purity
+        )
+    return infeasibility_message(counts, assumptions.mixture)
 
 
 def clipped_values(clipped: dict[str, float], mixture: Mixture, threshold: float) -> str | None:

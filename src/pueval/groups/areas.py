@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pueval._typing import Array, Target
+from pueval.core.average_precision import AveragePrecisionTerms
 from pueval.core.measures import MEASURES
 from pueval.core.mixture import NAIVE, Mixtures
-from pueval.core.monotone import MonotoneSteps
 from pueval.core.rates import Rates, Shares
 from pueval.counts.counts import Counts
 from pueval.groups.sorted_rows import Block
@@ -211,8 +211,8 @@ def average_precision(
     """
     mine, own = totals.take(table.group), _take(mixtures, table.group)
     here = mine.corrected(table.beyond, own, target)
-    steps = MonotoneSteps.of(here, table.group)
-    by_tpr, by_fpr = steps.slopes()
+    steps = AveragePrecisionTerms.of(here, table.group)
+    by_tpr, by_fpr = steps.rate_slopes()
     influence = [
         _from_end(slope.tpr[table.group] * by_tpr + slope.fpr[table.group] * by_fpr, table)
         for slope in _slopes(totals, mixtures, target)
@@ -221,13 +221,13 @@ def average_precision(
     # Where nothing else reaches it, a row has no precision but its own.
     without = np.where(without > 0, without, steps.precision)
     return Influence(
-        table.sums(steps.gain * steps.precision),
+        table.sums(steps.recall_gain * steps.precision),
         influence[0],
         influence[1],
         influence[1],
         np.zeros(table.n_groups),
-        table.sums(steps.gain * (steps.precision - without)),
-        table.sums(steps.by_prevalence()),
+        table.sums(steps.recall_gain * (steps.precision - without)),
+        table.sums(steps.prevalence_slopes()),
     )
 
 

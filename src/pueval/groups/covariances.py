@@ -80,7 +80,7 @@ def area_covariances(
 def _prevalence_error(prior: Array, overall: Evaluation, totals: Totals) -> Array:
     like_counts: Any = totals
     mixtures = Mixtures(prior, np.full(prior.size, overall.mixture.purity))
-    return mixtures.prevalence_error(like_counts)
+    return mixtures.prevalence_standard_error(like_counts)
 
 
 def _influence(

@@ -13,7 +13,7 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.core.confidence import normal_quantile
-from pueval.core.measures import AREAS, MEASURES, unknown_measure
+from pueval.core.measures import AREAS, MEASURES, unknown_measure_error
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, require
 from pueval.evaluation.estimates import Estimate
@@ -394,4 +394,4 @@ def _range(name: str) -> tuple[float, float]:
 
 def _check_measure(name: str) -> None:
     if name not in NAMES:
-        raise unknown_measure(name, [*NAMES], any_beta=False)
+        raise unknown_measure_error(name, [*NAMES], any_beta=False)

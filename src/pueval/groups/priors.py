@@ -205,7 +205,7 @@ def _from_frequency(
         effective_sizes=(totals.effective[0][group].item(),),
     )
     mixture = Mixture.from_label_frequency(counts, frequency, purity)
-    return mixture.prior, mixture.prior_error(counts)
+    return mixture.prior, mixture.prior_standard_error(counts)
 
 
 def _estimated(counts: Counts, purity: float) -> tuple[float, float]:

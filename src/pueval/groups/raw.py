@@ -104,7 +104,7 @@ def results(
     mixtures = Mixtures(prior, np.full(prior.size, overall.mixture.purity))
     auc, area = naive_auc(table, totals), average_precision(table, totals, mixtures, target)
     like_counts: Any = totals
-    prevalence_error = chance * mixtures.prevalence_error(like_counts)
+    prevalence_error = chance * mixtures.prevalence_standard_error(like_counts)
     here = point(
         beyond,
         totals,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pueval._checks import check_count
-from pueval.core.curves import recover_precision_recall, roc
+from pueval.core.curves import recover_precision_recall, recover_roc_from_corners
 from pueval.core.mixture import Mixture
-from pueval.core.rates import rates
+from pueval.core.rates import correct_steps
 from pueval.errors import InputError, require
 from pueval.groups.group_text import shown
 
@@ -106,7 +106,7 @@ def _wanted(groups: GroupEvaluation, names: Any, most: int) -> list[int]:
 def _curve(curve: str, counts: Counts, mixture: Mixture, target: Any) -> tuple[Any, Any]:
     corners = counts._roc_corners()
     if curve == "roc":
-        found = roc(counts, corners, mixture, target)
+        found = recover_roc_from_corners(counts, corners, mixture, target)
         return found.fpr, found.tpr
-    points = recover_precision_recall(rates(counts, corners, mixture, target))
+    points = recover_precision_recall(correct_steps(counts, corners, mixture, target))
     return points.recall, points.precision

@@ -9,7 +9,7 @@ import numpy as np
 
 from pueval._typing import Array, Target
 from pueval.core.mixture import Mixtures
-from pueval.core.rates import Rates, Shares, rates_of_shares
+from pueval.core.rates import Rates, Shares, correct_shares
 from pueval.counts.counts import Counts
 
 
@@ -70,7 +70,7 @@ class Totals:
     def corrected_shares(self, shares: Shares, mixtures: Mixtures, target: Target) -> Rates:
         """Correct shares of rows beyond a threshold."""
         like_counts: Any = self
-        return rates_of_shares(like_counts, np.empty(0), shares, mixtures, target)
+        return correct_shares(like_counts, np.empty(0), shares, mixtures, target)
 
 
 def share(part: Array, total: Array) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from pueval._typing import Array, Target
 from pueval.core.measures import MEASURES
 from pueval.core.mixture import NAIVE, Mixtures
-from pueval.core.rates import LEAST, Rates, Shares, with_prevalence
+from pueval.core.rates import SMALLEST_PREVALENCE, Rates, Shares, replace_prevalence
 from pueval.groups.areas import Influence, Table
 from pueval.groups.totals import Totals, share
 from pueval.uncertainty.intervals import with_pseudo_observation
@@ -157,8 +157,10 @@ def point(
     seen = totals.corrected_shares(Shares(*middle), mixtures, target)
     ends = []
     for sign in (1.0, -1.0):
-        prevalence = np.clip(seen.prevalence + sign * prevalence_error, LEAST, 1 - LEAST)
-        ends.append((prevalence, with_prevalence(seen, prevalence)))
+        prevalence = np.clip(
+            seen.prevalence + sign * prevalence_error, SMALLEST_PREVALENCE, 1 - SMALLEST_PREVALENCE
+        )
+        ends.append((prevalence, replace_prevalence(seen, prevalence)))
     for name, change in _changes(ends, prevalence_error).items():
         moves[name].append(change)
     return Point(

@@ -11,7 +11,7 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.core.measures import MEASURES, Measure, fbeta
-from pueval.core.rates import Rates, rates
+from pueval.core.rates import Rates, correct_steps
 from pueval.errors import InputError, UndefinedMeasureWarning
 from pueval.evaluation.estimates import Contingency
 from pueval.metrics._arguments import How, clipped, read, spelled_out
@@ -43,7 +43,7 @@ def _rates(y_true: Any, y_pred: Any, prior: float, **how: Unpack[How]) -> Rates:
     check_order({"y_true": y_true, "y_pred": y_pred})
     score = predicted_positive(y_pred, how)
     counts, mixture, target = read(y_true, score, prior, **how)
-    return rates(counts, counts.at(1.0), mixture, target)
+    return correct_steps(counts, counts.at(1.0), mixture, target)
 
 
 def predicted_positive(y_pred: Any, how: Mapping[str, object]) -> Array:

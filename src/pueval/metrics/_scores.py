@@ -7,20 +7,26 @@ from typing import Any, Literal, Unpack
 
 from pueval import ranking
 from pueval._typing import Array
-from pueval.core.curves import direct_auc, naive_auc, recover_precision_recall, recover_roc, roc
+from pueval.core.average_precision import average_precision
+from pueval.core.curves import (
+    direct_auc,
+    naive_auc,
+    recover_precision_recall,
+    recover_roc,
+    recover_roc_from_corners,
+)
 from pueval.core.mixture import Mixture
-from pueval.core.monotone import average_precision
-from pueval.core.rates import rates
+from pueval.core.rates import correct_steps
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.metrics._arguments import How, Labels, clipped, read, spelled_out
-from pueval.sensitivity.feasibility import contradiction
+from pueval.sensitivity.feasibility import infeasibility_message
 
 Method = Literal["direct", "indirect"]
 
 
 def _check_prior(counts: Counts, mixture: Mixture) -> None:
-    note = contradiction(counts, mixture)
+    note = infeasibility_message(counts, mixture)
     if note:
         warnings.warn(note, AssumptionWarning, stacklevel=4)
 
@@ -70,7 +76,7 @@ def roc_auc_score(
     corners = counts._roc_corners()
     if method == "direct":
         return clipped("roc_auc", direct_auc(counts, naive_auc(counts, corners), mixture))
-    return roc(counts, corners, mixture, target).area
+    return recover_roc_from_corners(counts, corners, mixture, target).area
 
 
 @spelled_out
@@ -109,7 +115,7 @@ def average_precision_score(
     """
     counts, mixture, target = read(y_true, y_score, prior, **how)
     _check_prior(counts, mixture)
-    return float(average_precision(rates(counts, counts._roc_corners(), mixture, target)))
+    return float(average_precision(correct_steps(counts, counts._roc_corners(), mixture, target)))
 
 
 @spelled_out
@@ -154,10 +160,10 @@ def roc_curve(
     counts, mixture, target = read(y_true, y_score, prior, **how)
     _check_prior(counts, mixture)
     if drop_intermediate:
-        curve = roc(counts, counts._roc_corners(), mixture, target)
+        curve = recover_roc_from_corners(counts, counts._roc_corners(), mixture, target)
     else:
         steps = counts.steps()
-        curve = recover_roc(steps, rates(counts, steps, mixture, target))
+        curve = recover_roc(steps, correct_steps(counts, steps, mixture, target))
     return curve.fpr, curve.tpr, curve.threshold
 
 
@@ -205,7 +211,7 @@ def precision_recall_curve(
     counts, mixture, target = read(y_true, y_score, prior, **how)
     _check_prior(counts, mixture)
     steps = counts._roc_corners() if drop_intermediate else counts.steps()
-    curve = recover_precision_recall(rates(counts, steps, mixture, target))
+    curve = recover_precision_recall(correct_steps(counts, steps, mixture, target))
     return curve.precision[::-1], curve.recall[::-1], curve.threshold[:0:-1]
 
 

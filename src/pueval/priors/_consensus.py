@@ -10,7 +10,7 @@ import numpy as np
 
 from pueval._checks import check_fraction
 from pueval.core.confidence import normal_quantile
-from pueval.core.curves import REVERSED, naive_auc, standard_errors_above_chance
+from pueval.core.curves import REVERSED_Z_SCORE, auc_z_score, naive_auc
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._dedpul import Dedpul
@@ -139,8 +139,8 @@ class Consensus(ScorePriorEstimator):
         purity: Any = self.purity
         known = None if purity == "estimate" else purity
         auc = naive_auc(counts, counts._roc_corners())
-        sureness = standard_errors_above_chance(counts, auc)
-        if sureness < REVERSED:
+        sureness = auc_z_score(counts, auc)
+        if sureness < REVERSED_Z_SCORE:
             raise InputError(
                 f"labeled rows score lower than unlabeled ones (AUC {auc:.3f}). A higher score "
                 "must mean more likely positive: negate the scores, or check the labels."

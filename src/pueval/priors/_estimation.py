@@ -24,7 +24,7 @@ from pueval.priors._roc_slope import RocSlope
 from pueval.priors._score_estimator import ScorePriorEstimator
 from pueval.priors._tilt import Tilt
 from pueval.priors._two_way import TwoWay
-from pueval.sensitivity.feasibility import PriorLimit, largest_prior
+from pueval.sensitivity.feasibility import LargestPrior, largest_prior
 from pueval.text.numbers import format_level, format_number
 from pueval.text.results import plain_data
 from pueval.text.tables import text_table
@@ -278,7 +278,7 @@ def estimate_without_warning(
     )
 
 
-def _ruled_out(prior: float, limit: PriorLimit, purity: float, level: float) -> list[str]:
+def _ruled_out(prior: float, limit: LargestPrior, purity: float, level: float) -> list[str]:
     """Say that the data do not allow the prior that was estimated."""
     if math.isnan(prior) or limit.allows(prior):
         return []

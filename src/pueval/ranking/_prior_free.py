@@ -10,8 +10,8 @@ import numpy as np
 import scipy
 
 from pueval._typing import Array
+from pueval.core.average_precision import average_precision
 from pueval.core.curves import naive_auc
-from pueval.core.monotone import average_precision
 from pueval.core.rates import naive_rates
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pueval._writing import replaced
+from pueval._writing import open_atomic
 
 if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation
@@ -79,5 +79,5 @@ def write_report(
         notes=notes,
     )
     page = render(content)
-    with replaced(path) as stream:
+    with open_atomic(path) as stream:
         stream.write(page)

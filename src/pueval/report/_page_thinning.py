@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pueval._typing import Target
-from pueval.core.curves import placement
+from pueval.core.average_precision import average_precision
+from pueval.core.curves import mean_placement
 from pueval.core.mixture import Mixture
-from pueval.core.monotone import average_precision
-from pueval.core.rates import rates
+from pueval.core.rates import correct_steps
 from pueval.counts.counts import Counts
 
 # Bytes that a page of 1 MB has left for models, what one takes without its table, and the most
@@ -90,11 +90,11 @@ def thin(
     The thresholds to ``keep`` stay, so that what was evaluated there is exact; ``precision`` is
     the average precision of all rows.
     """
-    placed = placement(counts) if counts.has_propensity else None
+    placed = mean_placement(counts) if counts.has_propensity else None
     if _distinct(counts, 3 * scores) and counts.score.size <= scores:
         return Thinned(counts, True, placed, 0.0, 0.0)  # noqa: FBT003
     few = counts._thinned(scores, keep=keep)
-    there = float(average_precision(rates(few, few._roc_corners(), mixture, target)))
+    there = float(average_precision(correct_steps(few, few._roc_corners(), mixture, target)))
     error = abs(there - precision)
     # A labeled row can be misplaced by half of the rows that it now is tied with.
     rows = few.labeled + few.unlabeled + few.negative

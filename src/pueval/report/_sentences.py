@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pueval.core.mixture import Mixture
 from pueval.evaluation.evaluation_text import taken_as_exact
 from pueval.report._page_thinning import Thinned
-from pueval.sensitivity.feasibility import contradiction
+from pueval.sensitivity.feasibility import infeasibility_message
 from pueval.text.numbers import format_level
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def answer(ev: Evaluation) -> list[tuple[str, bool]]:
     if mixture.purity < 1:
         among += f" and {right}"
     first = f"Counting unlabeled rows as negative, the AUC looks like {naive}. With {among}, it"
-    if not ev.counts.has_propensity and contradiction(ev.counts, mixture) is not None:
+    if not ev.counts.has_propensity and infeasibility_message(ev.counts, mixture) is not None:
         if auc.clipped:
             return [(f"{first} would be", False), ("beyond 1:", True), (NOT_SO_MANY, False)]
         return [

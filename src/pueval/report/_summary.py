@@ -18,7 +18,7 @@ from pueval.report._plain import json_number, shown_estimate, text
 from pueval.report._requested import chosen_thresholds, without_prior
 from pueval.report._score_histograms import histogram
 from pueval.report._sentences import answer, assumptions, code, prior_origin, thinning
-from pueval.sensitivity.feasibility import ratio_limits
+from pueval.sensitivity.feasibility import share_ratio_bounds
 from pueval.text.numbers import CLIPPED_NOTE
 from pueval.text.results import plain_data
 
@@ -158,7 +158,7 @@ def _model(name: str, ev: Evaluation, few: Thinned, *, coarse: bool) -> dict[str
     counts, mixture = ev.counts, ev.mixture
     limits = None
     if counts.n_unlabeled and not counts.has_propensity:
-        limits = vars(ratio_limits(counts))
+        limits = vars(share_ratio_bounds(counts))
     region = ev.region
     return {
         "name": name,

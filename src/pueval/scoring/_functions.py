@@ -14,11 +14,11 @@ import numpy as np
 
 from pueval import ranking
 from pueval._typing import Array, Target
+from pueval.core.average_precision import average_precision
 from pueval.core.curves import direct_auc, naive_auc
 from pueval.core.measures import AREAS, Measure, find_measure
 from pueval.core.mixture import Mixture
-from pueval.core.monotone import average_precision
-from pueval.core.rates import rates
+from pueval.core.rates import correct_steps
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.evaluation.assumptions import resolve_assumptions
@@ -97,7 +97,7 @@ class ScoreFunction:
             return _area(name, counts, mixture, target)
         measure = find_measure(name) if isinstance(name, str) else name
         steps = counts._roc_corners() if threshold == "best" else counts.at(threshold)
-        there = rates(counts, steps, mixture, target)
+        there = correct_steps(counts, steps, mixture, target)
         value = best_value(measure, there)[1]
         if not np.isnan(value):
             return value
@@ -161,4 +161,4 @@ def _area(name: str, counts: Counts, mixture: Mixture, target: Target) -> float:
     corners = counts._roc_corners()
     if name == "roc_auc":
         return direct_auc(counts, naive_auc(counts, corners), mixture)
-    return float(average_precision(rates(counts, corners, mixture, target)))
+    return float(average_precision(correct_steps(counts, corners, mixture, target)))

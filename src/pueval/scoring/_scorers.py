@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Any, Literal
 
 from pueval._typing import Target
-from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure
+from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture, check_target
 from pueval.errors import InputError
 from pueval.scoring._functions import RANKINGS, ScoreFunction
@@ -229,7 +229,7 @@ def _find(measure: str | Measure) -> tuple[str | Measure, bool]:
     try:
         found = find_measure(bare)
     except InputError:
-        raise unknown_measure(measure, get_scorer_names()) from None
+        raise unknown_measure_error(measure, get_scorer_names()) from None
     if found.greater_is_better == negated:
         right = bare if negated else _NEGATED + bare
         kind = "high" if negated else "low"

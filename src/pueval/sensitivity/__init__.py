@@ -6,14 +6,14 @@ be at worst if labels were not drawn at random; `grid` tabulates a measure over 
 """
 
 from pueval.sensitivity.bounds import Bounds, BoundTables, claesen_bounds
-from pueval.sensitivity.feasibility import PriorLimit, feasibility_pvalue, largest_prior
+from pueval.sensitivity.feasibility import LargestPrior, feasibility_pvalue, largest_prior
 from pueval.sensitivity.grid import SensitivityGrid
 from pueval.sensitivity.labeling_bias import TippingPoint
 
 __all__ = [
     "BoundTables",
     "Bounds",
-    "PriorLimit",
+    "LargestPrior",
     "SensitivityGrid",
     "TippingPoint",
     "claesen_bounds",

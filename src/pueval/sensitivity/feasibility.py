@@ -23,7 +23,7 @@ from pueval.text.numbers import format_level
 
 
 @dataclass(frozen=True)
-class PriorLimit:
+class LargestPrior:
     """The largest prior that a ranking allows, and the threshold that sets it.
 
     Attributes
@@ -68,7 +68,7 @@ class _Side:
         return int(np.nanargmin(ratio))
 
 
-def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -> PriorLimit:
+def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -> LargestPrior:
     """Find the largest prior that the ranking allows.
 
     For labeled scores of geometrically growing rank, from both ends, an exact upper confidence
@@ -89,7 +89,7 @@ def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -
 
     Returns
     -------
-    PriorLimit
+    LargestPrior
 
     References
     ----------
@@ -124,7 +124,7 @@ def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -
     assert best is not None  # noqa: S101 - there is always a labeled score
     background_prior, side, index = best
     dilution = (counts.n_unlabeled + counts.n_negative) / counts.n_unlabeled
-    return PriorLimit(
+    return LargestPrior(
         min(max(background_prior * dilution, 0.0), 1.0),
         float(side.threshold[index]),
         side.name,
@@ -203,7 +203,7 @@ def _sides(counts: Counts, level: float, *, upper: bool) -> list[_Side]:
 
 
 @dataclass(frozen=True)
-class RatioLimits:
+class ShareRatioBounds:
     """What limits the prior, whatever the purity is.
 
     For any purity, `largest_prior` is the smaller of purity·``other_to_labeled`` and
@@ -220,7 +220,7 @@ class RatioLimits:
     labeled_to_other: float
 
 
-def ratio_limits(counts: Counts, *, level: float = 0.95) -> RatioLimits:
+def share_ratio_bounds(counts: Counts, *, level: float = 0.95) -> ShareRatioBounds:
     """Find the two ratios that say which priors and purities go together."""
     with np.errstate(divide="ignore", invalid="ignore"):
         least = [
@@ -233,7 +233,7 @@ def ratio_limits(counts: Counts, *, level: float = 0.95) -> RatioLimits:
                 ("labeled_limit", "other_limit", False),
             )
         ]
-    return RatioLimits(*least)
+    return ShareRatioBounds(*least)
 
 
 def feasibility_pvalue(counts: Counts, *, prior: float, purity: float = 1.0) -> float:
@@ -285,7 +285,7 @@ def feasibility_pvalue(counts: Counts, *, prior: float, purity: float = 1.0) -> 
     return float(np.exp(high))
 
 
-def contradiction(counts: Counts, mixture: Mixture, level: float = 0.95) -> str | None:
+def infeasibility_message(counts: Counts, mixture: Mixture, level: float = 0.95) -> str | None:
     """Say why a ranking cannot have this prior, or return None if it can."""
     if not counts.n_unlabeled or (mixture.prior == 0 and mixture.purity == 1):
         return None
@@ -304,7 +304,7 @@ def contradiction(counts: Counts, mixture: Mixture, level: float = 0.95) -> str 
     )
 
 
-def contradiction_within(
+def region_infeasibility_message(
     counts: Counts,
     prior: tuple[float, float],
     purity: tuple[float, float],
@@ -315,7 +315,7 @@ def contradiction_within(
     The cleaner the labels, the more positives can be hidden: the smallest prior with the largest
     purity fits best, the largest prior with the smallest purity worst.
     """
-    found = contradiction(counts, Mixture(prior[0], purity[1]), level)
+    found = infeasibility_message(counts, Mixture(prior[0], purity[1]), level)
     if found is not None:
         return f"no prior and purity within the given limits fit: {found}"
     if not counts.n_unlabeled:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pueval._typing import Array, Target
+from pueval.core.average_precision import average_precision
 from pueval.core.curves import direct_auc, naive_auc
-from pueval.core.measures import AREAS, MEASURES, find_measure, unknown_measure
+from pueval.core.measures import AREAS, MEASURES, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture, Mixtures
-from pueval.core.monotone import average_precision
-from pueval.core.rates import rates
+from pueval.core.rates import correct_steps
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, require
 from pueval.sensitivity.feasibility import largest_prior
@@ -61,13 +61,13 @@ class SensitivityGrid:
     purity: Array
     value: Array
     feasible: Array
-    own: Mixture
-    own_value: float
+    assumed: Mixture
+    assumed_value: float
 
     @property
     def change(self) -> Array:
         """The error made if this were the truth: ``own_value − value``."""
-        return self.own_value - self.value
+        return self.assumed_value - self.value
 
     def frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with a row per pair of prior and purity.
@@ -86,7 +86,7 @@ class SensitivityGrid:
 def sensitivity_grid(
     name: str,
     counts: Counts,
-    own: Mixture,
+    assumed: Mixture,
     target: Target,
     threshold: float,
     *,
@@ -97,9 +97,11 @@ def sensitivity_grid(
     counts._refuse_propensities("a table over prior and purity")
     if not counts.n_unlabeled:
         raise InputError("there are no unlabeled rows, so there is no prior to vary.")
-    prior = _axis("priors", priors, 0.0) if priors is not None else _own_priors(counts, own)
+    prior = _axis("priors", priors, 0.0) if priors is not None else _own_priors(counts, assumed)
     purity = (
-        _axis("purities", purities, LEAST_CONTRAST) if purities is not None else _own_purities(own)
+        _axis("purities", purities, LEAST_CONTRAST)
+        if purities is not None
+        else _own_purities(assumed)
     )
     across, down = np.meshgrid(prior, purity)
     known = down - across >= LEAST_CONTRAST
@@ -107,10 +109,12 @@ def sensitivity_grid(
     function = _function(name, counts, target, threshold)
     value[known] = function(Mixtures(across[known], down[known]))
     limits = np.array([largest_prior(counts, purity=float(p)).prior for p in purity])
-    own_value = float(function(Mixtures(np.array([own.prior]), np.array([own.purity])))[0])
+    assumed_value = float(
+        function(Mixtures(np.array([assumed.prior]), np.array([assumed.purity])))[0]
+    )
     # A limit of 0 says that no prior fits the purity, not even 0.
     allowed = (across <= limits[:, None]) & (limits[:, None] > 0)
-    return SensitivityGrid(name, prior, purity, value, known & allowed, own, own_value)
+    return SensitivityGrid(name, prior, purity, value, known & allowed, assumed, assumed_value)
 
 
 def _function(
@@ -125,26 +129,26 @@ def _function(
         corners = few._roc_corners()
 
         return lambda m: np.array(
-            [average_precision(rates(few, corners, m[k], target)) for k in range(len(m))]
+            [average_precision(correct_steps(few, corners, m[k], target)) for k in range(len(m))]
         )
     try:
         measure = find_measure(name)
     except InputError:
-        raise unknown_measure(name, [*AREAS, *MEASURES]) from None
+        raise unknown_measure_error(name, [*AREAS, *MEASURES]) from None
     here = counts.at(threshold)
-    return lambda m: np.broadcast_to(measure(rates(counts, here, m, target)), m.prior.shape)
+    return lambda m: np.broadcast_to(measure(correct_steps(counts, here, m, target)), m.prior.shape)
 
 
-def _own_priors(counts: Counts, own: Mixture) -> Array:
+def _own_priors(counts: Counts, assumed: Mixture) -> Array:
     """From 0 to a little more than the data allow, or than was assumed."""
-    most = max(1.15 * largest_prior(counts).prior, 1.5 * own.prior, LEAST_PRIOR)
+    most = max(1.15 * largest_prior(counts).prior, 1.5 * assumed.prior, LEAST_PRIOR)
     return np.linspace(0.0, min(most, 1 - LEAST_CONTRAST), PRIORS)
 
 
-def _own_purities(own: Mixture) -> Array:
-    least = min(0.6, own.purity - 0.1)
+def _own_purities(assumed: Mixture) -> Array:
+    least = min(0.6, assumed.purity - 0.1)
     # Of what the prior leaves for the purity, a part is enough where it leaves little.
-    above = own.prior + min(0.05, (1 - own.prior) / 2)
+    above = assumed.prior + min(0.05, (1 - assumed.prior) / 2)
     return np.linspace(max(least, above, 0.05), 1.0, PURITIES)
 
 

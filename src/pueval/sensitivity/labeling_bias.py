@@ -20,7 +20,7 @@ from pueval._typing import Array, Target
 from pueval.core.curves import direct_auc, naive_auc
 from pueval.core.measures import MEASURES, Measure, find_measure
 from pueval.core.mixture import Mixture
-from pueval.core.rates import Rates, rates
+from pueval.core.rates import Rates, correct_steps
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.steps import Steps
@@ -120,7 +120,7 @@ def measure_bounds(
     measure: Measure, counts: Counts, steps: Steps, mixture: Mixture, bias: float
 ) -> tuple[float, float]:
     """Bound a measure at the first threshold of ``steps``; clipped to its range."""
-    known = rates(counts, steps, mixture)
+    known = correct_steps(counts, steps, mixture)
     if math.isnan(float(measure(known)[0])):
         return math.nan, math.nan
     least, most = _possible_rates(counts, steps, known)
@@ -205,7 +205,7 @@ def _tipping_prior(value: float, prior: float, corrected: Callable[[float], floa
     return float(min(roots, key=lambda root: abs(root - prior))) if roots else math.nan
 
 
-def bias_bounds(
+def labeling_bias_bounds(
     counts: Counts, mixture: Mixture, target: Target, threshold: float, bias: float
 ) -> dict[str, tuple[float, float]]:
     """Bound the AUC, and every measure at a threshold, for a labeling bias."""
@@ -247,7 +247,7 @@ def tipping_point(
         bounds = partial(measure_bounds, measure, counts, there, mixture)
 
         def corrected(prior: float) -> float:
-            return float(measure(rates(counts, there, Mixture(prior)))[0])
+            return float(measure(correct_steps(counts, there, Mixture(prior)))[0])
 
     return TippingPoint(
         name,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pueval._typing import Array
-from pueval._writing import replacement
+from pueval._writing import atomic_path
 from pueval.errors import InputError, require
 from pueval.simulate._labeled import Labeling
 from pueval.simulate._populations import Drawn
@@ -119,7 +119,7 @@ def _copy(connection: Any, query: str, path: str) -> None:
     kind = "FORMAT parquet" if suffix in PARQUET else "FORMAT csv, HEADER true"
     if suffix == ".gz":
         kind += ", COMPRESSION gzip"
-    with replacement(path) as name:
+    with atomic_path(path) as name:
         connection.execute(f"COPY ({query}) TO {text_literal(name)} ({kind})")
 
 

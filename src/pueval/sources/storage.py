@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from pueval._typing import Array
-from pueval._writing import replacement
+from pueval._writing import atomic_path
 from pueval.errors import InputError, require
 from pueval.samples.bins import Binning
 from pueval.samples.sample import Sample, Samples, make_sample
@@ -62,7 +62,7 @@ def write_counts(
     content = arrow.table(
         {"score": score, **dict(zip(KINDS, columns, strict=True)), **squares, "wide": wide},
     ).replace_schema_metadata({KEY: json.dumps(about).encode()})
-    with replacement(path) as temporary:
+    with atomic_path(path) as temporary:
         parquet.write_table(content, temporary, compression="zstd", write_page_checksum=True)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.measures import Measure
 from pueval.core.mixture import Mixture, Mixtures
-from pueval.core.rates import Rates, Shares, rates, rates_of_shares
+from pueval.core.rates import Rates, Shares, correct_shares, correct_steps
 from pueval.counts.counts import Counts
 from pueval.errors import UnreachableError
 from pueval.thresholds.rules import Rule, best_rule
@@ -111,7 +111,9 @@ class _Again:
     def exact(self, measure: Measure, mixture: Mixture | Mixtures) -> Array:
         """Return the value at the chosen threshold, not clipped."""
         counts = self.resamples.counts
-        return measure(rates(counts, counts.at(self.threshold), mixture, self.resamples.target))
+        return measure(
+            correct_steps(counts, counts.at(self.threshold), mixture, self.resamples.target)
+        )
 
     def interval(self, measure: Measure) -> Interval:
         """Take off what the choice adds on average; spread as its error in the resamples does.
@@ -133,7 +135,7 @@ class _Again:
 
     def _known(self, measure: Measure, mixture: Mixture) -> Interval:
         """Return limits for a prior and purity that are known exactly; of a ratio's logarithm."""
-        value = float(measure.scaled(self.exact(measure, mixture))[0])
+        value = float(measure.transform(self.exact(measure, mixture))[0])
         excess, deviation = self._error(measure, mixture)
         ends = (-math.inf, math.inf) if measure.is_ratio else (measure.low, measure.high)
         return self.resamples.options.interval(value - excess, math.hypot(deviation, excess), *ends)
@@ -146,7 +148,7 @@ class _Again:
         """
         resamples = self.resamples
         value, low, high = (
-            float(measure.scaled(np.array([each]))[0])
+            float(measure.transform(np.array([each]))[0])
             for each in (self.exact(measure, resamples.mixture)[0], fixed.low, fixed.high)
         )
         excess, deviation = self._error(measure, resamples.mixture)
@@ -155,7 +157,7 @@ class _Again:
         column = int(np.flatnonzero(resamples.cells.threshold == self.threshold)[0])
         lines = np.arange(resamples.options.n_resamples)
         here = _taken(resamples.cells.drawn, lines, np.full(lines.shape, column))
-        alone = spread(measure.scaled(self._values(measure, here, resamples.mixture)))
+        alone = spread(measure.transform(self._values(measure, here, resamples.mixture)))
         more = 0.0 if math.isnan(alone) else max(deviation**2 - alone**2, 0.0)
         added = math.sqrt(more + excess**2)
         reach = resamples.options.reach * added
@@ -169,7 +171,7 @@ class _Again:
     def _error(self, measure: Measure, mixture: Mixture) -> tuple[float, float]:
         """Return mean and spread of how much too good the resamples' choices look there."""
         seen, meant = (
-            measure.scaled(self._values(measure, shares, mixture))
+            measure.transform(self._values(measure, shares, mixture))
             for shares in (self.there, self.expected)
         )
         with np.errstate(invalid="ignore"):
@@ -182,7 +184,7 @@ class _Again:
     def _values(self, measure: Measure, shares: Shares, mixture: Mixture | Mixtures) -> Array:
         counts, target = self.resamples.counts, self.resamples.target
         none = np.empty(0)  # thresholds are not asked for
-        return np.atleast_1d(measure(rates_of_shares(counts, none, shares, mixture, target)))
+        return np.atleast_1d(measure(correct_shares(counts, none, shares, mixture, target)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,10 +216,10 @@ def _taken(shares: Shares, lines: Array, index: Array) -> Shares:
     found = {
         name: None if one is None else _lines(one, lines, index)
         for name, one in shares._asdict().items()
-        if name != "chance"
+        if name != "prevalence_shift"
     }
-    chance = None if shares.chance is None else shares.chance[lines, 0]
-    return Shares(**found, chance=chance)  # type: ignore[arg-type]
+    chance = None if shares.prevalence_shift is None else shares.prevalence_shift[lines, 0]
+    return Shares(**found, prevalence_shift=chance)  # type: ignore[arg-type]
 
 
 def _lines(column: Array, lines: Array, index: Array | int = 0) -> Array:

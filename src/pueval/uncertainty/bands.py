@@ -16,7 +16,7 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.curves import PrecisionRecallCurve, RocCurve
 from pueval.core.mixture import Mixture
-from pueval.core.rates import Rates, rates
+from pueval.core.rates import Rates, correct_steps
 from pueval.errors import InputError, require
 from pueval.uncertainty.resampling import Resamples, precision_where
 
@@ -97,7 +97,7 @@ def precision_recall_band(
     low, high = _limits(_precision_recall, places, drawn, read=_reached)
     # Draws know the curve at some thresholds only, and steps between these as a whole.
     steps = drawn.counts.at(drawn.cells.threshold)
-    known = _precision_recall(rates(drawn.counts, steps, drawn.mixture, drawn.target))
+    known = _precision_recall(correct_steps(drawn.counts, steps, drawn.mixture, drawn.target))
     missed = value - _reached(places, *known)
     low, high = low + missed, high + missed
     if kind == "simultaneous":
@@ -206,7 +206,7 @@ def _scenarios(drawn: Resamples) -> Iterator[tuple[float, Rates, Rates, Rates]]:
 
     def given(mixture: Mixture) -> tuple[Rates, Rates, Rates]:
         return (
-            rates(drawn.counts, steps, mixture, drawn.target),
+            correct_steps(drawn.counts, steps, mixture, drawn.target),
             drawn.rates_for(cells.expected, mixture),
             drawn.rates_for(cells.drawn, mixture),
         )
@@ -216,7 +216,7 @@ def _scenarios(drawn: Resamples) -> Iterator[tuple[float, Rates, Rates, Rates]]:
             for mixture in drawn.estimated.toward(drawn.mixture, share):
                 yield math.sqrt(1 - share**2), *given(mixture)
         return
-    here = rates(drawn.counts, steps, drawn.mixture, drawn.target)
+    here = correct_steps(drawn.counts, steps, drawn.mixture, drawn.target)
     yield 1.0, here, drawn.expected, drawn.varied
     if drawn.region is not None:
         grid = drawn.region.grid(NODES)

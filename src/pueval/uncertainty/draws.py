@@ -90,7 +90,7 @@ def draw(
     if not prevalence_varies:
         return cells
     chance = np.random.default_rng([options.seed, 1]).normal(size=(options.n_resamples, 1))
-    return replace(cells, drawn=cells.drawn._replace(chance=chance))
+    return replace(cells, drawn=cells.drawn._replace(prevalence_shift=chance))
 
 
 def _draw_rows(

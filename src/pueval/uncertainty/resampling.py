@@ -16,10 +16,18 @@ from typing import Any
 import numpy as np
 
 from pueval._typing import Array, Target
+from pueval.core.average_precision import average_precision
 from pueval.core.measures import MEASURES, ZERO, Measure
 from pueval.core.mixture import Mixture, Mixtures
-from pueval.core.monotone import average_precision, lowest_rates
-from pueval.core.rates import Rates, Shares, background, correct_area, rates, rates_of_shares
+from pueval.core.monotone import monotone_rates_by_threshold
+from pueval.core.rates import (
+    Rates,
+    Shares,
+    background_share,
+    correct_area,
+    correct_shares,
+    correct_steps,
+)
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps
 from pueval.uncertainty.draws import Cells, draw
@@ -107,14 +115,14 @@ class Resamples:
         """Interval of a measure at a fixed threshold."""
         known = self._known_error(measure.name)
         if known is not None:
-            there = rates(self.counts, self.counts.at(threshold), self.mixture, self.target)
+            there = correct_steps(self.counts, self.counts.at(threshold), self.mixture, self.target)
             limits = self.options.ratio if measure.is_ratio else self.options.interval
             return limits(float(measure(there)[0]), known, measure.low, measure.high)
         column = [int(np.flatnonzero(self.cells.threshold == threshold)[0])]
         here = self.counts.at(threshold)
 
         def exact(mixture: Mixture | Mixtures) -> Array:
-            return measure(rates(self.counts, here, mixture, self.target))
+            return measure(correct_steps(self.counts, here, mixture, self.target))
 
         def drawn(mixture: Mixture | Mixtures) -> Array:
             rates = self.rates_for(self.cells.drawn, mixture, column)
@@ -162,13 +170,13 @@ class Resamples:
         low, high = (-math.inf, math.inf) if scaled else (measure.low, measure.high)
 
         def value(mixture: Mixture) -> float:
-            return float(measure.scaled(np.array(best(mixture)))) if scaled else best(mixture)
+            return float(measure.transform(np.array(best(mixture)))) if scaled else best(mixture)
 
         sign = 1.0 if measure.greater_is_better else -1.0
 
         def best_of(shares: Shares, mixture: Mixture | Mixtures) -> Array:
             values = measure(self.rates_for(shares, mixture))
-            values = sign * (measure.scaled(values) if scaled else values)
+            values = sign * (measure.transform(values) if scaled else values)
             found: Array = np.where(np.isnan(values), -math.inf, values).max(axis=-1)
             # Where it is defined at no threshold, there is no best value.
             return sign * np.where(np.isneginf(found), math.nan, found)
@@ -214,7 +222,7 @@ class Resamples:
         def drawn(mixture: Mixture | Mixtures) -> Array:
             # Around legal rates: around others, those that look too good would hardly vary.
             rates, around = self.rates_for(self.cells.drawn, mixture), expected(mixture)
-            tpr, fpr = lowest_rates(around)
+            tpr, fpr = monotone_rates_by_threshold(around)
             tpr, fpr = rates.tpr + (tpr - around.tpr), rates.fpr + (fpr - around.fpr)
             return average_precision(replace(rates, tpr=tpr, fpr=fpr))
 
@@ -266,7 +274,7 @@ class Resamples:
     def _areas(self, shares: Shares) -> Array:
         """Area under the ROC curve of labeled rows against others, or of positives against all."""
         y = shares.labeled if shares.positive is None else shares.positive
-        x = background(self.counts, shares)
+        x = background_share(self.counts, shares)
         if shares.positive is not None:
             share = self.counts.n_labeled / self.counts.n
             x = share * shares.labeled + (1 - share) * x
@@ -354,17 +362,17 @@ class Resamples:
         """Correct shares for some mixture; at all thresholds, or those of some columns."""
         if columns is not None:
             shares = shares.part(columns)
-            return rates_of_shares(
+            return correct_shares(
                 self.counts, self.cells.threshold[columns], shares, mixture, self.target
             )
         if mixture is self.mixture and shares is self.cells.drawn:
             return self.drawn
-        return rates_of_shares(self.counts, self.cells.threshold, shares, mixture, self.target)
+        return correct_shares(self.counts, self.cells.threshold, shares, mixture, self.target)
 
     @cached_property
     def drawn(self) -> Rates:
         """Rates of every draw, with prior and purity as they are in the middle."""
-        return rates_of_shares(
+        return correct_shares(
             self.counts, self.cells.threshold, self.cells.drawn, self.mixture, self.target
         )
 
