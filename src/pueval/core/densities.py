@@ -59,10 +59,12 @@ class ScoreDensities(Result):
         return f"Score densities in {self.labeled.size} bins by {self.scale}"
 
     def _columns(self) -> dict[str, Array]:
-        names = ("labeled", "unlabeled", "positive", "negative")
-        names += ("positive_standard_error", "negative_standard_error")
-        bins = {"left": self.edges[:-1], "right": self.edges[1:]}
-        return bins | {name: getattr(self, name) for name in names}
+        columns = {"left": self.edges[:-1], "right": self.edges[1:]}
+        columns |= {"labeled": self.labeled, "unlabeled": self.unlabeled}
+        for name in ("positive", "negative"):
+            columns[name] = getattr(self, name)
+            columns[f"{name}_standard_error"] = getattr(self, f"{name}_standard_error")
+        return columns
 
     def interval(
         self, which: Literal["positive", "negative"], level: float | None
