@@ -93,7 +93,7 @@ def main():
             one = groups[name]
             cells.append(f"{np.mean((one.low <= true[name]) & (true[name] <= one.high)):.3f}")
         name = "average_precision"
-        raw = groups._raw.value[name].mean()
+        raw = groups._estimates.value[name].mean()
         cells += [f"{raw - true[name]:+.3f}", f"{groups.macro(name).value - true[name]:+.3f}"]
         lines.append("| " + " | ".join(cells) + " |")
         print(lines[-1], flush=True)

@@ -8,11 +8,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import pueval.groups.sorted_rows
+import pueval.groups.row_blocks
 from pueval import AssumptionWarning, Counts, InputError, compare, evaluate, evaluate_by, priors
 from pueval.commands.app import run
 from pueval.core.measures import MEASURES
-from pueval.groups.codes import read_groups
+from pueval.groups.group_codes import encode_groups
 from tests.conftest import draw
 
 AT_A_POINT = ("accuracy", "precision", "recall", "f1", "matthews_corrcoef", "false_positive_rate")
@@ -108,7 +108,7 @@ def test_average_precision_has_the_error_of_compare(rng):
 def test_blocks_do_not_matter(rng, monkeypatch):
     y, score, by = population(rng, 3000, 60, decimals=1)
     whole = evaluate_by(y, score, by, prior=0.15, n_resamples=2, min_labeled=3)
-    monkeypatch.setattr(pueval.groups.sorted_rows, "BLOCK_ROWS", 130)
+    monkeypatch.setattr(pueval.groups.row_blocks, "BLOCK_ROWS", 130)
     many = evaluate_by(y, score, by, prior=0.15, n_resamples=2, min_labeled=3)
     assert len(many._blocks) > 20
     assert len(whole._blocks) == 1
@@ -153,7 +153,7 @@ def test_float32_scores_and_thresholds_between_them(rng):
 def test_groups_of_any_type(rng, make):
     """Rows are put together as a dictionary of Python values puts them."""
     by = make(rng.integers(0, 4, 500))
-    names, code = read_groups(by, 500)
+    names, code = encode_groups(by, 500)
     by_hand = {}
     for row, name in enumerate(np.asarray(by, dtype=object).tolist()):
         by_hand.setdefault(name, []).append(row)
@@ -172,7 +172,7 @@ def test_categoricals_keep_only_categories_that_occur(rng):
         pd.Series(pd.Categorical(values, categories=["low", "mid", "high"])),
         pl.Series(values, dtype=pl.Categorical),
     ):
-        names, code = read_groups(by, 300)
+        names, code = encode_groups(by, 300)
         assert names == ["low", "mid"]
         assert (np.array(names)[code] == values).all()
 

@@ -66,7 +66,10 @@ def test_limits_hold_the_truth(n_labeled, n_unlabeled, least):
         assert abs(macro.value - expected) < 4 * macro.standard_error + 0.012, name
         assert macro.spread < 0.05, name
     # The plain mean is too high: every labeled row helps itself.
-    plain, macro = groups._raw.value["average_precision"], groups.macro("average_precision").value
+    plain, macro = (
+        groups._estimates.value["average_precision"],
+        groups.macro("average_precision").value,
+    )
     assert plain.mean() > true["average_precision"] + 0.2 / n_labeled
     assert plain.mean() > macro
 
@@ -102,7 +105,7 @@ def test_differences_against_rows_drawn_again():
         )
         again = evaluate_by(y[rows], score[rows], by[rows], level=None, **given)
         for name in names:
-            values = again._raw.value[name]
+            values = again._estimates.value[name]
             to_all[name].append(values - again.overall[name].value)
             to_first[name].append(values - values[0])
     for name in names:

@@ -14,7 +14,7 @@ import numpy as np
 
 from pueval._checks import percent_hint
 from pueval._typing import Array, Target
-from pueval.counts.counts import Counts
+from pueval.core.sizes import SampleSizes
 from pueval.errors import InputError
 
 PriorSource = Literal["label_frequency", "prevalence"]
@@ -74,7 +74,9 @@ class Mixture:
             )
 
     @classmethod
-    def from_prevalence(cls, counts: Counts, prevalence: float, purity: float = 1.0) -> Mixture:
+    def from_prevalence(
+        cls, counts: SampleSizes[float], prevalence: float, purity: float = 1.0
+    ) -> Mixture:
         """Solve prevalence = (purity·n_L + prior·n_U) / n for the prior.
 
         Parameters
@@ -114,7 +116,7 @@ class Mixture:
 
     @classmethod
     def from_label_frequency(
-        cls, counts: Counts, label_frequency: float, purity: float = 1.0
+        cls, counts: SampleSizes[float], label_frequency: float, purity: float = 1.0
     ) -> Mixture:
         """Solve label_frequency = purity·n_L / (purity·n_L + prior·n_U) for the prior.
 
@@ -155,7 +157,7 @@ class Mixture:
 
     def prior_standard_error(
         self,
-        counts: Counts,
+        counts: SampleSizes[float],
         follows: PriorSource = "label_frequency",
         target: Target = "population",
     ) -> float:
@@ -201,7 +203,7 @@ class Mixture:
         positives = self.purity * counts.n_labeled / self.label_frequency(counts)
         return relative * positives / counts.n_unlabeled
 
-    def prevalence(self, counts: Counts, target: Target = "population") -> float:
+    def prevalence(self, counts: SampleSizes[float], target: Target = "population") -> float:
         """Return the share of positives in the target.
 
         Parameters
@@ -217,7 +219,7 @@ class Mixture:
         """
         return float(_prevalence(self.prior, self.purity, counts, target))
 
-    def prevalence_standard_error(self, counts: Counts) -> float:
+    def prevalence_standard_error(self, counts: SampleSizes[float]) -> float:
         """Return the standard error of the prevalence of the population, prior and purity known.
 
         In another sample, more or fewer rows would be labeled by chance, and with them the share
@@ -242,7 +244,7 @@ class Mixture:
         """
         return float(_prevalence_error(self.prior, self.purity, counts))
 
-    def label_frequency(self, counts: Counts) -> float:
+    def label_frequency(self, counts: SampleSizes[float]) -> float:
         """Return the share of all positives that are labeled.
 
         Parameters
@@ -257,7 +259,7 @@ class Mixture:
         labeled = self.purity * counts.n_labeled
         return labeled / (labeled + self.prior * counts.n_unlabeled)
 
-    def background_prior(self, counts: Counts) -> float:
+    def background_prior(self, counts: SampleSizes[float]) -> float:
         """Return the share of positives among unlabeled and known negative rows together.
 
         Parameters
@@ -285,17 +287,17 @@ class Mixtures:
     prior: Array
     purity: Array
 
-    def prevalence(self, counts: Counts, target: Target = "population") -> Array:
+    def prevalence(self, counts: SampleSizes[Any], target: Target = "population") -> Array:
         """Return the share of positives in the target, for each of them."""
         prevalence: Array = _prevalence(self.prior, self.purity, counts, target)
         return prevalence
 
-    def prevalence_standard_error(self, counts: Counts) -> Array:
+    def prevalence_standard_error(self, counts: SampleSizes[Any]) -> Array:
         """Return the standard error of the prevalence of the population, for each of them."""
         error: Array = _prevalence_error(self.prior, self.purity, counts)
         return error
 
-    def background_prior(self, counts: Counts) -> Array:
+    def background_prior(self, counts: SampleSizes[Any]) -> Array:
         """Return the share of positives among unlabeled and known negative rows together."""
         share: Array = _background_prior(self.prior, counts)
         return share
@@ -307,14 +309,14 @@ class Mixtures:
         return Mixture(float(self.prior.ravel()[index]), float(self.purity.ravel()[index]))
 
 
-def _prevalence(prior: Any, purity: Any, counts: Counts, target: Target) -> Any:
+def _prevalence(prior: Any, purity: Any, counts: SampleSizes[Any], target: Target) -> Any:
     check_target(target)
     if target == "unlabeled":
         return prior
     return (purity * counts.n_labeled + prior * counts.n_unlabeled) / counts.n
 
 
-def _prevalence_error(prior: Any, purity: Any, counts: Counts) -> Any:
+def _prevalence_error(prior: Any, purity: Any, counts: SampleSizes[Any]) -> Any:
     mean = _prevalence(prior, purity, counts, "population")
     chances = (purity, prior, 0.0)
     squares = (
@@ -324,7 +326,7 @@ def _prevalence_error(prior: Any, purity: Any, counts: Counts) -> Any:
     return np.sqrt(sum(squares)) / counts.n
 
 
-def _background_prior(prior: Any, counts: Counts) -> Any:
+def _background_prior(prior: Any, counts: SampleSizes[Any]) -> Any:
     return prior * counts.n_unlabeled / (counts.n_unlabeled + counts.n_negative)
 
 
@@ -354,7 +356,7 @@ _MEANING = {
 }
 
 
-def _need_unlabeled(counts: Counts, name: str) -> None:
+def _need_unlabeled(counts: SampleSizes[float], name: str) -> None:
     if not counts.n_unlabeled:
         raise InputError(
             f"{name} was given, but there are no unlabeled rows that it could tell about. "

@@ -14,6 +14,7 @@ import numpy as np
 
 from pueval._typing import Array, Target
 from pueval.core.mixture import NAIVE, Mixture, Mixtures, check_target
+from pueval.core.sizes import SampleSizes
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.steps import Steps
@@ -149,16 +150,17 @@ def correct_steps(
     return correct_shares(counts, steps.threshold, Shares.of(counts, steps), mixture, target)
 
 
-def background_share(counts: Counts, shares: Shares) -> Array:
+def background_share(counts: SampleSizes[Any], shares: Shares) -> Array:
     """Return the share of unlabeled and known negative rows together."""
     if not np.any(counts.n_negative):
         return shares.unlabeled
     pooled = counts.n_unlabeled * shares.unlabeled + counts.n_negative * shares.negative
-    return pooled / (counts.n_unlabeled + counts.n_negative)
+    share: Array = pooled / (counts.n_unlabeled + counts.n_negative)
+    return share
 
 
 def correct_shares(
-    counts: Counts,
+    counts: SampleSizes[Any],
     threshold: Array,
     shares: Shares,
     mixture: Mixture | Mixtures,
@@ -166,9 +168,8 @@ def correct_shares(
 ) -> Rates:
     """Correct shares of rows at or above thresholds.
 
-    ``counts`` only tells how many rows of each kind there are; its numbers may be arrays, one
-    number per threshold, if each belongs to a group of its own. Shares may have lines, one per
-    resample; `Mixtures` are then a column, one per line.
+    The sizes in ``counts`` may be arrays with one entry per threshold, if each threshold belongs to
+    a group of its own. Shares may have one line per resample; `Mixtures` are then a column.
     """
     check_target(target)
     n_unlabeled, n_negative = counts.n_unlabeled, counts.n_negative

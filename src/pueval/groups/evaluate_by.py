@@ -14,24 +14,23 @@ import scipy
 from pueval._checks import check_count
 from pueval._progress import progress_bar
 from pueval._typing import Array, Target
+from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
-from pueval.groups.areas import Table
-from pueval.groups.codes import read_groups
+from pueval.groups.group_codes import encode_groups
 from pueval.groups.group_evaluation import GroupEvaluation
-from pueval.groups.priors import (
+from pueval.groups.group_priors import (
     GroupPrior,
-    Priors,
+    GroupPriors,
     check_way,
     group_priors,
     overall_prior,
     uneven_labels,
 )
-from pueval.groups.raw import Raw, results
-from pueval.groups.sorted_rows import Block, divide, sort_block
-from pueval.groups.totals import Totals
+from pueval.groups.row_blocks import RowBlock, block_of, sort_block, split_into_blocks
+from pueval.groups.unclipped_estimates import UnclippedEstimates, estimate_groups
 from pueval.samples.threads import available_cores
 from pueval.sources.arrays import as_scores, as_weights, check_order, equal_labels, one_column
 from pueval.sources.labels import LabelValues
@@ -179,10 +178,9 @@ def evaluate_by(
     notes = _too_small(totals, target, min_labeled, min_others)
     enough = np.ones(len(names), dtype=bool)
     enough[list(notes)] = False
-    first = np.array([block.first for block in blocks])
 
     def counts_of(group: int) -> Counts:
-        block = blocks[int(np.searchsorted(first, group, side="right")) - 1]
+        block = block_of(blocks, group)
         return block.counts(group - block.first)
 
     each = group_prior == "each"
@@ -231,7 +229,7 @@ def _check_numbers(
 
 def _sorted(
     y: Any, score: Any, by: Any, sample_weight: Any, labels: LabelValues, *, progress: bool | None
-) -> tuple[list[Block], list[Any]]:
+) -> tuple[list[RowBlock], list[Any]]:
     """Sort the rows by group and score; labels, scores and weights have been checked."""
     check_order({"y": y, "by": by})
     y, score = one_column(y, "y"), as_scores(one_column(score, "score"))
@@ -242,10 +240,10 @@ def _sorted(
     for number, value in enumerate(labels.kinds):
         if number and value is not None:
             kind[equal_labels(y, value)] = number
-    names, code = read_groups(by, y.size)
-    parts = divide(code, len(names))
+    names, code = encode_groups(by, y.size)
+    parts = split_into_blocks(code, len(names))
 
-    def sort(part: tuple[int, int, Array]) -> Block:
+    def sort(part: tuple[int, int, Array]) -> RowBlock:
         return sort_block(*part, code, score, kind, sample_weight)
 
     with progress_bar("sorting", len(parts), show=progress) as advance:
@@ -263,7 +261,7 @@ def _in_order(function: Any, items: Any) -> Any:
         yield from pool.map(function, items)
 
 
-def _totals(blocks: list[Block]) -> Totals:
+def _totals(blocks: list[RowBlock]) -> GroupSizes:
     total, effective = [], []
     for kind in range(3):
         sums = np.concatenate([block.sums(kind) for block in blocks])
@@ -273,13 +271,15 @@ def _totals(blocks: list[Block]) -> Totals:
             continue
         together = np.concatenate([block.squared.sums(kind) for block in blocks])
         effective.append(np.divide(sums**2, together, out=np.zeros(sums.size), where=together > 0))
-    return Totals(total[0], total[1], total[2], (effective[0], effective[1], effective[2]))
+    return GroupSizes(total[0], total[1], total[2], (effective[0], effective[1], effective[2]))
 
 
-def _too_small(totals: Totals, target: Target, min_labeled: int, min_others: int) -> dict[int, str]:
+def _too_small(
+    totals: GroupSizes, target: Target, min_labeled: int, min_others: int
+) -> dict[int, str]:
     """Say which groups have too few rows."""
-    labeled = totals.effective[0]
-    others = totals.effective[1] + totals.effective[2]
+    labeled = totals.effective_by_kind[0]
+    others = totals.effective_by_kind[1] + totals.effective_by_kind[2]
     notes = {}
     for k in np.flatnonzero((labeled < min_labeled) | (others < min_others)).tolist():
         said = []
@@ -302,32 +302,32 @@ def _too_small(totals: Totals, target: Target, min_labeled: int, min_others: int
 
 
 def _evaluate(
-    blocks: list[Block],
-    totals: Totals,
+    blocks: list[RowBlock],
+    totals: GroupSizes,
     usable: Array,
-    priors: Priors,
+    priors: GroupPriors,
     overall: Evaluation,
     *,
     chance: Array,
     progress: bool | None,
-) -> Raw:
+) -> UnclippedEstimates:
     """Evaluate all usable groups, block by block; the others stay undefined."""
-    raw = Raw.empty(usable.size)
+    raw = UnclippedEstimates.undefined(usable.size)
 
-    def one(block: Block) -> None:
+    def one(block: RowBlock) -> None:
         groups = block.first + np.flatnonzero(usable[block.first : block.first + block.n_groups])
         if not groups.size:
             return
         block = block.part(groups - block.first)
-        part = results(
-            Table.of(block).labeled(),
+        part = estimate_groups(
+            block.steps().labeled_only(),
             totals.take(groups),
             priors.prior[groups],
             overall,
-            block.beyond(overall.threshold),
+            block.reached(overall.threshold),
             priors.error[groups],
-            block.squared.beyond(overall.threshold) if block.weighted else None,
-            chance=chance[groups],
+            block.squared.reached(overall.threshold) if block.weighted else None,
+            label_count_error=chance[groups],
         )
         raw.put(groups, part)
 
@@ -337,7 +337,7 @@ def _evaluate(
     return raw
 
 
-def _own_chance(totals: Totals, overall: Evaluation, way: Any) -> Array:
+def _own_chance(totals: GroupSizes, overall: Evaluation, way: Any) -> Array:
     """Return how much of what its number of labeled rows may err each group has for itself."""
     if overall.target != "population" or way == "label_frequency":
         # Where priors follow from the labeled rows of each group, their errors say it all.
@@ -349,7 +349,7 @@ def _own_chance(totals: Totals, overall: Evaluation, way: Any) -> Array:
     return own
 
 
-def _contradictions(raw: Raw, usable: Array, level: float | None) -> dict[int, str]:
+def _contradictions(raw: UnclippedEstimates, usable: Array, level: float | None) -> dict[int, str]:
     """Say in which groups the AUC is above 1 by more than chance explains, for so many groups."""
     if level is None or not usable.any():
         return {}

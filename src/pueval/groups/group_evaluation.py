@@ -14,18 +14,25 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.confidence import normal_quantile
 from pueval.core.measures import AREAS, MEASURES, unknown_measure_error
+from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, require
 from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.groups import group_text as presentation
-from pueval.groups.covariances import area_covariances, point_covariance, whole
 from pueval.groups.group_estimates import GroupDifferences, GroupEstimates, MacroAverage
-from pueval.groups.priors import Priors
-from pueval.groups.raw import NAMES, Raw
-from pueval.groups.sorted_rows import Block
-from pueval.groups.totals import Totals
+from pueval.groups.group_priors import GroupPriors
+from pueval.groups.overlap_covariances import (
+    area_overlap_covariances,
+    threshold_overlap_covariance,
+)
+from pueval.groups.row_blocks import RowBlock, block_of
+from pueval.groups.unclipped_estimates import (
+    GROUP_MEASURES,
+    UnclippedEstimates,
+    estimate_all_rows,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,12 +64,12 @@ class GroupEvaluation:
 
     names: tuple[Any, ...]
     overall: Evaluation
-    _totals: Totals
+    _sizes: GroupSizes
     prior: Array
     notes: tuple[str, ...]
-    _raw: Raw
-    _priors: Priors
-    _blocks: tuple[Block, ...]
+    _estimates: UnclippedEstimates
+    _priors: GroupPriors
+    _blocks: tuple[RowBlock, ...]
     warnings: tuple[str, ...]
 
     # ------------------------------------------------------------------ numbers
@@ -70,17 +77,17 @@ class GroupEvaluation:
     @property
     def n_labeled(self) -> Array:
         """Labeled rows of every group."""
-        return self._totals.n_labeled
+        return self._sizes.n_labeled
 
     @property
     def n_unlabeled(self) -> Array:
         """Unlabeled rows of every group."""
-        return self._totals.n_unlabeled
+        return self._sizes.n_unlabeled
 
     @property
     def n_negative(self) -> Array:
         """Known negative rows of every group."""
-        return self._totals.n_negative
+        return self._sizes.n_negative
 
     @property
     def level(self) -> float | None:
@@ -93,20 +100,20 @@ class GroupEvaluation:
         return ~np.isnan(self.prior)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(NAMES)
+        return iter(GROUP_MEASURES)
 
     def __getitem__(self, measure: str) -> GroupEstimates:
         _check_measure(measure)
         low, high = _range(measure)
-        value, error = self._raw.value[measure], self._raw.total_error(measure)
-        center, reach = self._raw.center(measure), self._reach * error
+        value, error = self._estimates.value[measure], self._estimates.total_error(measure)
+        center, reach = self._estimates.center(measure), self._reach * error
         return GroupEstimates(
             measure,
             self.names,
             np.clip(value, low, high),
             np.clip(center - reach, low, high),
             np.clip(center + reach, low, high),
-            self._raw.naive[measure].copy(),
+            self._estimates.naive[measure].copy(),
             error,
             value.copy(),
         )
@@ -129,7 +136,7 @@ class GroupEvaluation:
         """
         k = self._index(group)
         found = {}
-        for name in NAMES:
+        for name in GROUP_MEASURES:
             one = self[name]
             columns = (one.value, one.low, one.high, one.naive, one.standard_error, one.unclipped)
             found[name] = Estimate(*(float(column[k]) for column in columns))
@@ -148,8 +155,7 @@ class GroupEvaluation:
         Counts
         """
         k = self._index(group)
-        first = [block.first for block in self._blocks]
-        block = self._blocks[int(np.searchsorted(first, k, side="right")) - 1]
+        block = block_of(self._blocks, k)
         return block.counts(k - block.first)
 
     def evaluation(self, group: Any) -> Evaluation:
@@ -174,7 +180,7 @@ class GroupEvaluation:
             options = {"level": one.level, "n_resamples": one.n_resamples, "seed": one.seed}
         return evaluate(
             self.counts(group),
-            prior=float(self.prior[k]) if self._totals.n_unlabeled[k] else None,
+            prior=float(self.prior[k]) if self._sizes.n_unlabeled[k] else None,
             purity=self.overall.mixture.purity,
             target=self.overall.target,
             threshold=self.overall.threshold,
@@ -196,15 +202,17 @@ class GroupEvaluation:
             are for other rows of the same groups, and for an estimated prior.
         """
         _check_measure(measure)
-        value, naive = self._raw.center(measure), self._raw.naive[measure]
+        value, naive = self._estimates.center(measure), self._estimates.naive[measure]
         there = np.isfinite(value)
         size = int(there.sum())
         if not size:
             none = math.nan
             return MacroAverage(measure, none, none, none, none, none, none, 0)
-        error = self._raw.error[measure][there]
+        error = self._estimates.error[measure][there]
         rows = float(np.sum(error**2)) / size**2
-        own, common = (part[there] for part in self._priors.parts(self._raw.prior_moves[measure]))
+        own, common = (
+            part[there] for part in self._priors.parts(self._estimates.prior_change[measure])
+        )
         shift = np.sum(own**2) / size**2 + np.mean(common) ** 2
         total = math.sqrt(rows + float(shift))
         mean = float(np.mean(value[there]))
@@ -247,13 +255,13 @@ class GroupEvaluation:
             raise InputError(
                 "differences need limits; evaluate_by(…, level=0.95) makes them, level=None not."
             )
-        raw = self._raw
+        raw = self._estimates
         value, variance = raw.center(measure), raw.error[measure] ** 2
-        own, common = self._priors.parts(raw.prior_moves[measure])
+        own, common = self._priors.parts(raw.prior_change[measure])
         if reference is None:
-            every = self._whole
+            every = self._all_rows
             other = every.center(measure)[0]
-            mine, shift = self._priors.parts_of_all(every.prior_moves[measure][0])
+            mine, shift = self._priors.parts_of_all(every.prior_change[measure][0])
             prior = own**2 + mine**2 - 2 * self._priors.together * own * mine
             more = every.error[measure][0] ** 2 - 2 * self._covariance(measure)
         else:
@@ -281,19 +289,26 @@ class GroupEvaluation:
         A group that by chance looks perfect seems to be known exactly. What is tested is that it
         is like the others, and then its error is theirs, for as few labeled rows.
         """
-        (every,), labeled = self._whole.error[measure] ** 2, self._totals.effective[0]
+        (every,), labeled = self._all_rows.error[measure] ** 2, self._sizes.effective_by_kind[0]
         variance: Array = every * np.sum(labeled) / np.maximum(labeled, 1)
         return variance
 
     @cached_property
-    def _whole(self) -> Raw:
-        return whole(self.overall, self._priors.error_of_all)
+    def _all_rows(self) -> UnclippedEstimates:
+        return estimate_all_rows(self.overall, self._priors.error_of_all)
 
     def _covariance(self, measure: str) -> Array:
         if measure in AREAS:
-            return area_covariances(measure, self._blocks, self._totals, self.prior, self.overall)
-        every = Totals.of(self.overall.counts)
-        return point_covariance(measure, self._raw, self._whole, self._totals, every)
+            return area_overlap_covariances(
+                measure, self._blocks, self._sizes, self.prior, self.overall
+            )
+        return threshold_overlap_covariance(
+            measure,
+            self._estimates,
+            self._all_rows,
+            self._sizes,
+            GroupSizes.of(self.overall.counts),
+        )
 
     def _index(self, group: Any) -> int:
         try:
@@ -328,9 +343,9 @@ class GroupEvaluation:
             "prior": self.prior,
             "note": list(self.notes),
         }
-        parts = [self[name].frame().assign(measure=name, **about) for name in NAMES]
+        parts = [self[name].frame().assign(measure=name, **about) for name in GROUP_MEASURES]
         frame: pd.DataFrame = pandas.concat(parts)
-        order = np.argsort(np.tile(np.arange(len(self.names)), len(NAMES)), kind="stable")
+        order = np.argsort(np.tile(np.arange(len(self.names)), len(GROUP_MEASURES)), kind="stable")
         return frame.iloc[order].set_index("measure", append=True)
 
     def to_dict(self) -> dict[str, Any]:
@@ -393,5 +408,5 @@ def _range(name: str) -> tuple[float, float]:
 
 
 def _check_measure(name: str) -> None:
-    if name not in NAMES:
-        raise unknown_measure_error(name, [*NAMES], any_beta=False)
+    if name not in GROUP_MEASURES:
+        raise unknown_measure_error(name, [*GROUP_MEASURES], any_beta=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pueval.evaluation.measure_titles import TITLES
-from pueval.groups.raw import NAMES
+from pueval.groups.unclipped_estimates import GROUP_MEASURES
 from pueval.text.numbers import CLIPPED_NOTE, format_count, format_estimate, format_number
 from pueval.text.results import plain_data
 from pueval.text.tables import html_table, text_table
@@ -125,11 +125,11 @@ def as_data(groups: GroupEvaluation) -> dict[str, Any]:
             "warnings": list(groups.warnings),
             "measures": {
                 name: {column: getattr(groups[name], column) for column in columns}
-                for name in NAMES
+                for name in GROUP_MEASURES
             },
             "macro": {
                 name: {k: v for k, v in vars(groups.macro(name)).items() if k != "measure"}
-                for name in NAMES
+                for name in GROUP_MEASURES
             },
             "overall": groups.overall.to_dict(),
         }

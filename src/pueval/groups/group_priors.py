@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,10 +13,10 @@ import scipy
 from pueval._typing import Array
 from pueval.core.confidence import normal_quantile
 from pueval.core.mixture import Mixture
+from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.evaluation.evaluation import Evaluation
-from pueval.groups.totals import Totals
 
 if TYPE_CHECKING:
     from pueval.priors import PriorEstimate
@@ -29,7 +28,7 @@ NOTABLE, UNEVEN = 1.5, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Priors:
+class GroupPriors:
     """The prior of every group.
 
     Attributes
@@ -94,7 +93,7 @@ def check_way(way: Any, given: dict[str, Any]) -> None:
         )
 
 
-def overall_prior(way: Mapping[Any, float], names: list[Any], totals: Totals) -> float:
+def overall_prior(way: Mapping[Any, float], names: list[Any], sizes: GroupSizes) -> float:
     """Return the prior of all groups together from those of each."""
     missing = [name for name in names if name not in way]
     if missing:
@@ -108,20 +107,20 @@ def overall_prior(way: Mapping[Any, float], names: list[Any], totals: Totals) ->
             prior.append(Mixture(way[name]).prior)
         except InputError as error:
             raise InputError(f"group {name!r}: {error}") from None
-    if not np.any(totals.n_unlabeled):
+    if not np.any(sizes.n_unlabeled):
         return 0.0
-    return float(np.average(prior, weights=totals.n_unlabeled))
+    return float(np.average(prior, weights=sizes.n_unlabeled))
 
 
 def group_priors(
     way: GroupPrior,
     names: list[Any],
-    totals: Totals,
+    sizes: GroupSizes,
     enough: Array,
     overall: Evaluation,
     counts_of: Callable[[int], Counts],
     advance: Callable[[], None],
-) -> Priors:
+) -> GroupPriors:
     """Return the priors of all groups with ``enough`` rows."""
     mixture, size = overall.mixture, len(names)
     prior, notes = np.full(size, np.nan), {}
@@ -133,7 +132,7 @@ def group_priors(
                 np.nan,
                 f"the prior is not below the purity {mixture.purity:g}",
             )
-        return Priors(prior, notes, own, common)
+        return GroupPriors(prior, notes, own, common)
     estimated = _error(overall.prior_estimate)
     # The number of all labeled rows is one by chance, if the prior follows from it.
     prior_follows_from = 0.0
@@ -142,14 +141,14 @@ def group_priors(
     if way == "shared":
         prior[:] = mixture.prior
         common[:] = estimated or prior_follows_from
-        return Priors(prior, notes, own, common, common_of_all=estimated or prior_follows_from)
+        return GroupPriors(prior, notes, own, common, common_of_all=estimated or prior_follows_from)
     frequency = mixture.label_frequency(overall.counts)
     for k in np.flatnonzero(enough):
         try:
-            if not totals.n_unlabeled[k]:
+            if not sizes.n_unlabeled[k]:
                 prior[k] = 0.0
             elif way == "label_frequency":
-                prior[k], own[k] = _from_frequency(totals, int(k), frequency, mixture.purity)
+                prior[k], own[k] = _from_frequency(sizes, int(k), frequency, mixture.purity)
                 # In proportion to that of all rows, with its error.
                 common[k] = prior[k] * estimated / mixture.prior if mixture.prior else 0.0
             else:
@@ -159,21 +158,21 @@ def group_priors(
         if way == "each":
             advance()
     if way == "each":
-        return Priors(prior, notes, own, common, own_of_all=estimated)
+        return GroupPriors(prior, notes, own, common, own_of_all=estimated)
     # What chance does to the labels of a group, it does to a part of all rows.
-    part = totals.n_unlabeled / max(overall.counts.n_unlabeled, 1)
+    part = sizes.n_unlabeled / max(overall.counts.n_unlabeled, 1)
     together = own * part / (prior_follows_from or math.inf)
-    return Priors(prior, notes, own, common, prior_follows_from, estimated, together)
+    return GroupPriors(prior, notes, own, common, prior_follows_from, estimated, together)
 
 
-def uneven_labels(names: list[Any], totals: Totals, usable: Array) -> str | None:
+def uneven_labels(names: list[Any], sizes: GroupSizes, usable: Array) -> str | None:
     """Say that groups differ in their shares of labeled rows, so that they hardly share a prior.
 
     If labels are a random draw from all positives and every group has the same prior, every group
     has the same share of labeled rows, but for chance: a chi-squared test of that.
     """
-    groups = np.flatnonzero(usable & (totals.n_unlabeled > 0))
-    labeled, unlabeled = (totals.effective[kind][groups] for kind in (0, 1))
+    groups = np.flatnonzero(usable & (sizes.n_unlabeled > 0))
+    labeled, unlabeled = (sizes.effective_by_kind[kind][groups] for kind in (0, 1))
     rows = labeled + unlabeled
     if groups.size < 2:
         return None
@@ -194,18 +193,12 @@ def uneven_labels(names: list[Any], totals: Totals, usable: Array) -> str | None
 
 
 def _from_frequency(
-    totals: Totals, group: int, frequency: float, purity: float
+    sizes: GroupSizes, group: int, frequency: float, purity: float
 ) -> tuple[float, float]:
     """Return the prior, and its standard error: the number of labeled rows is one by chance."""
-    labeled, unlabeled = totals.n_labeled[group].item(), totals.n_unlabeled[group].item()
-    counts: Any = SimpleNamespace(
-        n_labeled=labeled,
-        n_unlabeled=unlabeled,
-        labeled_share=labeled / (labeled + unlabeled),
-        effective_sizes=(totals.effective[0][group].item(),),
-    )
-    mixture = Mixture.from_label_frequency(counts, frequency, purity)
-    return mixture.prior, mixture.prior_standard_error(counts)
+    sizes_of_group = sizes.group(group)
+    mixture = Mixture.from_label_frequency(sizes_of_group, frequency, purity)
+    return mixture.prior, mixture.prior_standard_error(sizes_of_group)
 
 
 def _estimated(counts: Counts, purity: float) -> tuple[float, float]:

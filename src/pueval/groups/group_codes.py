@@ -15,7 +15,7 @@ from pueval.sources.labels import is_missing, missing
 SPAN = 4
 
 
-class Codes(NamedTuple):
+class GroupCodes(NamedTuple):
     """The group of every row.
 
     ``names`` are the different groups in ascending order, as Python values; ``code`` says for
@@ -26,7 +26,7 @@ class Codes(NamedTuple):
     code: Array
 
 
-def read_groups(by: Any, rows: int) -> Codes:
+def encode_groups(by: Any, rows: int) -> GroupCodes:
     """Give numbers to the groups of a column: text, numbers, booleans, dates, a categorical.
 
     Missing groups are counted and refused. Of a categorical only the categories that occur count.
@@ -43,7 +43,7 @@ def read_groups(by: Any, rows: int) -> Codes:
     return found
 
 
-def _categorical(by: Any) -> Codes | None:
+def _categorical(by: Any) -> GroupCodes | None:
     """Take the codes of a pandas categorical (a column or the values of one) as they are."""
     values = getattr(by, "cat", None)
     values = by if values is None else values
@@ -56,7 +56,7 @@ def _categorical(by: Any) -> Codes | None:
     return _ordered([np.asarray(categories)[k] for k in used], code)
 
 
-def _plain(values: Array) -> Codes:
+def _plain(values: Array) -> GroupCodes:
     kind = values.dtype.kind
     if kind == "f":
         _refuse(int(np.count_nonzero(np.isnan(values))))
@@ -68,26 +68,26 @@ def _plain(values: Array) -> Codes:
         raise InputError(f"by must hold names of groups; got dtype {values.dtype}.")
     if kind in "fmM":
         names, code = np.unique(values, return_inverse=True)
-        return Codes(names.tolist() if kind == "f" else list(names), code)
+        return GroupCodes(names.tolist() if kind == "f" else list(names), code)
     return _objects(values)
 
 
-def _whole(values: Array) -> Codes:
+def _whole(values: Array) -> GroupCodes:
     """Look whole numbers up in a table, if they are not too far apart."""
     if not values.size:
-        return Codes([], np.empty(0, dtype=np.intp))
+        return GroupCodes([], np.empty(0, dtype=np.intp))
     low, high = int(values.min()), int(values.max())
     if high - low > SPAN * values.size:
         names, code = np.unique(values, return_inverse=True)
-        return Codes(names.tolist(), code)
+        return GroupCodes(names.tolist(), code)
     shifted = values.astype(np.int64) - low
     used = np.flatnonzero(np.bincount(shifted))
     place = np.zeros(high - low + 1, dtype=np.intp)
     place[used] = np.arange(used.size)
-    return Codes((used + low).astype(values.dtype).tolist(), place[shifted])
+    return GroupCodes((used + low).astype(values.dtype).tolist(), place[shifted])
 
 
-def _objects(values: Array) -> Codes:
+def _objects(values: Array) -> GroupCodes:
     """Give numbers to text and objects by a dictionary: faster than to sort them all."""
     every = values.tolist()
     try:
@@ -104,7 +104,7 @@ def _objects(values: Array) -> Codes:
     return _ordered(list(place), code)
 
 
-def _ordered(names: list[Any], code: Array) -> Codes:
+def _ordered(names: list[Any], code: Array) -> GroupCodes:
     """Sort the names; values that cannot be compared, by their type and text."""
     try:
         order = sorted(range(len(names)), key=names.__getitem__)
@@ -112,7 +112,7 @@ def _ordered(names: list[Any], code: Array) -> Codes:
         order = sorted(range(len(names)), key=lambda k: (type(names[k]).__name__, str(names[k])))
     place = np.empty(len(names), dtype=np.intp)
     place[order] = np.arange(len(names))
-    return Codes([_python(names[k]) for k in order], place[code])
+    return GroupCodes([_python(names[k]) for k in order], place[code])
 
 
 def _python(name: Any) -> Any:

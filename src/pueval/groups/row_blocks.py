@@ -1,4 +1,4 @@
-"""Rows of many groups, sorted by group and score in one pass, on all cores."""
+"""Rows of many groups, sorted by group and score in blocks, on all cores."""
 
 from __future__ import annotations
 
@@ -11,29 +11,30 @@ import numpy as np
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.samples.sample import EMPTY, make_sample, make_weighted_sample
+from pueval.uncertainty.score_steps import ByKind, ScoreSteps
 
-# Rows and groups of a block. Blocks are sorted apart, each by one thread; codes of so few groups
-# are sorted by counting.
+# Rows and groups of a block. Each block is sorted by one thread; codes of so few groups fit into
+# 16 bits and are sorted by counting.
 BLOCK_ROWS = 250_000
 BLOCK_GROUPS = 60_000
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
-    """Rows of neighboring groups, sorted by group, and by descending score within.
+class RowBlock:
+    """Rows of neighboring groups, sorted by group, and by descending score within a group.
 
     Attributes
     ----------
     first : int
-        The code of its first group.
+        Code of the first group.
     n_groups : int
-        How many groups it has.
-    group : ndarray
+        Number of groups.
+    group : ndarray of int
         Group of each row, counted from ``first``.
     score : ndarray
-        Descending within a group.
+        Scores, descending within a group.
     kind : ndarray
-        0 labeled, 1 unlabeled, 2 known negative.
+        0 for labeled, 1 for unlabeled, 2 for known negative rows.
     sample_weight : ndarray or None
         Weights of the rows.
     """
@@ -47,91 +48,98 @@ class Block:
 
     @cached_property
     def starts(self) -> Array:
-        """First row of each group, and the number of rows at the end."""
+        """First row of each group, followed by the number of rows."""
         return np.searchsorted(self.group, np.arange(self.n_groups + 1))
 
+    def steps(self) -> ScoreSteps:
+        """Return the distinct scores of each group with their rows."""
+        return ScoreSteps.of_rows(
+            self.starts, self.group, self.score, self.kind, self.sample_weight
+        )
+
     def sums(self, kind: int, values: Array | None = None) -> Array:
-        """Sum over the rows of one kind, by group: weights, or some other values."""
-        mine = self.kind == kind
+        """Add up weights, or other values, of the rows of one kind by group."""
+        of_kind = self.kind == kind
         if values is None:
             values = self.sample_weight
         if values is None:
-            return np.bincount(self.group[mine], minlength=self.n_groups)
-        total = np.bincount(self.group[mine], values[mine], minlength=self.n_groups)
+            return np.bincount(self.group[of_kind], minlength=self.n_groups)
+        total = np.bincount(self.group[of_kind], values[of_kind], minlength=self.n_groups)
         return total if values.dtype.kind == "f" else np.round(total).astype(np.int64)
 
     @property
     def weighted(self) -> bool:
-        """Whether rows have float weights."""
+        """Whether rows have importance weights."""
         return self.sample_weight is not None and self.sample_weight.dtype.kind == "f"
 
-    @property
-    def squared(self) -> Block:
-        """The same rows with their squared weights; as they are if every row counts once."""
-        return self._squared if self.weighted else self
-
     @cached_property
-    def _squared(self) -> Block:
-        assert self.sample_weight is not None  # noqa: S101 - for the type checker; there are weights
+    def squared(self) -> RowBlock:
+        """The same rows with squared weights; themselves without importance weights."""
+        if self.sample_weight is None or not self.weighted:
+            return self
         return replace(self, sample_weight=np.square(self.sample_weight))
 
-    def beyond(self, threshold: float) -> tuple[Array, Array, Array]:
-        """Weight of the rows of each kind at or above a threshold, by group."""
-        # As an array: a Python float would be rounded to the type of the scores.
+    def reached(self, threshold: float) -> ByKind:
+        """Return the weight of the rows of each kind at or above a threshold, by group."""
+        # An array: NumPy would round a Python float to the type of the scores.
         rows = self.score >= np.array([threshold])
-        ones = (
+        weight = (
             rows.astype(np.int64)
             if self.sample_weight is None
             else np.where(rows, self.sample_weight, 0)
         )
-        return self.sums(0, ones), self.sums(1, ones), self.sums(2, ones)
+        return self.sums(0, weight), self.sums(1, weight), self.sums(2, weight)
 
-    def part(self, groups: Array) -> Block:
-        """Return the rows of some groups, given in ascending order, which are numbered anew."""
+    def part(self, groups: Array) -> RowBlock:
+        """Return the rows of some groups, given in ascending order and numbered anew."""
         if groups.size == self.n_groups:
             return self
         number = np.full(self.n_groups, -1)
         number[groups] = np.arange(groups.size)
         rows = number[self.group] >= 0
-        sample_weight = None if self.sample_weight is None else self.sample_weight[rows]
-        return Block(
+        return RowBlock(
             self.first,
             groups.size,
             number[self.group[rows]],
             self.score[rows],
             self.kind[rows],
-            sample_weight,
+            None if self.sample_weight is None else self.sample_weight[rows],
         )
 
     def counts(self, group: int) -> Counts:
         """Return the Counts of one group."""
         rows = slice(self.starts[group], self.starts[group + 1])
-        score, kind = self.score[rows], self.kind[rows]
-        sample_weight = None if self.sample_weight is None else self.sample_weight[rows]
         samples = []
-        for one in range(3):
-            mine = kind == one
-            if not mine.any():
+        for kind in range(3):
+            of_kind = self.kind[rows] == kind
+            score = self.score[rows][of_kind]
+            if not score.size:
                 samples.append(EMPTY)
-            elif sample_weight is None:
-                samples.append(make_sample(score[mine]))
+            elif self.sample_weight is None:
+                samples.append(make_sample(score))
             else:
-                samples.append(make_weighted_sample(score[mine], sample_weight[mine]))
+                samples.append(make_weighted_sample(score, self.sample_weight[rows][of_kind]))
         return Counts(*samples)
 
 
-def divide(code: Array, n_groups: int) -> list[tuple[int, int, Array]]:
+def block_of(blocks: list[RowBlock] | tuple[RowBlock, ...], group: int) -> RowBlock:
+    """Return the block that holds a group."""
+    first = [block.first for block in blocks]
+    return blocks[int(np.searchsorted(first, group, side="right")) - 1]
+
+
+def split_into_blocks(code: Array, n_groups: int) -> list[tuple[int, int, Array]]:
     """Divide groups into blocks; return first group, number of groups and rows of each."""
     size = np.bincount(code, minlength=n_groups)
     edges = list(_edges(size))
     if len(edges) == 1:
         return [(0, n_groups, np.arange(code.size))]
-    of_group = np.repeat(
+    block_of_group = np.repeat(
         np.arange(len(edges), dtype=np.uint16 if len(edges) < 2**16 else np.int64),
         [last - first for first, last in edges],
     )
-    # Few different small numbers: sorted by counting.
-    order = np.argsort(of_group[code], kind="stable")
+    # Few distinct small numbers are sorted by counting.
+    order = np.argsort(block_of_group[code], kind="stable")
     ends = np.cumsum([size[first:last].sum() for first, last in edges])
     return [
         (first, last - first, rows)
@@ -158,18 +166,18 @@ def sort_block(
     score: Array,
     kind: Array,
     sample_weight: Array | None,
-) -> Block:
+) -> RowBlock:
     """Sort the rows of one block."""
     group = (code[rows] - first).astype(np.uint16)
-    mine = score[rows]
-    by_score = np.argsort(-mine)
+    block_score = score[rows]
+    by_score = np.argsort(-block_score)
     order = by_score[np.argsort(group[by_score], kind="stable")]
     rows = rows[order]
-    return Block(
+    return RowBlock(
         first,
         n_groups,
         group[order].astype(np.intp),
-        mine[order],
+        block_score[order],
         kind[rows],
         None if sample_weight is None else sample_weight[rows],
     )

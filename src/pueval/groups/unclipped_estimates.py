@@ -1,0 +1,212 @@
+"""Estimates of every measure in every group as plain arrays, before they are clipped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from pueval._typing import Array, Target
+from pueval.core.measures import AREAS, MEASURES
+from pueval.core.mixture import Mixtures
+from pueval.core.rates import correct_area
+from pueval.core.sizes import GroupSizes, divide_or_zero
+from pueval.evaluation.evaluation import Evaluation
+from pueval.groups.threshold_measures import shifted_priors, threshold_measures
+from pueval.uncertainty.influence import (
+    AveragePrecisions,
+    influence_variance,
+    naive_aucs,
+    naive_average_precisions,
+    placements,
+)
+from pueval.uncertainty.score_steps import ByKind, ScoreSteps
+
+GROUP_MEASURES = (*AREAS, *MEASURES)
+
+
+@dataclass(frozen=True, eq=False)
+class UnclippedEstimates:
+    """Arrays with one entry per group, NaN for groups without estimates.
+
+    Attributes
+    ----------
+    value, naive : dict of str to ndarray
+        Corrected, not clipped; and with unlabeled rows counted as negative.
+    error : dict of str to ndarray
+        Standard errors for another sample of rows of the same groups.
+    prior_change : dict of str to ndarray
+        Change of the value with one standard error of the prior; 0 for a known prior.
+    changes : dict of str to ndarray of shape (4, n_groups)
+        Change of measures at the threshold with one standard error of the shares of labeled,
+        unlabeled and negative rows at or above it, and of the prevalence.
+    source_error : ndarray of shape (4, n_groups)
+        These standard errors.
+    excess : ndarray
+        By how much the average precision is too large on average.
+    """
+
+    value: dict[str, Array]
+    naive: dict[str, Array]
+    error: dict[str, Array]
+    prior_change: dict[str, Array]
+    changes: dict[str, Array]
+    source_error: Array
+    excess: Array
+
+    @classmethod
+    def undefined(cls, n_groups: int) -> UnclippedEstimates:
+        """Return estimates that are NaN in every group."""
+
+        def columns(names: tuple[str, ...], *shape: int) -> dict[str, Array]:
+            return {name: np.full(shape, np.nan) for name in names}
+
+        return cls(
+            columns(GROUP_MEASURES, n_groups),
+            columns(GROUP_MEASURES, n_groups),
+            columns(GROUP_MEASURES, n_groups),
+            columns(GROUP_MEASURES, n_groups),
+            columns((*MEASURES,), 4, n_groups),
+            np.full((4, n_groups), np.nan),
+            np.full(n_groups, np.nan),
+        )
+
+    def put(self, groups: Array, part: UnclippedEstimates) -> None:
+        """Fill in the estimates of some groups."""
+        for field in fields(self):
+            target, source = getattr(self, field.name), getattr(part, field.name)
+            if isinstance(target, np.ndarray):
+                target[..., groups] = source
+                continue
+            for name, values in source.items():
+                target[name][..., groups] = values
+
+    def center(self, name: str) -> Array:
+        """Return the value less its excess: the center of the confidence interval."""
+        value = self.value[name]
+        return value - self.excess if name == "average_precision" else value
+
+    def total_error(self, name: str) -> Array:
+        """Return standard errors that include the uncertainty of the prior."""
+        total: Array = np.hypot(self.error[name], self.prior_change[name])
+        return total
+
+
+def estimate_groups(
+    steps: ScoreSteps,
+    sizes: GroupSizes,
+    prior: Array,
+    overall: Evaluation,
+    reached: ByKind,
+    prior_error: Array,
+    squared_weights: ByKind | None = None,
+    *,
+    label_count_error: Array,
+) -> UnclippedEstimates:
+    """Estimate every measure of every group; ``steps`` has labeled steps only.
+
+    The number of labeled rows varies from sample to sample, and with it the prevalence.
+    ``label_count_error`` is the part of that error that each group has for itself, from 0 to 1.
+    """
+    target, with_errors = overall.target, overall.resampling is not None
+    mixtures = Mixtures(prior, np.full(prior.size, overall.mixture.purity))
+    auc = naive_aucs(steps, sizes)
+    precisions = AveragePrecisions(steps, sizes, mixtures, target)
+    prevalence_error = label_count_error * mixtures.prevalence_standard_error(sizes)
+    at_threshold = threshold_measures(
+        reached,
+        sizes,
+        mixtures,
+        target,
+        prior_error if with_errors else None,
+        squared_weights,
+        prevalence_error=prevalence_error,
+    )
+    estimates = UnclippedEstimates(
+        {
+            "roc_auc": _corrected_aucs(auc, mixtures, sizes),
+            "average_precision": precisions.value,
+            **at_threshold.value,
+        },
+        {
+            "roc_auc": auc,
+            "average_precision": naive_average_precisions(steps, sizes),
+            **at_threshold.naive,
+        },
+        {},
+        {},
+        at_threshold.changes,
+        at_threshold.source_error,
+        precisions.excess(),
+    )
+    if not with_errors:
+        return estimates
+    variance = influence_variance(placements(steps, sizes), steps, sizes, placements=True)
+    estimates.error["roc_auc"] = np.sqrt(variance) / contrast(mixtures, sizes)
+    variance = influence_variance(precisions.influence(), steps, sizes, placements=False)
+    estimates.error["average_precision"] = np.hypot(
+        np.sqrt(variance), precisions.by_prevalence * prevalence_error
+    )
+    for name, changes in at_threshold.changes.items():
+        estimates.error[name] = np.sqrt(np.sum(changes**2, axis=0))
+    estimates.prior_change.update(at_threshold.prior_change)
+    estimates.prior_change.update(
+        _prior_changes_of_areas(steps, sizes, mixtures, target, prior_error, auc)
+    )
+    return estimates
+
+
+def estimate_all_rows(overall: Evaluation, prior_error: float) -> UnclippedEstimates:
+    """Estimate every measure of all rows together, as a single group."""
+    counts = overall.counts
+    at = counts.at(overall.threshold)
+    squared_weights = None
+    if counts._has_importance_weights:
+        threshold = np.array([overall.threshold])
+        labeled, unlabeled, negative = (
+            kind.with_squared_weights.cumulative_counts(threshold)[1] for kind in counts._samples
+        )
+        squared_weights = labeled, unlabeled, negative
+    return estimate_groups(
+        ScoreSteps.of_labeled(counts, counts._roc_corners()),
+        GroupSizes.of(counts),
+        np.array([overall.mixture.prior]),
+        overall,
+        (at.labeled, at.unlabeled, at.negative),
+        np.array([prior_error]),
+        squared_weights,
+        label_count_error=np.array([float(overall.assumptions.prevalence_varies(overall.target))]),
+    )
+
+
+def contrast(mixtures: Mixtures, sizes: GroupSizes) -> Array:
+    """Return the share of positives among labeled rows minus that among background rows."""
+    return mixtures.purity - mixtures.background_prior(sizes)
+
+
+def _corrected_aucs(naive: Array, mixtures: Mixtures, sizes: GroupSizes) -> Array:
+    auc: Array = correct_area(naive, mixtures, mixtures.background_prior(sizes))
+    return auc
+
+
+def _prior_changes_of_areas(
+    steps: ScoreSteps,
+    sizes: GroupSizes,
+    mixtures: Mixtures,
+    target: Target,
+    prior_error: Array,
+    naive_auc: Array,
+) -> dict[str, Array]:
+    """Return the change of both areas with one standard error of the prior."""
+    if not np.any(prior_error > 0):
+        return {name: np.zeros(prior_error.size) for name in AREAS}
+    high, low = shifted_priors(mixtures, prior_error)
+    scale = divide_or_zero(prior_error, high.prior - low.prior)
+    above, below = (
+        {
+            "roc_auc": _corrected_aucs(naive_auc, moved, sizes),
+            "average_precision": AveragePrecisions(steps, sizes, moved, target).value,
+        }
+        for moved in (high, low)
+    )
+    return {name: (above[name] - below[name]) * scale for name in AREAS}

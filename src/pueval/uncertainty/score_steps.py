@@ -1,0 +1,159 @@
+"""Distinct scores of many groups, and how many rows have and exceed each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pueval._typing import Array
+from pueval.counts.counts import Counts
+from pueval.samples.sample import Sample
+from pueval.samples.steps import Steps
+
+# Sums of weights below this share of other sums are rounding errors.
+ROUNDING = 1e-12
+ByKind = tuple[Array, Array, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreSteps:
+    """Distinct scores of every group in descending order, with their rows.
+
+    Attributes
+    ----------
+    group : ndarray of int
+        Group of each step, ascending.
+    score : ndarray
+        Score of each step, descending within a group.
+    at, reached : tuple of three ndarray
+        Labeled, unlabeled and known negative rows at the score, and at or above it.
+    n_groups : int
+        Number of groups; each has at least one step.
+    with_squares : ScoreSteps or None
+        The same steps with squared weights, if rows have importance weights.
+    """
+
+    group: Array
+    score: Array
+    at: ByKind
+    reached: ByKind
+    n_groups: int
+    with_squares: ScoreSteps | None = None
+
+    @property
+    def squared(self) -> ScoreSteps:
+        """The same steps with squared weights; themselves without importance weights."""
+        return self if self.with_squares is None else self.with_squares
+
+    @classmethod
+    def of_rows(
+        cls, starts: Array, group: Array, score: Array, kind: Array, sample_weight: Array | None
+    ) -> ScoreSteps:
+        """Count rows that are sorted by group and by descending score.
+
+        ``starts`` are the first rows of the groups, followed by the number of rows; ``kind`` is 0
+        for labeled, 1 for unlabeled and 2 for known negative rows.
+        """
+        new = np.ones(group.size, dtype=bool)
+        new[1:] = (group[1:] != group[:-1]) | (score[1:] != score[:-1])
+        first = np.flatnonzero(new)
+        last = np.append(first[1:], group.size) - 1
+
+        def steps(row_weight: Array) -> ScoreSteps:
+            at, reached = [], []
+            for k in range(3):
+                rows = np.where(kind == k, row_weight, 0)
+                at.append(np.add.reduceat(rows, first))
+                sums = cumulative_by_group(rows, starts)[last]
+                reached.append(np.where(sums < ROUNDING * rows.max(), 0, sums))
+            return cls(
+                group[first],
+                score[first],
+                (at[0], at[1], at[2]),
+                (reached[0], reached[1], reached[2]),
+                starts.size - 1,
+            )
+
+        if sample_weight is None:
+            return steps(np.ones(group.size, dtype=np.int64))
+        if sample_weight.dtype.kind != "f":
+            return steps(sample_weight)
+        return replace(steps(sample_weight), with_squares=steps(np.square(sample_weight)))
+
+    @classmethod
+    def of_counts(cls, steps: Steps) -> ScoreSteps:
+        """Take all distinct scores of one sample, from `Counts.steps`, as a single group."""
+        columns = (steps.labeled, steps.unlabeled, steps.negative)
+        at = [np.diff(column) for column in columns]
+        return cls(
+            np.zeros(steps.threshold.size - 1, dtype=np.intp),
+            steps.threshold[1:],
+            (at[0], at[1], at[2]),
+            (columns[0][1:], columns[1][1:], columns[2][1:]),
+            1,
+        )
+
+    @classmethod
+    def of_labeled(cls, counts: Counts, corners: Steps) -> ScoreSteps:
+        """Take the scores of the labeled rows of one sample as a single group."""
+        score = corners.threshold[np.flatnonzero(np.diff(corners.labeled)) + 1]
+
+        def steps(kinds: list[Sample], squares: ScoreSteps | None) -> ScoreSteps:
+            above, reached = zip(*(kind.cumulative_counts(score) for kind in kinds), strict=True)
+            at = [here - before for before, here in zip(above, reached, strict=True)]
+            return cls(
+                np.zeros(score.size, dtype=np.intp),
+                score,
+                (at[0], at[1], at[2]),
+                (reached[0], reached[1], reached[2]),
+                1,
+                squares,
+            )
+
+        kinds = [*counts._samples]
+        squares = (
+            steps([kind.with_squared_weights for kind in kinds], None)
+            if counts._has_importance_weights
+            else None
+        )
+        return steps(kinds, squares)
+
+    def labeled_only(self) -> ScoreSteps:
+        """Return the steps that have labeled rows."""
+        return self._part(self.at[0] > 0)
+
+    def _part(self, mask: Array) -> ScoreSteps:
+        at, reached = ([column[mask] for column in columns] for columns in (self.at, self.reached))
+        return ScoreSteps(
+            self.group[mask],
+            self.score[mask],
+            (at[0], at[1], at[2]),
+            (reached[0], reached[1], reached[2]),
+            self.n_groups,
+            None if self.with_squares is None else self.with_squares._part(mask),
+        )
+
+    def sum_by_group(self, values: Array) -> Array:
+        """Add up values of the steps of each group."""
+        return np.bincount(self.group, values, minlength=self.n_groups)
+
+    def sum_from_below(self, values: Array) -> Array:
+        """Add up, for each step, its value and those of all lower scores of its group."""
+        total = self.sum_by_group(values)
+        starts = np.searchsorted(self.group, np.arange(self.n_groups + 1))
+        return total[self.group] - cumulative_by_group(values, starts) + values
+
+
+def cumulative_by_group(values: Array, starts: Array) -> Array:
+    """Return cumulative sums that start again with every group."""
+    first = starts[:-1]
+    if values.dtype.kind in "iu":
+        sums = np.cumsum(values)
+        base = sums[first] - values[first]
+        within: Array = sums - np.repeat(base, np.diff(starts))
+        return within
+    # Subtracting the sum of the previous group only, not of all groups before, keeps the digits.
+    change = values.copy()
+    change[first[1:]] -= np.add.reduceat(values, first)[:-1]
+    return np.cumsum(change)
