@@ -109,7 +109,7 @@ def mixed(
             if start == "tighter" and not known_negative:
                 continue
             low, high = claesen_bounds(
-                counts, prior=prior * factor, start=start, band="bootstrap"
+                counts, prior=prior * factor, reference=start, band="bootstrap"
             ).roc_auc
             found.append({"factor": factor, "start": start, "low": low, "high": high, "auc": auc})
     return found

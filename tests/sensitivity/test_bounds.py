@@ -97,7 +97,7 @@ def test_bounds_hold_the_truth(known, start):
     for _ in range(60):
         truth, score, y, prior = paper_data(rng, *known)
         counts = Counts.from_arrays(y, score, negative_label=2)
-        bounds = claesen_bounds(counts, prior=prior, start=start, band="dkw")
+        bounds = claesen_bounds(counts, prior=prior, reference=start, band="dkw")
         low, high = bounds.roc_auc
         area += low <= roc_auc_score(truth, score) <= high
         fpr, tpr, _ = roc_curve(truth, score)
@@ -151,7 +151,7 @@ def test_starting_from_negatives_is_the_mirror_image(rng):
     hidden = round(0.25 * (y == 0).sum())
     prior = hidden / (y == 0).sum()
     forward = claesen_bounds(
-        Counts.from_arrays(y, score, negative_label=2), prior=prior, start="negatives"
+        Counts.from_arrays(y, score, negative_label=2), prior=prior, reference="negatives"
     )
     mirrored = claesen_bounds(
         Counts.from_arrays(np.array([0, 2, 1])[y], -score, negative_label=2), prior=1 - prior
@@ -162,7 +162,7 @@ def test_starting_from_negatives_is_the_mirror_image(rng):
 
 def test_bad_input(rng):
     counts = Counts.from_arrays([1, 0, 0], [3, 2, 1])
-    with pytest.raises(InputError, match="interval of the prior is reversed"):
+    with pytest.raises(InputError, match="prior interval is reversed"):
         claesen_bounds(counts, prior=(0.5, 0.2))
     with pytest.raises(InputError, match="prior must be a number"):
         claesen_bounds(counts, prior=1.5)
@@ -171,9 +171,9 @@ def test_bad_input(rng):
     with pytest.raises(InputError, match="level must be"):
         claesen_bounds(counts, prior=0.1, level=2)
     with pytest.raises(InputError, match="needs known negatives"):
-        claesen_bounds(counts, prior=0.1, start="negatives")
-    with pytest.raises(InputError, match="start must be"):
-        claesen_bounds(counts, prior=0.1, start="end")
+        claesen_bounds(counts, prior=0.1, reference="negatives")
+    with pytest.raises(InputError, match="reference must be"):
+        claesen_bounds(counts, prior=0.1, reference="end")
     weighted = Counts.from_arrays([1, 0], [2, 1], sample_weight=[0.5, 0.5])
     with pytest.raises(InputError, match="float weights"):
         claesen_bounds(weighted, prior=0.1)

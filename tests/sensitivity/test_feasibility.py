@@ -58,7 +58,7 @@ def test_impossible_purity():
     with pytest.warns(AssumptionWarning) as caught:
         evaluate(counts, prior=0.1, purity=0.6)
     texts = [str(warning.message) for warning in caught]
-    assert "No prior at all fits a purity of 0.6" in texts[0]
+    assert "No prior fits a purity of 0.6" in texts[0]
     assert "Raise the purity" in texts[0]
     assert "clipped: roc_auc" in texts[1]
 
@@ -69,14 +69,14 @@ def test_the_warning_names_threshold_and_largest_prior(rng):
         ev = evaluate(labeled, score, prior=0.6, threshold=0.0)
     text = str(caught[0].message)
     limit = largest_prior(ev.counts)
-    assert text.startswith("prior 0.6 does not fit this ranking with purity 1: at or above the")
-    assert f"{limit.threshold:g}" in text
+    assert text.startswith("prior 0.6 does not fit this ranking with purity 1: ")
+    assert f"score at or above {limit.threshold:g}" in text
     assert f"The largest prior these data allow is {limit.prior:.3g} (95% confidence)" in text
     assert ev.warnings[0] == text
     # It says what it saw: the shares beyond that threshold.
     above = score >= limit.threshold
     assert limit.labeled_share == pytest.approx(above[labeled].mean())
-    assert limit.other_share == pytest.approx(above[~labeled].mean())
+    assert limit.background_share == pytest.approx(above[~labeled].mean())
 
 
 def test_no_warning_for_the_true_prior(rng):
@@ -152,7 +152,7 @@ class TestIntervals:
         largest = largest_prior(self.counts).prior
         said = self.said(prior=(0.2, 0.35))  # the middle, .275, does
         assert f"priors above {largest:.3g} do not fit this ranking (95% confidence)" in said
-        assert "reach to 0.35" in said
+        assert "extends to 0.35" in said
 
     def test_with_impure_labels_less_fits(self):
         assert not largest_prior(self.counts, purity=0.9).possible
@@ -166,7 +166,7 @@ class TestIntervals:
         assert f"priors above {limit.prior:.3g} do not fit this ranking with purity 0.9" in said
 
     def test_nothing_fits(self):
-        assert "no prior and purity within the given limits fit: prior 0.4" in self.said(
+        assert "no prior and purity within the given intervals fit: prior 0.4" in self.said(
             prior=(0.4, 0.5)
         )
 
@@ -182,6 +182,6 @@ def test_a_prior_of_zero_can_be_impossible_too(rng):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
         ev = evaluate(counts, prior=0.0, purity=0.8, level=None)
-    assert "No prior at all fits a purity of 0.8" in ev.warnings[0]
-    assert "Raise the purity, or doubt" in ev.warnings[0]
+    assert "No prior fits a purity of 0.8" in ev.warnings[0]
+    assert "Raise the purity, or question" in ev.warnings[0]
     assert feasibility_pvalue(counts, prior=0.0) == 1

@@ -23,7 +23,7 @@ from pueval.evaluation.estimates import Best, Contingency, Estimate, best_value,
 from pueval.evaluation.operating_point import FixedThresholdIntervals, OperatingPoint
 from pueval.ranking import ranking_measures
 from pueval.samples.steps import Steps
-from pueval.sensitivity.bounds import BandMethod, Bounds, Start, claesen_bounds
+from pueval.sensitivity.bounds import BandMethod, Bounds, Reference, claesen_bounds
 from pueval.sensitivity.grid import SensitivityGrid, sensitivity_grid
 from pueval.sensitivity.labeling_bias import TippingPoint, labeling_bias_bounds, tipping_point
 from pueval.thresholds.choosing import choose, neighbors
@@ -456,13 +456,13 @@ class Evaluation(Mapping[str, Estimate]):
         *,
         level: float = 0.95,
         band: BandMethod = "clopper-pearson",
-        start: Start = "positives",
+        reference: Reference = "positives",
     ) -> Bounds:
         """Return Claesen's bounds of tables, curves and areas: see `pueval.claesen_bounds`.
 
         Parameters
         ----------
-        level, band, start
+        level, band, reference
             As there. The prior is that of the evaluation; its limits, if it was estimated or
             given as an interval.
 
@@ -480,7 +480,7 @@ class Evaluation(Mapping[str, Estimate]):
         if self.prior_estimate is not None and self.prior_estimate.prior_interval is not None:
             low, high = self.prior_estimate.prior_interval
             prior = (low, min(high, 1 - 1e-9))
-        return claesen_bounds(self.counts, prior=prior, level=level, band=band, start=start)
+        return claesen_bounds(self.counts, prior=prior, level=level, band=band, reference=reference)
 
     def labeling_bias(self, bias: float) -> dict[str, tuple[float, float]]:
         """Bound every measure for labels that were not drawn at random.

@@ -1,16 +1,16 @@
 """Bounds on contingency tables, ROC and precision-recall curves from the rank distribution.
 
-Claesen et al. (2015) do not assume that the unlabeled positives are ranked exactly like the labeled
-ones, only that their rank distribution lies within a confidence band around that of the labeled.
-The tables that put as many, or as few, unlabeled positives above a rank as the band allows bound
-the true table; so do their curves and areas.
+Claesen et al. (2015) do not assume that unlabeled positives are ranked exactly like labeled ones.
+They only assume that the rank distribution of the unlabeled positives lies within a confidence
+band around that of the labeled positives. Tables that put as many, or as few, unlabeled positives
+above a rank as the band allows bound the true table, and so do their curves and areas.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy
@@ -21,16 +21,18 @@ from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.steps import Steps
+from pueval.text.numbers import format_interval, format_level, format_number
+from pueval.text.results import Result, plain_data
 
 BandMethod = Literal["bootstrap", "clopper-pearson", "dkw"]
-Start = Literal["positives", "negatives", "tighter"]
-# Priors of an interval that are looked at, ends included.
-WITHIN = 5
+Reference = Literal["positives", "negatives", "tighter"]
+# Priors of a prior interval at which bounds are computed, ends included.
+PRIORS = 5
 
 
-@dataclass(frozen=True, eq=False)
-class BoundTables:
-    """Contingency tables at every threshold that bound the true ones from one side.
+@dataclass(frozen=True, eq=False, repr=False)
+class BoundTables(Result):
+    """Contingency tables at every threshold that bound the true tables from one side.
 
     Attributes
     ----------
@@ -62,9 +64,9 @@ class BoundTables:
     def precision(self) -> Array:
         """Precision; 1 where nothing is predicted positive."""
         predicted = self.true_positive + self.false_positive
-        shares: Array = np.ones(predicted.size)
-        np.divide(self.true_positive, predicted, out=shares, where=predicted > 0)
-        return shares
+        precision: Array = np.ones(predicted.size)
+        np.divide(self.true_positive, predicted, out=precision, where=predicted > 0)
+        return precision
 
     @property
     def roc_auc(self) -> float:
@@ -78,26 +80,31 @@ class BoundTables:
         order = np.argsort(self.tpr, kind="stable")
         return float(np.sum(np.diff(self.tpr[order]) * self.precision[order][1:]))
 
+    def _headline(self) -> str:
+        areas = f"ROC AUC {format_number(self.roc_auc)}"
+        areas += f", average precision {format_number(self.average_precision)}"
+        return f"Contingency tables at {self.threshold.size:,} thresholds: {areas}"
 
-@dataclass(frozen=True, eq=False)
-class Bounds:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bounds(Result):
     """Bounds on the performance of a ranking; made by `claesen_bounds`.
 
     Attributes
     ----------
     low, high : BoundTables
-        The tables of the least upper and of the greatest lower bound of the false positive rate:
-        their curves lie below and above the true ones.
+        Tables with the largest and the smallest possible false positive rate. Their curves lie
+        below and above the true ones.
     prior : tuple of float
-        Priors that were used for ``low`` and ``high``.
+        Priors used for ``low`` and ``high``.
     level : float
-        Level of the confidence band.
-    band : str
-        How the band was made.
-    start : str
-        Whether the rank distribution of known positives or of known negatives was used.
-    within : tuple of tuple of BoundTables
-        The same for every prior of the interval that was looked at, its ends included.
+        Confidence level of the band.
+    band : {"bootstrap", "clopper-pearson", "dkw"}
+        Method of the band.
+    reference : {"positives", "negatives"}
+        Rows whose rank distribution was used: labeled positives or known negatives.
+    by_prior : tuple of tuple of BoundTables
+        Low and high tables for each of several priors of the interval, ends included.
     """
 
     low: BoundTables
@@ -105,46 +112,81 @@ class Bounds:
     prior: tuple[float, float]
     level: float
     band: str
-    start: str
-    within: tuple[tuple[BoundTables, BoundTables], ...]
+    reference: str
+    by_prior: tuple[tuple[BoundTables, BoundTables], ...]
 
     @property
     def roc_auc(self) -> tuple[float, float]:
-        """Bounds of the area under the ROC curve, for every prior that was looked at."""
-        return min(low.roc_auc for low, _ in self.within), max(
-            high.roc_auc for _, high in self.within
+        """Bounds on the area under the ROC curve over all priors of the interval."""
+        return min(low.roc_auc for low, _ in self.by_prior), max(
+            high.roc_auc for _, high in self.by_prior
         )
 
     @property
     def average_precision(self) -> tuple[float, float]:
-        """Bounds of the area under the precision-recall curve, for every such prior."""
-        return min(low.average_precision for low, _ in self.within), max(
-            high.average_precision for _, high in self.within
+        """Bounds on the area under the precision-recall curve over all priors of the interval."""
+        return min(low.average_precision for low, _ in self.by_prior), max(
+            high.average_precision for _, high in self.by_prior
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but ``by_prior`` as plain numbers, lists and text, ready for JSON.
+
+        Returns
+        -------
+        dict
+            With the bounds of both areas; infinite thresholds are None.
+        """
+        names = ("prior", "level", "band", "reference", "roc_auc", "average_precision")
+        content: dict[str, Any] = plain_data(
+            {name: getattr(self, name) for name in (*names, "low", "high")}
+        )
+        return content
+
+    def _headline(self) -> str:
+        prior = f"{self.prior[0]:.3g}"
+        if self.prior[0] < self.prior[1]:
+            prior += f" to {self.prior[1]:.3g}"
+        return (
+            f"Bounds for prior {prior} ({format_level(self.level)} {self.band} band): "
+            f"ROC AUC {format_interval(*self.roc_auc)}, "
+            f"average precision {format_interval(*self.average_precision)}"
+        )
+
+    def _columns(self) -> dict[str, Array]:
+        columns = {"threshold": self.low.threshold}
+        # The tables of the lower bounds have the larger false positive rate.
+        for name, low, high in (
+            ("tpr", self.low, self.high),
+            ("fpr", self.high, self.low),
+            ("precision", self.low, self.high),
+        ):
+            columns |= {f"{name}_low": getattr(low, name), f"{name}_high": getattr(high, name)}
+        return columns
 
 
 def rank_band(
     above: Array, total: float, *, hidden: float, level: float, method: BandMethod
 ) -> tuple[Array, Array]:
-    """Confidence band of the share of rows at or above thresholds.
+    """Compute a confidence band of the share of rows at or above thresholds.
 
     Parameters
     ----------
     above : ndarray
-        How many of the rows score at or above each threshold.
+        Number of rows that score at or above each threshold.
     total : float
-        How many rows there are.
+        Number of rows.
     hidden : float
-        For how many other rows, ranked alike, the band is meant.
+        Number of other rows with the same rank distribution, which the band is for.
     level : float
         Confidence level.
     method : {"bootstrap", "clopper-pearson", "dkw"}
-        ``"bootstrap"``: pointwise quantiles of the share in rows drawn again, as in the paper. At
-        one threshold that share is binomial, so its quantiles are computed and nothing is
-        drawn. ``"clopper-pearson"``: exact pointwise limits. ``"dkw"``: a band that holds at
-        all thresholds together (Dvoretzky, Kiefer and Wolfowitz). The first two are limits of
-        the distribution that the rows come from; the last one also allows for the chance that is
-        in the hidden rows, by 1/total + 1/hidden in place of 1/total.
+        ``"bootstrap"``: pointwise quantiles of the share in resampled rows, as in the paper. At
+        one threshold that share is binomial, so its quantiles are computed without resampling.
+        ``"clopper-pearson"``: exact pointwise intervals. ``"dkw"``: a simultaneous band for all
+        thresholds (Dvoretzky, Kiefer and Wolfowitz). The first two cover the distribution that
+        the rows come from. The last one also covers the sampling error of the hidden rows, by
+        1/total + 1/hidden in place of 1/total.
 
     Returns
     -------
@@ -157,19 +199,19 @@ def rank_band(
     >>> float(low[0]), float(high[0])
     (0.2, 0.8)
     """
-    # Between two of the rows nothing changes, and quantiles are slow.
+    # Thresholds with the same number of rows have the same band, and quantiles are slow.
     above, place = np.unique(above, return_inverse=True)
     share, tail = above / total, (1 - level) / 2
     if method == "dkw":
-        rows = 1 / total + (1 / hidden if hidden else 0)
-        reach = math.sqrt(math.log(2 / (1 - level)) / 2 * rows)
-        low, high = share - reach, share + reach
+        inverse_size = 1 / total + (1 / hidden if hidden else 0)
+        half_width = math.sqrt(math.log(2 / (1 - level)) / 2 * inverse_size)
+        low, high = share - half_width, share + half_width
     elif method == "clopper-pearson":
         low = np.where(
             above > 0, scipy.special.betaincinv(np.maximum(above, 1), total - above + 1, tail), 0.0
         )
-        rest = np.maximum(total - above, 1)
-        high = np.where(above < total, scipy.special.betaincinv(above + 1, rest, 1 - tail), 1.0)
+        below = np.maximum(total - above, 1)
+        high = np.where(above < total, scipy.special.betaincinv(above + 1, below, 1 - tail), 1.0)
     elif method == "bootstrap":
         low, high = (_binomial_quantile(q, total, share) / total for q in (tail, 1 - tail))
     else:
@@ -191,37 +233,39 @@ def claesen_bounds(
     prior: float | tuple[float, float],
     level: float = 0.95,
     band: BandMethod = "clopper-pearson",
-    start: Start = "positives",
+    reference: Reference = "positives",
 ) -> Bounds:
     """Bound contingency tables, curves and areas.
 
-    At a rank with h unlabeled rows above it and t below, P = prior·n_U unlabeled positives and
-    an upper limit T of the rank distribution, the greatest lower bound of the false positive
-    rate puts ⌈T·P⌉ of the unlabeled positives above the rank, but no more than h and no fewer
-    than P − t; the least upper bound puts ⌊T·P⌋ of them there, with the lower limit. Labeled rows
-    and known negatives are counted as they are. With an interval of the prior, tables and curves
-    of the lower bounds are for its lower end and those of the upper bounds for its upper end
-    (lemma 4). That supposes that at every rank more positives than negatives may be above it, which
-    the limits T need not allow; so areas are the extremes over five priors, ends included.
+    Consider a rank with h unlabeled rows above it and t below. Let P = prior·n_U be the number of
+    unlabeled positives. The greatest lower bound of the false positive rate puts ⌈T·P⌉ of them
+    above the rank, where T is the upper end of the band, but at most h and at least P − t. The
+    least upper bound puts ⌊T·P⌋ there, where T is the lower end. Labeled rows and known negatives
+    count as they are.
 
-    With the bands "bootstrap" and "clopper-pearson" each table is bounded for itself, and for the
-    rank distribution that the rows come from; "dkw" bounds all tables of these rows together.
-    "bootstrap" is that of the paper. It has no width where no labeled row lies beyond, and with
-    few labeled rows, or classes that separate well, it holds the truth too seldom.
+    If the prior is an interval, the lower tables use its lower end and the upper tables its upper
+    end (lemma 4). The lemma assumes that, at every rank, more positives than negatives may lie
+    above it, which the band need not allow. Areas are therefore the extremes over five priors of
+    the interval, ends included.
+
+    The bands "bootstrap" and "clopper-pearson" bound each table separately, for the distribution
+    that the rows come from. "dkw" bounds all tables of these rows simultaneously. "bootstrap" is
+    the band of the paper. It has zero width beyond the last labeled row. With few labeled rows, or
+    with classes that separate well, its coverage is too low.
 
     Parameters
     ----------
     counts : Counts
-        The data, with clean labels and whole-number counts.
+        The data, with clean labels and integer counts.
     prior : float or tuple of float
-        Share of positives among the unlabeled rows, or an interval of it.
+        Share of positives among the unlabeled rows, or an interval that contains it.
     level : float, default 0.95
-        Level of the confidence band of the rank distribution.
+        Confidence level of the band of the rank distribution.
     band : {"bootstrap", "clopper-pearson", "dkw"}
-        How the band is made; see `rank_band`.
-    start : {"positives", "negatives", "tighter"}
-        Whose rank distribution is used: that of the labeled rows, that of the known
-        negatives (appendix C), or of those that bound the AUC more tightly.
+        Method of the band; see above.
+    reference : {"positives", "negatives", "tighter"}
+        Rows whose rank distribution is used: labeled positives, known negatives (appendix C), or
+        whichever of the two gives tighter bounds on the AUC.
 
     Returns
     -------
@@ -245,62 +289,71 @@ def claesen_bounds(
     counts._check_nonempty()
     counts._refuse_propensities("this bound")
     if not counts.n_unlabeled:
-        raise InputError("there are no unlabeled rows, so nothing needs bounding.")
+        raise InputError("There are no unlabeled rows, so there is nothing to bound.")
     if not counts._has_integer_counts:
-        raise InputError("bounds count rows, and these have float weights. Leave the weights out.")
+        raise InputError("Bounds count rows, but these rows have float weights. Omit the weights.")
     check_fraction("level", level)
     lowest, highest = prior if isinstance(prior, tuple) else (prior, prior)
-    for one in (lowest, highest):
-        Mixture(one)
+    for end in (lowest, highest):
+        Mixture(end)
     if lowest > highest:
-        raise InputError(f"the interval of the prior is reversed: {lowest:g} is above {highest:g}.")
-    if start not in {"positives", "negatives", "tighter"}:
-        raise InputError(f"start must be 'positives', 'negatives' or 'tighter'; got {start!r}.")
-    if start != "positives" and not counts.n_negative:
-        raise InputError(f"start={start!r} needs known negatives, and there are none.")
+        raise InputError(
+            f"The prior interval is reversed: {lowest:g} is above {highest:g}. Pass (low, high)."
+        )
+    if reference not in {"positives", "negatives", "tighter"}:
+        raise InputError(
+            f"reference must be 'positives', 'negatives' or 'tighter'; got {reference!r}."
+        )
+    if reference != "positives" and not counts.n_negative:
+        raise InputError(
+            f"reference={reference!r} needs known negatives, but there are none. "
+            "Use reference='positives'."
+        )
     steps = counts.steps()
-    ways = ["positives", "negatives"] if start == "tighter" else [start]
-    found = []
-    looked_at = np.unique(np.linspace(lowest, highest, WITHIN))
-    for way in ways:
-        make = _from_positives if way == "positives" else _from_negatives
-        within = tuple(make(counts, steps, one, level, band) for one in looked_at)
-        low, high = within[0][0], within[-1][1]
-        found.append(Bounds(low, high, (lowest, highest), level, band, way, within))
-    return min(found, key=lambda bounds: bounds.roc_auc[1] - bounds.roc_auc[0])
+    priors = np.unique(np.linspace(lowest, highest, PRIORS))
+    candidates = []
+    for rows in ("positives", "negatives") if reference == "tighter" else (reference,):
+        bound = _bound_by_positives if rows == "positives" else _bound_by_negatives
+        by_prior = tuple(bound(counts, steps, value, level, band) for value in priors)
+        low, high = by_prior[0][0], by_prior[-1][1]
+        candidates.append(Bounds(low, high, (lowest, highest), level, band, rows, by_prior))
+    return min(candidates, key=lambda bounds: bounds.roc_auc[1] - bounds.roc_auc[0])
 
 
-def _from_positives(
+def _bound_by_positives(
     counts: Counts, steps: Steps, prior: float, level: float, band: BandMethod
 ) -> tuple[BoundTables, BoundTables]:
-    hidden, known = round(prior * counts.n_unlabeled), counts.n_labeled
-    low, high = rank_band(steps.labeled, known, hidden=hidden, level=level, method=band)
+    hidden = round(prior * counts.n_unlabeled)
+    low, high = rank_band(steps.labeled, counts.n_labeled, hidden=hidden, level=level, method=band)
     return (
-        _tables(counts, steps, hidden, np.floor(low * hidden + 1e-9)),
-        _tables(counts, steps, hidden, np.ceil(high * hidden - 1e-9)),
+        _bound_tables(counts, steps, hidden, np.floor(low * hidden + 1e-9)),
+        _bound_tables(counts, steps, hidden, np.ceil(high * hidden - 1e-9)),
     )
 
 
-def _from_negatives(
+def _bound_by_negatives(
     counts: Counts, steps: Steps, prior: float, level: float, band: BandMethod
 ) -> tuple[BoundTables, BoundTables]:
-    hidden, known = round(prior * counts.n_unlabeled), counts.n_negative
-    others = counts.n_unlabeled - hidden
-    low, high = rank_band(steps.negative, known, hidden=others, level=level, method=band)
-    # As many negatives above as possible are as few positives there as possible.
+    hidden = round(prior * counts.n_unlabeled)
+    negatives = counts.n_unlabeled - hidden
+    low, high = rank_band(
+        steps.negative, counts.n_negative, hidden=negatives, level=level, method=band
+    )
+    # The most negatives above a rank leave the fewest positives there.
     return (
-        _tables(counts, steps, hidden, steps.unlabeled - np.ceil(high * others - 1e-9)),
-        _tables(counts, steps, hidden, steps.unlabeled - np.floor(low * others + 1e-9)),
+        _bound_tables(counts, steps, hidden, steps.unlabeled - np.ceil(high * negatives - 1e-9)),
+        _bound_tables(counts, steps, hidden, steps.unlabeled - np.floor(low * negatives + 1e-9)),
     )
 
 
-def _tables(counts: Counts, steps: Steps, hidden: float, above: Array) -> BoundTables:
+def _bound_tables(counts: Counts, steps: Steps, hidden: float, above: Array) -> BoundTables:
     """Put ``above`` of the ``hidden`` unlabeled positives above each rank, as far as possible."""
-    head = steps.unlabeled
-    tail = counts.n_unlabeled - head
-    hits = np.clip(above, np.maximum(hidden - tail, 0), np.minimum(head, hidden))
+    unlabeled_below = counts.n_unlabeled - steps.unlabeled
+    hits = np.clip(
+        above, np.maximum(hidden - unlabeled_below, 0), np.minimum(steps.unlabeled, hidden)
+    )
     true_positive = steps.labeled + hits
-    false_positive = steps.negative + head - hits
+    false_positive = steps.negative + steps.unlabeled - hits
     return BoundTables(
         steps.threshold,
         true_positive,

@@ -1,10 +1,10 @@
-"""Which priors a ranking can have at all.
+"""Which priors a ranking allows.
 
-Take any set of scores, for example all above a threshold. Its share among the unlabeled rows is
-at least prior/purity times its share among the labeled ones, and its share among the
-labeled at least (1 − purity)/(1 − prior) times that among the unlabeled: otherwise negatives or
-positives would have a negative share there. Confidence limits for the shares turn this into
-a largest prior that the data allow, without any assumption about the shape of the scores.
+Take any set of scores, for example all scores above a threshold. Let g be its share of the labeled
+rows and h its share of the unlabeled rows. Neither positives nor negatives can have a negative
+share, so h ≥ prior/purity · g and g ≥ (1 − purity)/(1 − prior) · h. Confidence bounds on both
+shares turn this into the largest prior that the data allow. No assumption about the distribution
+of the scores is needed.
 """
 
 from __future__ import annotations
@@ -19,64 +19,86 @@ from pueval._typing import Array
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.text.numbers import format_level
+from pueval.text.numbers import format_level, format_number, format_threshold
+from pueval.text.results import Result
 
 
-@dataclass(frozen=True)
-class LargestPrior:
-    """The largest prior that a ranking allows, and the threshold that sets it.
+@dataclass(frozen=True, repr=False)
+class LargestPrior(Result):
+    """The largest prior that a ranking allows, and the scores that rule out a larger one.
 
     Attributes
     ----------
     prior : float
-        Upper confidence limit of the prior; 0 if no prior fits the purity.
+        Upper confidence bound on the prior; 0 if no prior fits the purity.
     threshold : float
-        The score at which labeled and unlabeled rows differ too much for a larger prior.
-    side : str
-        Whether scores ``"at or above"`` or ``"at or below"``, or strictly ``"above"`` or
-        ``"below"`` the threshold do.
-    labeled_share, other_share : float
-        The observed shares of labeled and of other rows there.
+        Score that delimits the set of rows that rules out a larger prior.
+    side : {"at or above", "at or below", "above", "below"}
+        Side of the threshold on which that set lies.
+    labeled_share, background_share : float
+        Observed shares of the labeled and of the background rows in that set.
     possible : bool
-        Whether at least a prior of 0 fits.
+        Whether any prior fits, if only 0.
     """
 
     prior: float
     threshold: float
     side: str
     labeled_share: float
-    other_share: float
+    background_share: float
     possible: bool = True
 
     def allows(self, prior: float) -> bool:
-        """Whether a prior is not above the limit."""
+        """Return whether the ranking allows a prior.
+
+        Parameters
+        ----------
+        prior : float
+            Share of positives among the unlabeled rows.
+
+        Returns
+        -------
+        bool
+        """
         return self.possible and prior <= self.prior
+
+    def _headline(self) -> str:
+        largest = (
+            f"Largest prior: {format_number(self.prior)}" if self.possible else "No prior fits"
+        )
+        return f"{largest}. {self._evidence()}."
+
+    def _evidence(self) -> str:
+        """Name the scores that rule out a larger prior."""
+        return (
+            f"{100 * self.labeled_share:.3g}% of the labeled but "
+            f"{100 * self.background_share:.3g}% of the other rows score {self.side} "
+            f"{format_threshold(self.threshold)}"
+        )
 
 
 @dataclass(frozen=True)
-class _Side:
-    """Shares of labeled and other rows on one side of some labeled scores, with limits."""
+class _TailShares:
+    """Shares of labeled and background rows beyond some labeled scores, with confidence bounds."""
 
-    name: str
+    side: str
     threshold: Array
     labeled: Array
-    other: Array
-    labeled_limit: Array
-    other_limit: Array
-
-    def tightest(self, ratio: Array) -> int:
-        return int(np.nanargmin(ratio))
+    background: Array
+    labeled_bound: Array
+    background_bound: Array
 
 
 def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -> LargestPrior:
     """Find the largest prior that the ranking allows.
 
-    For labeled scores of geometrically growing rank, from both ends, an exact upper confidence
-    limit of the share of unlabeled rows beyond the score is divided by an exact lower limit of
-    the share of labeled rows. The smallest of these ratios, times the purity, bounds the prior;
-    a union bound over the scores keeps the error below ``1 − level``. With purity below 1, the
-    ratios the other way round bound (1 − purity)/(1 − prior), too, and only the error of each
-    of the two is sure to be below that.
+    Take labeled scores whose rank grows geometrically, from the top and from the bottom. For each,
+    divide an exact upper confidence bound on the share of unlabeled rows beyond the score by an
+    exact lower bound on the share of labeled rows. The smallest of these ratios, times the purity,
+    bounds the prior. A union bound over the scores keeps the error probability below
+    ``1 − level``. If the purity is below 1, the inverse ratios also bound
+    (1 − purity)/(1 − prior); then ``1 − level`` bounds the error probability of each of the two
+    separately.
 
     Parameters
     ----------
@@ -85,7 +107,7 @@ def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -
     purity : float, default 1.0
         Share of true positives among the labeled rows.
     level : float, default 0.95
-        Confidence level of the limit.
+        Confidence level of the bound.
 
     Returns
     -------
@@ -93,127 +115,116 @@ def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -
 
     References
     ----------
-    Blanchard, Lee and Scott (2010) for the idea, here with exact binomial and order-statistic
-    limits.
+    Blanchard, Lee and Scott (2010) for the idea, here with exact bounds for binomial shares and
+    order statistics.
 
     Examples
     --------
     >>> import numpy as np
     >>> from pueval import Counts
     >>> y = np.repeat([1, 0], [100, 400])
-    >>> score = np.r_[np.ones(100), np.ones(80), np.zeros(320)]    # 20 % of the unlabeled
-    >>> round(largest_prior(Counts.from_arrays(y, score)).prior, 2)
-    0.29
+    >>> score = np.r_[np.ones(100), np.ones(80), np.zeros(320)]    # 20% of the unlabeled
+    >>> largest_prior(Counts.from_arrays(y, score))
+    Largest prior: 0.289. 100% of the labeled but 20% of the other rows score at or above 1.
     """
     counts._check_nonempty()
     counts._refuse_propensities("the largest prior")
     Mixture(0.0, purity)
     check_fraction("level", level)
     if not counts.n_unlabeled:
-        raise InputError("there are no unlabeled rows, so there is no prior to bound.")
+        raise InputError(
+            "There are no unlabeled rows, so there is no prior to bound. Check the labels."
+        )
 
-    best: tuple[float, _Side, int] | None = None
-    for side in _sides(counts, level, upper=True):
-        ratio = side.other_limit / side.labeled_limit
-        best = _lower(best, purity * ratio, side)
+    candidates = [
+        (tail, purity * tail.background_bound / tail.labeled_bound)
+        for tail in _tail_shares(counts, level, background_from_above=True)
+    ]
     if purity < 1:
-        for side in _sides(counts, level, upper=False):
+        for tail in _tail_shares(counts, level, background_from_above=False):
             with np.errstate(divide="ignore"):
-                ratio = side.labeled_limit / side.other_limit
-            best = _lower(best, 1 - (1 - purity) / ratio, side)
-    assert best is not None  # noqa: S101 - there is always a labeled score
-    background_prior, side, index = best
+                ratio = tail.labeled_bound / tail.background_bound
+            candidates.append((tail, 1 - (1 - purity) / ratio))
+    tail, bounds = min(candidates, key=lambda candidate: np.nanmin(candidate[1]))
+    index = int(np.nanargmin(bounds))
+    background_prior = float(bounds[index])
     dilution = (counts.n_unlabeled + counts.n_negative) / counts.n_unlabeled
     return LargestPrior(
         min(max(background_prior * dilution, 0.0), 1.0),
-        float(side.threshold[index]),
-        side.name,
-        float(side.labeled[index]),
-        float(side.other[index]),
+        float(tail.threshold[index]),
+        tail.side,
+        float(tail.labeled[index]),
+        float(tail.background[index]),
         background_prior >= 0,
     )
 
 
-def _lower(
-    best: tuple[float, _Side, int] | None, limits: Array, side: _Side
-) -> tuple[float, _Side, int]:
-    index = side.tightest(limits)
-    if best is None or limits[index] < best[0]:
-        return float(limits[index]), side, index
-    return best
+def _tail_shares(
+    counts: Counts, level: float, *, background_from_above: bool
+) -> tuple[_TailShares, _TailShares]:
+    """Compute shares beyond labeled scores, from the top and from the bottom.
 
-
-def _sides(counts: Counts, level: float, *, upper: bool) -> list[_Side]:
-    """Shares beyond labeled scores from the top and from the bottom.
-
-    With ``upper``, upper limits for the other rows and lower ones for the labeled, for scores
-    at or beyond the threshold; without, the reverse, for scores strictly beyond.
+    With ``background_from_above``, the background shares get upper and the labeled shares lower
+    bounds, for scores at or beyond the threshold. Otherwise it is the reverse, for scores
+    strictly beyond.
     """
-    score, reached = counts._cumulative_labeled
+    score, cumulative = counts._cumulative_labeled
     # Ranks 1, √2, 2, … of labeled rows, in units of the effective number of rows.
-    total, (n_labeled, n_other) = counts.n_labeled, counts.effective_sizes
-    grid = 2 ** np.arange(0, np.log2(max(n_labeled, 1)) + 1e-9, 0.5)
-    grid = np.unique(np.r_[grid[grid < n_labeled], n_labeled])
-    error = (1 - level) / (4 * grid.size)
+    total, (n_labeled, n_background) = counts.n_labeled, counts.effective_sizes
+    ranks = 2 ** np.arange(0, np.log2(max(n_labeled, 1)) + 1e-9, 0.5)
+    ranks = np.unique(np.r_[ranks[ranks < n_labeled], n_labeled])
+    error = (1 - level) / (4 * ranks.size)
+    background_total = counts.n_unlabeled + counts.n_negative
+    # The share beyond the k-th order statistic is Beta(k, n − k + 1), whatever the scores.
+    labeled_bound = scipy.special.betaincinv(
+        ranks, n_labeled - ranks + 1, error if background_from_above else 1 - error
+    )
 
-    sides = []
-    for from_top in (True, False):
-        # The k-th labeled row from this end: the first score at which k rows are reached.
-        rank = grid / n_labeled * total * (1 - 1e-12)
+    def beyond(*, from_top: bool) -> _TailShares:
+        # The k-th labeled row from this end has the first score at which k rows are reached.
+        rows = ranks / n_labeled * total * (1 - 1e-12)
         if from_top:
-            index = np.searchsorted(reached, rank)
+            index = np.searchsorted(cumulative, rows)
         else:
-            index = np.searchsorted(reached[:-1], total * (1 + 1e-12) - rank, side="right")
+            index = np.searchsorted(cumulative[:-1], total * (1 + 1e-12) - rows, side="right")
         threshold = score[index]
-        labeled_above = np.where(index > 0, reached[index - 1], 0)
+        labeled_above = np.where(index > 0, cumulative[index - 1], 0)
         above, at_or_above = counts._cumulative_background(threshold)
-        others = counts.n_unlabeled + counts.n_negative
         if from_top:
-            inside = at_or_above if upper else above
-            labeled = reached[index] if upper else labeled_above
+            inside = at_or_above if background_from_above else above
+            labeled = cumulative[index] if background_from_above else labeled_above
         else:
-            inside = others - above if upper else others - at_or_above
-            labeled = total - (labeled_above if upper else reached[index])
-        other = inside / others
-        tail = 1 - error if not upper else error
-        # The share beyond the k-th order statistic is Beta(k, n − k + 1), whatever the scores.
-        labeled_limit = scipy.special.betaincinv(grid, n_labeled - grid + 1, tail)
-        successes = other * n_other
+            inside = background_total - (above if background_from_above else at_or_above)
+            labeled = total - (labeled_above if background_from_above else cumulative[index])
+        share = inside / background_total
+        successes = share * n_background
+        failures = n_background - successes
         with np.errstate(invalid="ignore"):
-            if upper:
-                other_limit = scipy.special.betaincinv(
-                    successes + 1, n_other - successes, 1 - error
-                )
-                other_limit = np.where(successes >= n_other, 1.0, other_limit)
+            if background_from_above:
+                bound = scipy.special.betaincinv(successes + 1, failures, 1 - error)
+                bound = np.where(successes >= n_background, 1.0, bound)
             else:
-                other_limit = scipy.special.betaincinv(successes, n_other - successes + 1, error)
-                other_limit = np.where(successes <= 0, 0.0, other_limit)
+                bound = scipy.special.betaincinv(successes, failures + 1, error)
+                bound = np.where(successes <= 0, 0.0, bound)
         end = "above" if from_top else "below"
-        sides.append(
-            _Side(
-                f"at or {end}" if upper else end,
-                threshold,
-                labeled / total,
-                other,
-                labeled_limit,
-                other_limit,
-            )
-        )
-    return sides
+        side = f"at or {end}" if background_from_above else end
+        return _TailShares(side, threshold, labeled / total, share, labeled_bound, bound)
+
+    return beyond(from_top=True), beyond(from_top=False)
 
 
 @dataclass(frozen=True)
 class ShareRatioBounds:
-    """What limits the prior, whatever the purity is.
+    """Two ratios from which the largest prior follows for any purity.
 
-    For any purity, `largest_prior` is the smaller of purity·``other_to_labeled`` and
-    1 − (1 − purity)/``labeled_to_other`` (times (n_U + n_N)/n_U, if negatives are known).
+    `largest_prior` is the smaller of purity·``other_to_labeled`` and
+    1 − (1 − purity)/``labeled_to_other``, times (n_U + n_N)/n_U if there are known negatives.
 
     Attributes
     ----------
     other_to_labeled, labeled_to_other : float
-        Least ratios of shares of other and of labeled rows beyond a score, with an upper
-        confidence limit in the numerator and a lower one in the denominator.
+        Smallest ratios of the shares of background and labeled rows beyond a score, with an upper
+        confidence bound in the numerator and a lower one in the denominator.
     """
 
     other_to_labeled: float
@@ -221,27 +232,25 @@ class ShareRatioBounds:
 
 
 def share_ratio_bounds(counts: Counts, *, level: float = 0.95) -> ShareRatioBounds:
-    """Find the two ratios that say which priors and purities go together."""
+    """Compute the two ratios that say which priors and purities go together."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        least = [
-            min(
-                float(np.nanmin(getattr(side, over) / getattr(side, under)))
-                for side in _sides(counts, level, upper=upper)
-            )
-            for over, under, upper in (
-                ("other_limit", "labeled_limit", True),
-                ("labeled_limit", "other_limit", False),
-            )
+        other_to_labeled = [
+            np.nanmin(tail.background_bound / tail.labeled_bound)
+            for tail in _tail_shares(counts, level, background_from_above=True)
         ]
-    return ShareRatioBounds(*least)
+        labeled_to_other = [
+            np.nanmin(tail.labeled_bound / tail.background_bound)
+            for tail in _tail_shares(counts, level, background_from_above=False)
+        ]
+    return ShareRatioBounds(float(min(other_to_labeled)), float(min(labeled_to_other)))
 
 
 def feasibility_pvalue(counts: Counts, *, prior: float, purity: float = 1.0) -> float:
-    """Test whether a ranking can have a prior, by the limits of `largest_prior`.
+    """Test whether the ranking allows a prior; the inverse of `largest_prior`.
 
-    Small if more of the labeled than of the unlabeled rows reach some score than prior and
-    purity allow. That contradicts the prior, the purity, or the random labeling; as long as the
-    prior is only known from the same data, no test can tell whether labeling was random.
+    The p-value is small if, beyond some score, labeled and unlabeled rows differ more than prior
+    and purity allow. That contradicts the prior, the purity, or random labeling. As long as the
+    prior is known from the same data only, no test can tell whether labeling was random.
 
     Parameters
     ----------
@@ -255,15 +264,15 @@ def feasibility_pvalue(counts: Counts, *, prior: float, purity: float = 1.0) -> 
     Returns
     -------
     float
-        The smallest error level at which the prior is above the limit; conservative, since
-        the limit has to hold at all scores together.
+        Smallest error probability ``1 − level`` at which `largest_prior` excludes the prior. It
+        is conservative, because the bound holds at all scores simultaneously.
 
     Examples
     --------
     >>> import numpy as np
     >>> from pueval import Counts
     >>> y = np.repeat([1, 0], [100, 400])
-    >>> score = np.r_[np.ones(100), np.ones(80), np.zeros(320)]    # 20 % of the unlabeled
+    >>> score = np.r_[np.ones(100), np.ones(80), np.zeros(320)]    # 20% of the unlabeled
     >>> counts = Counts.from_arrays(y, score)
     >>> feasibility_pvalue(counts, prior=0.2)
     1.0
@@ -271,36 +280,40 @@ def feasibility_pvalue(counts: Counts, *, prior: float, purity: float = 1.0) -> 
     True
     """
     Mixture(prior, purity)
-    low, high = -30.0, 0.0  # logarithms of error levels
+    low, high = -30.0, 0.0  # logarithms of error probabilities
 
-    def refused(log_error: float) -> bool:
+    def is_excluded(log_error: float) -> bool:
         level = -np.expm1(log_error)
         return not largest_prior(counts, purity=purity, level=level).allows(prior)
 
-    if not refused(np.log1p(-1e-6)):
+    if not is_excluded(np.log1p(-1e-6)):
         return 1.0
     for _ in range(30):
         middle = (low + high) / 2
-        low, high = (low, middle) if refused(middle) else (middle, high)
+        low, high = (low, middle) if is_excluded(middle) else (middle, high)
     return float(np.exp(high))
 
 
 def infeasibility_message(counts: Counts, mixture: Mixture, level: float = 0.95) -> str | None:
-    """Say why a ranking cannot have this prior, or return None if it can."""
+    """Explain why the ranking does not allow a prior and purity; None if it does."""
     if not counts.n_unlabeled or (mixture.prior == 0 and mixture.purity == 1):
         return None
-    limit = largest_prior(counts, purity=mixture.purity, level=level)
-    if limit.allows(mixture.prior):
+    largest = largest_prior(counts, purity=mixture.purity, level=level)
+    if largest.allows(mixture.prior):
         return None
+    if largest.prior == 0:
+        bound = f"No prior fits a purity of {mixture.purity:g}"
+    else:
+        bound = f"The largest prior these data allow is {largest.prior:.3g}"
+    remedy = "Lower the prior" if mixture.purity == 1 else "Raise the purity"
+    if mixture.prior > 0 and mixture.purity < 1:
+        remedy += ", lower the prior"
     return (
         f"prior {mixture.prior:g} does not fit this ranking with purity {mixture.purity:g}: "
-        f"{limit.side} the score {limit.threshold:g} are {100 * limit.labeled_share:.3g} % of the "
-        f"labeled but {100 * limit.other_share:.3g} % of the other rows, more of a difference than "
-        f"chance explains. {_most(limit.prior, mixture.purity)} ({format_level(level)} "
-        "confidence). "
-        + _less(mixture)
-        + ", or doubt that the labels are a random draw from the positives. If the classifier was "
-        "trained on these rows, score them out of fold (pueval.model_selection.evaluate_cv)."
+        f"{largest._evidence()}, more than chance explains. {bound} "
+        f"({format_level(level)} confidence). {remedy}, or question random labeling. If the "
+        "classifier was trained on these rows, use out-of-fold scores "
+        "(pueval.model_selection.evaluate_cv)."
     )
 
 
@@ -310,40 +323,29 @@ def region_infeasibility_message(
     purity: tuple[float, float],
     level: float = 0.95,
 ) -> str | None:
-    """Say which of the priors and purities within limits a ranking cannot have, or return None.
+    """Explain which priors and purities of two intervals the ranking excludes; None if none.
 
-    The cleaner the labels, the more positives can be hidden: the smallest prior with the largest
-    purity fits best, the largest prior with the smallest purity worst.
+    A higher purity allows a larger prior. So the smallest prior with the largest purity fits
+    best, and the largest prior with the smallest purity fits worst.
     """
-    found = infeasibility_message(counts, Mixture(prior[0], purity[1]), level)
-    if found is not None:
-        return f"no prior and purity within the given limits fit: {found}"
+    message = infeasibility_message(counts, Mixture(prior[0], purity[1]), level)
+    if message is not None:
+        return f"no prior and purity within the given intervals fit: {message}"
     if not counts.n_unlabeled:
         return None
-    limit = largest_prior(counts, purity=purity[0], level=level)
-    if limit.allows(prior[1]):
+    largest = largest_prior(counts, purity=purity[0], level=level)
+    if largest.allows(prior[1]):
         return None
-    if not limit.possible:
+    confidence = f"({format_level(level)} confidence)"
+    if not largest.possible:
         return (
-            f"no prior fits a purity of {purity[0]:g} ({format_level(level)} confidence), where "
-            "the given limits of the purity begin. Limits of the measures allow for all of it; "
-            "raise it to make them narrower."
+            f"no prior fits a purity of {purity[0]:g} {confidence}, the lower end of the given "
+            "purity interval. Intervals of measures cover the whole interval; raise its lower end "
+            "to narrow them."
         )
     with_purity = "" if purity[0] == 1 else f" with purity {purity[0]:g}"
     return (
-        f"priors above {limit.prior:.3g} do not fit this ranking{with_purity} "
-        f"({format_level(level)} confidence), and the given limits of the prior reach to "
-        f"{prior[1]:g}. Limits of the measures allow for all of it; lower it to make them narrower."
+        f"priors above {largest.prior:.3g} do not fit this ranking{with_purity} {confidence}, but "
+        f"the given prior interval extends to {prior[1]:g}. Intervals of measures cover the whole "
+        "interval; lower its upper end to narrow them."
     )
-
-
-def _most(prior: float, purity: float) -> str:
-    if prior == 0:
-        return f"No prior at all fits a purity of {purity:g}"
-    return f"The largest prior these data allow is {prior:.3g}"
-
-
-def _less(mixture: Mixture) -> str:
-    if mixture.prior == 0:
-        return "Raise the purity"
-    return "Raise the purity, lower the prior" if mixture.purity < 1 else "Lower the prior"
