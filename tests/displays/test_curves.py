@@ -16,7 +16,7 @@ from pueval.displays import (
     RocCurveDisplay,
     SensitivityDisplay,
 )
-from pueval.displays._curve_thinning import thin
+from pueval.displays._curve_points import thin_curve
 from pueval.text.numbers import format_estimate, format_number
 from tests.conftest import draw
 
@@ -52,7 +52,7 @@ def limits(estimate):
 )
 class TestPairs:
     def test_points_are_those_of_the_evaluation(self, ev, kind, x, y, curve, band, area, short):
-        frame = kind.of(ev).frame()
+        frame = kind.compute(ev).frame()
         for name, naive in (("corrected", False), ("naive", True)):
             full = getattr(ev, curve)(naive=naive)
             every = set(zip(getattr(full, x), getattr(full, y), full.threshold, strict=True))
@@ -94,10 +94,10 @@ class TestPairs:
         assert len(ax.lines) == 1
 
     def test_whole_curve_band_is_wider(self, ev, kind, x, y, curve, band, area, short):
-        one, all_ = (kind.of(ev, band=how).band for how in ("pointwise", "simultaneous"))
+        one, all_ = (kind.compute(ev, band=how).band for how in ("pointwise", "simultaneous"))
         assert np.mean(all_.high - all_.low) > np.mean(one.high - one.low)
         display = kind.from_evaluation(ev, band="simultaneous")
-        assert "95% band for the whole curve" in legend_texts(display.ax_)
+        assert "95% simultaneous band" in legend_texts(display.ax_)
 
     def test_without_limits_there_is_no_band(self, ev, kind, x, y, curve, band, area, short):
         display = kind.from_evaluation(evaluate(ev.counts, prior=0.2, level=None))
@@ -109,7 +109,7 @@ class TestPairs:
 class TestMeasureByThreshold:
     @pytest.mark.parametrize("measure", ["f1", "matthews_corrcoef", "accuracy", "lift", "f2"])
     def test_values_are_those_at_each_threshold(self, ev, measure):
-        frame = MeasureByThresholdDisplay.of(ev, measure=measure).frame()
+        frame = MeasureByThresholdDisplay.compute(ev, measure=measure).frame()
         known = frame[np.isfinite(frame["low"])]
         assert 100 < len(known) < len(frame)
         for row in known.iloc[5::40].itertuples():
@@ -141,15 +141,15 @@ class TestMeasureByThreshold:
 
     def test_region_of_priors(self, ev):
         unsure = evaluate(ev.counts, prior=(0.15, 0.25), n_resamples=50)
-        frame = MeasureByThresholdDisplay.of(unsure, measure="f1").frame().dropna()
-        sure = MeasureByThresholdDisplay.of(ev, measure="f1").frame().dropna()
+        frame = MeasureByThresholdDisplay.compute(unsure, measure="f1").frame().dropna()
+        sure = MeasureByThresholdDisplay.compute(ev, measure="f1").frame().dropna()
         assert len(frame) > 30
         assert (frame["high"] - frame["low"]).mean() > 1.5 * (sure["high"] - sure["low"]).mean()
 
 
 class TestRankCdf:
     def test_against_counting(self, ev):
-        display = RankCdfDisplay.of(ev)
+        display = RankCdfDisplay.compute(ev)
         frame, counts = display.frame(), ev.counts
         score, labeled = counts.score, counts.labeled
         everything = labeled + counts.unlabeled
@@ -167,7 +167,7 @@ class TestRankCdf:
         assert ((frame["low"] <= frame["labeled"]) & (frame["labeled"] <= frame["high"])).all()
 
     def test_band_is_claesens(self, ev):
-        frame = RankCdfDisplay.of(ev, band="dkw").frame()
+        frame = RankCdfDisplay.compute(ev, band="dkw").frame()
         counts = ev.counts
         rows = 1 / counts.n_labeled + 1 / (0.2 * counts.n_unlabeled)
         reach = np.sqrt(np.log(2 / 0.05) / 2 * rows)
@@ -195,7 +195,7 @@ class TestRankCdf:
         copies = Counts.from_table(counts.score, 4 * counts.labeled, 4 * counts.unlabeled)
         width = [
             np.mean(d.high - d.low)
-            for d in (RankCdfDisplay.of(evaluate(c, prior=0.2)) for c in (counts, copies))
+            for d in (RankCdfDisplay.compute(evaluate(c, prior=0.2)) for c in (counts, copies))
         ]
         assert width[1] == pytest.approx(width[0] / 2, rel=0.1)
 
@@ -206,11 +206,11 @@ class TestSensitivity:
         frame = display.frame()
         corner = frame[(frame["prior"] == 0) & (frame["purity"] == 1)]["value"].item()
         assert corner == pytest.approx(ev["roc_auc"].naive)
-        assert display.own_.lines[0].get_xydata().tolist() == [[0.2, 1.0]]
+        assert display.assumed_.lines[0].get_xydata().tolist() == [[0.2, 1.0]]
         assert display.naive_.get_xydata().tolist() == [[0.0, 1.0]]
         texts = legend_texts(display.ax_)
         assert texts[0] == f"m: corrected, ROC AUC {limits(ev['roc_auc'])}"
-        assert any(text.startswith("contradicts the data") for text in texts)
+        assert any(text.startswith("ruled out by the data") for text in texts)
         assert display.colorbar_.ax.get_ylabel() == "ROC AUC"
         # Equation 4 of Jain et al.: AUC = (naive − (1 − contrast)/2) / contrast.
         contrast = frame["purity"] - frame["prior"]
@@ -218,20 +218,22 @@ class TestSensitivity:
         np.testing.assert_allclose(frame["value"], value, rtol=1e-9)
 
     def test_what_leaves_its_range_is_contradicted(self, ev):
-        display = SensitivityDisplay.of(ev, measure="roc_auc")
+        display = SensitivityDisplay.compute(ev, measure="roc_auc")
         outside = display.grid.value > 1 + 1e-9
         assert outside.any()
-        assert not display.possible[outside].any()
-        assert display.possible.any()
+        assert not display.admissible[outside].any()
+        assert display.admissible.any()
 
     def test_purities_that_no_prior_fits_are_contradicted(self, ev):
-        display = SensitivityDisplay.of(ev, measure="f1")
-        lowest = display.possible[0]
+        display = SensitivityDisplay.compute(ev, measure="f1")
+        lowest = display.admissible[0]
         assert not lowest.any()
 
     @pytest.mark.parametrize("measure", ["average_precision", "precision", "lift"])
     def test_own_value(self, ev, measure):
-        display = SensitivityDisplay.of(ev, measure=measure, priors=[0.1, 0.2], purities=[0.9, 1])
+        display = SensitivityDisplay.compute(
+            ev, measure=measure, priors=[0.1, 0.2], purities=[0.9, 1]
+        )
         own = display.grid.value[1, 1]
         assert own == pytest.approx(ev[measure].value, abs=2e-3)
         display.plot(plot_colorbar=False)
@@ -241,8 +243,8 @@ class TestSensitivity:
         with pytest.warns(AssumptionWarning, match=r"priors above .* with purity 0\.9"):
             unsure = evaluate(ev.counts, prior=(0.1, 0.3), purity=(0.9, 1.0), n_resamples=50)
         display = SensitivityDisplay.from_evaluation(unsure)
-        assert display.limits.prior == (0.1, 0.3)
-        across, up = (bars.get_segments()[0] for bars in display.own_.lines[2])
+        assert display.intervals.prior == (0.1, 0.3)
+        across, up = (bars.get_segments()[0] for bars in display.assumed_.lines[2])
         np.testing.assert_allclose(across[:, 0], [0.1, 0.3])
         np.testing.assert_allclose(up[:, 1], [0.9, 1.0])
 
@@ -251,7 +253,7 @@ class TestOverview:
     def test_four_panels(self, ev):
         display = ev.plot(measure="accuracy", title="A $strange title")
         assert isinstance(display, OverviewDisplay)
-        assert [ax.get_ylabel() for ax in display.ax_.flat] == [
+        assert [ax.get_ylabel() for ax in display.axes_.flat] == [
             "True positive rate", "Precision", "Density", "Accuracy",
         ]  # fmt: skip
         panels = display.frame()
@@ -259,11 +261,11 @@ class TestOverview:
             own = getattr(display, panel).frame()
             assert panels.loc[panel][own.columns].astype(own.dtypes).equals(own)
         display.figure_.savefig("/dev/null", format="png")
-        assert all(ax.get_legend() is not None for ax in display.ax_.flat)
+        assert all(ax.get_legend() is not None for ax in display.axes_.flat)
 
     def test_on_given_axes(self, ev):
         _, axes = plt.subplots(1, 4)
-        assert OverviewDisplay.from_evaluation(ev, ax=axes).ax_[2] is axes[2]
+        assert OverviewDisplay.from_evaluation(ev, ax=axes).axes_[2] is axes[2]
 
 
 class TestThinning:
@@ -273,7 +275,7 @@ class TestThinning:
             x /= x[-1]
             y = np.cumsum(rng.random(50_000) ** 9)
             y /= y[-1]
-            kept = thin(x, y)
+            kept = thin_curve(x, y)
             assert kept.size <= 2000
             assert kept[0] == 0
             assert kept[-1] == x.size - 1
@@ -285,19 +287,19 @@ class TestThinning:
     def test_peaks_stay(self, rng):
         x, y = np.linspace(0, 1, 30_000), rng.normal(size=30_000)
         y[12_345], y[23_456] = 50, -50
-        kept = thin(x, y, 400)
+        kept = thin_curve(x, y, 400)
         assert kept.size <= 400
         assert {12_345, 23_456} <= set(kept)
 
     def test_a_point_that_stands_still(self):
-        assert thin(np.ones(5000), np.ones(5000)).tolist() == [0, 4999]
+        assert thin_curve(np.ones(5000), np.ones(5000)).tolist() == [0, 4999]
 
     def test_large_data_have_few_points(self, rng):
         _, score, labeled = draw(rng, 300_000, prevalence=0.3, label_frequency=0.4)
         big = evaluate(labeled, score, prior=0.2, level=None)
         assert big.roc().fpr.size > 30_000
         display = big.plot()
-        for ax in display.ax_.flat:
+        for ax in display.axes_.flat:
             for line in ax.lines:
                 assert len(line.get_xdata()) <= 2000
-        assert len(RankCdfDisplay.of(big).frame()) <= 2000
+        assert len(RankCdfDisplay.compute(big).frame()) <= 2000

@@ -36,7 +36,7 @@ from pueval.displays import (
     ScoreDistributionDisplay,
     SensitivityDisplay,
 )
-from pueval.displays._differences import Row
+from pueval.displays._comparison_data import PairedDifference
 from tests.conftest import draw
 
 SINGLE = [
@@ -143,7 +143,7 @@ class TestSignatures:
     @pytest.mark.parametrize("kind", SINGLE)
     def test_every_keyword_is_shown(self, kind):
         shown = inspect.signature(kind.from_predictions).parameters
-        for source in (evaluate, kind.of, kind.plot):
+        for source in (evaluate, kind.compute, kind.plot):
             for name, one in inspect.signature(source).parameters.items():
                 if one.kind is one.KEYWORD_ONLY:
                     assert name in shown, name
@@ -153,7 +153,7 @@ class TestSignatures:
             "from_evaluation",
             "from_predictions",
             "from_estimator",
-            "of",
+            "compute",
             "plot",
             "frame",
         ):
@@ -211,9 +211,9 @@ class TestComparison:
         values, differences = rows_of
         display = ComparisonDisplay(values=values, differences=differences).plot()
         assert display.reference == "a"
-        found = {one.first: one for one in display.from_reference()}
-        assert found["b"] == Row("b", "a", "roc_auc", 0.01, -0.005, 0.02, 0.2)
-        assert found["c"] == Row("c", "a", "roc_auc", 0.02, 0.01, 0.04, 0.01)
+        found = {one.first: one for one in display.differences_from_reference()}
+        assert found["b"] == PairedDifference("b", "a", "roc_auc", 0.01, -0.005, 0.02, 0.2)
+        assert found["c"] == PairedDifference("c", "a", "roc_auc", 0.02, 0.01, 0.04, 0.01)
         frame = display.frame().set_index(["model", "measure"])
         assert frame.loc[("c", "roc_auc"), "difference_low"] == 0.01
         assert np.isnan(frame.loc[("c", "f1"), "difference"])
@@ -223,7 +223,7 @@ class TestComparison:
         np.testing.assert_allclose(bars.get_segments()[0][:, 0], [0.01, 0.04])
         assert display.difference_ax_.get_ylim() == display.ax_.get_ylim()
         other = ComparisonDisplay(values=values, differences=differences, reference="b")
-        assert {one.first for one in other.from_reference()} == {"a", "c"}
+        assert {one.first for one in other.differences_from_reference()} == {"a", "c"}
 
     def test_values_and_legend(self, ev):
         display = ComparisonDisplay.from_evaluations({"m": ev}, measures=MEASURES)
@@ -282,19 +282,19 @@ class TestBadInput:
 
     def test_choices(self, ev):
         with pytest.raises(InputError, match="kind must be 'pointwise' or 'simultaneous'"):
-            RocCurveDisplay.of(ev, band="wide")
+            RocCurveDisplay.compute(ev, band="wide")
         for one in (ev, evaluate(ev.counts, prior=0.15, level=None)):
             with pytest.raises(InputError, match="band must be 'bootstrap', 'clopper-pearson'"):
-                RankCdfDisplay.of(one, band="wide")
+                RankCdfDisplay.compute(one, band="wide")
         with pytest.raises(InputError, match="is an area under a curve and has no threshold"):
-            MeasureByThresholdDisplay.of(ev, measure="roc_auc")
+            MeasureByThresholdDisplay.compute(ev, measure="roc_auc")
         with pytest.raises(InputError, match="there is no measure 'f'"):
-            SensitivityDisplay.of(ev, measure="f")
-        with pytest.raises(InputError, match="at least two heights"):
+            SensitivityDisplay.compute(ev, measure="f")
+        with pytest.raises(InputError, match="at least two values"):
             SensitivityDisplay.from_evaluation(ev, levels=[0.5])
         with pytest.raises(InputError, match="ax must be four matplotlib Axes; got 2"):
             OverviewDisplay.from_evaluation(ev, ax=plt.subplots(1, 2)[1])
-        with pytest.raises(InputError, match="must belong to one measure"):
+        with pytest.raises(InputError, match="must be of the same measure"):
             MeasureByThresholdDisplay(curve=ev.by_threshold("f1"), best=ev.best("accuracy"))
 
     def test_estimators(self, rows):
@@ -302,10 +302,10 @@ class TestBadInput:
         how = {"prior": 0.15}
         with pytest.raises(InputError, match="LinearRegression has no predict_proba or decision"):
             RocCurveDisplay.from_estimator(LinearRegression().fit(X, labeled), X, labeled, **how)
-        with pytest.raises(InputError, match="it is not fitted yet"):
+        with pytest.raises(InputError, match="it is not fitted"):
             RocCurveDisplay.from_estimator(LogisticRegression(), X, labeled, **how)
         model = LogisticRegression().fit(X, labeled + (X[:, 1] > 1))
-        with pytest.raises(InputError, match="pos_label 7 is none of them"):
+        with pytest.raises(InputError, match="pos_label 7 is not one of the classes"):
             RocCurveDisplay.from_estimator(model, X, labeled, pos_label=7, **how)
         with pytest.raises(InputError, match="response_method must be 'auto'"):
             RocCurveDisplay.from_estimator(model, X, labeled, response_method="predict", **how)
@@ -314,7 +314,7 @@ class TestBadInput:
         _, labeled, score = rows
         with pytest.raises(InputError, match="score must map names of models"):
             ComparisonDisplay.from_predictions(labeled, score, prior=0.1)
-        with pytest.raises(InputError, match="only under one prior"):
+        with pytest.raises(InputError, match="the same prior for all"):
             ComparisonDisplay.from_predictions(labeled, {"a": score})
         for wrong in ({}, ev):
             with pytest.raises(InputError, match="evaluations must map at least one name"):
@@ -336,7 +336,7 @@ class TestBadInput:
     @pytest.mark.parametrize("kind", SINGLE)
     def test_without_matplotlib(self, ev, kind, monkeypatch):
         monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-        display = kind.of(ev)
+        display = kind.compute(ev)
         assert len(display.frame())
         with pytest.raises(MissingPackageError, match=r'pip install "pueval\[plot\]"'):
             display.plot()
@@ -345,7 +345,7 @@ class TestBadInput:
     def test_without_pandas(self, ev, kind, monkeypatch):
         monkeypatch.setitem(sys.modules, "pandas", None)
         with pytest.raises(MissingPackageError, match=r'pip install "pueval\[pandas\]"'):
-            kind.of(ev).frame()
+            kind.compute(ev).frame()
 
 
 def test_importing_displays_does_not_import_matplotlib():

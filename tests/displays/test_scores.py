@@ -112,7 +112,7 @@ def test_display(rows):
     np.testing.assert_array_equal(frame["negative_low"], found.interval("negative", 0.95)[0])
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert "m: unlabeled, 25.0% of them positive (20.0%–30.0%)" in texts
-    assert "95% limits" in texts
+    assert "95% CI" in texts
     assert display.threshold_.get_xdata()[0] == ev.threshold
     assert display.positive_band_ is not None
     display.figure_.savefig("/dev/null", format="png")
@@ -128,7 +128,7 @@ def test_display_on_ranks(rows):
     assert (display.frame()["left"].iloc[0], display.frame()["right"].iloc[-1]) == (0, 1)
     # The ranking is all that matters.
     other = evaluate(labeled, np.exp(score), prior=0.25, purity=0.9, level=None)
-    again = ScoreDistributionDisplay.of(other, scale="rank").frame()
+    again = ScoreDistributionDisplay.compute(other, scale="rank").frame()
     np.testing.assert_allclose(again, display.frame())
 
 

@@ -100,8 +100,8 @@ def test_names_that_json_lacks(rows):
 
 @pytest.mark.parametrize("curve", ["roc", "pr"])
 def test_small_multiples(groups, curve):
-    figure = groups.plot(curve)
-    shown = [axes for axes in figure.axes if axes.get_visible()]
+    display = groups.plot(curve)
+    shown = display.axes_
     titles = {axes.get_title() for axes in shown}
     area = groups["roc_auc" if curve == "roc" else "average_precision"]
     assert titles == {
@@ -111,7 +111,7 @@ def test_small_multiples(groups, curve):
         for name in NAMES
         if name != "tiny"
     }
-    figure.canvas.draw()  # "$x_" is no mathematics
+    display.figure_.canvas.draw()  # "$x_" is no mathematics
     for axes in shown:
         gray, own = axes.get_lines()
         assert not np.array_equal(gray.get_xdata(), own.get_xdata())
@@ -120,8 +120,15 @@ def test_small_multiples(groups, curve):
     axes = next(axes for axes in shown if axes.get_title().startswith("Bern"))
     drawn = axes.get_lines()[1].get_ydata()
     np.testing.assert_array_equal(drawn, expected.tpr if curve == "roc" else expected.precision)
-    assert len(groups.plot(curve, groups=["Bern"]).axes) == 1
-    assert len([a for a in groups.plot(curve, most=2).axes if a.get_visible()]) == 2
+    assert len(groups.plot(curve, groups=["Bern"]).axes_) == 1
+    few = groups.plot(curve, most=2, columns=3)
+    assert len([axes for axes in few.figure_.axes if axes.get_visible()]) == 2
+    assert few.figure_.legends[0].get_title().get_text() == "4 more groups not shown"
+    frame = few.frame()
+    assert frame["group"].dropna().unique().tolist() == [*few.names]
+    np.testing.assert_array_equal(frame[frame["group"].isna()].iloc[:, 1], few.overall[0])
+    with pytest.raises(ValueError, match="ax must be 2 matplotlib Axes; got 1"):
+        few.plot(shown[0])
 
 
 def test_drawing_groups_without_estimates(groups):

@@ -185,6 +185,7 @@ def test_likelihood_can_be_drawn():
     rng = np.random.default_rng(0)
     score = np.r_[rng.normal(3, 1, 200), rng.normal(3, 1, 200), rng.normal(0, 1, 600)]
     fitted = AlphaMax().fit(score, np.repeat([1, 0], [200, 800]))
-    ax = fitted.plot()
-    np.testing.assert_array_equal(ax.lines[0].get_ydata(), fitted.log_likelihood_)
-    assert fitted.plot(ax) is ax
+    display = fitted.plot()
+    np.testing.assert_array_equal(display.line_.get_ydata(), fitted.log_likelihood_)
+    np.testing.assert_array_equal(display.frame()["prior"], fitted.grid_)
+    assert fitted.plot(display.ax_).ax_ is display.ax_

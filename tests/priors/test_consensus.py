@@ -140,10 +140,14 @@ class TestEstimate:
         mpl.use("Agg")
         y, score, _ = rows
         found = priors.estimate(y, score)
-        ax = found.plot()
+        display = found.plot()
+        ax = display.ax_
         assert next(t.get_text() for t in ax.get_yticklabels()) == "consensus"
-        assert found.plot(ax) is ax
+        assert found.plot(ax).ax_ is ax
         assert f"{found.level:.0%}" in ax.get_xlabel()
+        frame = display.frame().set_index("method")
+        assert frame.loc["tilt", "prior"] == found.members["tilt"].prior
+        assert tuple(frame.loc["consensus", ["low", "high"]]) == found.prior_interval
 
     def test_bad_arguments(self, rows):
         y, score, _ = rows

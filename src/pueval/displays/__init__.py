@@ -1,13 +1,17 @@
-"""Pictures of evaluations in scikit-learn's habits: made by ``from_…``, drawn by ``plot``.
+"""Plots in the style of scikit-learn: create one with ``from_…``, draw it with ``plot``.
 
-Each display has the data behind it in ``frame()``, draws naive and corrected together, and needs
-matplotlib (``pip install "pueval[plot]"``) only when it draws.
+Most displays show the naive and the corrected values together. ``plot(ax)`` returns the display
+itself, with ``figure_`` and ``ax_`` (or ``axes_``) set, and ``frame()`` returns the plotted data.
+Matplotlib (``pip install "pueval[plot]"``) is needed only for drawing.
 """
 
 from pueval.displays._comparison import ComparisonDisplay
+from pueval.displays._group_curves import GroupCurvesDisplay
 from pueval.displays._measure_by_threshold import MeasureByThresholdDisplay
 from pueval.displays._overview import OverviewDisplay
 from pueval.displays._precision_recall import PrecisionRecallDisplay
+from pueval.displays._prior_estimate import PriorEstimateDisplay
+from pueval.displays._prior_likelihood import PriorLikelihoodDisplay
 from pueval.displays._rank_cdf import RankCdfDisplay
 from pueval.displays._roc import RocCurveDisplay
 from pueval.displays._score_distribution import ScoreDistributionDisplay
@@ -15,9 +19,12 @@ from pueval.displays._sensitivity import SensitivityDisplay
 
 __all__ = [
     "ComparisonDisplay",
+    "GroupCurvesDisplay",
     "MeasureByThresholdDisplay",
     "OverviewDisplay",
     "PrecisionRecallDisplay",
+    "PriorEstimateDisplay",
+    "PriorLikelihoodDisplay",
     "RankCdfDisplay",
     "RocCurveDisplay",
     "ScoreDistributionDisplay",

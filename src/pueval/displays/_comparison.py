@@ -1,19 +1,31 @@
-"""Models side by side: every measure with its limits, and paired differences."""
+"""Measures of several models with confidence intervals, and their paired differences."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from pueval.displays._canvas import QUIET, despined, legend_above
-from pueval.displays._constructors import FromData, evaluation_of, parted
-from pueval.displays._differences import Row, Values, check_measures, check_values, estimates
-from pueval.displays._legend_text import entry, short
-from pueval.displays._responses import response
+from pueval._typing import Array
+from pueval.displays._classifier_scores import classifier_scores
+from pueval.displays._comparison_data import (
+    DEFAULT_MEASURES,
+    ModelValues,
+    PairedDifference,
+    check_measures,
+    check_values,
+    collect_estimates,
+    comparison_columns,
+)
+from pueval.displays._evaluation_display import (
+    EvaluationDisplay,
+    evaluate_for_caller,
+    split_keywords,
+)
+from pueval.displays._legends import legend_entry, place_legend_above, single_line
+from pueval.displays._styling import GRAY, remove_spines
 from pueval.errors import InputError, require
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.measure_titles import measure_title
@@ -30,39 +42,38 @@ if TYPE_CHECKING:
 
     from pueval.evaluation.evaluation import Evaluation
 
-SHOWN = ("roc_auc", "average_precision", "f1", "matthews_corrcoef", "balanced_accuracy")
 MARKERS = "osD^vP*X"
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class ComparisonDisplay(FromData):
-    """Several models: measures with their limits, and differences from one of them.
+class ComparisonDisplay(EvaluationDisplay):
+    """Measures of several models with confidence intervals, and differences from a reference.
 
-    Make one with `from_comparison` or `from_evaluations`; they draw it at once. It also takes plain
-    numbers, of whatever origin.
+    Create a display with `from_comparison` or `from_evaluations`, which also draw it. The
+    constructor takes plain numbers from any source.
 
     Parameters
     ----------
     values : mapping of str to mapping of str to tuple of float
-        Model → measure → (value, low, high); limits may be NaN.
+        Model → measure → (value, low, high); low and high may be NaN.
     naive : mapping of str to mapping of str to float, optional
         Model → measure → naive value.
     differences : iterable of mapping or object, optional
         Paired differences, first − second: ``first``, ``second``, ``measure``, ``value``, ``low``,
-        ``high``, and ``pvalue`` if known.
+        ``high``, and optionally ``pvalue``.
     reference : str, optional
-        The model from which the others' differences are shown; by default the first.
+        Model that the differences are taken from; by default the first.
 
     Attributes
     ----------
     points_ : dict of str to matplotlib ErrorbarContainer
-        Values and limits of each model.
+        Values and intervals, by model.
     naive_ : dict of str to matplotlib Line2D
-        Naive values of each model, if drawn.
+        Naive values, by model, if drawn.
     differences_ : dict of str to matplotlib ErrorbarContainer
-        Differences of each model from the reference, if drawn.
+        Differences from the reference, by model, if drawn.
     ax_, difference_ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn; ``difference_ax_`` is None if differences were not.
+        Axes and figure of the plot; ``difference_ax_`` is None without differences.
 
     Examples
     --------
@@ -81,7 +92,7 @@ class ComparisonDisplay(FromData):
     3  logistic       f1   0.91
     """
 
-    values: Values
+    values: ModelValues
     naive: Mapping[str, Mapping[str, float]] | None = None
     differences: Iterable[Any] = ()
     reference: str | None = None
@@ -94,50 +105,49 @@ class ComparisonDisplay(FromData):
 
     def __post_init__(self) -> None:
         check_values(self.values)
-        self.differences = tuple(Row.of(one) for one in self.differences)
+        self.differences = tuple(PairedDifference.read(row) for row in self.differences)
         if self.reference is None:
             self.reference = next(iter(self.values))
         if self.reference not in self.values:
             raise InputError(f"reference must be one of {[*self.values]}; got {self.reference!r}.")
 
-    # ------------------------------------------------------------------ where it comes from
+    # ------------------------------------------------------------------ constructors
 
     @classmethod
-    def of(
-        cls, ev: Evaluation, *, measures: Sequence[str] = SHOWN, name: str | None = None
+    def compute(
+        cls, ev: Evaluation, *, measures: Sequence[str] = DEFAULT_MEASURES, name: str | None = None
     ) -> ComparisonDisplay:
-        """Collect the data of a single model; draw nothing.
+        """Collect the data of a single model without drawing them.
 
         Parameters
         ----------
         ev : Evaluation
-            Made by `pueval.evaluate`.
+            Result of `pueval.evaluate`.
         measures : sequence of str
-            Which measures to show.
+            Measures to show.
         name : str, optional
-            Of the classifier.
+            Name of the classifier.
 
         Returns
         -------
         ComparisonDisplay
         """
-        return cls._of({name or "classifier": ev}, measures)
+        return cls._collect({name or "classifier": ev}, measures)
 
     @classmethod
-    def _of(
-        cls, evaluations: Mapping[str, Evaluation], measures: Sequence[str], **more: Any
+    def _collect(
+        cls, evaluations: Mapping[str, Evaluation], measures: Sequence[str], **options: Any
     ) -> Self:
-        found = estimates(evaluations, measures)
+        rows = collect_estimates(evaluations, measures)
         return cls(
             values={
-                name: {measure: (one.value, one.low, one.high) for measure, one in row.items()}
-                for name, row in found.items()
+                name: {key: (est.value, est.low, est.high) for key, est in row.items()}
+                for name, row in rows.items()
             },
             naive={
-                name: {measure: one.naive for measure, one in row.items()}
-                for name, row in found.items()
+                name: {key: est.naive for key, est in row.items()} for name, row in rows.items()
             },
-            **more,
+            **options,
         )
 
     @classmethod
@@ -145,101 +155,105 @@ class ComparisonDisplay(FromData):
         cls,
         evaluations: Mapping[str, Evaluation],
         *,
-        measures: Sequence[str] = SHOWN,
+        measures: Sequence[str] = DEFAULT_MEASURES,
         ax: Axes | None = None,
-        **drawing: Any,
+        **plot_options: Any,
     ) -> ComparisonDisplay:
-        """Draw the evaluations of several models; it has no paired differences.
+        """Plot the evaluations of several models, without paired differences.
 
         Parameters
         ----------
         evaluations : mapping of str to Evaluation
-            A name and an evaluation for each model, all with the same rows and assumptions.
+            Evaluations by model, all of the same rows and under the same assumptions.
         measures : sequence of str
-            Which measures to show.
+            Measures to show.
         ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
-        **drawing
+            Axes to draw on; by default those of a new figure.
+        **plot_options
             Keywords of `plot`.
 
         Returns
         -------
         ComparisonDisplay
-            With its artists.
+            The display, with its artists.
         """
-        return cls._of(evaluations, measures).plot(ax, **drawing)
+        return cls._collect(evaluations, measures).plot(ax, **plot_options)
 
     @classmethod
     def from_comparison(
         cls,
         comparison: Any,
         *,
-        measures: Sequence[str] = SHOWN,
+        measures: Sequence[str] = DEFAULT_MEASURES,
         reference: str | None = None,
         ax: Axes | None = None,
-        **drawing: Any,
+        **plot_options: Any,
     ) -> ComparisonDisplay:
-        """Draw a comparison, paired differences included.
+        """Plot a comparison with its paired differences.
 
         Parameters
         ----------
         comparison : Comparison
-            Made by `pueval.compare`.
+            Result of `pueval.compare`.
         measures : sequence of str
-            Which measures to show.
+            Measures to show.
         reference : str, optional
-            The model from which differences are shown; by default the first.
+            Model that the differences are taken from; by default the first.
         ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
-        **drawing
+            Axes to draw on; by default those of a new figure.
+        **plot_options
             Keywords of `plot`.
 
         Returns
         -------
         ComparisonDisplay
-            With its artists.
+            The display, with its artists.
         """
         check_measures(measures)
-        rows = [Row.of(one) for measure in measures for one in comparison.differences(measure)]
-        found = cls._of(comparison.evaluations, measures, differences=rows, reference=reference)
-        return found.plot(ax, **drawing)
+        options = {
+            "differences": [row for key in measures for row in comparison.differences(key)],
+            "reference": reference,
+        }
+        return cls._collect(comparison.evaluations, measures, **options).plot(ax, **plot_options)
 
     @classmethod
     def from_predictions(
         cls, y: Any, score: Any = None, *, ax: Any = None, **options: Any
     ) -> ComparisonDisplay:
-        """Evaluate the scores of several models under the same assumptions, and draw it.
+        """Evaluate the scores of several models under the same assumptions, and plot them.
 
         Parameters
         ----------
         y : array-like
-            1 or True for labeled positives, 0 or False for unlabeled rows.
+            Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
         score : mapping of str to array-like
-            A name and the scores of each model.
+            Scores by model.
         ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
+            Axes to draw on; by default those of a new figure.
         **options
-            Keywords of `pueval.evaluate`, among them one of ``prior``, ``prevalence`` and
+            Keywords of `pueval.evaluate`, including one of ``prior``, ``prevalence`` and
             ``label_frequency``; ``measures``; and keywords of `plot`.
 
         Returns
         -------
         ComparisonDisplay
-            With its artists.
+            The display, with its artists.
         """
         if not isinstance(score, Mapping):
             raise InputError(
                 "score must map names of models to their scores, such as "
                 f"{{'a': score_a, 'b': score_b}}; got {type(score).__name__}."
             )
-        assumed, drawing = parted(options, evaluate)
-        if not any(name in assumed for name in ("prior", "prevalence", "label_frequency")):
+        evaluate_options, display_options = split_keywords(options, evaluate)
+        if not {"prior", "prevalence", "label_frequency"} & evaluate_options.keys():
             raise InputError(
-                "models can be compared only under one prior: give prior, prevalence or "
-                "label_frequency. pueval.priors.estimate(y, score) estimates it."
+                "comparing models needs the same prior for all of them: pass prior, prevalence or "
+                "label_frequency. pueval.priors.estimate(y, score) estimates the prior."
             )
-        evaluations = {name: evaluation_of(y, one, assumed) for name, one in score.items()}
-        return cls.from_evaluations(evaluations, ax=ax, **drawing)
+        evaluations = {
+            name: evaluate_for_caller(y, values, evaluate_options) for name, values in score.items()
+        }
+        return cls.from_evaluations(evaluations, ax=ax, **display_options)
 
     @classmethod
     def from_estimator(
@@ -252,85 +266,65 @@ class ComparisonDisplay(FromData):
         ax: Any = None,
         **options: Any,
     ) -> ComparisonDisplay:
-        """Score rows with several fitted classifiers, evaluate them, and draw it.
+        """Score rows with several fitted classifiers, evaluate the scores, and plot them.
 
         Parameters
         ----------
         estimator : classifier or mapping of str to classifier
-            A name and a fitted classifier for each model; or one classifier.
+            Fitted classifiers by name; or a single classifier.
         X : array-like
-            Rows that they were not trained on.
+            Rows that the classifiers were not trained on.
         y : array-like
-            1 or True for labeled positives, 0 or False for unlabeled rows.
+            Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
         response_method : {"auto", "predict_proba", "decision_function"}
-            Where the scores come from.
+            Method that gives the scores; ``"auto"`` uses the first that the classifier has.
         ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
+            Axes to draw on; by default those of a new figure.
         **options
-            As for `from_predictions`.
+            Keywords of `from_predictions`.
 
         Returns
         -------
         ComparisonDisplay
-            With its artists.
+            The display, with its artists.
         """
-        models = estimator
-        if not isinstance(estimator, Mapping):
-            models = {type(estimator).__name__: estimator}
-        label = options.get("pos_label", 1)
-        scores = {name: response(one, X, response_method, label) for name, one in models.items()}
+        single = not isinstance(estimator, Mapping)
+        models = {type(estimator).__name__: estimator} if single else estimator
+        pos_label = options.get("pos_label", 1)
+        scores = {
+            name: classifier_scores(model, X, response_method, pos_label)
+            for name, model in models.items()
+        }
         return cls.from_predictions(y, scores, ax=ax, **options)
 
-    # ------------------------------------------------------------------ what it shows
+    # ------------------------------------------------------------------ data and plot
 
     def frame(self) -> pd.DataFrame:
-        """Return the data behind the picture.
+        """Return the plotted data.
 
         Returns
         -------
         pandas.DataFrame
-            A row per model and measure: ``model``, ``measure``, ``value``, ``low``, ``high``,
-            ``naive``, and ``difference``, ``difference_low``, ``difference_high``, ``pvalue`` from
-            the reference; NaN where not known.
+            One row per model and measure: ``model``, ``measure``, ``value``, ``low``, ``high``,
+            ``naive``, and the difference from the reference as ``difference``,
+            ``difference_low``, ``difference_high`` and ``pvalue``; NaN where unknown.
         """
         pandas = require("pandas", extra="pandas", purpose="ComparisonDisplay.frame()")
-        apart = {(one.first, one.measure): one for one in self.from_reference()}
-        rows = []
-        for model, measures in self.values.items():
-            for measure, (value, low, high) in measures.items():
-                naive = math.nan if self.naive is None else self.naive[model][measure]
-                row = {
-                    "model": model,
-                    "measure": measure,
-                    "value": value,
-                    "low": low,
-                    "high": high,
-                    "naive": naive,
-                }
-                one = apart.get((model, measure))
-                for column, source in (
-                    ("difference", "value"),
-                    ("difference_low", "low"),
-                    ("difference_high", "high"),
-                    ("pvalue", "pvalue"),
-                ):
-                    row[column] = math.nan if one is None else getattr(one, source)
-                rows.append(row)
-        table: pd.DataFrame = pandas.DataFrame(rows)
+        columns = comparison_columns(self.values, self.naive, self.differences_from_reference())
+        table: pd.DataFrame = pandas.DataFrame(columns)
         return table
 
-    def from_reference(self) -> list[Row]:
+    def differences_from_reference(self) -> list[PairedDifference]:
         """Return the differences of all other models from the reference.
 
         Returns
         -------
-        list of Row
+        list of PairedDifference
         """
-        every = cast("tuple[Row, ...]", self.differences)
         return [
-            one if one.second == self.reference else one.reversed()
-            for one in every
-            if self.reference in {one.first, one.second}
+            row if row.second == self.reference else row.reversed()
+            for row in cast("tuple[PairedDifference, ...]", self.differences)
+            if self.reference in {row.first, row.second}
         ]
 
     def plot(
@@ -341,31 +335,31 @@ class ComparisonDisplay(FromData):
         plot_naive: bool = True,
         despine: bool = False,
     ) -> ComparisonDisplay:
-        """Draw the picture.
+        """Draw the values, and the differences if there are any.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw values; by default in a new figure.
+            Axes for the values; by default those of a new figure.
         difference_ax : matplotlib Axes, optional
-            Where to draw differences. Made together with ``ax`` if neither is given; not drawn if
-            only ``ax`` is.
+            Axes for the differences. By default they are created together with ``ax``, and
+            differences are not drawn if only ``ax`` is given.
         plot_naive : bool, default True
             Whether to draw naive values, if they are known.
         despine : bool, default False
-            Whether to remove the upper and the right spine.
+            Whether to remove the top and right spines.
 
         Returns
         -------
         ComparisonDisplay
-            Itself, with its artists.
+            The display itself, with its artists.
         """
         pyplot = require("matplotlib.pyplot", extra="plot", purpose="ComparisonDisplay.plot()")
-        names, apart = [*self.values], self.from_reference()
+        names, differences = [*self.values], self.differences_from_reference()
         measures = [*self.values[names[0]]]
         if ax is None:
             height = 1.0 + 0.25 * len(names) + len(measures) * (0.3 + 0.16 * len(names))
-            wide = bool(apart) and difference_ax is None
+            wide = bool(differences) and difference_ax is None
             _, axes = pyplot.subplots(
                 ncols=2 if wide else 1,
                 figsize=(10 if wide else 6.4, height),
@@ -375,89 +369,78 @@ class ComparisonDisplay(FromData):
                 width_ratios=[3, 2] if wide else [1],
             )
             ax, difference_ax = axes[0, 0], axes[0, 1] if wide else difference_ax
-        self.ax_, self.difference_ax_ = cast("Axes", ax), difference_ax
-        self.figure_ = cast("Figure", self.ax_.figure)
-        ax = self.ax_
+        self.ax_, self.difference_ax_ = ax, difference_ax
+        self.figure_ = cast("Figure", ax.figure)
         self.points_, self.naive_, self.differences_ = {}, {}, {}
         rows = -np.arange(len(measures), dtype=float)
         step = 0.7 / len(names)
         for k, name in enumerate(names):
-            place = rows + 0.35 - step * (k + 0.5)
-            looks = {"fmt": MARKERS[k % len(MARKERS)], "markersize": 5, "capsize": 2.5}
-            first = measure_title(measures[0])
-            label = entry(name, f"{first} {format_estimate(*self.values[name][measures[0]])}")
-            self.points_[name] = _whiskers(
-                ax,
-                [self.values[name][measure] for measure in measures],
-                place,
-                label=label,
-                **looks,
+            y = rows + 0.35 - step * (k + 0.5)
+            values = [self.values[name][measure] for measure in measures]
+            options = {"fmt": MARKERS[k % len(MARKERS)], "markersize": 5, "capsize": 2.5}
+            label = legend_entry(
+                name, f"{measure_title(measures[0])} {format_estimate(*values[0])}"
             )
+            self.points_[name] = _draw_intervals(ax, values, y, label=label, **options)
             color = self.points_[name].lines[0].get_color()
             if plot_naive and self.naive is not None:
                 (self.naive_[name],) = ax.plot(
                     [self.naive[name][measure] for measure in measures],
-                    place,
-                    linestyle="none",
-                    marker=MARKERS[k % len(MARKERS)],
+                    y,
+                    MARKERS[k % len(MARKERS)],
                     markersize=5,
                     markerfacecolor="none",
                     color=color,
                     alpha=0.7,
                 )
-            mine = {one.measure: one for one in apart if one.first == name}
-            if difference_ax is not None and mine:
-                shown = [m for m in measures if m in mine]
-                self.differences_[name] = _whiskers(
+            own = {row.measure: row for row in differences if row.first == name}
+            if difference_ax is not None and own:
+                shown = [m for m in measures if m in own]
+                self.differences_[name] = _draw_intervals(
                     difference_ax,
-                    [(mine[m].value, mine[m].low, mine[m].high) for m in shown],
-                    place[[measures.index(m) for m in shown]],
+                    [(own[m].value, own[m].low, own[m].high) for m in shown],
+                    y[[measures.index(m) for m in shown]],
                     color=color,
-                    **looks,
+                    **options,
                 )
-        self._frame_axes(ax, difference_ax, measures, rows, despine=despine)
+        self._label_axes(ax, difference_ax, measures, rows, despine=despine)
         return self
 
-    def _frame_axes(
+    def _label_axes(
         self,
         ax: Axes,
         difference_ax: Axes | None,
         measures: list[str],
-        rows: Any,
+        rows: Array,
         *,
         despine: bool,
     ) -> None:
         """Set ticks, labels and the legend."""
-        titles = [measure_title(m) for m in measures]
-        for one in (ax,) if difference_ax is None else (ax, difference_ax):
-            one.set_ylim(rows[-1] - 0.5, rows[0] + 0.5)
-            one.hlines(rows[1:] + 0.5, 0, 1, color="0.9", linewidth=0.8, zorder=0,
-                       transform=one.get_yaxis_transform())  # fmt: skip
-            despined(one, despine=despine)
-        ax.set_yticks(rows, titles)
-        ax.set_xlabel("Corrected value, with limits")
+        for panel in (ax,) if difference_ax is None else (ax, difference_ax):
+            panel.set_ylim(rows[-1] - 0.5, rows[0] + 0.5)
+            panel.hlines(rows[1:] + 0.5, 0, 1, color="0.9", linewidth=0.8, zorder=0,
+                         transform=panel.get_yaxis_transform())  # fmt: skip
+            remove_spines(panel, despine=despine)
+        ax.set_yticks(rows, [measure_title(m) for m in measures])
+        ax.set_xlabel("Corrected value and confidence interval")
         if difference_ax is not None:
             difference_ax.tick_params(axis="y", length=0)
             difference_ax.locator_params(axis="x", nbins=5)
-            difference_ax.axvline(0, color=QUIET, linewidth=1)
-            difference_ax.set_xlabel(f"Difference from {short(str(self.reference))}")
-            if difference_ax.get_ylim() != ax.get_ylim():
-                difference_ax.set_ylim(ax.get_ylim())
+            difference_ax.axvline(0, color=GRAY, linewidth=1)
+            difference_ax.set_xlabel(f"Difference from {single_line(str(self.reference))}")
         if self.naive_:
-            looks: dict[str, Any] = {"fmt": "o", "color": QUIET, "fillstyle": "none"}
-            ax.errorbar([], [], markersize=5, label="naive (hollow)", **looks)
-        ends = np.array([ax.get_xlim()[0], ax.get_xlim()[1]])
-        legend_above(ax, ends, np.full(2, rows[0] + 0.5))
+            options: dict[str, Any] = {"fmt": "o", "color": GRAY, "fillstyle": "none"}
+            ax.errorbar([], [], markersize=5, label="naive (hollow)", **options)
+        place_legend_above(ax, np.array(ax.get_xlim()), np.full(2, rows[0] + 0.5))
         if difference_ax is not None:
             difference_ax.set_ylim(ax.get_ylim())
 
 
-def _whiskers(
-    ax: Axes, triples: Sequence[tuple[float, float, float]], place: Any, **looks: Any
+def _draw_intervals(
+    ax: Axes, intervals: Sequence[tuple[float, float, float]], y: Array, **options: Any
 ) -> ErrorbarContainer:
-    """Draw values with limits that need not lie around them."""
-    table = np.array(triples, dtype=float).reshape(-1, 3)
-    value, low, high = table.T
-    # A best value may lie beyond its limits; a whisker of negative length cannot be drawn.
-    reach = np.nan_to_num(np.maximum([value - low, high - value], 0.0))
-    return ax.errorbar(value, place, xerr=reach, linewidth=1.5, **looks)
+    """Draw values with intervals that need not contain them."""
+    value, low, high = np.array(intervals, dtype=float).reshape(-1, 3).T
+    # A best value may lie outside its interval; an error bar cannot have a negative length.
+    lengths = np.nan_to_num(np.maximum([value - low, high - value], 0.0))
+    return ax.errorbar(value, y, xerr=lengths, linewidth=1.5, **options)

@@ -1,4 +1,4 @@
-"""A measure at every threshold: where corrected and naive are best."""
+"""A measure by threshold: corrected and naive, with the best value of each."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pueval.core.measures import find_measure
-from pueval.displays._canvas import BAND, NAIVE_LINE, axes_for, despined, legend_above, style
-from pueval.displays._constructors import FromData
-from pueval.displays._legend_text import check_name, entry
+from pueval.displays._evaluation_display import EvaluationDisplay
+from pueval.displays._legends import check_name, legend_entry, place_legend_above
+from pueval.displays._styling import BAND, NAIVE_LINE, axes_for, remove_spines, style
 from pueval.errors import InputError, require
 from pueval.evaluation.estimates import Best
 from pueval.text.numbers import format_estimate, format_level, format_number
@@ -28,34 +28,35 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class MeasureByThresholdDisplay(FromData):
-    """A measure at every threshold, corrected and naive, with the best of each marked.
+class MeasureByThresholdDisplay(EvaluationDisplay):
+    """A corrected and a naive measure at every threshold, with the best value of each marked.
 
-    The best threshold of balanced accuracy and of the Matthews correlation does not depend on the
-    prior, so both are best at the same place; accuracy and F are not. Make one with
-    `from_evaluation`, `from_predictions` or `from_estimator`; they draw it at once.
+    The best threshold for balanced accuracy and for the Matthews correlation does not depend on
+    the prior, so the corrected and the naive curve peak at the same threshold. This does not hold
+    for accuracy and F1. Create a display with `from_evaluation`, `from_predictions` or
+    `from_estimator`, which also draw it.
 
     Parameters
     ----------
     curve : MeasureCurve
-        From ``ev.by_threshold(measure)``.
+        Result of ``ev.by_threshold(measure)``.
     best : Best
-        From ``ev.best(measure)``.
+        Result of ``ev.best(measure)``.
     level : float, optional
-        Level of the limits; None if there are none.
+        Confidence level of the intervals; None without intervals.
     name : str, optional
-        Of the classifier, for the legend.
+        Name of the classifier, for the legend.
 
     Attributes
     ----------
     line_, naive_line_ : matplotlib Line2D
-        The curves; ``naive_line_`` is None if not drawn.
+        Curves; ``naive_line_`` is None if it is not drawn.
     band_ : matplotlib collection or None
-        Limits at each threshold by itself.
+        Pointwise confidence intervals.
     best_, naive_best_ : matplotlib Line2D or None
-        Marks of the best values.
+        Markers of the best values.
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        Axes and figure of the plot.
 
     References
     ----------
@@ -69,7 +70,7 @@ class MeasureByThresholdDisplay(FromData):
     >>> rng = np.random.default_rng(0)
     >>> positive = rng.random(5000) < 0.3
     >>> ev = evaluate(positive & (rng.random(5000) < 0.4), rng.normal(2.0 * positive), prior=0.2)
-    >>> display = MeasureByThresholdDisplay.of(ev, measure="f1")    # data only, nothing drawn
+    >>> display = MeasureByThresholdDisplay.compute(ev, measure="f1")    # draws nothing
     >>> float(display.frame()["corrected"].max()) == ev.best("f1").value
     True
     """
@@ -90,24 +91,24 @@ class MeasureByThresholdDisplay(FromData):
         check_name(self.name)
         if self.curve.measure != self.best.measure:
             raise InputError(
-                "curve and best must belong to one measure; "
+                "curve and best must be of the same measure; "
                 f"got {self.curve.measure!r} and {self.best.measure!r}."
             )
 
     @classmethod
-    def of(
+    def compute(
         cls, ev: Evaluation, *, measure: str = "f1", name: str | None = None
     ) -> MeasureByThresholdDisplay:
-        """Compute the data behind the picture; draw nothing.
+        """Compute the data of the plot without drawing it.
 
         Parameters
         ----------
         ev : Evaluation
-            Made by `pueval.evaluate`.
+            Result of `pueval.evaluate`.
         measure : str, default "f1"
-            A measure that belongs to a threshold.
+            Measure with a threshold.
         name : str, optional
-            Of the classifier, for the legend.
+            Name of the classifier, for the legend.
 
         Returns
         -------
@@ -117,12 +118,12 @@ class MeasureByThresholdDisplay(FromData):
         return cls(curve=ev.by_threshold(measure), best=ev.best(measure), level=level, name=name)
 
     def frame(self) -> pd.DataFrame:
-        """Return the data behind the picture.
+        """Return the plotted data.
 
         Returns
         -------
         pandas.DataFrame
-            A row per threshold, descending: ``threshold``, ``corrected``, ``low``, ``high``,
+            One row per threshold, descending: ``threshold``, ``corrected``, ``low``, ``high``,
             ``naive``.
         """
         pandas = require("pandas", extra="pandas", purpose="MeasureByThresholdDisplay.frame()")
@@ -150,71 +151,70 @@ class MeasureByThresholdDisplay(FromData):
         band_kwargs: dict[str, Any] | None = None,
         despine: bool = False,
     ) -> MeasureByThresholdDisplay:
-        """Draw the picture.
+        """Draw the curves.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
+            Axes to draw on; by default those of a new figure.
         plot_naive, plot_band, plot_best : bool, default True
-            Whether to draw the naive curve, the band of limits, and marks of the best values.
+            Whether to draw the naive curve, the confidence intervals and the best values.
         curve_kwargs, naive_kwargs, band_kwargs : dict, optional
-            Matplotlib keywords of the corrected curve, the naive curve and the band.
+            Matplotlib keywords for the corrected curve, the naive curve and the band.
         despine : bool, default False
-            Whether to remove the upper and the right spine.
+            Whether to remove the top and right spines.
 
         Returns
         -------
         MeasureByThresholdDisplay
-            Itself, with its artists.
+            The display itself, with its artists.
         """
         self.ax_, self.figure_ = axes_for(ax, type(self).__name__)
         ax, curve, best = self.ax_, self.curve, self.best
-        # Nothing is predicted positive above the highest score: drawn just beyond it.
+        # Infinite thresholds, above all scores, are drawn just to the right of the highest one.
         finite = curve.threshold[np.isfinite(curve.threshold)]
-        beyond = float(finite[0] + 0.03 * (np.ptp(finite) or 1.0))
+        rightmost = float(finite[0] + 0.03 * (np.ptp(finite) or 1.0))
 
-        def place(threshold: Any) -> Any:
-            return np.minimum(threshold, beyond)
+        def position(threshold: Any) -> Any:
+            return np.minimum(threshold, rightmost)
 
         value = format_estimate(best.value, best.low, best.high, clipped=best.clipped)
-        said = f"{value} {_where(best.threshold)}"
-        label = entry(self.name, f"corrected, best {said}")
+        label = legend_entry(self.name, f"corrected, best {value} {_at_threshold(best.threshold)}")
         (self.line_,) = ax.plot(
-            place(curve.threshold),
+            position(curve.threshold),
             curve.value,
             **style("curve_kwargs", curve_kwargs, label=label, linewidth=2, zorder=3),
         )
         color = self.line_.get_color()
         self.band_ = self.naive_line_ = self.best_ = self.naive_best_ = None
-        known = np.isfinite(curve.low)
-        if plot_band and known.any():
+        has_interval = np.isfinite(curve.low)
+        if plot_band and has_interval.any():
             self.band_ = ax.fill_between(
-                place(curve.threshold[known]),
-                curve.low[known],
-                curve.high[known],
+                position(curve.threshold[has_interval]),
+                curve.low[has_interval],
+                curve.high[has_interval],
                 **style(
                     "band_kwargs",
                     band_kwargs,
                     "PolyCollection",
-                    label=f"{format_level(self.level or 0.95)} limits",
+                    label=f"{format_level(self.level or 0.95)} CI",
                     color=color,
                     **BAND,
                 ),
             )
         if plot_naive:
-            said = f"{format_number(best.naive)} {_where(best.naive_threshold)}"
-            label = entry(self.name, f"naive, best {said}")
+            text = f"naive, best {format_number(best.naive)} {_at_threshold(best.naive_threshold)}"
+            label = legend_entry(self.name, text)
             (self.naive_line_,) = ax.plot(
-                place(curve.threshold),
+                position(curve.threshold),
                 curve.naive,
                 **style("naive_kwargs", naive_kwargs, label=label, zorder=2, **NAIVE_LINE),
             )
         if plot_best:
-            self.best_ = _mark(ax, place(best.threshold), best.value, color)
+            self.best_ = _mark_best(ax, position(best.threshold), best.value, color)
             if self.naive_line_ is not None:
-                self.naive_best_ = _mark(
-                    ax, place(best.naive_threshold), best.naive, self.naive_line_.get_color()
+                self.naive_best_ = _mark_best(
+                    ax, position(best.naive_threshold), best.naive, self.naive_line_.get_color()
                 )
         measure = find_measure(curve.measure)
         ax.set(xlabel="Threshold", ylabel=measure.title)
@@ -222,20 +222,20 @@ class MeasureByThresholdDisplay(FromData):
             low = float(np.nanmin([*curve.value, *curve.naive, 0.0]))
             ax.set_yticks(np.arange(math.floor(low * 5) / 5, measure.high + 0.1, 0.2))
             ax.set_ylim(low - 0.02, measure.high + 0.02)
-        despined(ax, despine=despine)
-        # Limits of ratios may be infinite, and reach out of the picture.
+        remove_spines(ax, despine=despine)
+        # Intervals of ratios may be infinite.
         high = np.where(np.isfinite(curve.high), curve.high, 0.0)
         edge = np.fmax(np.fmax(curve.value, curve.naive), high)
-        legend_above(ax, place(curve.threshold), edge)
+        place_legend_above(ax, position(curve.threshold), edge)
         return self
 
 
-def _where(threshold: float) -> str:
+def _at_threshold(threshold: float) -> str:
     return f"at {threshold:.3g}" if math.isfinite(threshold) else "above all scores"
 
 
-def _mark(ax: Axes, threshold: float, value: float, color: Any) -> Line2D | None:
-    """Mark a best value by a dot and a line down to its threshold."""
+def _mark_best(ax: Axes, threshold: float, value: float, color: Any) -> Line2D | None:
+    """Mark a best value with a dot and a line down to its threshold."""
     if math.isnan(value):
         return None
     ax.vlines(threshold, min(0.0, value), value, color=color, linestyle=":", linewidth=1, zorder=1)

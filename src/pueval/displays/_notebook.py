@@ -1,9 +1,8 @@
-"""The notebook view: the table and two pictures, out of reach of the notebook's own styles.
+"""Notebook view of an evaluation: its table and two curves, independent of the page's styles.
 
-Every element resets what the page's style sheets say (``all: revert`` in its style attribute). This
-needs neither a script nor a shadow root, which notebooks do not open for HTML that they insert, so
-that the view is the same in fresh, saved and untrusted notebooks. Texts and axes have the color of
-the text around them: light in a dark theme.
+Every element resets the page's style sheets (``all: revert`` in its style attribute). This needs
+neither a script nor a shadow root, so the view is the same in fresh, saved and untrusted notebooks.
+Text and axes inherit the color of the surrounding text, so they are light in a dark theme.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from pueval.text.numbers import CLIPPED_NOTE, format_number
 if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation
 
-# Stands for the color of the text around; replaced in the finished drawing.
+# Placeholder for the color of the surrounding text; replaced in the finished SVG.
 INK = "#010203"
-LOOKS: dict[str, Any] = {
+RC_PARAMS: dict[str, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "text.color": INK,
@@ -43,25 +42,25 @@ LOOKS: dict[str, Any] = {
 }
 
 
-def as_html(ev: Evaluation) -> str:
-    """Show an evaluation in a notebook.
+def notebook_html(ev: Evaluation) -> str:
+    """Return the HTML that a notebook shows for an evaluation.
 
     Parameters
     ----------
     ev : Evaluation
-        Made by `pueval.evaluate`.
+        Result of `pueval.evaluate`.
 
     Returns
     -------
     str
-        The table alone where matplotlib is not installed.
+        Table and curves; only the table if matplotlib is not installed.
     """
     parts = [_table(ev)]
     if importlib.util.find_spec("matplotlib") is not None:
-        parts.append(_pictures(ev))
-    said = [CLIPPED_NOTE] if ev.clipped else []
-    said += [f"⚠ {note}" for note in ev.warnings]
-    notes = "".join(_element("p", escape(one), "margin:.4em 0;max-width:60em") for one in said)
+        parts.append(_curves(ev))
+    lines = [CLIPPED_NOTE] if ev.clipped else []
+    lines += [f"⚠ {warning}" for warning in ev.warnings]
+    notes = "".join(_element("p", escape(line), "margin:.4em 0;max-width:60em") for line in lines)
     heading = _element("p", f"Evaluation of {escape(ev.summary())}", "margin:.4em 0;max-width:60em")
     flow = "display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start"
     row = _element("div", "".join(parts), flow)
@@ -76,7 +75,7 @@ def _element(tag: str, content: str, style: str) -> str:
 def _table(ev: Evaluation) -> str:
     header, body = rows(ev)
 
-    def line(tag: str, row: list[str]) -> str:
+    def table_row(tag: str, row: list[str]) -> str:
         rule = "border-bottom:1px solid" if tag == "th" else ""
         row_cells = [
             _element(
@@ -90,14 +89,14 @@ def _table(ev: Evaluation) -> str:
         ]
         return _element("tr", "".join(row_cells), "background:none;color:inherit")
 
-    head = _element("thead", line("th", header), "")
-    cells = _element("tbody", "".join(line("td", row) for row in body), "")
-    looks = "border-collapse:collapse;color:inherit;font:inherit;font-variant-numeric:tabular-nums"
-    return _element("table", head + cells, looks)
+    head = _element("thead", table_row("th", header), "")
+    cells = _element("tbody", "".join(table_row("td", row) for row in body), "")
+    style = "border-collapse:collapse;color:inherit;font:inherit;font-variant-numeric:tabular-nums"
+    return _element("table", head + cells, style)
 
 
-def _pictures(ev: Evaluation) -> str:
-    """Draw ROC and precision-recall curve as one SVG, without touching the user's figures."""
+def _curves(ev: Evaluation) -> str:
+    """Draw the ROC and the precision-recall curve as one SVG, leaving pyplot's state alone."""
     import matplotlib as mpl
     import matplotlib.style
     from matplotlib.figure import Figure
@@ -105,11 +104,11 @@ def _pictures(ev: Evaluation) -> str:
     stream = io.StringIO()
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.style.use(LOOKS)
+        mpl.style.use(RC_PARAMS)
         figure = Figure(figsize=(7.8, 4.0))
         axes = figure.subplots(1, 2)
-        RocCurveDisplay.of(ev).plot(axes[0], despine=True)
-        PrecisionRecallDisplay.of(ev).plot(axes[1], despine=True)
+        RocCurveDisplay.compute(ev).plot(axes[0], despine=True)
+        PrecisionRecallDisplay.compute(ev).plot(axes[1], despine=True)
         figure.subplots_adjust(left=0.07, right=0.99, bottom=0.13, top=0.98, wspace=0.22)
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
     areas = [
@@ -121,20 +120,20 @@ def _pictures(ev: Evaluation) -> str:
 
 
 def _inline(svg: str, label: str) -> str:
-    """Make a drawing fit to stand within a page: no header, no shared names, the page's ink."""
+    """Prepare an SVG for embedding: no header, unique ids, the text color of the page."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<!--.*?-->\n?", "", svg, flags=re.DOTALL)
     svg = svg.replace(INK, "currentColor")
-    # Names that are used get a prefix of their own, all others go.
+    # Ids that are referenced get a unique prefix; the others are removed.
     used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', svg))
-    own = "pueval" + hashlib.sha256(svg.encode()).hexdigest()[:8] + "-"
+    prefix = "pueval" + hashlib.sha256(svg.encode()).hexdigest()[:8] + "-"
 
     def rename(match: re.Match[str]) -> str:
-        return f' id="{own}{match[1]}"' if match[1] in used else ""
+        return f' id="{prefix}{match[1]}"' if match[1] in used else ""
 
     svg = re.sub(r' id="([^"]+)"', rename, svg)
-    svg = re.sub(r'(href="#|url\(#)', rf"\1{own}", svg)
-    looks = "all:revert;display:block;width:46em;max-width:100%;height:auto;color:inherit"
-    opening = f'<svg role="img" aria-label="{label}" style="{looks}"'
+    svg = re.sub(r'(href="#|url\(#)', rf"\1{prefix}", svg)
+    style = "all:revert;display:block;width:46em;max-width:100%;height:auto;color:inherit"
+    opening = f'<svg role="img" aria-label="{label}" style="{style}"'
     return svg.replace("<svg", opening, 1)

@@ -1,4 +1,4 @@
-"""Four pictures of one evaluation: both curves, the scores behind them, and the threshold."""
+"""Four plots of an evaluation: ROC and PR curve, score distribution, measure by threshold."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pueval.displays._constructors import FromData
-from pueval.displays._legend_text import short
+from pueval.displays._evaluation_display import EvaluationDisplay
+from pueval.displays._legends import single_line
 from pueval.displays._measure_by_threshold import MeasureByThresholdDisplay
 from pueval.displays._precision_recall import PrecisionRecallDisplay
 from pueval.displays._roc import RocCurveDisplay
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class OverviewDisplay(FromData):
-    """ROC and precision-recall curves, score distributions and a measure by threshold.
+class OverviewDisplay(EvaluationDisplay):
+    """ROC curve, precision-recall curve, score distribution and a measure by threshold.
 
-    ``ev.plot()`` makes one.
+    ``ev.plot()`` creates one.
 
     Parameters
     ----------
     roc, pr, scores, thresholds
-        The four displays.
+        Displays of the four panels.
     title : str, optional
-        Above all of them.
+        Title of the figure.
 
     Attributes
     ----------
-    ax_ : ndarray of matplotlib Axes, of shape (2, 2)
-        Where they were drawn.
+    axes_ : ndarray of matplotlib Axes, of shape (2, 2)
+        Axes of the panels.
     figure_ : matplotlib Figure
-        The figure.
+        Figure of the panels.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class OverviewDisplay(FromData):
     >>> positive = rng.random(5000) < 0.3
     >>> ev = evaluate(positive & (rng.random(5000) < 0.4), rng.normal(2.0 * positive), prior=0.2)
     >>> display = ev.plot()
-    >>> display.ax_.shape
+    >>> display.axes_.shape
     (2, 2)
     """
 
@@ -59,38 +59,38 @@ class OverviewDisplay(FromData):
     scores: ScoreDistributionDisplay
     thresholds: MeasureByThresholdDisplay
     title: str | None = None
-    ax_: Any = field(init=False, repr=False)
+    axes_: Any = field(init=False, repr=False)
     figure_: Figure = field(init=False, repr=False)
 
     @classmethod
-    def of(
+    def compute(
         cls, ev: Evaluation, *, measure: str = "f1", title: str | None = None
     ) -> OverviewDisplay:
-        """Compute the data behind the pictures; draw nothing.
+        """Compute the data of the plots without drawing them.
 
         Parameters
         ----------
         ev : Evaluation
-            Made by `pueval.evaluate`.
+            Result of `pueval.evaluate`.
         measure : str, default "f1"
-            The measure that is drawn by threshold.
+            Measure to draw by threshold.
         title : str, optional
-            Above all four; by default none.
+            Title of the figure; by default none.
 
         Returns
         -------
         OverviewDisplay
         """
         return cls(
-            roc=RocCurveDisplay.of(ev),
-            pr=PrecisionRecallDisplay.of(ev),
-            scores=ScoreDistributionDisplay.of(ev),
-            thresholds=MeasureByThresholdDisplay.of(ev, measure=measure),
+            roc=RocCurveDisplay.compute(ev),
+            pr=PrecisionRecallDisplay.compute(ev),
+            scores=ScoreDistributionDisplay.compute(ev),
+            thresholds=MeasureByThresholdDisplay.compute(ev, measure=measure),
             title=title,
         )
 
     def frame(self) -> pd.DataFrame:
-        """Return the data behind the pictures, below each other.
+        """Return the plotted data of all panels.
 
         Returns
         -------
@@ -103,31 +103,31 @@ class OverviewDisplay(FromData):
         return table
 
     def plot(self, ax: Any = None, *, despine: bool = True) -> OverviewDisplay:
-        """Draw the pictures.
+        """Draw the four panels.
 
         Parameters
         ----------
         ax : array-like of four matplotlib Axes, optional
-            Where to draw; by default in a new figure.
+            Axes to draw on; by default those of a new figure.
         despine : bool, default True
-            Whether to remove the upper and the right spines.
+            Whether to remove the top and right spines.
 
         Returns
         -------
         OverviewDisplay
-            Itself, with its axes.
+            The display itself, with its axes.
         """
         pyplot = require("matplotlib.pyplot", extra="plot", purpose="OverviewDisplay.plot()")
         if ax is None:
             _, ax = pyplot.subplots(2, 2, figsize=(9.6, 8.8), layout="constrained")
-        self.ax_ = np.asarray(ax, dtype=object)
-        if self.ax_.size != 4:
-            raise InputError(f"ax must be four matplotlib Axes; got {self.ax_.size}.")
-        for name, one in zip(_PANELS, self.ax_.flat, strict=True):
-            getattr(self, name).plot(one, despine=despine)
-        self.figure_ = self.ax_.flat[0].figure
+        self.axes_ = np.asarray(ax, dtype=object)
+        if self.axes_.size != 4:
+            raise InputError(f"ax must be four matplotlib Axes; got {self.axes_.size}.")
+        for name, panel in zip(_PANELS, self.axes_.flat, strict=True):
+            getattr(self, name).plot(panel, despine=despine)
+        self.figure_ = self.axes_.flat[0].figure
         if self.title is not None:
-            self.figure_.suptitle(short(self.title, 100), fontsize="medium")
+            self.figure_.suptitle(single_line(self.title, 100), fontsize="medium")
         return self
 
 

@@ -1,58 +1,49 @@
-"""Precision-recall curves: naive, corrected, and the band around the corrected one."""
+"""Precision-recall curves: corrected with a confidence band, and naive."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
-from pueval.displays._canvas import CHANCE, axes_for, despined, legend, style, unit_square
-from pueval.displays._constructors import FromData
-from pueval.displays._legend_text import check_name
-from pueval.displays._pairs import Line, draw_pair, pair_frame
-from pueval.errors import require
+from pueval.displays._curve_pair import CurvePairDisplay
+from pueval.displays._curve_points import CurvePoints
 from pueval.evaluation.estimates import Estimate
-from pueval.uncertainty.bands import BandKind, CurveBand
+from pueval.uncertainty.bands import BandKind
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.collections import FillBetweenPolyCollection
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-
     from pueval.evaluation.evaluation import Evaluation
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class PrecisionRecallDisplay(FromData):
-    """Precision-recall curves, corrected and naive, with a band around the corrected one.
+class PrecisionRecallDisplay(CurvePairDisplay):
+    """Corrected and naive precision-recall curves, with a confidence band for the corrected one.
 
-    Make one with `from_evaluation`, `from_predictions` or `from_estimator`; they draw it at once.
-    Precision depends on the target of the evaluation: of all rows, or of the unlabeled ones.
+    Create a display with `from_evaluation`, `from_predictions` or `from_estimator`, which also
+    draw it. Precision depends on the target of the evaluation: all rows or the unlabeled rows.
 
     Parameters
     ----------
-    corrected, naive : Line
-        Points of both curves, thinned to what can be drawn.
+    corrected, naive : CurvePoints
+        Points of the curves, thinned for drawing.
     average_precision : Estimate
         Area under the curve.
     band : CurveBand, optional
-        Limits of the corrected curve.
+        Confidence band of the corrected curve.
     prevalence : float
-        Share of positives in the target: the precision of a ranking at random.
+        Share of positives in the target, which is the precision of a random ranking.
     name : str, optional
-        Of the classifier, for the legend.
+        Name of the classifier, for the legend.
 
     Attributes
     ----------
     line_, naive_line_ : matplotlib Line2D
-        The curves; ``naive_line_`` is None if not drawn.
+        Curves; ``naive_line_`` is None if it is not drawn.
     band_ : matplotlib collection or None
-        The band.
+        Confidence band.
     chance_level_ : matplotlib Line2D or None
-        Precision of a ranking at random.
+        Precision of a random ranking.
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        Axes and figure of the plot.
 
     References
     ----------
@@ -66,7 +57,7 @@ class PrecisionRecallDisplay(FromData):
     >>> rng = np.random.default_rng(0)
     >>> positive = rng.random(5000) < 0.3
     >>> ev = evaluate(positive & (rng.random(5000) < 0.4), rng.normal(2.0 * positive), prior=0.2)
-    >>> display = PrecisionRecallDisplay.of(ev)    # data only, nothing drawn
+    >>> display = PrecisionRecallDisplay.compute(ev)    # draws nothing
     >>> sorted(set(display.frame()["curve"]))
     ['band', 'corrected', 'naive']
     >>> display = PrecisionRecallDisplay.from_evaluation(ev, name="normal")
@@ -74,36 +65,27 @@ class PrecisionRecallDisplay(FromData):
     'normal: corrected, AP 0.868 (0.813–0.922)'
     """
 
-    corrected: Line
-    naive: Line
     average_precision: Estimate
-    band: CurveBand | None = None
     prevalence: float
-    name: str | None = None
-    line_: Line2D = field(init=False, repr=False)
-    naive_line_: Line2D | None = field(init=False, repr=False)
-    band_: FillBetweenPolyCollection | None = field(init=False, repr=False)
-    chance_level_: Line2D | None = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        check_name(self.name)
+    columns: ClassVar[tuple[str, str]] = ("recall", "precision")
+    axis_labels: ClassVar[tuple[str, str]] = ("Recall", "Precision")
+    drawstyle: ClassVar[str] = "steps-pre"
 
     @classmethod
-    def of(
+    def compute(
         cls, ev: Evaluation, *, band: BandKind = "pointwise", name: str | None = None
     ) -> PrecisionRecallDisplay:
-        """Compute the data behind the picture; draw nothing.
+        """Compute the data of the plot without drawing it.
 
         Parameters
         ----------
         ev : Evaluation
-            Made by `pueval.evaluate`; without limits (``level=None``) there is no band.
+            Result of `pueval.evaluate`. There is no band if it has no intervals (``level=None``).
         band : {"pointwise", "simultaneous"}
-            Whether the band holds at each place by itself, or for the whole curve.
+            Whether the band covers each point or the whole curve at the given level.
         name : str, optional
-            Of the classifier, for the legend.
+            Name of the classifier, for the legend.
 
         Returns
         -------
@@ -111,84 +93,18 @@ class PrecisionRecallDisplay(FromData):
         """
         corrected, naive = ev.pr(), ev.pr(naive=True)
         return cls(
-            corrected=Line.of(corrected.recall, corrected.precision, corrected.threshold),
-            naive=Line.of(naive.recall, naive.precision, naive.threshold),
+            corrected=CurvePoints.thinned(
+                corrected.recall, corrected.precision, corrected.threshold
+            ),
+            naive=CurvePoints.thinned(naive.recall, naive.precision, naive.threshold),
             average_precision=ev["average_precision"],
             band=None if ev.resampling is None else ev.pr_band(band),
             prevalence=ev.prevalence,
             name=name,
         )
 
-    def frame(self) -> pd.DataFrame:
-        """Return the data behind the picture.
+    def _area(self) -> tuple[str, Estimate]:
+        return "AP", self.average_precision
 
-        Returns
-        -------
-        pandas.DataFrame
-            A row per point: ``curve`` ("corrected", "naive" or "band"), ``recall``, ``precision``,
-            ``low`` and ``high`` (of the band), ``threshold`` (of the curves).
-        """
-        pandas = require("pandas", extra="pandas", purpose="PrecisionRecallDisplay.frame()")
-        return pair_frame(pandas, self.corrected, self.naive, self.band, "recall", "precision")
-
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        plot_naive: bool = True,
-        plot_band: bool = True,
-        plot_chance_level: bool = False,
-        curve_kwargs: dict[str, Any] | None = None,
-        naive_kwargs: dict[str, Any] | None = None,
-        band_kwargs: dict[str, Any] | None = None,
-        chance_level_kw: dict[str, Any] | None = None,
-        despine: bool = False,
-    ) -> PrecisionRecallDisplay:
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
-        plot_naive, plot_band : bool, default True
-            Whether to draw the naive curve, and the band.
-        plot_chance_level : bool, default False
-            Whether to draw the precision of a ranking at random, which is the prevalence.
-        curve_kwargs, naive_kwargs, band_kwargs, chance_level_kw : dict, optional
-            Matplotlib keywords of the corrected curve, the naive curve, the band, and the line of
-            chance.
-        despine : bool, default False
-            Whether to remove the upper and the right spine.
-
-        Returns
-        -------
-        PrecisionRecallDisplay
-            Itself, with its artists.
-        """
-        self.ax_, self.figure_ = axes_for(ax, type(self).__name__)
-        drawn = draw_pair(
-            self.ax_,
-            self.corrected,
-            self.naive,
-            self.band if plot_band else None,
-            name=self.name,
-            area=("AP", self.average_precision),
-            curve_kwargs=curve_kwargs,
-            naive_kwargs=naive_kwargs,
-            band_kwargs=band_kwargs,
-            plot_naive=plot_naive,
-            drawstyle="steps-pre",
-        )
-        self.line_, self.naive_line_, self.band_ = drawn.line, drawn.naive_line, drawn.band
-        self.chance_level_ = None
-        if plot_chance_level:
-            label = f"chance, AP {self.prevalence:.3f}"
-            (self.chance_level_,) = self.ax_.plot(
-                (0, 1),
-                (self.prevalence, self.prevalence),
-                **style("chance_level_kw", chance_level_kw, label=label, **CHANCE),
-            )
-        unit_square(self.ax_, xlabel="Recall", ylabel="Precision")
-        despined(self.ax_, despine=despine)
-        legend(self.ax_, "best")
-        return self
+    def _chance_level(self) -> tuple[tuple[float, float], float]:
+        return (self.prevalence, self.prevalence), self.prevalence

@@ -1,4 +1,4 @@
-"""Rank distributions: how far up the ranking the labeled rows are, with Claesen's band."""
+"""Rank distributions of labeled and unlabeled rows, with the band of Claesen et al. (2015)."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.core.rates import correct_steps
-from pueval.displays._canvas import (
+from pueval.displays._curve_points import MOST_POINTS
+from pueval.displays._evaluation_display import EvaluationDisplay
+from pueval.displays._legends import check_name, legend_entry, place_legend_above
+from pueval.displays._styling import (
     BAND,
     CHANCE,
     NAIVE_LINE,
     NEGATIVE,
     POSITIVE,
     axes_for,
-    despined,
-    legend_above,
+    remove_spines,
     style,
 )
-from pueval.displays._constructors import FromData
-from pueval.displays._curve_thinning import POINTS
-from pueval.displays._legend_text import check_name, entry
 from pueval.errors import InputError, require
 from pueval.sensitivity.bounds import BandMethod, rank_band
 from pueval.text.numbers import format_level
@@ -38,44 +37,43 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class RankCdfDisplay(FromData):
-    """Rank distributions of labeled rows, unlabeled rows and recovered negatives.
+class RankCdfDisplay(EvaluationDisplay):
+    """Cumulative rank distributions of labeled rows, unlabeled rows and recovered negatives.
 
     The rank of a row is the share of all rows that score at least as high. The band around the
-    labeled rows is where the distribution of all positives is to be expected, and all that
-    `pueval.claesen_bounds` assumes about the positives among the unlabeled rows. Make one with
-    `from_evaluation`, `from_predictions` or `from_estimator`; they draw it at once.
+    labeled rows should contain the rank distribution of all positives. `pueval.claesen_bounds`
+    assumes nothing else about the positives among the unlabeled rows. Create a display with
+    `from_evaluation`, `from_predictions` or `from_estimator`, which also draw it.
 
     Parameters
     ----------
     rank : ndarray
         Share of all rows at or above each threshold, ascending from 0 to 1.
     labeled, unlabeled : ndarray
-        Share of labeled and of unlabeled (and known negative) rows there: the naive positives
-        and negatives.
+        Shares of the labeled rows, and of the unlabeled rows and known negatives, at or above each
+        threshold: the naive positives and negatives.
     positive, negative : ndarray
-        Recovered shares of positives and negatives, clipped to [0, 1]. With clean labels
-        ``positive`` is ``labeled``.
+        Corrected shares of positives and negatives, clipped to [0, 1].
     low, high : ndarray or None
         Confidence band of ``labeled``.
     level : float, optional
-        Its level.
-    clean : bool, default True
-        Whether the labeled rows are a random draw from the positives, so that ``positive`` is
+        Confidence level of the band.
+    clean_labels : bool, default True
+        Whether the labeled rows are a random sample of the positives, so that ``positive`` equals
         ``labeled``.
     name : str, optional
-        Of the classifier, for the legend.
+        Name of the classifier, for the legend.
 
     Attributes
     ----------
     line_, unlabeled_line_, positive_line_, negative_line_ : matplotlib Line2D
-        The distributions; ``positive_line_`` is None for clean labels.
+        Distributions; ``positive_line_`` is None for clean labels.
     band_ : matplotlib collection or None
-        The confidence band.
+        Confidence band.
     chance_level_ : matplotlib Line2D or None
-        A ranking at random.
+        Diagonal of a random ranking.
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        Axes and figure of the plot.
 
     References
     ----------
@@ -89,7 +87,7 @@ class RankCdfDisplay(FromData):
     >>> rng = np.random.default_rng(0)
     >>> positive = rng.random(5000) < 0.3
     >>> ev = evaluate(positive & (rng.random(5000) < 0.4), rng.normal(2.0 * positive), prior=0.2)
-    >>> frame = RankCdfDisplay.of(ev).frame()
+    >>> frame = RankCdfDisplay.compute(ev).frame()
     >>> bool((frame["low"] <= frame["labeled"]).all())
     True
     """
@@ -102,7 +100,7 @@ class RankCdfDisplay(FromData):
     low: Array | None = None
     high: Array | None = None
     level: float | None = None
-    clean: bool = True
+    clean_labels: bool = True
     name: str | None = None
     line_: Line2D = field(init=False, repr=False)
     unlabeled_line_: Line2D = field(init=False, repr=False)
@@ -117,60 +115,62 @@ class RankCdfDisplay(FromData):
         check_name(self.name)
 
     @classmethod
-    def of(
+    def compute(
         cls, ev: Evaluation, *, band: BandMethod = "bootstrap", name: str | None = None
     ) -> RankCdfDisplay:
-        """Compute the data behind the picture; draw nothing.
+        """Compute the data of the plot without drawing it.
 
         Parameters
         ----------
         ev : Evaluation
-            Made by `pueval.evaluate`; the band has the level of its limits, and there is none if
-            it has none.
+            Result of `pueval.evaluate`. The band has the level of its intervals; there is no band
+            if it has no intervals (``level=None``).
         band : {"bootstrap", "clopper-pearson", "dkw"}
-            How the band is made, as for `pueval.claesen_bounds`. For rows with weights, effective
-            numbers of rows stand for numbers.
+            Method for the band, as in `pueval.claesen_bounds`. Weighted rows enter it with their
+            effective sample size.
         name : str, optional
-            Of the classifier, for the legend.
+            Name of the classifier, for the legend.
 
         Returns
         -------
         RankCdfDisplay
         """
         counts = ev.counts
-        scores = counts._thinned(POINTS // 2).score
+        scores = counts._thinned(MOST_POINTS // 2).score
         steps = counts.at(np.concatenate([[np.inf], scores]))
         share = steps.labeled / counts.n_labeled
-        others = steps.unlabeled + steps.negative
+        background = steps.unlabeled + steps.negative
         corrected = correct_steps(counts, steps, ev.mixture)
         low = high = level = None
         if ev.resampling is not None:
             level = ev.resampling.level
-            known = max(round(counts.effective_sizes[0]), 1)
+            n_labeled = max(round(counts.effective_sizes[0]), 1)
             hidden = ev.mixture.prior * counts.n_unlabeled
-            low, high = rank_band(share * known, known, hidden=hidden, level=level, method=band)
+            low, high = rank_band(
+                share * n_labeled, n_labeled, hidden=hidden, level=level, method=band
+            )
         elif band not in {"bootstrap", "clopper-pearson", "dkw"}:
             raise InputError(f"band must be 'bootstrap', 'clopper-pearson' or 'dkw'; got {band!r}.")
         return cls(
-            rank=(steps.labeled + others) / counts.n,
+            rank=(steps.labeled + background) / counts.n,
             labeled=share,
-            unlabeled=others / (counts.n_unlabeled + counts.n_negative),
+            unlabeled=background / (counts.n_unlabeled + counts.n_negative),
             positive=np.clip(corrected.tpr, 0, 1),
             negative=np.clip(corrected.fpr, 0, 1),
             low=low,
             high=high,
             level=level,
-            clean=ev.mixture.purity == 1 and not counts.has_propensity,
+            clean_labels=ev.mixture.purity == 1 and not counts.has_propensity,
             name=name,
         )
 
     def frame(self) -> pd.DataFrame:
-        """Return the data behind the picture.
+        """Return the plotted data.
 
         Returns
         -------
         pandas.DataFrame
-            A row per rank: ``rank``, ``labeled``, ``low``, ``high``, ``unlabeled``, ``positive``,
+            One row per rank: ``rank``, ``labeled``, ``low``, ``high``, ``unlabeled``, ``positive``,
             ``negative``.
         """
         pandas = require("pandas", extra="pandas", purpose="RankCdfDisplay.frame()")
@@ -184,21 +184,21 @@ class RankCdfDisplay(FromData):
         return table
 
     def median(self) -> tuple[float, float, float]:
-        """Return the rank above which half of the labeled rows are, and its limits.
+        """Return the median rank of the labeled rows and its confidence interval.
 
         Returns
         -------
         tuple of float
-            Rank, low, high; the limits are NaN if there is no band.
+            Median, low, high; low and high are NaN without a band.
         """
 
-        def reached(shares: Array | None) -> float:
+        def median_of(shares: Array | None) -> float:
             if shares is None:
                 return float("nan")
             return float(self.rank[min(int(np.searchsorted(shares, 0.5)), self.rank.size - 1)])
 
-        # Where the upper edge of the band reaches one half is the lower limit of the rank.
-        return reached(self.labeled), reached(self.high), reached(self.low)
+        # The upper edge of the band crosses one half at the lower end of the interval.
+        return median_of(self.labeled), median_of(self.high), median_of(self.low)
 
     def plot(
         self,
@@ -214,32 +214,32 @@ class RankCdfDisplay(FromData):
         chance_level_kw: dict[str, Any] | None = None,
         despine: bool = False,
     ) -> RankCdfDisplay:
-        """Draw the picture.
+        """Draw the distributions.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
+            Axes to draw on; by default those of a new figure.
         plot_band, plot_chance_level : bool, default True
-            Whether to draw the band, and the diagonal of a ranking at random.
+            Whether to draw the band and the diagonal of a random ranking.
         curve_kwargs, unlabeled_kwargs, positive_kwargs, negative_kwargs : dict, optional
-            Matplotlib keywords of the distributions of labeled rows, unlabeled rows, and recovered
-            positives and negatives.
+            Matplotlib keywords for the distributions of labeled rows, unlabeled rows, corrected
+            positives and corrected negatives.
         band_kwargs, chance_level_kw : dict, optional
-            Matplotlib keywords of the band and the diagonal.
+            Matplotlib keywords for the band and the diagonal.
         despine : bool, default False
-            Whether to remove the upper and the right spine.
+            Whether to remove the top and right spines.
 
         Returns
         -------
         RankCdfDisplay
-            Itself, with its artists.
+            The display itself, with its artists.
         """
         self.ax_, self.figure_ = axes_for(ax, type(self).__name__)
         ax = self.ax_
         median, low, high = self.median()
-        limits = "" if self.low is None else f" ({low:.1%}–{high:.1%})"
-        label = entry(self.name, f"labeled, half in the top {median:.1%}{limits}")
+        interval = "" if self.low is None else f" ({low:.1%}–{high:.1%})"
+        label = legend_entry(self.name, f"labeled, half in the top {median:.1%}{interval}")
         (self.line_,) = ax.plot(
             self.rank,
             self.labeled,
@@ -262,14 +262,14 @@ class RankCdfDisplay(FromData):
                     **BAND,
                 ),
             )
-        if not self.clean:
+        if not self.clean_labels:
             (self.positive_line_,) = ax.plot(
                 self.rank,
                 self.positive,
                 **style(
                     "positive_kwargs",
                     positive_kwargs,
-                    label=entry(self.name, "positives, corrected"),
+                    label=legend_entry(self.name, "positives, corrected"),
                     color=POSITIVE,
                     linestyle="-.",
                     linewidth=1.5,
@@ -281,7 +281,7 @@ class RankCdfDisplay(FromData):
             **style(
                 "unlabeled_kwargs",
                 unlabeled_kwargs,
-                label=entry(self.name, "unlabeled (naive negatives)"),
+                label=legend_entry(self.name, "unlabeled (naive negatives)"),
                 **NAIVE_LINE,
             ),
         )
@@ -291,7 +291,7 @@ class RankCdfDisplay(FromData):
             **style(
                 "negative_kwargs",
                 negative_kwargs,
-                label=entry(self.name, "negatives, corrected"),
+                label=legend_entry(self.name, "negatives, corrected"),
                 color=NEGATIVE,
                 linewidth=2,
             ),
@@ -304,12 +304,12 @@ class RankCdfDisplay(FromData):
             )
         ax.set(
             xlabel="Rank (share of all rows)",
-            ylabel="Share at or above the rank",
+            ylabel="Share at or above this rank",
             xlim=(-0.01, 1.01),
             ylim=(-0.02, 1.02),
             yticks=np.arange(0, 1.1, 0.2),
         )
-        despined(ax, despine=despine)
+        remove_spines(ax, despine=despine)
         edge = np.fmax(self.positive, self.labeled if self.high is None else self.high)
-        legend_above(ax, self.rank, edge, columns=2)
+        place_legend_above(ax, self.rank, edge, columns=2)
         return self

@@ -1,4 +1,4 @@
-"""Densities of scores: labeled, unlabeled, and the recovered positives and negatives."""
+"""Score densities of labeled and unlabeled rows, and of the positives and negatives."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from pueval.core.densities import Scale, ScoreDensities, score_densities
-from pueval.displays._assumed import known_limits
-from pueval.displays._canvas import (
+from pueval.displays._evaluation_display import EvaluationDisplay
+from pueval.displays._legends import check_name, legend_entry, place_legend_above
+from pueval.displays._mixture_intervals import mixture_intervals
+from pueval.displays._styling import (
     BAND,
+    GRAY,
     NEGATIVE,
     POSITIVE,
-    QUIET,
     axes_for,
-    despined,
-    legend_above,
+    remove_spines,
     style,
 )
-from pueval.displays._constructors import FromData
-from pueval.displays._legend_text import check_name, entry
 from pueval.errors import require
 from pueval.text.numbers import format_level
 
@@ -38,40 +37,40 @@ Recovered = Literal["positive", "negative"]
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class ScoreDistributionDisplay(FromData):
-    """Histograms of scores: labeled and unlabeled rows, and the positives and negatives behind.
+class ScoreDistributionDisplay(EvaluationDisplay):
+    """Histograms of scores: labeled and unlabeled rows, and the positives and negatives in them.
 
-    Counting unlabeled rows as negative takes the unlabeled density for that of the negatives. The
-    recovered densities are what remains when the positives among the unlabeled rows are taken out.
-    A recovered density that is clearly below 0 somewhere speaks against the prior, the purity or
-    random labeling. Make one with `from_evaluation`, `from_predictions` or `from_estimator`; they
-    draw it at once.
+    A naive evaluation takes the density of the unlabeled rows for that of the negatives. The
+    corrected densities separate the positives among the unlabeled rows from the negatives. A
+    corrected density clearly below 0 is evidence against the prior, the purity or random labeling.
+    Create a display with `from_evaluation`, `from_predictions` or `from_estimator`, which also
+    draw it.
 
     Parameters
     ----------
     densities : ScoreDensities
-        From `pueval.densities.score_densities`.
+        Densities of the four groups of rows.
     prior : float
         Share of positives among the unlabeled rows, for the legend.
     prior_interval : tuple of float, optional
-        Its limits, if it is not known exactly.
+        Interval of the prior, unless it is taken as exact.
     threshold : float, optional
-        A decision threshold to be marked, on the scale of the bins.
+        Decision threshold to mark, on the scale of the bins.
     level : float, optional
-        Level of the limits of the recovered densities; None for no limits.
+        Confidence level of the intervals of the corrected densities; None for no intervals.
     name : str, optional
-        Of the classifier, for the legend.
+        Name of the classifier, for the legend.
 
     Attributes
     ----------
     labeled_, unlabeled_, positive_, negative_ : matplotlib StepPatch
-        The histograms.
+        Histograms.
     positive_band_, negative_band_ : matplotlib collection or None
-        Limits of the recovered densities, in each bin by itself.
+        Confidence intervals of the corrected densities in each bin.
     threshold_ : matplotlib Line2D or None
-        The decision threshold.
+        Decision threshold.
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        Axes and figure of the plot.
 
     Examples
     --------
@@ -81,7 +80,7 @@ class ScoreDistributionDisplay(FromData):
     >>> rng = np.random.default_rng(0)
     >>> positive = rng.random(5000) < 0.3
     >>> ev = evaluate(positive & (rng.random(5000) < 0.4), rng.normal(2.0 * positive), prior=0.2)
-    >>> frame = ScoreDistributionDisplay.of(ev, bins=20).frame()
+    >>> frame = ScoreDistributionDisplay.compute(ev, bins=20).frame()
     >>> width = frame["right"] - frame["left"]
     >>> round(float((frame["negative"] * width).sum()), 9)
     1.0
@@ -107,7 +106,7 @@ class ScoreDistributionDisplay(FromData):
         check_name(self.name)
 
     @classmethod
-    def of(
+    def compute(
         cls,
         ev: Evaluation,
         *,
@@ -115,18 +114,19 @@ class ScoreDistributionDisplay(FromData):
         scale: Scale = "score",
         name: str | None = None,
     ) -> ScoreDistributionDisplay:
-        """Compute the data behind the picture; draw nothing.
+        """Compute the data of the plot without drawing it.
 
         Parameters
         ----------
         ev : Evaluation
-            Made by `pueval.evaluate`.
+            Result of `pueval.evaluate`.
         bins : int, optional
-            How many bins; by default 10 to 60, more for more labeled rows.
+            Number of bins; by default 10 to 60, depending on the number of labeled rows.
         scale : {"score", "rank"}
-            ``"rank"`` replaces scores by the share of rows that score lower: for skewed scores.
+            ``"rank"`` replaces each score by the share of rows that score lower; use it for
+            skewed scores.
         name : str, optional
-            Of the classifier, for the legend.
+            Name of the classifier, for the legend.
 
         Returns
         -------
@@ -134,34 +134,34 @@ class ScoreDistributionDisplay(FromData):
         """
         counts, threshold = ev.counts, ev.threshold
         if scale == "rank":
-            there = counts.at(threshold)
-            above = there.labeled + there.unlabeled + there.negative
+            steps = counts.at(threshold)
+            above = steps.labeled + steps.unlabeled + steps.negative
             threshold = float(1 - above[0] / counts.n)
         return cls(
             densities=score_densities(counts, ev.mixture, bins=bins, scale=scale),
             prior=ev.mixture.prior,
-            prior_interval=known_limits(ev).prior,
+            prior_interval=mixture_intervals(ev).prior,
             threshold=threshold,
             level=None if ev.resampling is None else ev.resampling.level,
             name=name,
         )
 
     def frame(self) -> pd.DataFrame:
-        """Return the data behind the picture.
+        """Return the plotted data.
 
         Returns
         -------
         pandas.DataFrame
-            A row per bin: ``left``, ``right``, the densities ``labeled``, ``unlabeled``,
-            ``positive``, ``negative``, and the limits ``positive_low`` … ``negative_high``.
+            One row per bin: ``left``, ``right``, the densities ``labeled``, ``unlabeled``,
+            ``positive`` and ``negative``, and the intervals ``positive_low`` … ``negative_high``.
         """
         pandas = require("pandas", extra="pandas", purpose="ScoreDistributionDisplay.frame()")
-        found = self.densities
-        columns = {"left": found.edges[:-1], "right": found.edges[1:]}
+        densities = self.densities
+        columns = {"left": densities.edges[:-1], "right": densities.edges[1:]}
         for kind in ("labeled", "unlabeled", "positive", "negative"):
-            columns[kind] = getattr(found, kind)
+            columns[kind] = getattr(densities, kind)
         for kind in get_args(Recovered):
-            columns[f"{kind}_low"], columns[f"{kind}_high"] = found.interval(kind, self.level)
+            columns[f"{kind}_low"], columns[f"{kind}_high"] = densities.interval(kind, self.level)
         table: pd.DataFrame = pandas.DataFrame(columns)
         return table
 
@@ -178,74 +178,76 @@ class ScoreDistributionDisplay(FromData):
         band_kwargs: dict[str, Any] | None = None,
         despine: bool = False,
     ) -> ScoreDistributionDisplay:
-        """Draw the picture.
+        """Draw the histograms.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
+            Axes to draw on; by default those of a new figure.
         plot_band, plot_threshold : bool, default True
-            Whether to draw the limits of the recovered densities, and the decision threshold.
+            Whether to draw the intervals of the corrected densities and the decision threshold.
         labeled_kwargs, unlabeled_kwargs, positive_kwargs, negative_kwargs : dict, optional
-            Matplotlib keywords of the histograms (``Axes.stairs``).
+            Matplotlib keywords for the histograms (``Axes.stairs``).
         band_kwargs : dict, optional
-            Matplotlib keywords of both bands.
+            Matplotlib keywords for both bands.
         despine : bool, default False
-            Whether to remove the upper and the right spine.
+            Whether to remove the top and right spines.
 
         Returns
         -------
         ScoreDistributionDisplay
-            Itself, with its artists.
+            The display itself, with its artists.
         """
         self.ax_, self.figure_ = axes_for(ax, type(self).__name__)
-        ax, found = self.ax_, self.densities
-        hidden = f"{self.prior:.1%} of them positive"
+        ax, densities = self.ax_, self.densities
+        composition = f"{self.prior:.1%} of them positive"
         if self.prior_interval is not None:
-            hidden += " ({:.1%}–{:.1%})".format(*self.prior_interval)
+            composition += " ({:.1%}–{:.1%})".format(*self.prior_interval)
         fills: dict[str, Any] = {"fill": True, "alpha": 0.25, "linewidth": 0}
         lines: dict[str, Any] = {"linewidth": 2, "zorder": 3}
-        looks: tuple[tuple[str, Any, str, dict[str, Any]], ...] = (
-            ("unlabeled", unlabeled_kwargs, f"unlabeled, {hidden}", {"color": QUIET, **fills}),
+        histograms: tuple[tuple[str, Any, str, dict[str, Any]], ...] = (
+            ("unlabeled", unlabeled_kwargs, f"unlabeled, {composition}", {"color": GRAY, **fills}),
             ("labeled", labeled_kwargs, "labeled", {"color": POSITIVE, **fills}),
             ("negative", negative_kwargs, "negatives, corrected", {"color": NEGATIVE, **lines}),
             ("positive", positive_kwargs, "positives, corrected", {"color": POSITIVE, **lines}),
         )
-        for kind, given, text, defaults in looks:
-            label = entry(self.name, text)
-            keywords = style(f"{kind}_kwargs", given, "Patch", label=label, **defaults)
-            setattr(self, f"{kind}_", ax.stairs(getattr(found, kind), found.edges, **keywords))
+        for kind, options, text, defaults in histograms:
+            label = legend_entry(self.name, text)
+            keywords = style(f"{kind}_kwargs", options, "Patch", label=label, **defaults)
+            setattr(
+                self, f"{kind}_", ax.stairs(getattr(densities, kind), densities.edges, **keywords)
+            )
         self.positive_band_ = self.negative_band_ = self.threshold_ = None
-        tops = [found.labeled, found.unlabeled, found.positive, found.negative]
+        tops = [densities.labeled, densities.unlabeled, densities.positive, densities.negative]
         if plot_band and self.level is not None:
             for recovered in get_args(Recovered):
-                low, high = found.interval(recovered, self.level)
+                low, high = densities.interval(recovered, self.level)
                 keywords = style(
                     "band_kwargs",
                     band_kwargs,
                     "PolyCollection",
                     color=getattr(self, f"{recovered}_").get_edgecolor(),
-                    label=f"{format_level(self.level)} limits" if recovered == "negative" else None,
+                    label=f"{format_level(self.level)} CI" if recovered == "negative" else None,
                     **BAND,
                 )
-                # A step needs a last point at the right edge of the last bin.
+                # The last step needs a point at the right edge of the last bin.
                 low, high = np.append(low, low[-1]), np.append(high, high[-1])
-                band = ax.fill_between(found.edges, low, high, step="post", **keywords)
+                band = ax.fill_between(densities.edges, low, high, step="post", **keywords)
                 setattr(self, f"{recovered}_band_", band)
                 tops.append(high[:-1])
-        left, right = found.edges[0], found.edges[-1]
+        left, right = densities.edges[0], densities.edges[-1]
         if plot_threshold and self.threshold is not None and left <= self.threshold <= right:
             self.threshold_ = ax.axvline(
                 self.threshold, color="0.3", linestyle=":", linewidth=1.2, label="threshold"
             )
-        if min(found.positive.min(), found.negative.min()) < 0:
+        if min(densities.positive.min(), densities.negative.min()) < 0:
             ax.axhline(0, color="0.5", linewidth=0.6, zorder=1)
-        rank = found.scale == "rank"
+        rank = densities.scale == "rank"
         ax.set(
             xlabel="Rank (share of rows that score lower)" if rank else "Score", ylabel="Density"
         )
         ax.margins(x=0.01)
-        despined(ax, despine=despine)
-        x, y = np.repeat(found.edges, 2)[1:-1], np.repeat(np.max(tops, axis=0), 2)
-        legend_above(ax, x, y)
+        remove_spines(ax, despine=despine)
+        x, y = np.repeat(densities.edges, 2)[1:-1], np.repeat(np.max(tops, axis=0), 2)
+        place_legend_above(ax, x, y)
         return self

@@ -1,4 +1,4 @@
-"""How much a measure depends on prior and purity, and which of them the data allow."""
+"""A measure as a function of prior and purity, and the values that the data rule out."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.measures import AREAS, find_measure
 from pueval.counts.counts import Counts
-from pueval.displays._assumed import EXACT, Known, known_limits
-from pueval.displays._canvas import POSITIVE, axes_for, legend
-from pueval.displays._constructors import FromData
-from pueval.displays._legend_text import check_name, entry
+from pueval.displays._evaluation_display import EvaluationDisplay
+from pueval.displays._legends import check_name, legend_entry, place_legend
+from pueval.displays._mixture_intervals import EXACT, MixtureIntervals, mixture_intervals
+from pueval.displays._styling import POSITIVE, axes_for
 from pueval.errors import InputError, require
 from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.measure_titles import TITLES
@@ -35,41 +35,41 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class SensitivityDisplay(FromData):
-    """A measure over prior × purity, with the region that the data contradict.
+class SensitivityDisplay(EvaluationDisplay):
+    """A measure over prior × purity, with the region that the data rule out.
 
-    Colors and lines of equal height show what the corrected measure would be for other priors and
-    purities; gray is where the ranking contradicts them, or where the corrected measure would leave
-    its range. Make one with `from_evaluation`, `from_predictions` or `from_estimator`; they draw it
-    at once.
+    Colors and contour lines show the corrected measure for other priors and purities. In the gray
+    region, the ranking rules out the prior and purity, or the corrected measure would be outside
+    its range. Create a display with `from_evaluation`, `from_predictions` or `from_estimator`,
+    which also draw it.
 
     Parameters
     ----------
     grid : SensitivityGrid
-        From ``ev.sensitivity(measure)``.
+        Result of ``ev.sensitivity(measure)``.
     estimate : Estimate
-        The measure as evaluated, for the legend.
-    limits : Known, optional
-        Limits of prior and purity where they are not known exactly; drawn as whiskers.
+        Estimate of the measure, for the legend.
+    intervals : MixtureIntervals, optional
+        Intervals of prior and purity, drawn as error bars.
     name : str, optional
-        Of the classifier, for the legend.
+        Name of the classifier, for the legend.
 
     Attributes
     ----------
     contour_ : matplotlib QuadContourSet
-        The colored areas.
+        Filled contours.
     lines_ : matplotlib QuadContourSet
-        Lines of equal height, with their values.
+        Contour lines with their values.
     infeasible_ : matplotlib QuadContourSet or None
-        The region that the data contradict; None if there is none.
-    own_ : matplotlib ErrorbarContainer
-        Prior and purity of the evaluation, with their limits.
+        Region that the data rule out, if there is one.
+    assumed_ : matplotlib ErrorbarContainer
+        Prior and purity of the evaluation, with their intervals.
     naive_ : matplotlib Line2D
-        Prior 0 and purity 1, where naive numbers belong.
+        Prior 0 and purity 1, which a naive evaluation assumes.
     colorbar_ : matplotlib Colorbar or None
-        If drawn.
+        Color bar, if drawn.
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        Axes and figure of the plot.
 
     References
     ----------
@@ -83,19 +83,19 @@ class SensitivityDisplay(FromData):
     >>> rng = np.random.default_rng(0)
     >>> positive = rng.random(5000) < 0.3
     >>> ev = evaluate(positive & (rng.random(5000) < 0.4), rng.normal(2.0 * positive), prior=0.2)
-    >>> display = SensitivityDisplay.of(ev, measure="roc_auc")    # data only, nothing drawn
+    >>> display = SensitivityDisplay.compute(ev, measure="roc_auc")    # draws nothing
     >>> bool(display.frame()["feasible"].all())
     False
     """
 
     grid: SensitivityGrid
     estimate: Estimate
-    limits: Known = EXACT
+    intervals: MixtureIntervals = EXACT
     name: str | None = None
     contour_: QuadContourSet = field(init=False, repr=False)
     lines_: QuadContourSet = field(init=False, repr=False)
     infeasible_: QuadContourSet | None = field(init=False, repr=False)
-    own_: ErrorbarContainer = field(init=False, repr=False)
+    assumed_: ErrorbarContainer = field(init=False, repr=False)
     naive_: Line2D = field(init=False, repr=False)
     colorbar_: Colorbar | None = field(init=False, repr=False)
     ax_: Axes = field(init=False, repr=False)
@@ -105,7 +105,7 @@ class SensitivityDisplay(FromData):
         check_name(self.name)
 
     @classmethod
-    def of(
+    def compute(
         cls,
         ev: Evaluation,
         *,
@@ -114,36 +114,39 @@ class SensitivityDisplay(FromData):
         purities: Any = None,
         name: str | None = None,
     ) -> SensitivityDisplay:
-        """Compute the data behind the picture; draw nothing.
+        """Compute the data of the plot without drawing it.
 
         Parameters
         ----------
         ev : Evaluation
-            Made by `pueval.evaluate`.
+            Result of `pueval.evaluate`.
         measure : str, default "roc_auc"
-            An area, or a measure at the threshold of the evaluation.
+            Area under a curve, or measure at the threshold of the evaluation.
         priors, purities : array-like, optional
-            The axes; by default around what was assumed, and as far as the data allow.
+            Values on the axes; by default they include the assumed ones and extend slightly
+            beyond what the data allow.
         name : str, optional
-            Of the classifier, for the legend.
+            Name of the classifier, for the legend.
 
         Returns
         -------
         SensitivityDisplay
         """
-        estimate, limits = ev[measure], known_limits(ev)
-        # Each point of the area under the precision-recall curve is a sum over all scores.
-        across, down = (31, 21) if measure == "average_precision" else (121, 41)
+        estimate, intervals = ev[measure], mixture_intervals(ev)
+        # Average precision is slow: each point of the grid needs a sum over all scores.
+        n_priors, n_purities = (31, 21) if measure == "average_precision" else (121, 41)
         if priors is None:
-            priors = _priors(ev.counts, (ev.mixture.prior, *(limits.prior or ())), across)
+            assumed = (ev.mixture.prior, *(intervals.prior or ()))
+            priors = _default_priors(ev.counts, assumed, n_priors)
         if purities is None:
-            purities = _purities(ev.counts, (ev.mixture.purity, *(limits.purity or ())), down)
+            assumed = (ev.mixture.purity, *(intervals.purity or ()))
+            purities = _default_purities(ev.counts, assumed, n_purities)
         grid = ev.sensitivity(measure, priors=priors, purities=purities)
-        return cls(grid=grid, estimate=estimate, limits=limits, name=name)
+        return cls(grid=grid, estimate=estimate, intervals=intervals, name=name)
 
     @property
-    def possible(self) -> Array:
-        """Where the data allow prior and purity, and the measure stays in its range."""
+    def admissible(self) -> Array:
+        """Whether the data allow each pair, and the measure is in its range."""
         low, high = self._range()
         value = self.grid.value
         with np.errstate(invalid="ignore"):
@@ -157,12 +160,12 @@ class SensitivityDisplay(FromData):
         return measure.low, measure.high
 
     def frame(self) -> pd.DataFrame:
-        """Return the data behind the picture.
+        """Return the plotted data.
 
         Returns
         -------
         pandas.DataFrame
-            A row per pair: ``prior``, ``purity``, ``value``, ``feasible``.
+            One row per pair: ``prior``, ``purity``, ``value``, ``feasible``.
         """
         return self.grid.frame()
 
@@ -175,49 +178,51 @@ class SensitivityDisplay(FromData):
         cmap: Any = "viridis",
         infeasible_color: Any = "0.82",
     ) -> SensitivityDisplay:
-        """Draw the picture.
+        """Draw the contours.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
+            Axes to draw on; by default those of a new figure.
         plot_colorbar : bool, default True
-            Whether to draw a scale of the colors.
+            Whether to draw a color bar.
         levels : int or array-like, default 10
-            How many lines of equal height, or their values.
+            Approximate number of contour levels, or their values.
         cmap : str or Colormap, default "viridis"
-            Colors of the measure.
+            Colormap of the measure.
         infeasible_color : color, default "0.82"
-            Of the region that the data contradict.
+            Color of the region that the data rule out.
 
         Returns
         -------
         SensitivityDisplay
-            Itself, with its artists.
+            The display itself, with its artists.
         """
         self.ax_, self.figure_ = axes_for(ax, type(self).__name__)
-        ax, grid, possible = self.ax_, self.grid, self.possible
+        ax, grid, admissible = self.ax_, self.grid, self.admissible
         title = TITLES.get(grid.measure) or find_measure(grid.measure).title
         value = np.clip(grid.value, *self._range())
-        heights = _heights(value[possible] if possible.any() else value, levels, self._range())
-        # Colors go on below the region that the data contradict, so that its edge has no gaps.
+        heights = _contour_levels(
+            value[admissible] if admissible.any() else value, levels, self._range()
+        )
+        # The colors extend under the infeasible region, so that there is no gap at its edge.
         value = np.clip(value, heights[0], heights[-1])
         self.contour_ = ax.contourf(grid.prior, grid.purity, value, levels=heights, cmap=cmap)
         self.lines_ = ax.contour(
             grid.prior,
             grid.purity,
-            np.ma.masked_where(~possible, value) if possible.any() else value,
+            np.ma.masked_where(~admissible, value) if admissible.any() else value,
             levels=heights[1:-1],
             colors="white",
             linewidths=0.7,
         )
-        ax.clabel(self.lines_, fontsize="x-small", fmt=_digits(heights))
+        ax.clabel(self.lines_, fontsize="x-small", fmt=_number_format(heights))
         self.infeasible_ = None
-        if not possible.all():
+        if not admissible.all():
             self.infeasible_ = ax.contourf(
                 grid.prior,
                 grid.purity,
-                np.where(possible, 0.0, 1.0),
+                np.where(admissible, 0.0, 1.0),
                 levels=[0.5, 1.5],
                 colors=[infeasible_color],
                 hatches=["//"],
@@ -225,12 +230,11 @@ class SensitivityDisplay(FromData):
             )
             self.infeasible_.set(edgecolor="0.72", linewidth=0)
         estimate = self.estimate
-        said = str(estimate)
-        self.own_ = ax.errorbar(
+        self.assumed_ = ax.errorbar(
             [grid.assumed.prior],
             [grid.assumed.purity],
-            xerr=_reach(grid.assumed.prior, self.limits.prior),
-            yerr=_reach(grid.assumed.purity, self.limits.purity),
+            xerr=_error_bar(grid.assumed.prior, self.intervals.prior),
+            yerr=_error_bar(grid.assumed.purity, self.intervals.purity),
             fmt="o",
             color=POSITIVE,
             markeredgecolor="white",
@@ -238,7 +242,7 @@ class SensitivityDisplay(FromData):
             capsize=4,
             clip_on=False,
             zorder=5,
-            label=entry(self.name, f"corrected, {title} {said}"),
+            label=legend_entry(self.name, f"corrected, {title} {estimate}"),
         )
         (self.naive_,) = ax.plot(
             [0.0],
@@ -250,72 +254,74 @@ class SensitivityDisplay(FromData):
             markersize=8,
             clip_on=False,
             zorder=5,
-            label=entry(self.name, f"naive, {title} {format_number(estimate.naive)}"),
+            label=legend_entry(self.name, f"naive, {title} {format_number(estimate.naive)}"),
         )
         self.colorbar_ = None
         if plot_colorbar:
             self.colorbar_ = self.figure_.colorbar(self.contour_, ax=ax, label=title)
         ax.set(
-            xlabel="Prior (positives among unlabeled)",
-            ylabel="Purity (positives among labeled)",
+            xlabel="Prior (share of positives among the unlabeled)",
+            ylabel="Purity (share of positives among the labeled)",
             xlim=(grid.prior[0], grid.prior[-1]),
             ylim=(grid.purity[0], grid.purity[-1]),
         )
-        handles: list[Any] = [self.own_, self.naive_]
+        handles: list[Any] = [self.assumed_, self.naive_]
         if self.infeasible_ is not None:
             from matplotlib.patches import Patch
 
-            words = "contradicts the data"
-            if np.any(self.grid.feasible & ~self.possible):
-                words += " or is beyond the measure's range"
-            looks = {"facecolor": infeasible_color, "edgecolor": "0.72", "linewidth": 0}
-            handles.append(Patch(hatch="//", label=words, **looks))
-        legend(ax, "lower right", handles=handles)
+            label = "ruled out by the data"
+            if np.any(self.grid.feasible & ~self.admissible):
+                label += ", or measure out of range"
+            options = {"facecolor": infeasible_color, "edgecolor": "0.72", "linewidth": 0}
+            handles.append(Patch(hatch="//", label=label, **options))
+        place_legend(ax, "lower right", handles=handles)
         return self
 
 
-def _priors(counts: Counts, shown: Sequence[float], points: int) -> Array:
-    """Priors from 0 to somewhat above the largest that clean labels allow."""
+def _default_priors(counts: Counts, assumed: Sequence[float], points: int) -> Array:
+    """Return priors from 0 to slightly above the largest that is feasible with clean labels."""
     counts._check_nonempty()
-    most = 1.0 if not counts.n_unlabeled else largest_prior(counts).prior
-    return np.linspace(0.0, min(max(1.15 * most, 1.1 * max(shown), LEAST_PRIOR), 0.99), points)
+    largest = 1.0 if not counts.n_unlabeled else largest_prior(counts).prior
+    end = max(1.15 * largest, 1.1 * max(assumed), LEAST_PRIOR)
+    return np.linspace(0.0, min(end, 0.99), points)
 
 
-def _purities(counts: Counts, shown: Sequence[float], points: int) -> Array:
-    """Purities from somewhat below the lowest that any prior fits, up to 1."""
-    fits, fails = 1.0, 0.0
+def _default_purities(counts: Counts, assumed: Sequence[float], points: int) -> Array:
+    """Return purities from slightly below the lowest that is feasible with any prior, up to 1."""
+    feasible, infeasible = 1.0, 0.0
     for _ in range(8 if counts.n_unlabeled else 0):
-        middle = (fits + fails) / 2
-        allowed = largest_prior(counts, purity=middle).prior > 0
-        fits, fails = (middle, fails) if allowed else (fits, middle)
-    lowest = min(1 - 1.4 * (1 - fits), min(shown) - 0.02, 0.98)
+        middle = (feasible + infeasible) / 2
+        if largest_prior(counts, purity=middle).prior > 0:
+            feasible = middle
+        else:
+            infeasible = middle
+    lowest = min(1 - 1.4 * (1 - feasible), min(assumed) - 0.02, 0.98)
     return np.linspace(max(lowest, 0.05), 1.0, points)
 
 
-def _heights(values: Array, levels: int | Any, ends: tuple[float, float]) -> Array:
-    """Return round heights that hold all values, or those that were asked for."""
+def _contour_levels(values: Array, levels: int | Any, ends: tuple[float, float]) -> Array:
+    """Return the requested levels, or round ones that enclose all values."""
     if not isinstance(levels, int):
         heights = np.unique(np.asarray(levels, dtype=np.float64))
         if heights.size < 2:
-            raise InputError(f"levels must be a number, or at least two heights; got {levels!r}.")
+            raise InputError(f"levels must be a number, or at least two values; got {levels!r}.")
         return heights
     ticker = require("matplotlib.ticker", extra="plot", purpose="SensitivityDisplay.plot()")
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     if high - low < 1e-6:
         low, high = low - 0.05, high + 0.05
     round_steps = ticker.MaxNLocator(max(levels, 1), steps=[1, 2, 2.5, 5, 10])
-    found: Array = np.unique(np.clip(round_steps.tick_values(low, high), *ends))
-    return found
+    return np.unique(np.clip(round_steps.tick_values(low, high), *ends))
 
 
-def _reach(value: float, limits: tuple[float, float] | None) -> Any:
-    if limits is None:
+def _error_bar(value: float, interval: tuple[float, float] | None) -> Any:
+    if interval is None:
         return None
-    return [[max(value - limits[0], 0.0)], [max(limits[1] - value, 0.0)]]
+    return [[max(value - interval[0], 0.0)], [max(interval[1] - value, 0.0)]]
 
 
-def _digits(levels: Array) -> str:
-    """As many digits as tell neighboring levels apart."""
+def _number_format(levels: Array) -> str:
+    """Return a format with enough digits to distinguish neighboring levels."""
     step = float(np.min(np.diff(levels)))
     digits = 0
     while digits < 6 and abs(step * 10**digits - round(step * 10**digits)) > 1e-6:

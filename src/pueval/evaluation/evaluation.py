@@ -544,7 +544,7 @@ class Evaluation(Mapping[str, Estimate]):
         """
         from pueval.displays._overview import OverviewDisplay
 
-        return OverviewDisplay.of(self, measure=measure, title=title).plot()
+        return OverviewDisplay.compute(self, measure=measure, title=title).plot()
 
     # ------------------------------------------------------------------ as data
 
@@ -621,6 +621,6 @@ class Evaluation(Mapping[str, Estimate]):
         return presentation.as_text(self)
 
     def _repr_html_(self) -> str:
-        from pueval.displays._notebook import as_html
+        from pueval.displays._notebook import notebook_html
 
-        return as_html(self)
+        return notebook_html(self)

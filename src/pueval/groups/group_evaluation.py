@@ -36,7 +36,8 @@ from pueval.groups.unclipped_estimates import (
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
+
+    from pueval.displays import GroupCurvesDisplay
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -365,27 +366,30 @@ class GroupEvaluation:
         groups: Any = None,
         most: int = 12,
         columns: int = 4,
-    ) -> Figure:
-        """Draw the curves of groups side by side, each beside that of all rows.
+    ) -> GroupCurvesDisplay:
+        """Plot the curve of each group in a panel of its own, with the curve of all rows.
 
         Parameters
         ----------
         curve : {"roc", "pr"}
-            ROC or precision-recall curve.
+            ROC or precision-recall curves.
         groups : list, optional
-            Names of groups; by default those with most labeled rows.
+            Names of the groups to draw; by default those with the most labeled rows.
         most : int, default 12
-            How many groups to draw if none are named.
+            Number of groups to draw if ``groups`` is not given.
         columns : int, default 4
-            How many beside each other.
+            Number of panels side by side.
 
         Returns
         -------
-        matplotlib.figure.Figure
+        GroupCurvesDisplay
+            Display with ``figure_``, ``axes_`` and ``frame()``.
         """
-        from pueval.groups.small_multiples import small_multiples
+        from pueval.displays import GroupCurvesDisplay
 
-        return small_multiples(self, curve, groups, most, columns)
+        return GroupCurvesDisplay.from_groups(
+            self, curve=curve, names=groups, most=most, columns=columns
+        )
 
     def summary(self) -> str:
         """Say in one line what was evaluated and assumed.

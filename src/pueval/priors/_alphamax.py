@@ -19,6 +19,8 @@ from pueval.priors._two_way import solve
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from pueval.displays import PriorLikelihoodDisplay
+
 MOST_BINS = 512
 # Halvings of the bracket of the multiplier, which is at most about 200 wide.
 HALVINGS = 60
@@ -85,21 +87,25 @@ class AlphaMax(ScorePriorEstimator):
     grid_: Array
     log_likelihood_: Array
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the likelihood curve and the elbow that was chosen, to be looked at.
+    def plot(self, ax: Axes | None = None) -> PriorLikelihoodDisplay:
+        """Plot the likelihood curve and the prior chosen at its elbow.
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
-            Where to draw; a new figure if left out.
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
 
         Returns
         -------
-        matplotlib axes
+        PriorLikelihoodDisplay
+            Display with ``figure_``, ``ax_`` and ``frame()``.
         """
-        from pueval.priors._plots import draw_likelihood
+        from pueval.displays import PriorLikelihoodDisplay
 
-        return draw_likelihood(self.grid_, self.log_likelihood_, self.prior_, ax)
+        display = PriorLikelihoodDisplay(
+            candidates=self.grid_, log_likelihood=self.log_likelihood_, prior=self.prior_
+        )
+        return display.plot(ax)
 
     def __init__(self, *, bins: int | None = None) -> None:
         self.bins = bins

@@ -32,6 +32,8 @@ from pueval.text.tables import text_table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from pueval.displays import PriorEstimateDisplay
+
 # Methods that take the labels as clean, and how to make the estimator.
 CLEAN: dict[str, Any] = {
     "alphamax": AlphaMax,
@@ -106,21 +108,22 @@ class PriorEstimate:
         content: dict[str, Any] = plain_data(asdict(self))
         return content
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw every estimator's prior with its interval.
+    def plot(self, ax: Axes | None = None) -> PriorEstimateDisplay:
+        """Plot every method's estimate with its confidence interval.
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
-            Where to draw; a new figure if left out.
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
 
         Returns
         -------
-        matplotlib axes
+        PriorEstimateDisplay
+            Display with ``figure_``, ``ax_`` and ``frame()``.
         """
-        from pueval.priors._plots import draw_estimate
+        from pueval.displays import PriorEstimateDisplay
 
-        return draw_estimate(self, ax)
+        return PriorEstimateDisplay.from_estimate(self, ax=ax)
 
     def rows(self) -> list[list[str]]:
         """Return the answers as the rows of a table: method, prior, interval, purity, interval.

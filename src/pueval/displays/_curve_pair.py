@@ -1,0 +1,161 @@
+"""What the ROC and precision-recall displays share: a corrected, banded and a naive curve."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from pueval.displays._curve_points import CurvePoints
+from pueval.displays._evaluation_display import EvaluationDisplay
+from pueval.displays._legends import Corner, check_name, legend_entry, place_legend
+from pueval.displays._styling import BAND, CHANCE, NAIVE_LINE, axes_for, remove_spines, style
+from pueval.errors import require
+from pueval.text.numbers import format_level, format_number
+from pueval.uncertainty.bands import CurveBand
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.collections import FillBetweenPolyCollection
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    from pueval.evaluation.estimates import Estimate
+
+
+@dataclass(eq=False, kw_only=True, repr=False)
+class CurvePairDisplay(EvaluationDisplay, ABC):
+    """A corrected curve with its band, and the naive curve, in the unit square."""
+
+    corrected: CurvePoints
+    naive: CurvePoints
+    band: CurveBand | None = None
+    name: str | None = None
+    line_: Line2D = field(init=False, repr=False)
+    naive_line_: Line2D | None = field(init=False, repr=False)
+    band_: FillBetweenPolyCollection | None = field(init=False, repr=False)
+    chance_level_: Line2D | None = field(init=False, repr=False)
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+
+    columns: ClassVar[tuple[str, str]]
+    axis_labels: ClassVar[tuple[str, str]]
+    drawstyle: ClassVar[str] = "default"
+    legend_corner: ClassVar[Corner] = "best"
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+
+    @abstractmethod
+    def _area(self) -> tuple[str, Estimate]:
+        """Return the short name and the estimate of the area under the curve."""
+
+    @abstractmethod
+    def _chance_level(self) -> tuple[tuple[float, float], float]:
+        """Return the ends of the curve of a random ranking, and the area under it."""
+
+    def frame(self) -> pd.DataFrame:
+        """Return the plotted data.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per point: ``curve`` ("corrected", "naive" or "band"), the two coordinates
+            (``fpr`` and ``tpr``, or ``recall`` and ``precision``), ``low`` and ``high`` of the
+            band, and ``threshold`` of the curves.
+        """
+        purpose = f"{type(self).__name__}.frame()"
+        pandas = require("pandas", extra="pandas", purpose=purpose)
+        x, y = self.columns
+        parts = [
+            pandas.DataFrame(
+                {
+                    "curve": kind,
+                    x: points.x,
+                    y: points.y,
+                    "low": np.nan,
+                    "high": np.nan,
+                    "threshold": points.threshold,
+                }
+            )
+            for kind, points in (("corrected", self.corrected), ("naive", self.naive))
+        ]
+        band = self.band
+        if band is not None:
+            data = {"curve": "band", x: band.x, y: band.value, "low": band.low, "high": band.high}
+            parts.append(pandas.DataFrame(data | {"threshold": np.nan}))
+        table: pd.DataFrame = pandas.concat(parts, ignore_index=True)
+        return table
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        plot_naive: bool = True,
+        plot_band: bool = True,
+        plot_chance_level: bool = False,
+        curve_kwargs: dict[str, Any] | None = None,
+        naive_kwargs: dict[str, Any] | None = None,
+        band_kwargs: dict[str, Any] | None = None,
+        chance_level_kw: dict[str, Any] | None = None,
+        despine: bool = False,
+    ) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
+        plot_naive, plot_band : bool, default True
+            Whether to draw the naive curve and the band.
+        plot_chance_level : bool, default False
+            Whether to draw the curve of a random ranking.
+        curve_kwargs, naive_kwargs, band_kwargs, chance_level_kw : dict, optional
+            Matplotlib keywords for the corrected curve, the naive curve, the band and the chance
+            level.
+        despine : bool, default False
+            Whether to remove the top and right spines.
+
+        Returns
+        -------
+        display
+            The display itself, with its artists.
+        """
+        self.ax_, self.figure_ = axes_for(ax, type(self).__name__)
+        ax, (area, estimate) = self.ax_, self._area()
+        label = legend_entry(self.name, f"corrected, {area} {estimate}")
+        shared = {"drawstyle": self.drawstyle}
+        options = style("curve_kwargs", curve_kwargs, label=label, linewidth=2, zorder=3, **shared)
+        (self.line_,) = ax.plot(self.corrected.x, self.corrected.y, **options)
+        self.band_ = self.naive_line_ = self.chance_level_ = None
+        if plot_band and self.band is not None:
+            kind = "" if self.band.kind == "pointwise" else f"{self.band.kind} "
+            options = style(
+                "band_kwargs",
+                band_kwargs,
+                "PolyCollection",
+                label=f"{format_level(self.band.level)} {kind}band",
+                color=self.line_.get_color(),
+                **BAND,
+            )
+            self.band_ = ax.fill_between(self.band.x, self.band.low, self.band.high, **options)
+        if plot_naive:
+            label = legend_entry(self.name, f"naive, {area} {format_number(estimate.naive)}")
+            options = style("naive_kwargs", naive_kwargs, label=label, **NAIVE_LINE, **shared)
+            (self.naive_line_,) = ax.plot(self.naive.x, self.naive.y, **options)
+        if plot_chance_level:
+            ends, chance_area = self._chance_level()
+            label = f"chance, {area} {chance_area:.3g}"
+            options = style("chance_level_kw", chance_level_kw, label=label, **CHANCE)
+            (self.chance_level_,) = ax.plot((0, 1), ends, **options)
+        xlabel, ylabel = self.axis_labels
+        ax.set(xlabel=xlabel, ylabel=ylabel, aspect="equal")
+        ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
+        remove_spines(ax, despine=despine)
+        place_legend(ax, self.legend_corner)
+        return self
