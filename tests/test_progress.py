@@ -36,7 +36,7 @@ def test_resampling_in_blocks(rng, monkeypatch):
     y = np.arange(400) < 80
     score = rng.normal(size=400) + y
     whole = evaluate(y, score, prior=0.1, n_resamples=900)["f1"]
-    monkeypatch.setattr("pueval.uncertainty.draws.BLOCK", 100)
+    monkeypatch.setattr("pueval.uncertainty.bootstrap_draws.BLOCK", 100)
     assert evaluate(y, score, prior=0.1, n_resamples=900)["f1"] == whole
 
 

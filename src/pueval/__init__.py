@@ -26,7 +26,7 @@ from pueval.sensitivity.feasibility import LargestPrior, feasibility_pvalue, lar
 from pueval.sensitivity.grid import SensitivityGrid
 from pueval.sensitivity.labeling_bias import TippingPoint
 from pueval.uncertainty.bands import CurveBand
-from pueval.uncertainty.region import Region
+from pueval.uncertainty.prior_region import Region
 
 if _TYPE_CHECKING:
     from pueval.comparison.agreement import Disagreement, Rankings

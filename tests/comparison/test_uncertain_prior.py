@@ -9,8 +9,8 @@ from scipy.special import ndtri
 from scipy.stats import norm
 
 from pueval import AssumptionWarning, compare, evaluate
-from pueval.comparison.shared_prior import PLACES, Gap, carried_limits, carried_score, complete
 from pueval.priors import PriorEstimate
+from pueval.uncertainty.prior_profile import PLACES, Gap, carried_limits, carried_score, complete
 
 REACH = float(ndtri(0.975))
 

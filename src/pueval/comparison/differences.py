@@ -12,7 +12,10 @@ import scipy
 
 from pueval._typing import Array
 from pueval.comparison.joint_estimates import Joint
-from pueval.comparison.shared_prior import (
+from pueval.core.confidence import normal_quantile
+from pueval.errors import InputError
+from pueval.uncertainty.holm import holm
+from pueval.uncertainty.prior_profile import (
     ORIGIN,
     PLACES,
     Gap,
@@ -22,9 +25,6 @@ from pueval.comparison.shared_prior import (
     carried_score,
     complete,
 )
-from pueval.core.confidence import normal_quantile
-from pueval.errors import InputError
-from pueval.uncertainty.holm import holm
 
 # Draws of the joint normal distribution behind the probability of being the best.
 DRAWS = 32_768

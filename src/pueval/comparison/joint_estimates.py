@@ -44,7 +44,7 @@ class Joint:
         Whether a good model has a high value.
     ways : tuple of tuple of Joint
         The same on the way from the lower to the upper confidence limit of the prior, and of the
-        purity, where these were estimated (at `pueval.comparison.shared_prior.PLACES`).
+        purity, where these were estimated (at `pueval.uncertainty.prior_profile.PLACES`).
     within : tuple of Joint
         The same for other priors and purities that are possible, where these are intervals.
     """

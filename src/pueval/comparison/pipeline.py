@@ -18,20 +18,20 @@ from pueval.comparison.joint_estimates import (
 )
 from pueval.comparison.paired import PairedRows
 from pueval.comparison.row_bootstrap import draw_rows, drawn_covariance
-from pueval.comparison.shared_prior import PLACES
 from pueval.core.average_precision import average_precision, average_precision_slope
 from pueval.core.curves import direct_auc, naive_auc
 from pueval.core.measures import AREAS, MEASURES
-from pueval.core.mixture import Mixture
-from pueval.evaluation.assumption_resampling import draw_resamples
+from pueval.core.mixture import Mixture, cap_prior
 from pueval.evaluation.assumptions import Assumptions
 from pueval.evaluation.estimates import BEST_MEASURES, best_value
 from pueval.evaluation.evaluate import ModelRates, build_evaluation, rate_thresholds
 from pueval.evaluation.evaluation import Evaluation
+from pueval.evaluation.evaluation_resamples import resample_evaluation
 from pueval.samples.threads import map_in_threads
-from pueval.thresholds.choosing import neighbors
+from pueval.thresholds.threshold_choice import neighbors
 from pueval.uncertainty.intervals import IntervalOptions
-from pueval.uncertainty.region import NODES, Region
+from pueval.uncertainty.prior_profile import PLACES
+from pueval.uncertainty.prior_region import NODES, Region
 from pueval.uncertainty.resampling import resample
 
 # Priors and purities within given intervals for which models are compared.
@@ -174,12 +174,12 @@ class Work:
             return ()
         now, estimate = self.mixture, self.assumptions.estimate
         if estimate is not None:
-            from pueval.priors._resampled_priors import limits
+            from pueval.priors._one_step_bootstrap import limits
 
             region = limits(estimate, self.options.level)
         elif self.assumptions.prior_follows_from is not None and self.assumptions.region is None:
             reach = self.options.reach * self.assumptions.prior_error(self.rows.counts[0])
-            ends = max(now.prior - reach, 0.0), min(now.prior + reach, now.purity * (1 - 1e-9))
+            ends = max(now.prior - reach, 0.0), cap_prior(now.prior + reach, now.purity)
             region = Region(ends, (now.purity, now.purity))
         else:
             return ()
@@ -233,7 +233,7 @@ class Work:
                 prevalence_varies=self.prevalence_varies,
             )
         else:
-            drawn = draw_resamples(
+            drawn = resample_evaluation(
                 ready.counts, ready.corners, self.assumptions, self.target, wanted, self.options
             )
         return build_evaluation(ready, self.options, drawn, threshold_chosen=model.chosen)

@@ -13,7 +13,7 @@ from pueval._typing import Array, Target
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import direct_auc
 from pueval.core.measures import Measure
-from pueval.core.mixture import Mixture, Mixtures
+from pueval.core.mixture import Mixture, Mixtures, cap_prior
 from pueval.core.rates import Shares, correct_shares, correct_steps
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
@@ -189,7 +189,8 @@ def _crossings(grid: Array, gaps: Array, gap: Callable[[float], float]) -> list[
 def possible_priors(counts: Sequence[Counts], mixture: Mixture) -> tuple[float, float]:
     """Return the priors from 0 to the largest that every ranking allows, or that is assumed."""
     most = min(largest_prior(one, purity=mixture.purity).prior for one in counts)
-    return 0.0, min(max(most, mixture.prior), mixture.purity * (1 - 1e-6))
+    # Measures at the end of the span are shown, so they must stay far from the pole.
+    return 0.0, cap_prior(max(most, mixture.prior), mixture.purity, 1e-6 * mixture.purity)
 
 
 def prior_span(mixture: Mixture, span: tuple[float, float]) -> tuple[float, float]:

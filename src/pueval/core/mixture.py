@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from pueval.core.sizes import SampleSizes
 from pueval.errors import InputError
 
 PriorSource = Literal["label_frequency", "prevalence"]
+# Smallest contrast of `cap_prior`, as a share of the purity.
+LEAST_CONTRAST = 1e-9
 
 
 def check_target(target: str) -> None:
@@ -367,6 +369,42 @@ def _need_unlabeled(counts: SampleSizes[float], name: str) -> None:
 def _tidy(prior: float) -> float:
     """Take a rounding error below zero as zero."""
     return 0.0 if -1e-12 < prior < 0 else prior
+
+
+@overload
+def cap_prior(prior: float, purity: float = 1.0, contrast: float | None = None) -> float: ...
+
+
+@overload
+def cap_prior(
+    prior: Array, purity: float | Array = 1.0, contrast: float | Array | None = None
+) -> Array: ...
+
+
+def cap_prior(prior: Any, purity: Any = 1.0, contrast: Any = None) -> Any:
+    """Keep the prior below the purity, where the correction is defined.
+
+    Parameters
+    ----------
+    prior : float or ndarray
+        Share of positives among the unlabeled rows.
+    purity : float or ndarray, default 1.0
+        Share of true positives among the labeled rows.
+    contrast : float or ndarray, optional
+        Smallest allowed purity − prior, in (0, purity]; by default `LEAST_CONTRAST` of the purity.
+
+    Returns
+    -------
+    float or ndarray
+
+    Examples
+    --------
+    >>> cap_prior(0.3), cap_prior(0.95, 0.9, contrast=0.1)
+    (0.3, 0.8)
+    """
+    largest = purity * (1 - LEAST_CONTRAST) if contrast is None else purity - contrast
+    capped = np.minimum(prior, largest)
+    return capped if isinstance(capped, np.ndarray) else float(capped)
 
 
 NAIVE = Mixture(0.0, 1.0)

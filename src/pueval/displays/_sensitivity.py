@@ -10,6 +10,7 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.core.measures import AREAS, find_measure
+from pueval.core.mixture import cap_prior
 from pueval.counts.counts import Counts
 from pueval.displays._evaluation_display import EvaluationDisplay
 from pueval.displays._legends import check_name, legend_entry, place_legend
@@ -19,7 +20,7 @@ from pueval.errors import InputError, require
 from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.measure_titles import TITLES
 from pueval.sensitivity.feasibility import largest_prior
-from pueval.sensitivity.grid import LEAST_PRIOR, SensitivityGrid
+from pueval.sensitivity.grid import LEAST_PRIOR, SHOWN_CONTRAST, SensitivityGrid
 from pueval.text.numbers import format_number
 
 if TYPE_CHECKING:
@@ -283,7 +284,7 @@ def _default_priors(counts: Counts, assumed: Sequence[float], points: int) -> Ar
     counts._check_nonempty()
     largest = 1.0 if not counts.n_unlabeled else largest_prior(counts).prior
     end = max(1.15 * largest, 1.1 * max(assumed), LEAST_PRIOR)
-    return np.linspace(0.0, min(end, 0.99), points)
+    return np.linspace(0.0, cap_prior(end, contrast=SHOWN_CONTRAST), points)
 
 
 def _default_purities(counts: Counts, assumed: Sequence[float], points: int) -> Array:

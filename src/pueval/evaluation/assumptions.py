@@ -9,10 +9,10 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, cast
 
 from pueval._typing import Range, Target
-from pueval.core.mixture import Mixture, PriorSource
+from pueval.core.mixture import Mixture, PriorSource, cap_prior
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.uncertainty.region import Region
+from pueval.uncertainty.prior_region import Region
 
 if TYPE_CHECKING:
     from pueval.priors import PriorEstimate
@@ -75,7 +75,7 @@ class Assumptions:
             prior + sign * reach * self.prior_error(counts, Mixture(prior, self.mixture.purity))
             for prior, sign in zip(region.prior, (-1, 1), strict=True)
         )
-        return Region((max(low, 0.0), min(high, region.purity[0] * (1 - 1e-9))), region.purity)
+        return Region((max(low, 0.0), cap_prior(high, region.purity[0])), region.purity)
 
     def prevalence_varies(self, target: Target) -> bool:
         """Whether the prevalence of the target varies with how many rows happen to be labeled.

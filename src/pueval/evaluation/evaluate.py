@@ -22,10 +22,10 @@ from pueval.core.rates import Rates, correct_steps, corrected_and_naive_rates
 from pueval.counts.arguments import check_threshold, read_counts
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
-from pueval.evaluation.assumption_resampling import draw_resamples
 from pueval.evaluation.assumptions import Assumptions, resolve_assumptions
 from pueval.evaluation.estimates import Estimate, best_value
 from pueval.evaluation.evaluation import Evaluation
+from pueval.evaluation.evaluation_resamples import resample_evaluation
 from pueval.evaluation.findings import (
     beyond_scores,
     clipped_values,
@@ -37,7 +37,7 @@ from pueval.evaluation.findings import (
 )
 from pueval.evaluation.operating_point import FixedThresholdIntervals, IntervalOf, OperatingPoint
 from pueval.samples.steps import Steps
-from pueval.thresholds.choosing import DEFAULT_BEST, ChosenThresholdIntervals, neighbors
+from pueval.thresholds.threshold_choice import DEFAULT_BEST, ChosenThresholdIntervals, neighbors
 from pueval.uncertainty.intervals import Interval, IntervalOptions
 from pueval.uncertainty.resampling import Resamples
 
@@ -168,7 +168,7 @@ def evaluate(
     drawn = None
     if options is not None:
         wanted = ready.threshold if threshold is not None else neighbors(counts, ready.threshold)
-        drawn = draw_resamples(counts, ready.corners, assumptions, target, wanted, options)
+        drawn = resample_evaluation(counts, ready.corners, assumptions, target, wanted, options)
     ev = build_evaluation(
         ready, options, drawn, assumptions.warnings, threshold_chosen=threshold is None
     )

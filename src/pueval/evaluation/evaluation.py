@@ -10,28 +10,28 @@ from typing import TYPE_CHECKING, Any
 from pueval._typing import Array, Target
 from pueval.core.curves import PrecisionRecallCurve, RocCurve, recover_roc_from_corners
 from pueval.core.measures import AREAS, Measure, find_measure, unknown_measure_error
-from pueval.core.mixture import NAIVE, Mixture
+from pueval.core.mixture import NAIVE, Mixture, cap_prior
 from pueval.core.rates import Rates, correct_steps, corrected_and_naive_rates
 from pueval.core.resolution import Resolution, resolution
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, UnknownMeasureError
 from pueval.evaluation import evaluation_text as presentation
-from pueval.evaluation.assumption_resampling import draw_resamples
 from pueval.evaluation.assumptions import Assumptions
 from pueval.evaluation.estimates import Best, Contingency, Estimate, best_value, estimate_frame
+from pueval.evaluation.evaluation_resamples import resample_evaluation
 from pueval.evaluation.operating_point import FixedThresholdIntervals, OperatingPoint
 from pueval.ranking import ranking_measures
 from pueval.samples.steps import Steps
 from pueval.sensitivity.bounds import BandMethod, Bounds, Reference, claesen_bounds
 from pueval.sensitivity.grid import SensitivityGrid, sensitivity_grid
 from pueval.sensitivity.labeling_bias import TippingPoint, labeling_bias_bounds, tipping_point
-from pueval.thresholds.choosing import choose, neighbors
 from pueval.thresholds.measure_curve import MeasureCurve, curve_thresholds, measure_curve
 from pueval.thresholds.rules import Rule, cost_rule, find_rule
+from pueval.thresholds.threshold_choice import choose, neighbors
 from pueval.uncertainty.bands import BandKind, CurveBand, precision_recall_band, roc_band
 from pueval.uncertainty.intervals import Interval, IntervalOptions
-from pueval.uncertainty.region import Region
+from pueval.uncertainty.prior_region import Region
 from pueval.uncertainty.resampling import Resamples
 
 if TYPE_CHECKING:
@@ -327,7 +327,7 @@ class Evaluation(Mapping[str, Estimate]):
     def _draw(self, threshold: float | Array) -> Resamples | None:
         if self.resampling is None:
             return None
-        return draw_resamples(
+        return resample_evaluation(
             self.counts, self._corners, self.assumptions, self.target, threshold, self.resampling
         )
 
@@ -479,7 +479,7 @@ class Evaluation(Mapping[str, Estimate]):
             prior = self.region.prior
         if self.prior_estimate is not None and self.prior_estimate.prior_interval is not None:
             low, high = self.prior_estimate.prior_interval
-            prior = (low, min(high, 1 - 1e-9))
+            prior = (low, cap_prior(high))
         return claesen_bounds(self.counts, prior=prior, level=level, band=band, reference=reference)
 
     def labeling_bias(self, bias: float) -> dict[str, tuple[float, float]]:

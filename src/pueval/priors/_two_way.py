@@ -6,13 +6,11 @@ from typing import Any
 
 from sklearn.base import clone
 
+from pueval.core.mixture import cap_prior
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._reduced import reduced
 from pueval.priors._score_estimator import ScorePriorEstimator
-
-# The two shares stay this far below 1, so that the prior stays below the purity.
-ROOM = 1e-9
 
 
 class TwoWay(ScorePriorEstimator):
@@ -91,15 +89,15 @@ class TwoWay(ScorePriorEstimator):
                     "Use it alone, or give one that takes labels as clean."
                 )
         self.prior_, self.purity_ = solve(
-            min(self.forward_.prior_, 1 - ROOM), min(self.backward_.prior_, 1 - ROOM)
+            cap_prior(self.forward_.prior_), cap_prior(self.backward_.prior_)
         )
         a, b = self.forward_.prior_interval_, self.backward_.prior_interval_
         if a is None or b is None:
             return
         # Prior and purity both rise with a and fall with b.
         # A lower limit of 1 would leave nothing to solve.
-        low = solve(min(a[0], 1 - ROOM), b[1])
-        high = solve(a[1], min(b[0], 1 - ROOM))
+        low = solve(cap_prior(a[0]), b[1])
+        high = solve(a[1], cap_prior(b[0]))
         self.prior_interval_ = (low[0], high[0])
         self.purity_interval_ = (low[1], high[1])
 

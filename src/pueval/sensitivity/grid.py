@@ -12,7 +12,7 @@ from pueval._typing import Array, Target
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import direct_auc, naive_auc
 from pueval.core.measures import AREAS, MEASURES, find_measure, unknown_measure_error
-from pueval.core.mixture import Mixture, Mixtures
+from pueval.core.mixture import Mixture, Mixtures, cap_prior
 from pueval.core.rates import correct_steps
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, require
@@ -26,7 +26,7 @@ SCORES = 2048
 # How many priors and purities are tabulated unless the caller says which.
 PRIORS, PURITIES = 61, 31
 # The contrast purity − prior below which a corrected value is only noise.
-LEAST_CONTRAST = 0.01
+SHOWN_CONTRAST = 0.01
 # Tables and pictures reach at least to this prior.
 LEAST_PRIOR = 0.002
 
@@ -99,12 +99,12 @@ def sensitivity_grid(
         raise InputError("there are no unlabeled rows, so there is no prior to vary.")
     prior = _axis("priors", priors, 0.0) if priors is not None else _own_priors(counts, assumed)
     purity = (
-        _axis("purities", purities, LEAST_CONTRAST)
+        _axis("purities", purities, SHOWN_CONTRAST)
         if purities is not None
         else _own_purities(assumed)
     )
     across, down = np.meshgrid(prior, purity)
-    known = down - across >= LEAST_CONTRAST
+    known = down - across >= SHOWN_CONTRAST
     value = np.full(across.shape, np.nan)
     function = _function(name, counts, target, threshold)
     value[known] = function(Mixtures(across[known], down[known]))
@@ -142,7 +142,7 @@ def _function(
 def _own_priors(counts: Counts, assumed: Mixture) -> Array:
     """From 0 to a little more than the data allow, or than was assumed."""
     most = max(1.15 * largest_prior(counts).prior, 1.5 * assumed.prior, LEAST_PRIOR)
-    return np.linspace(0.0, min(most, 1 - LEAST_CONTRAST), PRIORS)
+    return np.linspace(0.0, cap_prior(most, contrast=SHOWN_CONTRAST), PRIORS)
 
 
 def _own_purities(assumed: Mixture) -> Array:

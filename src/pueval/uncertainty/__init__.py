@@ -6,6 +6,6 @@ are known only within limits (`region`).
 """
 
 from pueval.uncertainty.bands import CurveBand
-from pueval.uncertainty.region import Region
+from pueval.uncertainty.prior_region import Region
 
 __all__ = ["CurveBand", "Region"]

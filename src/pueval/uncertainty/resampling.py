@@ -18,7 +18,7 @@ import numpy as np
 from pueval._typing import Array, Target
 from pueval.core.average_precision import average_precision
 from pueval.core.measures import MEASURES, ZERO, Measure
-from pueval.core.mixture import Mixture, Mixtures
+from pueval.core.mixture import Mixture, Mixtures, cap_prior
 from pueval.core.monotone import monotone_rates_by_threshold
 from pueval.core.rates import (
     Rates,
@@ -30,9 +30,9 @@ from pueval.core.rates import (
 )
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps
-from pueval.uncertainty.draws import Cells, draw
+from pueval.uncertainty.bootstrap_draws import Cells, draw
 from pueval.uncertainty.intervals import Interval, IntervalOptions, delong_standard_error, spread
-from pueval.uncertainty.region import Region, extremes
+from pueval.uncertainty.prior_region import Region, extremes
 
 # How much of the excess of a best value is in doubt; by simulation (tests/coverage).
 DOUBT = 1.5
@@ -99,15 +99,15 @@ class Resamples:
         positives, counts = self.cells.positives, self.counts
         assert positives is not None  # noqa: S101 - only asked for where propensities are known
         # Below 0, too: of draws around 0, half would lose what the others have.
-        prior = np.minimum((positives - counts.n_labeled) / counts.n_unlabeled, 1 - 1e-9)
+        prior = cap_prior((positives - counts.n_labeled) / counts.n_unlabeled)
         return Mixtures(prior[:, None], np.ones((prior.size, 1)))
 
     def varied_priors(self, error: float) -> Mixtures:
         """Return a prior for every draw that varies with a standard error, whatever is drawn."""
         rng = np.random.default_rng([self.options.seed, self.options.n_resamples])
         prior = self.mixture.prior + error * rng.normal(size=(self.options.n_resamples, 1))
-        most = self.mixture.purity * (1 - 1e-9)
-        return Mixtures(np.minimum(prior, most), np.full(prior.shape, self.mixture.purity))
+        prior = cap_prior(prior, self.mixture.purity)
+        return Mixtures(prior, np.full(prior.shape, self.mixture.purity))
 
     # ------------------------------------------------------------------ intervals
 

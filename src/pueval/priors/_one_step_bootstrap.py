@@ -13,17 +13,17 @@ from scipy.special import ndtri
 
 from pueval._typing import Array, Range
 from pueval.core.confidence import normal_quantile
-from pueval.core.mixture import Mixtures
+from pueval.core.mixture import Mixtures, cap_prior
 from pueval.core.rates import Shares
 from pueval.counts.counts import Counts
 from pueval.priors._estimation import PriorEstimate
 from pueval.priors._tilt import STARTS
 from pueval.priors._tilt_likelihood import CERTAIN, TiltLikelihood
-from pueval.uncertainty.draws import Cells
-from pueval.uncertainty.region import Region
+from pueval.uncertainty.bootstrap_draws import Cells
+from pueval.uncertainty.prior_region import Region
 
 # Labeled rows hold at least this much more positives than unlabeled ones, in every draw.
-LEAST_CONTRAST = 1e-3
+RESAMPLED_CONTRAST = 1e-3
 
 
 def draw_mixtures(estimate: PriorEstimate, counts: Counts, cells: Cells) -> Mixtures:
@@ -37,8 +37,8 @@ def draw_mixtures(estimate: PriorEstimate, counts: Counts, cells: Cells) -> Mixt
         scale = np.where(places < 0, middle - low, high - middle) / reach
         shares.append(np.clip(middle + scale * places, 0.0, 1.0))
     prior, purity = shares
-    purity = np.maximum(purity, LEAST_CONTRAST)
-    prior = np.minimum(prior, purity - LEAST_CONTRAST)
+    purity = np.maximum(purity, RESAMPLED_CONTRAST)
+    prior = cap_prior(prior, purity, RESAMPLED_CONTRAST)
     return Mixtures(prior[:, None], purity[:, None])
 
 
@@ -52,9 +52,9 @@ def limits(estimate: PriorEstimate, level: float) -> Region:
         return max(middle - wider * (middle - low), 0.0), min(middle + wider * (high - middle), 1.0)
 
     prior, purity = stretched("prior"), stretched("purity")
-    contrast = min(LEAST_CONTRAST, (estimate.purity - estimate.prior) / 2)
+    contrast = min(RESAMPLED_CONTRAST, (estimate.purity - estimate.prior) / 2)
     purity = max(purity[0], estimate.prior + contrast), purity[1]
-    return Region((prior[0], min(prior[1], purity[0] - contrast)), purity)
+    return Region((prior[0], cap_prior(prior[1], purity[0], contrast)), purity)
 
 
 def _places(estimate: PriorEstimate, counts: Counts, cells: Cells) -> tuple[Array, Array]:

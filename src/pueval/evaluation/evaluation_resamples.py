@@ -10,7 +10,7 @@ from pueval.uncertainty.intervals import IntervalOptions
 from pueval.uncertainty.resampling import Resamples, resample
 
 
-def draw_resamples(
+def resample_evaluation(
     counts: Counts,
     corners: Steps,
     assumptions: Assumptions,
@@ -39,7 +39,7 @@ def draw_resamples(
         prevalence_varies=options.variance == "sampling" and assumptions.prevalence_varies(target),
     )
     if assumptions.estimate is not None:
-        from pueval.priors._resampled_priors import draw_mixtures, limits
+        from pueval.priors._one_step_bootstrap import draw_mixtures, limits
 
         mixtures = draw_mixtures(assumptions.estimate, counts, drawn.cells)
         return drawn.with_uncertain(mixtures, limits(assumptions.estimate, options.level))

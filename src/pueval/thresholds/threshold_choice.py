@@ -22,7 +22,7 @@ from pueval.counts.counts import Counts
 from pueval.errors import UnreachableError
 from pueval.thresholds.rules import Rule, best_rule
 from pueval.uncertainty.intervals import Interval, spread
-from pueval.uncertainty.region import extremes
+from pueval.uncertainty.prior_region import extremes
 from pueval.uncertainty.resampling import Resamples
 
 # The measure whose best threshold is the default.
