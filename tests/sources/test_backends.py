@@ -245,8 +245,8 @@ class TestBins:
         assert counts == weighted.to_bins(8)
 
     def test_automatic(self, make, monkeypatch, request):
-        monkeypatch.setattr("pueval.sources.bin_choice.EXACT_ROWS", 100)
-        monkeypatch.setattr("pueval.sources.queries.DEFAULT_BINS", 64)
+        monkeypatch.setattr("pueval.samples.bins.EXACT_ROWS", 100)
+        monkeypatch.setattr("pueval.samples.bins.DEFAULT_BINS", 64)
         data = rows()
         data["a"] = np.round(data["a"], 1)
         frame = make(split(data, [200]))

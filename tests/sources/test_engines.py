@@ -13,7 +13,7 @@ import pytest
 
 from pueval import BinnedScoresWarning, Counts, InputError, evaluate, tally
 from pueval.commands.app import run
-from pueval.sources.paths import find
+from pueval.sources.paths import locate
 from tests.sources.backends import need, need_java
 
 # Tornado leaves sockets to the garbage collector while it looks for a free port.
@@ -296,8 +296,8 @@ class TestBatches:
     @pytest.mark.parametrize("name", ["x.csv", "x.parquet"])
     def test_automatic(self, data, tmp_path, monkeypatch, name):
         """Rows are kept until there are too many of them; then all of them are put into bins."""
-        monkeypatch.setattr("pueval.sources.bin_choice.EXACT_ROWS", 5000)
-        monkeypatch.setattr("pueval.sources.accumulate.DEFAULT_BINS", 128)
+        monkeypatch.setattr("pueval.samples.bins.EXACT_ROWS", 5000)
+        monkeypatch.setattr("pueval.samples.bins.DEFAULT_BINS", 128)
         rng = np.random.default_rng(0)
         many = pd.concat([data] * 20).assign(b=rng.random(10_000))
         path = write(many, tmp_path / name)
@@ -337,7 +337,7 @@ class TestPlaces:
     )
     def test_addresses(self, text, match):
         with pytest.raises(InputError, match=match):
-            find(text)
+            locate(text)
 
     def test_tables(self, data, tmp_path):
         path = tmp_path / "file.db"
@@ -355,12 +355,12 @@ class TestPlaces:
             Counts.from_file(f"duckdb:///{sqlite}?table=x", label="label", score="a")
 
     def test_remote(self):
-        place = find("s3://bucket/day=1/x.parquet", remote=True)
+        place = locate("s3://bucket/day=1/x.parquet", remote=True)
         assert (place.format, place.files) == ("parquet", ("s3://bucket/day=1/x.parquet",))
-        assert find("s3://bucket/scores/", remote=True).format == "parquet"
-        assert find("hdfs://host/x.csv", remote=True).format == "csv"
+        assert locate("s3://bucket/scores/", remote=True).format == "parquet"
+        assert locate("hdfs://host/x.csv", remote=True).format == "csv"
         with pytest.raises(InputError, match="there is no file"):
-            find("s3://bucket/x.parquet")
+            locate("s3://bucket/x.parquet")
 
     def test_engines(self, data, tmp_path):
         path = write(data, tmp_path / "x.csv")

@@ -40,8 +40,8 @@ from pueval.comparison.comparison_text import (
 from pueval.comparison.paired import check_names
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES
 from pueval.sources.columns import Columns
-from pueval.sources.file_rows import KINDS, read_rows
-from pueval.sources.labels import LabelValues
+from pueval.sources.files import read_rows
+from pueval.sources.labels import KIND_CODES, LabelValues
 
 
 def compare_command(
@@ -110,7 +110,7 @@ def compare_command(
     assumed = shares(prior, prevalence, label_frequency, purity)
     labels = LabelValues(positive, unlabeled, negative)
     rows = read_rows(file, Columns(label, tuple(score), weight), labels=labels)
-    known_positive, not_labeled, known_negative = KINDS.kinds
+    known_positive, not_labeled, known_negative = KIND_CODES.values
     comparison = compare(
         rows.kind,
         zip(score, rows.scores, strict=True),

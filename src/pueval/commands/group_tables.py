@@ -15,8 +15,8 @@ from pueval.groups.group_evaluation import GroupEvaluation
 from pueval.groups.group_text import MOST, marks, table
 from pueval.sources.arrays import read_arrays
 from pueval.sources.columns import Columns as Wanted
-from pueval.sources.file_rows import KINDS, read_rows
-from pueval.sources.labels import LabelValues
+from pueval.sources.files import read_rows
+from pueval.sources.labels import KIND_CODES, LabelValues
 from pueval.text.numbers import format_level
 
 # Labels, scores, groups and weights.
@@ -61,7 +61,7 @@ def evaluate_groups(
 
     def one(columns: Columns, assumed: dict[str, Any]) -> GroupEvaluation:
         kind, score, by, weight = columns
-        positive, unlabeled, negative = KINDS.kinds
+        positive, unlabeled, negative = KIND_CODES.values
         return evaluate_by(
             kind,
             score,
@@ -89,7 +89,7 @@ def evaluate_groups(
 
 def _naive_auc(columns: Columns) -> float:
     kind, score, _, weight = columns
-    counts = Counts(*read_arrays(kind, score, sample_weight=weight, labels=KINDS))
+    counts = Counts(*read_arrays(kind, score, sample_weight=weight, labels=KIND_CODES))
     counts._check_nonempty()
     return naive_auc(counts, counts._roc_corners())
 

@@ -9,7 +9,8 @@ from typing import Any, Literal
 from pueval.counts.counts import Counts
 from pueval.counts.tally import tally
 from pueval.errors import InputError
-from pueval.sources.bin_choice import Bins, Engine
+from pueval.samples.bins import Bins
+from pueval.sources.columns import Engine
 from pueval.sources.paths import SUFFIXES
 from pueval.sources.storage import is_counts_file, is_damaged, saved_name
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 from cyclopts import Group, Parameter, Token
 
 from pueval.errors import InputError
-from pueval.sources.bin_choice import Engine
+from pueval.sources.columns import Engine
 
 COLUMNS = Group("Columns", sort_key=1)
 ASSUMPTIONS = Group(

@@ -9,7 +9,7 @@ from typing import Any
 from pueval import __version__
 from pueval._writing import is_device, open_atomic
 from pueval.errors import InputError
-from pueval.sources.paths import find
+from pueval.sources.paths import locate
 
 # How files begin that such an output may replace.
 BEGINNINGS = {"--json": b"{", "--html": b"<!doctype html"}
@@ -41,7 +41,7 @@ def check_outputs(file: str, outputs: dict[str, str | None]) -> None:
     }
     if not wanted:
         return
-    read = {Path(one).resolve() for one in find(file, remote=True).files}
+    read = {Path(one).resolve() for one in locate(file, remote=True).files}
     for option, path in wanted.items():
         if path in read:
             raise InputError(

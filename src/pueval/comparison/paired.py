@@ -16,15 +16,15 @@ from pueval.errors import InputError
 from pueval.samples.sample import make_sample, make_weighted_sample
 from pueval.samples.threads import map_in_threads
 from pueval.sources.arrays import (
+    all_finite,
     as_scores,
     as_weights,
-    bad_scores,
-    check_order,
-    finite,
+    bad_scores_error,
+    check_same_order,
     label_kinds,
     one_column,
 )
-from pueval.sources.labels import LabelValues, missing
+from pueval.sources.labels import LabelValues, missing_error
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,10 +107,10 @@ def read_paired(y: Any, scores: Any, *, sample_weight: Any, labels: LabelValues)
             "compare pairs the models row by row, and Counts have forgotten the rows. Give the "
             "labels and scores as arrays."
         )
-    check_order(
+    check_same_order(
         {"y": y, "sample_weight": sample_weight, **{f"scores[{k!r}]": one for k, one in columns}}
     )
-    check_order({"y": y, "scores": scores})
+    check_same_order({"y": y, "scores": scores})
     y = one_column(y, "y")
     given = {name: _score(name, score) for name, score in columns}
     _check_lengths(y, given)
@@ -158,7 +158,7 @@ def _columns(scores: Any) -> list[tuple[str, Any]]:
         pairs = []
         for name in frame.columns:
             if lost := frame[name].null_count():
-                raise missing(f"score of model {name!r}", int(lost))
+                raise missing_error(f"score of model {name!r}", int(lost))
             pairs.append((name, frame[name].to_numpy()))
     elif isinstance(scores, Iterable) and not isinstance(scores, str | np.ndarray | Counts):
         pairs = list(scores)
@@ -244,6 +244,6 @@ def _counts(score: Array, places: tuple[Array, ...], weights: list[Array] | None
             samples.append(make_sample(score[where]))
         else:
             samples.append(make_weighted_sample(score[where], weights[kind]))
-    if not all(map(finite, samples)):
-        raise bad_scores(score)
+    if not all(map(all_finite, samples)):
+        raise bad_scores_error(score)
     return Counts(*samples)

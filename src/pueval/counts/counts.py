@@ -12,12 +12,19 @@ import numpy as np
 from pueval._typing import Array
 from pueval.errors import BinnedScoresWarning, InputError
 from pueval.samples import steps as views
-from pueval.samples.bins import Binning, add_binned, bin_samples, check_bins
+from pueval.samples.bins import (
+    BinnedSamples,
+    Binning,
+    Bins,
+    add_binned,
+    bin_samples,
+    check_bins,
+    check_bins_choice,
+)
 from pueval.samples.sample import EMPTY, Sample, SortedChunk
 from pueval.samples.steps import Steps
 from pueval.sources.arrays import one_column, read_arrays
-from pueval.sources.bin_choice import Bins, Counted, Engine, check_choice
-from pueval.sources.columns import Columns
+from pueval.sources.columns import Columns, Engine
 from pueval.sources.labels import LabelValues
 from pueval.sources.propensities import represented
 
@@ -171,7 +178,7 @@ class Counts:
         from pueval.sources.frames import read_frame
 
         labels = LabelValues(pos_label, unlabeled_label, negative_label)
-        choice = check_choice(bins)
+        choice = check_bins_choice(bins)
         return cls._from_counted(
             read_frame(
                 frame,
@@ -236,7 +243,7 @@ class Counts:
         """
         from pueval.sources.files import read_files
 
-        choice = check_choice(bins)
+        choice = check_bins_choice(bins)
         tallies = read_files(
             path,
             Columns(label, (score,), sample_weight),
@@ -357,7 +364,7 @@ class Counts:
         return cls(EMPTY, EMPTY, EMPTY)
 
     @classmethod
-    def _from_counted(cls, counted: Counted, asked: Bins) -> Counts:
+    def _from_counted(cls, counted: BinnedSamples, asked: Bins) -> Counts:
         """Make Counts of what was counted; say so if scores were put into bins unasked."""
         samples, binning = counted
         counts = cls(*samples, _binning=binning)

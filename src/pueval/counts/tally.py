@@ -8,8 +8,8 @@ from typing import Any
 
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.sources.bin_choice import Bins, Engine, check_choice
-from pueval.sources.columns import Columns
+from pueval.samples.bins import Bins, check_bins_choice
+from pueval.sources.columns import Columns, Engine
 from pueval.sources.labels import LabelValues
 
 
@@ -73,7 +73,7 @@ def tally(
     groups = (by,) if isinstance(by, str) else tuple(by)
     columns = Columns(label, names, sample_weight, groups)
     labels = LabelValues(pos_label, unlabeled_label, negative_label)
-    choice = check_choice(bins)
+    choice = check_bins_choice(bins)
     if isinstance(source, str | os.PathLike):
         from pueval.sources.files import read_files
 

@@ -32,7 +32,7 @@ from pueval.groups.group_priors import (
 from pueval.groups.row_blocks import RowBlock, block_of, sort_block, split_into_blocks
 from pueval.groups.unclipped_estimates import UnclippedEstimates, estimate_groups
 from pueval.samples.threads import available_cores
-from pueval.sources.arrays import as_scores, as_weights, check_order, equal_labels, one_column
+from pueval.sources.arrays import as_scores, as_weights, check_same_order, equal_labels, one_column
 from pueval.sources.labels import LabelValues
 
 # Rows that a group needs, of each of two kinds, for an estimate that says more than its limits do.
@@ -231,13 +231,13 @@ def _sorted(
     y: Any, score: Any, by: Any, sample_weight: Any, labels: LabelValues, *, progress: bool | None
 ) -> tuple[list[RowBlock], list[Any]]:
     """Sort the rows by group and score; labels, scores and weights have been checked."""
-    check_order({"y": y, "by": by})
+    check_same_order({"y": y, "by": by})
     y, score = one_column(y, "y"), as_scores(one_column(score, "score"))
     sample_weight = (
         None if sample_weight is None else as_weights(one_column(sample_weight, "sample_weight"))
     )
     kind = np.zeros(y.size, dtype=np.int8)
-    for number, value in enumerate(labels.kinds):
+    for number, value in enumerate(labels.values):
         if number and value is not None:
             kind[equal_labels(y, value)] = number
     names, code = encode_groups(by, y.size)

@@ -9,7 +9,7 @@ import numpy as np
 from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.sources.arrays import one_column
-from pueval.sources.labels import is_missing, missing
+from pueval.sources.labels import is_missing, missing_error
 
 # Whole numbers that span no more than this many times the rows are looked up, not sorted.
 SPAN = 4
@@ -129,4 +129,4 @@ def _hashable(value: Any) -> bool:
 
 def _refuse(rows: int) -> None:
     if rows:
-        raise missing("group", rows)
+        raise missing_error("group", rows)

@@ -15,7 +15,7 @@ from pueval.core.rates import Rates, correct_steps
 from pueval.errors import InputError, UndefinedMeasureWarning
 from pueval.evaluation.estimates import Contingency
 from pueval.metrics._arguments import How, clipped, read, spelled_out
-from pueval.sources.arrays import check_order, equal_labels, one_column, refuse_missing
+from pueval.sources.arrays import check_same_order, equal_labels, one_column, refuse_missing
 
 ZeroDivision = float | Literal["warn"]
 Normalize = Literal["true", "pred", "all"] | None
@@ -40,7 +40,7 @@ class PredictionMetric(Protocol):
 
 def _rates(y_true: Any, y_pred: Any, prior: float, **how: Unpack[How]) -> Rates:
     """Correct the rates of predictions: the score is 1 where the positive class is predicted."""
-    check_order({"y_true": y_true, "y_pred": y_pred})
+    check_same_order({"y_true": y_true, "y_pred": y_pred})
     score = predicted_positive(y_pred, how)
     counts, mixture, target = read(y_true, score, prior, **how)
     return correct_steps(counts, counts.at(1.0), mixture, target)

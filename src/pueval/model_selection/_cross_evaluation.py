@@ -29,7 +29,7 @@ from pueval.model_selection._out_of_fold import (
     ranks_in_folds,
 )
 from pueval.model_selection._splits import Splits
-from pueval.sources.arrays import check_order, label_kinds
+from pueval.sources.arrays import check_same_order, label_kinds
 from pueval.sources.labels import LabelValues
 
 # What an evaluation of one repeat shares with that of all together.
@@ -150,7 +150,7 @@ def evaluate_cv(
         "unlabeled_label": unlabeled_label,
         "negative_label": negative_label,
     }
-    check_order({"y": y, "X": X, "groups": groups})
+    check_same_order({"y": y, "X": X, "groups": groups})
     kind = label_kinds(y, LabelValues(*labels.values()))
     asked = choose_method(estimator, method)
     # Ranks stand for the scores that there are not yet.

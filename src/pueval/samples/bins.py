@@ -14,7 +14,7 @@ exact. What is lost is the order of rows inside wide bins.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from pueval.samples.sample import Samples, make_sample
 
 # Bins between a score and twice it, where nobody asked for a number.
 DEFAULT_BINS = 4096
+# With "auto", more scores than this (rows times score columns) are binned: one by one they would
+# take more than a gigabyte of memory.
+EXACT_ROWS = 50_000_000
 MOST_BINS = 2**20
 # Scores nearer to zero than this share two bins, one on each side; so do those beyond its inverse.
 # It keeps clear of the ends of floating-point numbers, where arithmetic in engines overflows.
@@ -31,6 +34,9 @@ TINY = 2.0**-900
 HUGE = 2.0**900
 LOWEST = -np.finfo(np.float64).max
 MANTISSA = 52
+
+Bins = int | Literal["auto"] | None
+"""Bins between a score and twice it; None keeps every score; "auto" bins large data only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +55,10 @@ class Binning:
     wide: Array
 
 
+BinnedSamples = tuple[Samples, Binning | None]
+"""The three samples, and their binning if their scores are binned."""
+
+
 def check_bins(bins: Any) -> int:
     """Return a number of bins, or say which there can be."""
     if (
@@ -62,6 +72,20 @@ def check_bins(bins: Any) -> int:
             f"to {MOST_BINS:,}; got {bins!r}. {DEFAULT_BINS:,} is a good choice."
         )
     return int(bins)
+
+
+def check_bins_choice(bins: Any) -> Bins:
+    """Return a valid argument ``bins``: a number of bins, None or "auto"."""
+    if bins is None or (isinstance(bins, str) and bins == "auto"):
+        return bins  # type: ignore[return-value]
+    return check_bins(bins)
+
+
+def resolve_bins(bins: Bins, n_scores: int) -> int | None:
+    """Return the number of bins for some number of scores; None if every score is kept."""
+    if bins == "auto":
+        return DEFAULT_BINS if n_scores > EXACT_ROWS else None
+    return bins
 
 
 def shift(bins: int) -> int:

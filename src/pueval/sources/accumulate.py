@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from pueval._typing import Array
-from pueval.samples.bins import DEFAULT_BINS, add_binned
+from pueval.samples.bins import BinnedSamples, Bins, add_binned, resolve_bins
 from pueval.samples.histogram import Histogram, RowKinds
-from pueval.sources import bin_choice as limits
 from pueval.sources.arrays import EXACT, read_arrays
-from pueval.sources.bin_choice import Bins, Counted
 from pueval.sources.labels import LabelValues
 
 Batch = tuple[RowKinds, Array, list[Array], Array | None]
@@ -53,11 +51,9 @@ class Accumulator:
         self._histograms: list[Histogram] = []
 
     @property
-    def pours(self) -> bool:
-        """Whether rows go into histograms."""
-        if self.bins == "auto":
-            return max(self.rows, self.expected) * self.n_scores > limits.EXACT_ROWS
-        return self.bins is not None
+    def histogram_bins(self) -> int | None:
+        """Bins of the histograms that rows go into; None while every row is kept."""
+        return resolve_bins(self.bins, max(self.rows, self.expected) * self.n_scores)
 
     def another(self) -> Accumulator:
         """Return an empty one for other rows of the same place."""
@@ -71,7 +67,7 @@ class Accumulator:
 
     def add(self, y: Array, scores: list[Array], sample_weight: Array | None) -> bool:
         """Take rows without missing values; say whether labels are known and scores finite."""
-        kinds = RowKinds.of(y, self.labels.kinds)
+        kinds = RowKinds.of(y, self.labels.values)
         if kinds is None:
             return False
         self.rows += len(y)
@@ -83,16 +79,15 @@ class Accumulator:
                 np.all(sample_weight == np.floor(sample_weight))
             )
         self._kept.append((kinds, y, scores, sample_weight))
-        if self.pours:
-            return self._pour()
+        if (bins := self.histogram_bins) is not None:
+            return self._pour(bins)
         return all(map(_finite, scores))
 
-    def _pour(self) -> bool:
+    def _pour(self, bins: int) -> bool:
         """Put what was kept into histograms; say whether scores are finite."""
         while self._kept:
             kinds, _, scores, sample_weight = self._kept.pop()
             if not self._histograms:
-                bins = self.bins if isinstance(self.bins, int) else DEFAULT_BINS
                 weighted = sample_weight is not None and sample_weight.dtype.kind == "f"
                 self._histograms = [Histogram(bins, weighted=weighted) for _ in scores]
             for histogram, score in zip(self._histograms, scores, strict=True):
@@ -100,7 +95,7 @@ class Accumulator:
                     return False
         return True
 
-    def result(self) -> list[Counted]:
+    def result(self) -> list[BinnedSamples]:
         """Return what was counted for each score column."""
         if self._histograms:
             return [histogram.result(whole=self._whole) for histogram in self._histograms]
@@ -130,7 +125,7 @@ class Accumulator:
         return labels, numbers[:-1], numbers[-1]
 
 
-def combine(parts: list[list[Counted]], bins: Bins) -> list[Counted]:
+def combine(parts: list[list[BinnedSamples]], bins: Bins) -> list[BinnedSamples]:
     """Add what was counted apart; scores that each have a bin of their own are not binned."""
     total = parts[0]
     for part in parts[1:]:

@@ -19,7 +19,13 @@ from pueval.samples.sample import (
     make_weighted_sample,
 )
 from pueval.samples.threads import available_cores, map_in_threads
-from pueval.sources.labels import LabelValues, infinite, is_missing, missing, missing_labels
+from pueval.sources.labels import (
+    LabelValues,
+    infinite_error,
+    is_missing,
+    missing_error,
+    missing_labels_error,
+)
 
 # Arrays shorter than this are sorted on one core: starting a thread costs more than it saves.
 THREADED_ROWS = 500_000
@@ -37,7 +43,7 @@ FloatType = type[np.floating[Any]]
 
 def read_arrays(y: Any, score: Any, *, labels: LabelValues, sample_weight: Any = None) -> Samples:
     """Sort the scores of labeled, unlabeled and known negative rows apart."""
-    check_order({"y": y, "score": score, "sample_weight": sample_weight})
+    check_same_order({"y": y, "score": score, "sample_weight": sample_weight})
     y = one_column(y, "y")
     score = check_scores(one_column(score, "score"))
     sample_weight = (
@@ -66,11 +72,11 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, sample_weight: Any =
     samples: list[Samples] = []
     for part in map_in_threads(read, range(parts)):
         if part is None:
-            raise _bad_labels(y, labels)
+            raise _bad_labels_error(y, labels)
         samples.append(part)
     labeled, unlabeled, negative = (sum((s[kind] for s in samples), EMPTY) for kind in range(3))
-    if not all(map(finite, (labeled, unlabeled, negative))):
-        raise bad_scores(score)
+    if not all(map(all_finite, (labeled, unlabeled, negative))):
+        raise bad_scores_error(score)
     # The few labeled scores are the thresholds of everything: one sorted chunk serves them best.
     return labeled.merged(), unlabeled, negative
 
@@ -93,7 +99,7 @@ def _read(
         rows = slice(start, start + BLOCK)
         block = padded[rows]
         block[:] = score[rows]
-        index = np.flatnonzero(~equal_labels(y[rows], labels.kinds[usual]))
+        index = np.flatnonzero(~equal_labels(y[rows], labels.values[usual]))
         if index.size:
             others, values = _masks(y[rows][index], labels), block[index]
             if sum(map(np.count_nonzero, others)) != index.size:
@@ -123,7 +129,7 @@ def _masks(y: Array, labels: LabelValues) -> list[Array]:
     """Tell which rows are labeled, unlabeled and negative."""
     return [
         np.zeros(len(y), dtype=bool) if value is None else equal_labels(y, value)
-        for value in labels.kinds
+        for value in labels.values
     ]
 
 
@@ -151,15 +157,15 @@ def label_kinds(y: Any, labels: LabelValues) -> Array:
     y = one_column(y, "y")
     refuse_missing_labels(y, labels)
     kinds = np.full(len(y), -1, dtype=np.int8)
-    for kind, value in enumerate(labels.kinds):
+    for kind, value in enumerate(labels.values):
         if value is not None:
             kinds[equal_labels(y, value)] = kind
     if (kinds < 0).any():
-        raise _bad_labels(y, labels)
+        raise _bad_labels_error(y, labels)
     return kinds
 
 
-def check_order(columns: Mapping[str, Any]) -> None:
+def check_same_order(columns: Mapping[str, Any]) -> None:
     """Refuse pandas objects that have the same rows in different orders: values go by place."""
     indexed = [
         (name, values.index)
@@ -185,7 +191,7 @@ def check_order(columns: Mapping[str, Any]) -> None:
 def one_column(values: Any, name: str) -> Array:
     """Return a one-dimensional array; one column of a matrix is fine, more are not."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
-        raise missing(name, int(np.ma.getmaskarray(values).sum()))
+        raise missing_error(name, int(np.ma.getmaskarray(values).sum()))
     array = np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -242,7 +248,7 @@ def as_weights(sample_weight: Array) -> Array:
         sample_weight = sample_weight.astype(np.float64, copy=False)
         bad = int(np.count_nonzero(~np.isfinite(sample_weight)))
         if bad:
-            raise missing("or infinite weight", bad)
+            raise missing_error("or infinite weight", bad)
     else:
         check_total(sample_weight.sum(dtype=np.float64))
         sample_weight = sample_weight.astype(np.int64, copy=False)
@@ -264,15 +270,19 @@ def check_total(total: float) -> None:
         )
 
 
-def finite(kind: Sample) -> bool:
+def all_finite(kind: Sample) -> bool:
     """NaN and +inf sort to the end and −inf to the front, so the ends tell for all."""
     return all(np.isfinite(c.values[0]) and np.isfinite(c.values[-1]) for c in kind.chunks)
 
 
-def bad_scores(score: Array) -> InputError:
+def bad_scores_error(score: Array) -> InputError:
     """Return the error for scores that are missing or infinite."""
     lost = int(np.count_nonzero(np.isnan(score)))
-    return missing("score", lost) if lost else infinite("score", int(np.isinf(score).sum()))
+    return (
+        missing_error("score", lost)
+        if lost
+        else infinite_error("score", int(np.isinf(score).sum()))
+    )
 
 
 def missing_rows(y: Array) -> Array:
@@ -288,23 +298,23 @@ def refuse_missing(y: Array, what: str) -> None:
     """Refuse missing values."""
     lost = int(missing_rows(y).sum())
     if lost:
-        raise missing(what, lost)
+        raise missing_error(what, lost)
 
 
 def refuse_missing_labels(y: Array, labels: LabelValues) -> None:
     """Refuse missing labels in an array of objects, unless they mean something."""
     if y.dtype.kind == "O" and not labels.takes_missing and (lost := missing_rows(y)).any():
-        raise missing_labels(int(lost.sum()))
+        raise missing_labels_error(int(lost.sum()))
 
 
-def _bad_labels(y: Array, labels: LabelValues) -> InputError:
+def _bad_labels_error(y: Array, labels: LabelValues) -> InputError:
     lost = int(missing_rows(y).sum())
     if lost and not labels.takes_missing:
-        return missing_labels(lost)
+        return missing_labels_error(lost)
     known = np.zeros(len(y), dtype=bool)
-    for value in labels.kinds:
+    for value in labels.values:
         if value is not None:
             known |= equal_labels(y, value)
     strange = y[~known]
     found = sorted(set(strange.tolist()), key=str)
-    return labels.unknown(found, len(strange))
+    return labels.unrecognized_error(found, len(strange))

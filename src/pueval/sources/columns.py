@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from pueval.errors import InputError
+from pueval.samples.bins import BinnedSamples
+
+Engine = Literal["duckdb", "polars", "dask", "spark"]
+"""What can read files."""
+
+Tallies = dict[tuple[Hashable, ...], dict[str, BinnedSamples]]
+"""For each group (the values of its columns; empty without groups), the rows of each score."""
 
 # What stands in a name for bytes that are no text.
 UNREADABLE = "\ufffd"

@@ -12,14 +12,14 @@ from typing import Any
 
 from pueval.errors import InputError, require
 from pueval.sources.columns import check_column
-from pueval.sources.paths import Place
+from pueval.sources.paths import DataLocation
 from pueval.sources.sql import NULLS, file_names, quoted, text_literal
 
 # How much of another library's words is passed on.
 LONGEST = 300
 
 
-def unreadable(path: str, error: Exception) -> InputError:
+def unreadable_error(path: str, error: Exception) -> InputError:
     """Return the error for files that are not what they should be."""
     said = " ".join(str(error).split())
     if re.search(r"unicode|utf-?8", said, re.IGNORECASE):
@@ -32,7 +32,7 @@ def unreadable(path: str, error: Exception) -> InputError:
     return InputError(f"{path} could not be read as a table: {reason.rstrip('.')}.")
 
 
-def read_table(connection: Any, place: Place, names: Sequence[str]) -> Any:
+def read_table(connection: Any, place: DataLocation, names: Sequence[str]) -> Any:
     """Return all columns of Parquet or Arrow files or of a database's table."""
     if place.format == "duckdb":
         return _database_table(connection, place)
@@ -44,7 +44,7 @@ def read_table(connection: Any, place: Place, names: Sequence[str]) -> Any:
                 list(place.files), format="ipc", partitioning=hive, partition_base_dir=place.folder
             )
         except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
-            raise unreadable(place.text, error) from None
+            raise unreadable_error(place.text, error) from None
         return connection.from_arrow(files)
     hive = "true" if folders_are_columns(place, names) else "false"
     return connection.sql(
@@ -53,7 +53,7 @@ def read_table(connection: Any, place: Place, names: Sequence[str]) -> Any:
     )
 
 
-def folders_are_columns(place: Place, names: Sequence[str]) -> bool:
+def folders_are_columns(place: DataLocation, names: Sequence[str]) -> bool:
     """Whether some wanted columns of Parquet files are names of folders, such as ``day=3``.
 
     Engines take every folder of a path for a column, and prefer it to that of the file. So they
@@ -65,7 +65,7 @@ def folders_are_columns(place: Place, names: Sequence[str]) -> bool:
         try:
             header = parquet.read_schema(file).names
         except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
-            raise unreadable(file, error) from None
+            raise unreadable_error(file, error) from None
         for name in names:
             check_unique(name, header, file)
         own.update(header)
@@ -82,7 +82,7 @@ def folders_are_columns(place: Place, names: Sequence[str]) -> bool:
     return True
 
 
-def _database_table(connection: Any, place: Place) -> Any:
+def _database_table(connection: Any, place: DataLocation) -> Any:
     connection.execute(f"ATTACH {text_literal(place.files[0])} AS source (READ_ONLY)")
     name = str(place.table)
     there = connection.execute(
@@ -118,7 +118,7 @@ def csv_header(file: str, label: str) -> tuple[str, tuple[str, ...]]:
         with opener(file, "rt", encoding="utf-8-sig", errors="replace", newline="") as stream:
             header = stream.readline().rstrip("\r\n")
     except (OSError, EOFError, zlib.error) as error:
-        raise unreadable(file, error) from None
+        raise unreadable_error(file, error) from None
     if start == b"PK\x03\x04":
         raise InputError(f"{file} is a spreadsheet or another archive. Save it as CSV.")
     if start[:2] in {b"\xff\xfe", b"\xfe\xff"}:
@@ -153,7 +153,7 @@ def _partition(file: str, folder: str | None) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, mark, value in pairs if mark)
 
 
-def read_csv_files(connection: Any, place: Place, wanted: dict[str, tuple[str, str]]) -> Any:
+def read_csv_files(connection: Any, place: DataLocation, wanted: dict[str, tuple[str, str]]) -> Any:
     """Return the wanted columns of CSV files, as text.
 
     Files may have their columns in different orders; those with the same header are one query.

@@ -16,13 +16,18 @@ from pueval.errors import InputError, require
 from pueval.samples.threads import available_cores
 from pueval.sources.arrays import EXACT
 from pueval.sources.columns import Columns
-from pueval.sources.duckdb_files import pick_columns, read_csv_files, read_table, unreadable
-from pueval.sources.labels import NO_LABEL, UNKNOWN, LabelValues, as_number, infinite, missing
-from pueval.sources.paths import Place
+from pueval.sources.duckdb_files import pick_columns, read_csv_files, read_table, unreadable_error
+from pueval.sources.labels import (
+    KIND_CODES,
+    NO_LABEL,
+    UNKNOWN,
+    LabelValues,
+    as_number,
+    infinite_error,
+    missing_error,
+)
+from pueval.sources.paths import DataLocation
 from pueval.sources.sql import FLOATS, NAN, WHOLE, is_readable, kind_of, number_of
-
-# Labels as kinds.
-KINDS = LabelValues(0, 1, 2)
 
 
 @dataclass(frozen=True)
@@ -40,16 +45,16 @@ class Rows:
     def plain_labels(self) -> tuple[bool, LabelValues]:
         """Return whether labels are numbers that can be compared as they are, and the values."""
         kind = self.types["label"]
-        wanted = [as_number(value) for value in self.labels.kinds if value is not None]
+        wanted = [as_number(value) for value in self.labels.values if value is not None]
         if kind not in {*WHOLE, "FLOAT", "DOUBLE", "BOOLEAN"} or not all(
             number is not None and math.isfinite(number) for number in wanted
         ):
-            return False, KINDS
+            return False, KIND_CODES
         turn = {"BOOLEAN": bool, "FLOAT": float, "DOUBLE": float}.get(kind, int)
-        here = [None if value is None else as_number(value) for value in self.labels.kinds]
+        here = [None if value is None else as_number(value) for value in self.labels.values]
         # A value that the column cannot hold would become another one.
         if any(number is not None and turn(number) != number for number in here):
-            return False, KINDS
+            return False, KIND_CODES
         return True, LabelValues(*(None if number is None else turn(number) for number in here))
 
     def plain_numbers(self) -> bool:
@@ -88,7 +93,7 @@ class Rows:
         if strange:
             found = self.relation.filter(f"{kind_of(self.types['label'], self.labels)} = {UNKNOWN}")
             values = [row[0] for row in found.select("label").distinct().limit(6).fetchall()]
-            return self.labels.unknown(sorted(values, key=str), strange)
+            return self.labels.unrecognized_error(sorted(values, key=str), strange)
         for ours, (name, what) in _wanted(columns).items():
             found = self._number_problem(table, ours, name, what)
             if found is not None:
@@ -122,9 +127,9 @@ class Rows:
             f"count(*) FILTER ({ours} < 0)"
         ).fetchall()
         if lost:
-            return missing(f"{what} (column {name!r})", lost)
+            return missing_error(f"{what} (column {name!r})", lost)
         if endless:
-            return infinite(f"{what} (column {name!r})", endless)
+            return infinite_error(f"{what} (column {name!r})", endless)
         if what == "weight" and below:
             return InputError(f"weights must not be negative; got {below:,} below zero.")
         return None
@@ -154,7 +159,7 @@ def _wanted(columns: Columns) -> dict[str, tuple[str, str]]:
 
 
 @contextmanager
-def opened(place: Place, columns: Columns, labels: LabelValues) -> Iterator[Rows]:
+def open_rows(place: DataLocation, columns: Columns, labels: LabelValues) -> Iterator[Rows]:
     """Open files or a database as one table; nothing is read before it is asked for."""
     duckdb = require("duckdb", extra="cli", purpose="reading files")
     wanted = {"label": (columns.label, "label")} | _wanted(columns)
@@ -175,4 +180,4 @@ def opened(place: Place, columns: Columns, labels: LabelValues) -> Iterator[Rows
                     )
             yield Rows(relation, columns, labels, types)
         except duckdb.Error as error:
-            raise unreadable(place.text, error) from None
+            raise unreadable_error(place.text, error) from None

@@ -9,11 +9,16 @@ from typing import Any
 from narwhals.exceptions import NarwhalsError
 
 from pueval.errors import InputError, require
-from pueval.sources.bin_choice import Bins, Tallies
-from pueval.sources.columns import Columns, check_column
-from pueval.sources.duckdb_files import check_unique, csv_header, folders_are_columns, unreadable
+from pueval.samples.bins import Bins
+from pueval.sources.columns import Columns, Tallies, check_column
+from pueval.sources.duckdb_files import (
+    check_unique,
+    csv_header,
+    folders_are_columns,
+    unreadable_error,
+)
 from pueval.sources.labels import LabelValues
-from pueval.sources.paths import Place
+from pueval.sources.paths import DataLocation
 from pueval.sources.queries import read_query
 from pueval.sources.sql import NULLS
 
@@ -26,7 +31,7 @@ FORMATS = {
 
 def read_with(
     engine: str,
-    place: Place,
+    place: DataLocation,
     columns: Columns,
     *,
     labels: LabelValues,
@@ -53,7 +58,7 @@ def read_with(
                 from_text=place.format == "csv",
             )
         except NarwhalsError as error:
-            raise unreadable(place.text, error) from None
+            raise unreadable_error(place.text, error) from None
 
 
 def _split(columns: Columns) -> tuple[list[str], list[str]]:
@@ -68,7 +73,7 @@ def _names(columns: Columns) -> list[str]:
     return [*numbers, *others]
 
 
-def _csv_delimiter(place: Place, columns: Columns) -> str:
+def _csv_delimiter(place: DataLocation, columns: Columns) -> str:
     """Read the delimiter from the first file, and check that the columns are there."""
     if "://" in place.files[0]:
         return ","
@@ -82,7 +87,7 @@ def _csv_delimiter(place: Place, columns: Columns) -> str:
 
 
 @contextmanager
-def _polars(place: Place, columns: Columns, address: str | None) -> Iterator[Any]:
+def _polars(place: DataLocation, columns: Columns, address: str | None) -> Iterator[Any]:
     polars = require("polars", extra="polars", purpose="the engine polars")
     if address is not None:
         raise InputError("Polars runs in this process and has no address. Leave it out.")
@@ -106,11 +111,11 @@ def _polars(place: Place, columns: Columns, address: str | None) -> Iterator[Any
             text = polars.col(numbers).str.strip_chars()
             yield frame.select(*others, text.cast(polars.Float64, strict=False))
     except polars.exceptions.PolarsError as error:
-        raise unreadable(place.text, error) from None
+        raise unreadable_error(place.text, error) from None
 
 
 @contextmanager
-def _dask(place: Place, columns: Columns, address: str | None) -> Iterator[Any]:
+def _dask(place: DataLocation, columns: Columns, address: str | None) -> Iterator[Any]:
     frames = require("dask.dataframe", extra="dask", purpose="the engine dask")
     client = None
     if address is not None:
@@ -127,13 +132,13 @@ def _dask(place: Place, columns: Columns, address: str | None) -> Iterator[Any]:
     except (OSError, ValueError, TypeError) as error:  # ArrowTypeError is a TypeError
         if isinstance(error, InputError):
             raise
-        raise unreadable(place.text, error) from None
+        raise unreadable_error(place.text, error) from None
     finally:
         if client is not None:
             client.close()
 
 
-def _dask_csv(frames: Any, place: Place, columns: Columns) -> Any:
+def _dask_csv(frames: Any, place: DataLocation, columns: Columns) -> Any:
     numbers, others = _split(columns)
     packed = any(file.endswith(".gz") for file in place.files)
     frame = frames.read_csv(
@@ -151,7 +156,7 @@ def _dask_csv(frames: Any, place: Place, columns: Columns) -> Any:
 
 
 @contextmanager
-def _spark(place: Place, columns: Columns, address: str | None) -> Iterator[Any]:
+def _spark(place: DataLocation, columns: Columns, address: str | None) -> Iterator[Any]:
     sql = require("pyspark.sql", extra="spark", purpose="the engine spark")
     errors = require("pyspark.errors", extra="spark", purpose="the engine spark")
     java = require("py4j.protocol", extra="spark", purpose="the engine spark")
@@ -192,11 +197,11 @@ def _spark(place: Place, columns: Columns, address: str | None) -> Iterator[Any]
             session.stop()
 
 
-def _spark_error(place: Place, error: Exception) -> InputError:
+def _spark_error(place: DataLocation, error: Exception) -> InputError:
     """Return the error for files that Spark cannot read, without the trace of the Java machine."""
     _, found, line = str(error).partition("Malformed CSV record: ")
     if not found:
-        return unreadable(place.text, error)
+        return unreadable_error(place.text, error)
     line = line.splitlines()[0].split(" SQLSTATE")[0]
     return InputError(
         f"{place.text} could not be read as a table: a line has another number of fields than the "

@@ -26,7 +26,7 @@ def label_matches(
     if isinstance(kind, nw.Categorical | nw.Enum):
         column, kind = column.cast(nw.String), nw.String()
     found: list[nw.Expr | None] = []
-    for value in labels.kinds:
+    for value in labels.values:
         words, amount = _spellings(value, as_text=as_text)
         if value is None:
             found.append(None)

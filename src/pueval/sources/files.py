@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pueval._typing import Array
 from pueval.errors import InputError, require
+from pueval.samples.bins import BinnedSamples, Bins
 from pueval.samples.threads import available_cores, map_in_threads
 from pueval.sources.accumulate import Accumulator, combine
 from pueval.sources.arrays import EXACT, check_total
-from pueval.sources.bin_choice import Bins, Counted, Tallies
-from pueval.sources.columns import Columns
-from pueval.sources.duckdb_files import unreadable
-from pueval.sources.duckdb_rows import KINDS, Rows, opened
-from pueval.sources.labels import LabelValues
-from pueval.sources.paths import Place, find
+from pueval.sources.columns import Columns, Tallies
+from pueval.sources.duckdb_files import unreadable_error
+from pueval.sources.duckdb_rows import Rows, open_rows
+from pueval.sources.labels import KIND_CODES, LabelValues
+from pueval.sources.paths import DataLocation, locate
 from pueval.sources.row_groups import find_row_groups, read_batches
-from pueval.sources.sql import FLOATS, is_whole
+from pueval.sources.sql import FLOATS, NULLS, is_whole
+from pueval.sources.storage import is_counts_file
 
 # Rows that are looked at together: more would take more memory, fewer more time.
 BATCH = 524_288
@@ -40,22 +42,22 @@ def read_files(
         from pueval.sources.engines import read_with
 
         return read_with(
-            engine, find(path, remote=True), columns, labels=labels, bins=bins, address=address
+            engine, locate(path, remote=True), columns, labels=labels, bins=bins, address=address
         )
     if address is not None:
         raise InputError(
             "DuckDB runs in this process and has no address. Leave the address out, or choose "
             "the engine spark or dask."
         )
-    place = find(path)
-    with opened(place, columns, labels) as rows:
+    place = locate(path)
+    with open_rows(place, columns, labels) as rows:
         if columns.by:
             return _grouped(rows, bins)
         found = _stream(place, rows, bins)
     return {(): dict(zip(columns.scores, found, strict=True))}
 
 
-def _stream(place: Place, rows: Rows, bins: Bins) -> list[Counted]:
+def _stream(place: DataLocation, rows: Rows, bins: Bins) -> list[BinnedSamples]:
     """Read rows batch by batch; memory is needed for those kept only."""
     arrow = require("pyarrow", extra="cli", purpose="reading files")
     plain, labels = rows.plain_labels()
@@ -74,7 +76,8 @@ def _stream(place: Place, rows: Rows, bins: Bins) -> list[Counted]:
     )
     try:
         groups = None
-        if accumulator.pours and plain and place.format == "parquet" and rows.plain_numbers():
+        binned = accumulator.histogram_bins is not None
+        if binned and plain and place.format == "parquet" and rows.plain_numbers():
             groups = find_row_groups(place.files, rows.columns.numeric)
         if groups is not None:
             accumulators = [accumulator.another() for _ in range(available_cores())]
@@ -94,7 +97,7 @@ def _stream(place: Place, rows: Rows, bins: Bins) -> list[Counted]:
             with reader:
                 usable = all(_take(batch.columns, rows, accumulator) for batch in reader)
     except (OSError, arrow.ArrowException) as error:
-        raise unreadable(place.text, error) from None
+        raise unreadable_error(place.text, error) from None
     if not usable:
         raise rows.problem()
     filled = [one for one in accumulators if one.rows]
@@ -148,7 +151,7 @@ def _grouped(rows: Rows, bins: Bins) -> Tallies:
     tallies = read_query(
         rows.numbers(),
         ours,
-        labels=KINDS,
+        labels=KIND_CODES,
         bins=bins,
         from_text=rows.types.get("w") == "VARCHAR",
         explain=rows.problem,
@@ -157,3 +160,58 @@ def _grouped(rows: Rows, bins: Bins) -> Tallies:
         group: dict(zip(rows.columns.scores, found.values(), strict=True))
         for group, found in tallies.items()
     }
+
+
+@dataclass(frozen=True, eq=False)
+class FileRows:
+    """Columns of files; ``kind`` has the values of `KIND_CODES`."""
+
+    kind: Array
+    scores: list[Array]
+    sample_weight: Array | None
+    by: Array | None
+
+
+def read_rows(path: str | os.PathLike[str], columns: Columns, *, labels: LabelValues) -> FileRows:
+    """Read labels, scores, weights and the first group column of all rows."""
+    place = locate(path)
+    if place.format == "parquet" and any(map(is_counts_file, place.files)):
+        raise InputError(
+            f"{place.text} holds saved counts, which have no rows any more. Give the file of rows."
+        )
+    with open_rows(place, columns, labels) as rows:
+        data = rows.numbers().fetchnumpy()
+        kind = np.ma.getdata(data["k"])
+        if not kind.size:
+            raise InputError(f"{place.text} holds no rows, only a header.")
+        numbers = [name for name in rows.types if name[0] in "sw"]
+        lost = any(np.ma.getmaskarray(data[name]).any() for name in numbers)
+        if lost or not np.isin(kind, [v for v in KIND_CODES.values if v is not None]).all():
+            raise rows.problem()
+        text = rows.types.get("w") == "VARCHAR"
+    sample_weight = np.ma.getdata(data["w"]) if "w" in data else None
+    # Weights that come as text are whole numbers if they all are.
+    if sample_weight is not None and text and np.all(sample_weight == np.floor(sample_weight)):
+        sample_weight = (
+            sample_weight.astype(np.int64)
+            if np.all(np.abs(sample_weight) < EXACT)
+            else sample_weight
+        )
+    return FileRows(
+        kind,
+        [np.ma.getdata(data[f"s{k}"]) for k in range(len(columns.scores))],
+        sample_weight,
+        _groups(data["g0"], columns.by[0]) if columns.by else None,
+    )
+
+
+def _groups(values: Array, by: str) -> Array:
+    """Return the names of groups; refuse missing ones."""
+    lost = int(np.ma.getmaskarray(values).sum())
+    if lost:
+        words = ", ".join(word or "nothing" for word in NULLS)
+        raise InputError(
+            f"{lost:,} rows have no group (column {by!r}): in text files these words mean a "
+            f"missing value: {words}. Drop the rows, or give them a group of their own."
+        )
+    return np.ma.getdata(values)

@@ -7,12 +7,11 @@ from typing import Any
 import narwhals.stable.v2 as nw
 from narwhals.exceptions import DuplicateError
 
-from pueval.samples.bins import bin_samples
+from pueval.samples.bins import BinnedSamples, Bins, bin_samples
 from pueval.sources.arrays import read_arrays
-from pueval.sources.bin_choice import Bins, Counted
 from pueval.sources.columns import Columns, check_column
-from pueval.sources.labels import LabelValues, missing, missing_labels
-from pueval.sources.queries import duplicates, read_query
+from pueval.sources.labels import LabelValues, missing_error, missing_labels_error
+from pueval.sources.queries import duplicate_columns_error, read_query
 
 
 def read_frame(
@@ -23,7 +22,7 @@ def read_frame(
     sample_weight: str | None,
     labels: LabelValues,
     bins: Bins,
-) -> Counted:
+) -> BinnedSamples:
     """Read the label, score and weight columns of a data frame.
 
     What is in the memory of this process already is sorted here, which is faster than to group
@@ -32,7 +31,7 @@ def read_frame(
     try:
         data = nw.from_native(frame, eager_only=True, pass_through=True)
     except DuplicateError as error:
-        raise duplicates(error) from None
+        raise duplicate_columns_error(error) from None
     here = isinstance(data, nw.DataFrame) and data.implementation in {
         nw.Implementation.PANDAS,
         nw.Implementation.POLARS,
@@ -50,9 +49,9 @@ def read_frame(
         column = data[name]
         lost = column.null_count()
         if lost and what == "label" and not labels.takes_missing:
-            raise missing_labels(lost)
+            raise missing_labels_error(lost)
         if lost and what != "label":
-            raise missing(what, lost)
+            raise missing_error(what, lost)
         arrays.append(column.to_numpy())
     samples = read_arrays(arrays[0], arrays[1], sample_weight=arrays[2], labels=labels)
     return bin_samples(samples, None, bins) if isinstance(bins, int) else (samples, None)

@@ -53,7 +53,7 @@ class LabelValues:
             )
 
     @property
-    def kinds(self) -> tuple[Any, Any, Any]:
+    def values(self) -> tuple[Any, Any, Any]:
         """The values of labeled, unlabeled and negative rows, in this order."""
         return self.positive, self.unlabeled, self.negative
 
@@ -61,7 +61,7 @@ class LabelValues:
         """Whether the values mean the same; missing ones are equal here."""
         return all(
             one == two or (is_missing(one) and is_missing(two))
-            for one, two in zip(self.kinds, other.kinds, strict=True)
+            for one, two in zip(self.values, other.values, strict=True)
         )
 
     @property
@@ -77,7 +77,7 @@ class LabelValues:
                 "Fill them first; for files with empty fields give unlabeled_label=''."
             )
 
-    def unknown(self, found: Iterable[Any], rows: int) -> InputError:
+    def unrecognized_error(self, found: Iterable[Any], rows: int) -> InputError:
         """Return the error for label values that are none of the three."""
         values = list(found)
         shown = ", ".join(_short(value) for value in values[:SHOWN])
@@ -86,7 +86,7 @@ class LabelValues:
         known = ", ".join(
             f"{name}={value!r}"
             for name, value in zip(
-                ("pos_label", "unlabeled_label", "negative_label"), self.kinds, strict=True
+                ("pos_label", "unlabeled_label", "negative_label"), self.values, strict=True
             )
             if value is not None
         )
@@ -114,12 +114,12 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, Real) and bool(value != value)  # noqa: PLR0124
 
 
-def missing(what: str, rows: int) -> InputError:
+def missing_error(what: str, rows: int) -> InputError:
     """Return the error for missing labels, scores or weights."""
     return InputError(f"{_rows(rows)} with a missing {what}. Drop or fill them first.")
 
 
-def missing_labels(rows: int) -> InputError:
+def missing_labels_error(rows: int) -> InputError:
     """Return the error for missing labels."""
     return InputError(
         f"{_rows(rows)} with a missing label. If that means unlabeled, say so: "
@@ -127,7 +127,7 @@ def missing_labels(rows: int) -> InputError:
     )
 
 
-def infinite(what: str, rows: int) -> InputError:
+def infinite_error(what: str, rows: int) -> InputError:
     """Return the error for scores that are not finite."""
     return InputError(
         f"{_rows(rows)} with an infinite {what}. Replace ±inf by a finite number, or drop the rows."
@@ -151,3 +151,7 @@ def as_number(value: Any) -> float | None:
         return float(text) if truth is None else truth
     except ValueError:
         return None
+
+
+# Rows whose labels are the codes of their kinds.
+KIND_CODES = LabelValues(0, 1, 2)

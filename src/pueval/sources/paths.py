@@ -26,7 +26,7 @@ DATABASE = "duckdb://"
 
 
 @dataclass(frozen=True)
-class Place:
+class DataLocation:
     """Where rows are.
 
     Attributes
@@ -51,7 +51,7 @@ class Place:
     table: str | None = None
 
 
-def find(path: str | os.PathLike[str], *, remote: bool = False) -> Place:
+def locate(path: str | os.PathLike[str], *, remote: bool = False) -> DataLocation:
     """Find the files that a path, a pattern or an address stands for, or say why there are none.
 
     With ``remote`` an address such as ``s3://bucket/scores.parquet`` is left to the engine.
@@ -61,7 +61,7 @@ def find(path: str | os.PathLike[str], *, remote: bool = False) -> Place:
         return _database(text)
     if remote and "://" in text:
         suffix = Path(urlsplit(text).path.rstrip("/*")).suffix.lower()
-        return Place(text, SUFFIXES.get(suffix, "csv" if suffix else "parquet"), (text,))
+        return DataLocation(text, SUFFIXES.get(suffix, "csv" if suffix else "parquet"), (text,))
     folder = text if Path(text).is_dir() else None
     if folder is not None:
         files = sorted(
@@ -88,7 +88,7 @@ def find(path: str | os.PathLike[str], *, remote: bool = False) -> Place:
         names = {"csv": "CSV", "parquet": "Parquet", "arrow": "Arrow"}
         both = " and ".join(sorted(names[one] for one in formats))
         raise InputError(f"{text!r} matches {both} files. Read them apart.")
-    return Place(text, formats.pop(), tuple(files), folder)
+    return DataLocation(text, formats.pop(), tuple(files), folder)
 
 
 def _hidden(path: Path) -> bool:
@@ -96,7 +96,7 @@ def _hidden(path: Path) -> bool:
     return any(part.startswith((".", "_")) for part in path.parts)
 
 
-def _database(text: str) -> Place:
+def _database(text: str) -> DataLocation:
     parts = urlsplit(text)
     given = parse_qs(parts.query)
     table = given.pop("table", [])
@@ -108,4 +108,4 @@ def _database(text: str) -> Place:
     file = unquote(parts.path).removeprefix("/")
     if not Path(file).is_file():
         raise InputError(f"there is no file {file!r} (looked in {Path.cwd()}).")
-    return Place(text, "duckdb", (file,), table=table[0])
+    return DataLocation(text, "duckdb", (file,), table=table[0])

@@ -8,7 +8,7 @@ import numpy as np
 
 from pueval.errors import InputError
 from pueval.samples.sample import Sample, make_sample, make_weighted_sample
-from pueval.sources.arrays import as_weights, check_order, equal_labels, one_column
+from pueval.sources.arrays import as_weights, check_same_order, equal_labels, one_column
 from pueval.sources.labels import LabelValues
 
 
@@ -19,7 +19,7 @@ def represented(
 
     ``y``, ``score`` and ``sample_weight`` have been checked already.
     """
-    check_order({"y": y, "propensity": propensity})
+    check_same_order({"y": y, "propensity": propensity})
     y = one_column(y, "y")
     if isinstance(propensity, np.ma.MaskedArray):
         # Only those of labeled rows must be there.

@@ -18,12 +18,10 @@ from narwhals.exceptions import DuplicateError
 
 from pueval._typing import Array
 from pueval.errors import InputError
-from pueval.samples.bins import DEFAULT_BINS, LOWEST, assemble
+from pueval.samples.bins import LOWEST, BinnedSamples, Bins, assemble, resolve_bins
 from pueval.samples.sample import make_sample
-from pueval.sources import bin_choice as limits
 from pueval.sources.arrays import EXACT, SMALL, check_total
-from pueval.sources.bin_choice import Bins, Counted, Tallies
-from pueval.sources.columns import Columns, check_column
+from pueval.sources.columns import Columns, Tallies, check_column
 from pueval.sources.expressions import (
     FINE,
     INFINITE,
@@ -34,7 +32,7 @@ from pueval.sources.expressions import (
     label_matches,
     number_of,
 )
-from pueval.sources.labels import NO_LABEL, UNKNOWN, LabelValues, infinite, missing
+from pueval.sources.labels import NO_LABEL, UNKNOWN, LabelValues, infinite_error, missing_error
 from pueval.sources.sql import NULLS
 
 
@@ -49,12 +47,12 @@ def open_frame(frame: Any) -> nw.LazyFrame[Any]:
             "For arrays use Counts.from_arrays."
         ) from None
     except DuplicateError as error:
-        raise duplicates(error) from None
+        raise duplicate_columns_error(error) from None
     lazy: nw.LazyFrame[Any] = data.lazy()
     return lazy
 
 
-def duplicates(error: DuplicateError) -> InputError:
+def duplicate_columns_error(error: DuplicateError) -> InputError:
     """Return the error for frames in which a name stands for several columns."""
     reason = " ".join(str(error).split())
     return InputError(f"every column of a frame needs a name of its own. {reason}.")
@@ -89,14 +87,14 @@ def read_query(
     matches = label_matches(columns.label, schema[columns.label], labels, as_text=as_text)
     # Where text is read, a value may itself be a word for missing, such as the empty text.
     missing_is = NO_LABEL
-    for code, value in enumerate(labels.kinds):
+    for code, value in enumerate(labels.values):
         if as_text and value is not None and str(value) in NULLS:
             missing_is = code
     prepared = prepare(lazy, schema, columns, matches, missing_is)
-    used = None if isinstance(bins, str) else bins
+    n_rows = 0
     if bins == "auto":
-        rows = int(lazy.select(n=nw.len()).collect()["n"].to_list()[0])
-        used = None if rows * len(columns.scores) <= limits.EXACT_ROWS else DEFAULT_BINS
+        n_rows = int(lazy.select(n=nw.len()).collect()["n"].to_list()[0])
+    used = resolve_bins(bins, n_rows * len(columns.scores))
     reduced = _reduce(prepared, columns, used)
     if not len(reduced["n"]):
         raise InputError("the frame holds no rows. Give at least one labeled and one other row.")
@@ -175,18 +173,12 @@ def prepare(
         score=nw.when(usable).then(score).otherwise(nw.lit(0.0)),
     )
     if columns.sample_weight is not None:
-        sample_weight = (
-            nw.when(nw.col("unfit") == FINE).then(nw.col("weight")).otherwise(nw.lit(0.0))
-        )
+        weight = nw.when(nw.col("unfit") == FINE).then(nw.col("weight")).otherwise(nw.lit(0.0))
         # Weights up to 2⁵¹ that adding 2⁵² does not round are whole.
         ragged = (
-            nw.when((sample_weight + 2.0**52) - 2.0**52 == sample_weight)
-            .then(nw.lit(0))
-            .otherwise(nw.lit(1))
+            nw.when((weight + 2.0**52) - 2.0**52 == weight).then(nw.lit(0)).otherwise(nw.lit(1))
         )
-        table = table.with_columns(
-            sample_weight=sample_weight, square=sample_weight * sample_weight, ragged=ragged
-        )
+        table = table.with_columns(weight=weight, square=weight * weight, ragged=ragged)
         # A row that counts no times must not make its bin look wide.
         table = table.filter(~((nw.col("weight") == 0) & usable & (nw.col("unfit") == FINE)))
     return table
@@ -259,7 +251,7 @@ def _refuse(
     # Each row was counted once for every score column.
     rows = reduced["n"]
     if lost := int(rows[kind == NO_LABEL].sum()) // len(columns.scores):
-        raise missing(f"label (column {columns.label!r})", lost)
+        raise missing_error(f"label (column {columns.label!r})", lost)
     if strange := int(rows[kind == UNKNOWN].sum()) // len(columns.scores):
         known: Any = nw.lit(value=False)
         for condition in matches:
@@ -267,25 +259,25 @@ def _refuse(
                 known = known | condition
         found = lazy.filter(~known & ~nw.col(columns.label).is_null()).select(columns.label)
         values = found.unique().head(6).collect()[columns.label].to_list()
-        raise labels.unknown(sorted(values, key=str), strange)
+        raise labels.unrecognized_error(sorted(values, key=str), strange)
     which = reduced.get("which", np.zeros_like(rows))
     for k, name in enumerate(columns.scores):
         counts = [int(rows[(which == k) & (fit == what)].sum()) for what in range(4)]
         what = f"score (column {name!r})"
         if counts[MISSING]:
             unknown = f"score, or one that is no number (column {name!r})" if from_text else what
-            raise missing(unknown, counts[MISSING])
+            raise missing_error(unknown, counts[MISSING])
         if counts[INFINITE] and schema[name].is_integer():
             raise InputError(
                 "integer scores must lie within ±2**53, or different scores become equal; got "
                 f"{counts[INFINITE]:,} beyond in column {name!r}. Replace them by their ranks."
             )
         if counts[INFINITE]:
-            raise infinite(what, counts[INFINITE])
+            raise infinite_error(what, counts[INFINITE])
     counts = [int(rows[unfit == what].sum()) // len(columns.scores) for what in range(4)]
     if counts[MISSING] or counts[INFINITE]:
         other = "or infinite weight" + (", or one that is no number" if from_text else "")
-        raise missing(other, counts[MISSING] + counts[INFINITE])
+        raise missing_error(other, counts[MISSING] + counts[INFINITE])
     if counts[UNFIT]:
         raise InputError(f"weights must not be negative; got {counts[UNFIT]:,} below zero.")
 
@@ -336,7 +328,9 @@ def _is_small(score: Array, kind: nw.dtypes.DType) -> bool:
     return isinstance(kind, nw.Float32)
 
 
-def _counted(part: dict[str, Array], bins: int | None, *, automatic: bool, whole: bool) -> Counted:
+def _counted(
+    part: dict[str, Array], bins: int | None, *, automatic: bool, whole: bool
+) -> BinnedSamples:
     """Make the samples of one score column and group."""
     kind, count = part["code"] // 16, part["n"]
     square = None

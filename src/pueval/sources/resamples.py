@@ -14,7 +14,7 @@ from pueval.sources.arrays import EXACT
 from pueval.sources.columns import Columns, check_column
 from pueval.sources.expressions import bin_of, label_matches
 from pueval.sources.hashing import add_weights
-from pueval.sources.labels import LabelValues, missing
+from pueval.sources.labels import LabelValues, missing_error
 from pueval.sources.queries import open_frame, prepare, read_query
 
 # Resamples drawn by one query. More of them make expressions longer than engines like.
@@ -90,7 +90,7 @@ def _check_key(lazy: nw.LazyFrame[Any], key: str) -> None:
     found = counted.collect()
     missed, far = (int(found[name].to_list()[0]) for name in ("lost", "beyond"))
     if missed:
-        raise missing(f"key (column {key!r})", missed)
+        raise missing_error(f"key (column {key!r})", missed)
     if far:
         raise InputError(
             f"keys must lie within ±2**53; got {far:,} beyond in column {key!r}. Number the rows."

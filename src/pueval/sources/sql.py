@@ -96,7 +96,7 @@ def kind_of(kind: str, labels: LabelValues) -> str:
     such as the empty text.
     """
     missing_is, cases = NO_LABEL, []
-    for code, value in enumerate(labels.kinds):
+    for code, value in enumerate(labels.values):
         if value is None:
             continue
         if str(value) in NULLS:
