@@ -16,6 +16,7 @@ from pueval._checks import percent_hint
 from pueval._typing import Array, Target
 from pueval.core.sizes import SampleSizes
 from pueval.errors import InputError
+from pueval.text.results import Result
 
 PriorSource = Literal["label_frequency", "prevalence"]
 # Smallest contrast of `cap_prior`, as a share of the purity.
@@ -32,7 +33,7 @@ def check_target(target: str) -> None:
 
 
 @dataclass(frozen=True)
-class Mixture:
+class Mixture(Result):
     """The shares of positives among unlabeled and labeled rows.
 
     Unlabeled scores have density ``prior·f1 + (1 − prior)·f0`` and labeled ones

@@ -1,22 +1,6 @@
-"""Sensitivity: what if the prior, the purity or the random labeling are wrong.
+"""Internal: what changes if prior, purity or random labeling are wrong.
 
-Claesen's `bounds` hold for any prior within limits and for ranks within a confidence band;
-`feasibility` says which priors a ranking can have at all; `labeling_bias` gives what measures can
-be at worst if labels were not drawn at random; `grid` tabulates a measure over prior × purity.
+`feasibility` says which priors a ranking allows, `bounds` has the bounds of Claesen et al. for an
+interval of priors and a band of rank distributions, `labeling_bias` bounds measures if labeling was
+not random, and `grid` tabulates a measure over prior × purity.
 """
-
-from pueval.sensitivity.bounds import Bounds, BoundTables, claesen_bounds
-from pueval.sensitivity.feasibility import LargestPrior, feasibility_pvalue, largest_prior
-from pueval.sensitivity.grid import SensitivityGrid
-from pueval.sensitivity.labeling_bias import TippingPoint
-
-__all__ = [
-    "BoundTables",
-    "Bounds",
-    "LargestPrior",
-    "SensitivityGrid",
-    "TippingPoint",
-    "claesen_bounds",
-    "feasibility_pvalue",
-    "largest_prior",
-]

@@ -1,17 +1,17 @@
-"""What if labeling was not random: bounds for a given labeling bias, and tipping points.
+"""Sensitivity to labeling bias: bounds for a given bias, and tipping points.
 
-The labeling bias Λ says that any two positives' chances of being labeled differ by at most a factor
-Λ; 1 is random labeling. The labeled rows are then a sample of the positives in which some are
-over-represented by up to Λ against others, and the true positive rate is known only within
-bounds. All rows together are still known, so that nothing else is in doubt. Labeled rows are
-positives: where most positives are labeled, there is little room for a bias.
+A labeling bias of Λ means that the probabilities of being labeled of any two positives differ by at
+most a factor Λ; 1 is random labeling. The labeled rows may then over-represent some positives by
+up to Λ relative to others, and the true positive rate is known only within bounds. The scores of
+all rows together are still known, so nothing else is uncertain. Labeled rows are positives: where
+most positives are labeled, there is little room for a bias.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -24,26 +24,28 @@ from pueval.core.rates import Rates, correct_steps
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.steps import Steps
+from pueval.text.numbers import format_number
+from pueval.text.results import Result
 
-# A labeling bias beyond this is as good as no assumption at all.
+# A larger labeling bias amounts to no assumption at all.
 LARGEST_BIAS = 1e6
 
 
-@dataclass(frozen=True)
-class TippingPoint:
-    """What would have to be wrong for a conclusion to fail.
+@dataclass(frozen=True, repr=False)
+class TippingPoint(Result):
+    """How wrong the assumptions would have to be for a conclusion to fail.
 
     Attributes
     ----------
     measure : str
-        Its name.
+        Name of the measure.
     value : float
-        The value that was asked about.
+        Value that the conclusion depends on.
     labeling_bias : float
         Smallest labeling bias Λ at which the measure could be on the other side of ``value``;
-        inf if none is enough.
+        inf if no bias is large enough, NaN if the measure is undefined.
     prior : float
-        Prior at which the corrected measure is ``value``; NaN if there is none.
+        Prior at which the corrected measure equals ``value``; NaN if there is none.
     """
 
     measure: str
@@ -51,11 +53,19 @@ class TippingPoint:
     labeling_bias: float
     prior: float
 
+    def _headline(self) -> str:
+        bias, prior = "no labeling bias", "no prior"
+        if math.isfinite(self.labeling_bias):
+            bias = f"a labeling bias of {self.labeling_bias:.3g}"
+        if math.isfinite(self.prior):
+            prior = f"a prior of {self.prior:.3g}"
+        return f"{self.measure} could be {format_number(self.value)} with {bias}, or with {prior}"
+
 
 def _check_bias(bias: float) -> float:
     if not (isinstance(bias, int | float | np.number) and 1 <= bias < math.inf):
         raise InputError(
-            f"labeling_bias must be a number that is at least 1; got {bias!r}. "
+            f"labeling_bias must be a number of at least 1; got {bias!r}. "
             "1 means that all positives were equally likely to be labeled."
         )
     return float(bias)
@@ -65,26 +75,27 @@ def _check_setting(counts: Counts, mixture: Mixture, target: Target) -> None:
     counts._refuse_propensities("a bound for a labeling bias")
     if mixture.purity < 1:
         raise InputError(
-            f"bounds for a labeling bias take labels as clean; got purity {mixture.purity:g}."
+            f"Bounds for a labeling bias require clean labels; got purity {mixture.purity:g}. "
+            "Use purity=1, or sensitivity() to vary the purity."
         )
     if target != "population":
         raise InputError(
-            "bounds for a labeling bias are for target='population': hidden and labeled positives "
-            f"then together are the positives; got target={target!r}."
+            f"Bounds for a labeling bias require target='population'; got target={target!r}. "
+            "They need labeled and unlabeled positives from one population."
         )
 
 
 def rate_bounds(rate: Array, bias: float) -> tuple[Array, Array]:
-    """Bound a rate among the positives: its odds may be wrong by a factor.
+    """Bound a rate of the positives, given its value among the labeled positives.
 
-    odds(true) lies between odds(rate)/Λ and Λ·odds(rate).
+    The odds of the true rate lie between odds(rate)/Λ and Λ·odds(rate).
 
     Parameters
     ----------
     rate : ndarray
-        Share of the labeled rows.
+        Rate of the labeled rows.
     bias : float
-        The labeling bias Λ.
+        Labeling bias Λ.
 
     Returns
     -------
@@ -102,35 +113,34 @@ def rate_bounds(rate: Array, bias: float) -> tuple[Array, Array]:
     return low, high
 
 
-def _possible_rates(counts: Counts, steps: Steps, known: Rates) -> tuple[Array, Array]:
-    """Return the true positive rates that the rows allow, and the estimate in any case.
+def _possible_rates(counts: Counts, steps: Steps, estimate: Rates) -> tuple[Array, Array]:
+    """Return the range of true positive rates that the rows allow, extended to the estimate.
 
-    All labeled rows are positives, as many others as the prevalence says are among the unlabeled
-    rows, and none among the known negatives.
+    All labeled rows are positives. The remaining positives, whose number follows from the
+    prevalence, are among the unlabeled rows.
     """
-    positives = known.prevalence * counts.n
+    positives = estimate.prevalence * counts.n
     labeled_below = counts.n_labeled - steps.labeled
     unlabeled_below = counts.n_unlabeled - steps.unlabeled
     least = np.maximum(steps.labeled, positives - labeled_below - unlabeled_below)
     most = np.minimum(steps.labeled + steps.unlabeled, positives - labeled_below)
-    return np.minimum(least / positives, known.tpr), np.maximum(most / positives, known.tpr)
+    return np.minimum(least / positives, estimate.tpr), np.maximum(most / positives, estimate.tpr)
 
 
 def measure_bounds(
     measure: Measure, counts: Counts, steps: Steps, mixture: Mixture, bias: float
 ) -> tuple[float, float]:
-    """Bound a measure at the first threshold of ``steps``; clipped to its range."""
-    known = correct_steps(counts, steps, mixture)
-    if math.isnan(float(measure(known)[0])):
+    """Bound a measure at the first threshold of ``steps``, clipped to its range."""
+    estimate = correct_steps(counts, steps, mixture)
+    if math.isnan(float(measure(estimate)[0])):
         return math.nan, math.nan
-    least, most = _possible_rates(counts, steps, known)
+    least, most = _possible_rates(counts, steps, estimate)
     ends = []
     for bound in rate_bounds(steps.labeled / counts.n_labeled, bias):
         tpr = np.clip(bound, least, most)
-        fpr = (known.predicted - known.prevalence * tpr) / (1 - known.prevalence)
-        there = Rates(known.threshold, tpr, fpr, known.predicted, known.prevalence, known.size)
-        end = float(measure(there)[0])
-        # Only ratios that grow without bound are undefined at the end.
+        fpr = (estimate.predicted - estimate.prevalence * tpr) / (1 - estimate.prevalence)
+        end = float(measure(replace(estimate, tpr=tpr, fpr=fpr))[0])
+        # A measure is undefined at the end of a range only if it is a ratio that tends to inf.
         ends.append(measure.high if math.isnan(end) else measure.clip(end))
     low, high = sorted(ends)
     return low, high
@@ -139,33 +149,33 @@ def measure_bounds(
 def auc_bounds(counts: Counts, mixture: Mixture, bias: float) -> tuple[float, float]:
     """Bound the AUC.
 
-    The mean placement of the positives among all rows, v = π/2 + (1 − π)·AUC, is a mean over the
-    labeled rows with weights between 1 and Λ. It is extreme if all rows on one side of a
-    cut have weight Λ and all others 1; one scan finds the cut. A row stands for at least itself,
-    so that no more rows can have weight Λ than there are hidden positives for.
+    The mean placement of the positives among all rows, v = π/2 + (1 − π)·AUC, is a weighted mean
+    over the labeled rows with weights between 1 and Λ. It is extreme if all rows on one side of a
+    cut have weight Λ and all others weight 1; one scan finds the cut. Each labeled row represents
+    at least itself, so the number of unlabeled positives limits how many rows have weight Λ.
     """
-    score, reached = counts._cumulative_labeled
-    count = np.diff(reached, prepend=0)
+    score, cumulative = counts._cumulative_labeled
+    count = np.diff(cumulative, prepend=0)
     above, at_or_above = counts._cumulative_background(score)
-    before = reached - count
+    labeled_above = cumulative - count
     total = counts.n
-    placement = (total - (before + reached + above + at_or_above) / 2) / total
+    placement = (total - (labeled_above + cumulative + above + at_or_above) / 2) / total
     prevalence = mixture.prevalence(counts)
 
-    def mean_with(heavy: Array, heavy_sum: Array) -> Array:
-        everything, weighted = count.sum(), np.sum(count * placement)
-        top = weighted + (bias - 1) * heavy_sum
-        means: Array = top / (everything + (bias - 1) * heavy)
+    def weighted_mean(heavy: Array, heavy_sum: Array) -> Array:
+        """Return mean placements with weight Λ for ``heavy`` rows, whose placements are summed."""
+        weighted_sum = np.sum(count * placement) + (bias - 1) * heavy_sum
+        means: Array = weighted_sum / (count.sum() + (bias - 1) * heavy)
         return means
 
-    # Best scores first: the first of them heavy, or the last.
+    # Scores descend: the first rows are heavy for the upper bound, the last for the lower one.
     hidden = max(prevalence * total - counts.n_labeled, 0.0)
     most = hidden / (bias - 1) if bias > 1 else math.inf
     sizes = np.concatenate([[0.0], np.cumsum(count)])
     sums = np.concatenate([[0.0], np.cumsum(count * placement)])
     first, last = np.minimum(sizes, most), np.minimum(sizes[-1] - sizes, most)
-    high = mean_with(first, np.interp(first, sizes, sums)).max()
-    low = mean_with(last, sums[-1] - np.interp(sizes[-1] - last, sizes, sums)).min()
+    high = weighted_mean(first, np.interp(first, sizes, sums)).max()
+    low = weighted_mean(last, sums[-1] - np.interp(sizes[-1] - last, sizes, sums)).min()
     ends = [(mean - prevalence / 2) / (1 - prevalence) for mean in (low, high)]
     return float(np.clip(ends[0], 0, 1)), float(np.clip(ends[1], 0, 1))
 
@@ -173,25 +183,25 @@ def auc_bounds(counts: Counts, mixture: Mixture, bias: float) -> tuple[float, fl
 def _tipping_bias(
     value: float, estimate: float, bounds: Callable[[float], tuple[float, float]]
 ) -> float:
-    """Smallest bias at which ``value`` lies within ``bounds(bias)``."""
+    """Return the smallest bias at which ``value`` lies within ``bounds(bias)``."""
 
-    def reaches(log_bias: float) -> float:
+    def margin(log_bias: float) -> float:
         low, high = bounds(math.exp(log_bias))
         return float(value - low if value < estimate else high - value)
 
     inside, outside = math.log(LARGEST_BIAS), 0.0
-    if reaches(outside) >= 0:
+    if margin(outside) >= 0:
         return 1.0
-    if reaches(inside) < 0:
+    if margin(inside) < 0:
         return math.inf
     for _ in range(60):
         middle = (inside + outside) / 2
-        inside, outside = (middle, outside) if reaches(middle) >= 0 else (inside, middle)
+        inside, outside = (middle, outside) if margin(middle) >= 0 else (inside, middle)
     return math.exp(inside)
 
 
 def _tipping_prior(value: float, prior: float, corrected: Callable[[float], float]) -> float:
-    """Prior nearest to ``prior`` at which ``corrected(prior)`` is ``value``; NaN if none."""
+    """Return the prior nearest to ``prior`` with ``corrected(prior) = value``; NaN if none."""
     from scipy.optimize import brentq  # slow to import
 
     grid = np.linspace(0.0, 0.995, 400)
@@ -210,11 +220,11 @@ def labeling_bias_bounds(
 ) -> dict[str, tuple[float, float]]:
     """Bound the AUC, and every measure at a threshold, for a labeling bias."""
     _check_setting(counts, mixture, target)
-    factor, there = _check_bias(bias), counts.at(threshold)
-    found = {"roc_auc": auc_bounds(counts, mixture, factor)}
-    for name, measure in MEASURES.items():
-        found[name] = measure_bounds(measure, counts, there, mixture, factor)
-    return found
+    bias, steps = _check_bias(bias), counts.at(threshold)
+    return {"roc_auc": auc_bounds(counts, mixture, bias)} | {
+        name: measure_bounds(measure, counts, steps, mixture, bias)
+        for name, measure in MEASURES.items()
+    }
 
 
 def tipping_point(
@@ -234,7 +244,7 @@ def tipping_point(
     if math.isnan(estimate):
         return TippingPoint(name, value, math.nan, math.nan)
     if name == "average_precision":
-        raise InputError(f"there is no tipping point of {name}; ask for 'roc_auc'.")
+        raise InputError(f"There is no tipping point of {name}. Use 'roc_auc' instead.")
     bounds: Callable[[float], tuple[float, float]]
     if name == "roc_auc":
         naive = naive_auc(counts, corners)
@@ -243,11 +253,11 @@ def tipping_point(
         def corrected(prior: float) -> float:
             return direct_auc(counts, naive, Mixture(prior))
     else:
-        measure, there = find_measure(name), counts.at(threshold)
-        bounds = partial(measure_bounds, measure, counts, there, mixture)
+        measure, steps = find_measure(name), counts.at(threshold)
+        bounds = partial(measure_bounds, measure, counts, steps, mixture)
 
         def corrected(prior: float) -> float:
-            return float(measure(correct_steps(counts, there, Mixture(prior)))[0])
+            return float(measure(correct_steps(counts, steps, Mixture(prior)))[0])
 
     return TippingPoint(
         name,

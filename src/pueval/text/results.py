@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pueval._typing import Array
 from pueval.errors import require
 from pueval.text.numbers import format_count, format_number, format_threshold
 from pueval.text.tables import text_table
@@ -22,13 +23,18 @@ if TYPE_CHECKING:
 
 # Rows of a printed table.
 SHOWN_ROWS = 12
+# Columns that are no measures, and how they print.
+COLUMN_FORMATS = {"threshold": format_threshold} | dict.fromkeys(
+    ("true_positive", "false_positive", "false_negative", "true_negative"), format_count
+)
 
 
 class Result:
     """Base of result dataclasses, which are made with ``@dataclass(repr=False)``.
 
     A subclass writes `_headline`. It overrides `_columns` where its fields are not the columns of
-    its table, and `to_dict` where its fields are not all there is to know.
+    its data frame, `_table` where these do not print well, and `to_dict` where its fields are not
+    all there is to know.
     """
 
     def _headline(self) -> str:
@@ -36,7 +42,7 @@ class Result:
         raise NotImplementedError
 
     def _columns(self) -> Mapping[str, Any]:
-        """Return the columns of the table: the fields that are arrays, or else all fields."""
+        """Return the columns of the data frame: the array fields, or else all fields."""
         values = _fields(self)
         arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
         return arrays or {name: [value] for name, value in values.items()}
@@ -64,15 +70,23 @@ class Result:
         content: dict[str, Any] = plain_data(_fields(self))
         return content
 
-    def __repr__(self) -> str:
+    def _table(self) -> str:
+        """Return the table to print below the headline; empty for results without arrays."""
         columns = self._columns()
-        if not any(isinstance(column, np.ndarray) for column in columns.values()):
-            return self._headline()
-        return f"{self._headline()}\n{short_table(columns)}"
+        has_arrays = any(isinstance(column, np.ndarray) for column in columns.values())
+        return short_table(columns) if has_arrays else ""
+
+    def __repr__(self) -> str:
+        return f"{self._headline()}\n{self._table()}".rstrip()
 
 
 def _fields(result: Any) -> dict[str, Any]:
     return {field.name: getattr(result, field.name) for field in fields(result)}
+
+
+def evenly_spaced(size: int, count: int) -> Array:
+    """Return at most ``count`` indices below ``size``, first and last included."""
+    return np.unique(np.linspace(0, size - 1, min(size, count)).round().astype(int))
 
 
 def short_table(columns: Mapping[str, Any], *, rows: int = SHOWN_ROWS) -> str:
@@ -89,7 +103,7 @@ def short_table(columns: Mapping[str, Any], *, rows: int = SHOWN_ROWS) -> str:
     3 of 101 rows; .frame() has all
     """
     size = max((len(column) for column in columns.values()), default=0)
-    shown = np.unique(np.linspace(0, size - 1, min(size, rows)).round().astype(int))
+    shown = evenly_spaced(size, rows)
     cells = [[_cell(name, column[k]) for name, column in columns.items()] for k in shown]
     table = text_table([name.replace("_", " ") for name in columns], cells)
     return table if size <= rows else f"{table}\n{shown.size} of {size:,} rows; .frame() has all"
@@ -101,7 +115,7 @@ def _cell(name: str, value: Any) -> str:
     if isinstance(value, int | np.integer):
         return format_count(int(value))
     if isinstance(value, float | np.floating):
-        return (format_threshold if name == "threshold" else format_number)(float(value))
+        return COLUMN_FORMATS.get(name, format_number)(float(value))
     return str(value)
 
 
