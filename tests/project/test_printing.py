@@ -27,6 +27,16 @@ def evaluation(counts):
 RESULTS = {
     "RocCurve": lambda counts, ev: ev.roc(),
     "PrecisionRecallCurve": lambda counts, ev: ev.pr(),
+    "Mixture": lambda counts, ev: ev.mixture,
+    "Moments": lambda counts, ev: pueval.labeling_moments(
+        counts, threshold=1.0, label_frequency=0.4
+    )["f1"],
+    "Resolution": lambda counts, ev: pueval.resolution(counts.to_bins(16), ev.mixture),
+    "Bounds": lambda counts, ev: ev.bounds(),
+    "BoundTables": lambda counts, ev: ev.bounds().low,
+    "SensitivityGrid": lambda counts, ev: ev.sensitivity("roc_auc"),
+    "TippingPoint": lambda counts, ev: ev.tipping_point("roc_auc", 0.8),
+    "LargestPrior": lambda counts, ev: pueval.largest_prior(counts),
     "ScoreDensities": lambda counts, ev: score_densities(counts, Mixture(0.2)),
 }
 

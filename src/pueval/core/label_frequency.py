@@ -1,7 +1,7 @@
-"""Recall, precision and F from the label frequency, and how much another choice of labels matters.
+"""Recall, precision and F from the label frequency, and their variance over random labeling.
 
-Tabatabaei et al. (2020) keep the rows fixed and let chance choose which positives get labeled:
-the number of labeled rows that are predicted positive is then hypergeometric.
+Tabatabaei et al. (2020) treat the rows as fixed and the choice of labeled positives as random. The
+number of labeled rows that are predicted positive is then hypergeometric.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from pueval.core.mixture import Mixture
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
+from pueval.text.numbers import format_number
+from pueval.text.results import Result
 
 
-@dataclass(frozen=True)
-class Moments:
+@dataclass(frozen=True, repr=False)
+class Moments(Result):
     """Mean and variance of an estimate over the random choice of labels.
 
     Attributes
@@ -36,21 +38,24 @@ class Moments:
         """Square root of the variance."""
         return float(np.sqrt(self.variance))
 
+    def _headline(self) -> str:
+        return f"{format_number(self.mean)} ± {format_number(self.standard_error)} (standard error)"
+
 
 def labeling_variance(labeled_above: float, labeled: float, label_frequency: float) -> float:
     """Estimate the variance of the number of labeled rows that are predicted positive.
 
-    Of P = labeled/label_frequency positives, ``labeled`` are chosen at random to be labeled;
-    P₁ = labeled_above/label_frequency of the positives are predicted positive. The variance of
-    the hypergeometric number of both is, with the estimates put in,
-    (1 − ρ)·S₁·(S − S₁)/(S − ρ), where S and S₁ are ``labeled`` and ``labeled_above``.
+    Let S and S₁ be ``labeled`` and ``labeled_above``, and ρ the label frequency. S of P = S/ρ
+    positives are labeled at random, and P₁ = S₁/ρ positives are predicted positive. The number of
+    positives that are both is hypergeometric, with the estimated variance
+    (1 − ρ)·S₁·(S − S₁)/(S − ρ).
 
     Parameters
     ----------
     labeled_above : float
-        Labeled rows that are predicted positive, S₁.
+        Number of labeled rows that are predicted positive, S₁.
     labeled : float
-        Labeled rows, S.
+        Number of labeled rows, S.
     label_frequency : float
         Share of all positives that are labeled, ρ.
 
@@ -71,8 +76,8 @@ def labeling_variance(labeled_above: float, labeled: float, label_frequency: flo
     """
     if labeled <= label_frequency:
         return 0.0
-    spread = labeled_above * (labeled - labeled_above) / (labeled - label_frequency)
-    return (1 - label_frequency) * spread
+    rest = labeled_above * (labeled - labeled_above) / (labeled - label_frequency)
+    return (1 - label_frequency) * rest
 
 
 def labeling_moments(
@@ -80,21 +85,21 @@ def labeling_moments(
 ) -> dict[str, Moments]:
     """Estimate recall, precision and F, and their variance over the choice of labels.
 
-    With S labeled rows, S₁ of them predicted positive, M₁ rows predicted positive in all, and
+    With S labeled rows, S₁ of them predicted positive, M₁ rows predicted positive in total, and
     label frequency ρ: recall = S₁/S, precision = S₁/(ρ·M₁),
-    F = (1 + β²)·S₁ / (ρ·M₁ + β²·S). If ρ is itself random and independent of the choice of
-    labels, mean and variance are those of the product of S₁ and a function of ρ; a random ρ makes
-    precision and F too high on average (Jensen's inequality).
+    F = (1 + β²)·S₁ / (ρ·M₁ + β²·S). If ρ is random too, and independent of the choice of
+    labels, mean and variance are those of the product of S₁ and a function of ρ. A random ρ biases
+    precision and F upward (Jensen's inequality).
 
     Parameters
     ----------
     counts : Counts
-        The data; labels are clean.
+        The data, with clean labels.
     threshold : float
         Scores at or above it are predicted positive.
     label_frequency : float, frozen distribution or array
-        Share of all positives that are labeled. A frozen distribution of `scipy.stats` within
-        (0, 1], or an array of equally likely values, where it is uncertain.
+        Share of all positives that are labeled. If it is uncertain, a frozen distribution of
+        `scipy.stats` on (0, 1] or an array of equally likely values.
     beta : float, default 1.0
         Weight of recall in the F measure.
 
@@ -126,40 +131,40 @@ def labeling_moments(
     labeled = counts.n_labeled
 
     def factors(rho: Any) -> dict[str, Any]:
-        """Return what S₁ is multiplied with."""
+        """Return the factors of S₁ in each estimate."""
         return {
             "recall": np.ones_like(rho) / labeled,
             "precision": 1 / (rho * predicted) if predicted else np.zeros_like(rho),
             name: (1 + square) / (rho * predicted + square * labeled),
         }
 
-    mean_of, central = _expectation(counts, label_frequency)
-    variance = labeling_variance(hits, labeled, central)
+    expectation, mean_frequency = _expectation(counts, label_frequency)
+    hits_variance = labeling_variance(hits, labeled, mean_frequency)
     moments = {}
     for key in ("recall", "precision", name):
-        first = mean_of(lambda rho, key=key: factors(rho)[key])
-        second = mean_of(lambda rho, key=key: factors(rho)[key] ** 2)
+        first = expectation(lambda rho, key=key: factors(rho)[key])
+        second = expectation(lambda rho, key=key: factors(rho)[key] ** 2)
         # Var(S₁·g) for independent S₁ and g.
-        spread = variance * second + hits**2 * max(second - first**2, 0.0)
-        moments[key] = Moments(hits * first, spread)
+        variance = hits_variance * second + hits**2 * max(second - first**2, 0.0)
+        moments[key] = Moments(hits * first, variance)
     return moments
 
 
 def _expectation(counts: Counts, label_frequency: Any) -> tuple[Any, float]:
-    """Return a function that averages over the label frequency, and its mean."""
+    """Return a function that takes expectations over the label frequency, and its mean."""
     if hasattr(label_frequency, "expect") and hasattr(label_frequency, "support"):
         low, high = label_frequency.support()
         if low < 0 or high > 1:
             raise InputError(
                 "label_frequency must be distributed within (0, 1]; "
-                f"got a distribution on [{low:g}, {high:g}]."
+                f"got a distribution on [{low:g}, {high:g}]. Truncate it."
             )
         least = counts.n_labeled / (counts.n_labeled + counts.n_unlabeled)
         impossible = float(label_frequency.cdf(least))
         if impossible > 0.01:
             raise InputError(
-                f"label_frequency cannot be below {least:.4g} with these counts, but the "
-                f"distribution given is so with probability {impossible:.3g}. Narrow it."
+                f"label_frequency cannot be below {least:.4g} with these counts, but the given "
+                f"distribution is below it with probability {impossible:.3g}. Narrow it."
             )
         return (
             lambda function: float(label_frequency.expect(lambda rho: float(function(rho)))),

@@ -1,4 +1,4 @@
-"""Resolution: what bins may have changed in an evaluation, at most."""
+"""Resolution: the largest error that binning the scores can cause."""
 
 from __future__ import annotations
 
@@ -9,24 +9,22 @@ import numpy as np
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_pair
 from pueval.counts.counts import Counts
+from pueval.text.results import Result
 
 
-@dataclass(frozen=True)
-class Resolution:
-    """How exact numbers from binned scores are.
-
-    Each number is the largest difference from the value without bins that the data allow,
-    whatever the scores were; sampling error is another matter.
+@dataclass(frozen=True, repr=False)
+class Resolution(Result):
+    """Largest errors that binning the scores can cause; sampling errors are not included.
 
     Attributes
     ----------
     bins : int
-        Bins between a score and twice it.
+        Number of bins per doubling of the score.
     roc_auc, naive_roc_auc : float
-        Of the corrected and of the naive AUC.
+        Largest error of the corrected and of the naive AUC.
     tpr, fpr : float
-        Of the true and false positive rate at any threshold. At thresholds that are scores of the
-        Counts, as those of curves and of the best values are, both are exact.
+        Largest error of the true and of the false positive rate at any threshold. Both rates are
+        exact at thresholds that are scores of the Counts, such as those of curves and best values.
     """
 
     bins: int
@@ -35,22 +33,21 @@ class Resolution:
     tpr: float
     fpr: float
 
-    def __str__(self) -> str:
+    def _headline(self) -> str:
         return (
-            f"scores in bins ({self.bins:,} between a score and twice it): AUC known within "
-            f"±{self.roc_auc:.2g}, rates exact at scores that are kept, else within "
-            f"±{max(self.tpr, self.fpr):.2g}"
+            f"scores in bins ({self.bins:,} per doubling of the score): AUC within "
+            f"±{self.roc_auc:.2g}, rates within ±{max(self.tpr, self.fpr):.2g}, exact at bin scores"
         )
 
 
 def resolution(counts: Counts, mixture: Mixture) -> Resolution | None:
-    """Bound what bins may have changed.
+    """Bound the errors that binning the scores can cause.
 
-    The naive AUC is wrong by at most half the share of pairs, of a labeled and another row, that
-    are in the same bin; the correction divides this by (purity − prior). A threshold inside a bin
-    may split its rows in any way, so rates are wrong by at most the correction of the bin's own
-    shares of labeled and of other rows: with γ and η between 0 and these, tpr and fpr are linear
-    in both, and the largest of the corners counts.
+    The naive AUC is off by at most half the share of pairs, of a labeled and a background row, in
+    the same bin. The correction divides this by (purity − prior). A threshold inside a bin may
+    split its rows in any way, so the rates are off by at most the correction of the bin's own
+    shares γ and η of labeled and background rows: tpr and fpr are linear in both, and the largest
+    of the four corners is the bound.
 
     Parameters
     ----------
@@ -62,7 +59,7 @@ def resolution(counts: Counts, mixture: Mixture) -> Resolution | None:
     Returns
     -------
     Resolution or None
-        None if scores are not in bins.
+        None if the scores are not binned.
 
     Examples
     --------
@@ -75,16 +72,16 @@ def resolution(counts: Counts, mixture: Mixture) -> Resolution | None:
         return None
     naive = counts.auc_error()
     prior = mixture.background_prior(counts)
-    labeled, others = counts._wide_bin_counts()
-    total = counts.n_unlabeled + counts.n_negative
-    gamma, eta = labeled / counts.n_labeled, others / total
+    labeled, background = counts._wide_bin_counts()
+    gamma = labeled / counts.n_labeled
+    eta = background / (counts.n_unlabeled + counts.n_negative)
     corners = [
-        correct_pair(part * gamma, share * eta, mixture, prior)
-        for part in (0.0, 1.0)
-        for share in (0.0, 1.0)
+        correct_pair(gamma_part * gamma, eta_part * eta, mixture, prior)
+        for gamma_part in (0.0, 1.0)
+        for eta_part in (0.0, 1.0)
     ]
     tpr, fpr = (
-        max((float(np.abs(one[k]).max(initial=0.0)) for one in corners), default=0.0)
-        for k in range(2)
+        max(float(np.abs(rates).max(initial=0.0)) for rates in column)
+        for column in zip(*corners, strict=True)
     )
     return Resolution(counts.bins, naive / (mixture.purity - prior), naive, tpr, fpr)
