@@ -29,11 +29,11 @@ from pueval.uncertainty.bands import CurveBand
 from pueval.uncertainty.prior_region import Region
 
 if _TYPE_CHECKING:
-    from pueval.comparison.agreement import Disagreement, Rankings
     from pueval.comparison.compare import compare
     from pueval.comparison.comparison import Comparison
     from pueval.comparison.differences import Difference
-    from pueval.comparison.prior_order import Flip, PriorOrder, Reign
+    from pueval.comparison.order_by_prior import Flip, PriorOrder, Reign
+    from pueval.comparison.rankings import Disagreement, Rankings
     from pueval.groups.evaluate_by import evaluate_by
     from pueval.groups.group_estimates import GroupDifferences, GroupEstimates, MacroAverage
     from pueval.groups.group_evaluation import GroupEvaluation

@@ -73,23 +73,15 @@ def test_json_and_page(scored, tmp_path, capsys):
     assert "pueval compare" in text
 
 
-def test_slow_method(scored, capsys):
-    path, _, _ = scored
-    more = ("--prior", "0.2", "--method", "bootstrap", "--n-resamples", "20")
-    assert command(path, *more) == 0
-    assert "a − b" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("names", "more", "message"),
     [
         (("a",), (), "at least two models; got one: 'a'"),
-        (("a", "a"), (), "'a' stands for more than one"),
+        (("a", "a"), (), "names of models must be unique; got 'a'"),
         (("a", "d"), (), "no score column 'd'"),
         (("a", "b"), ("--measure", "f_1"), "no measure 'f_1'. Did you mean 'f1'"),
         (("a", "b"), ("--prior", "1.5"), "prior must be a number in [0, 1)"),
         (("a", "b"), ("--prior", "0.1", "--prevalence", "0.4"), "at most one of prior"),
-        (("a", "b"), ("--method", "magic"), "magic"),
     ],
 )
 def test_refused(scored, capsys, names, more, message):

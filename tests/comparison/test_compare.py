@@ -11,17 +11,18 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 from pueval import AssumptionWarning, Counts, InputError, compare, evaluate
-from pueval.comparison import influence
+from pueval.comparison import area_covariances
+from pueval.comparison.area_covariances import influence_by_score
 from pueval.comparison.comparison import Comparison
 from pueval.comparison.differences import best_probability
-from pueval.comparison.influence import influence_functions, measure_slopes, share_slopes
-from pueval.comparison.joint_estimates import Joint
+from pueval.comparison.paired_estimates import PairedEstimates
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import naive_auc
 from pueval.core.measures import AREAS, MEASURES
 from pueval.core.mixture import Mixture
 from pueval.core.monotone import monotone_rates
 from pueval.core.rates import correct_steps
+from pueval.uncertainty.influence import measure_slopes, share_slopes
 from tests.conftest import models, with_negatives
 
 
@@ -113,7 +114,7 @@ def test_influence_is_what_a_heavier_row_does(rng, target, prior, purity, decima
         area = (free + average_precision(moved)) / 2
         return np.array([naive_auc(counts, counts._roc_corners()), area])
 
-    functions = influence_functions(Counts.from_arrays(y, score, negative_label=2), mixture, target)
+    functions = influence_by_score(Counts.from_arrays(y, score, negative_label=2), mixture, target)
     for kind, value in enumerate((1, 0, 2)):
         rows = np.flatnonzero(y == value)
         found = functions(kind, score[rows])
@@ -133,7 +134,7 @@ def test_few_knots_are_enough(rng, monkeypatch):
     y, scores, _ = models(rng, 60_000, noise=(0.5, 0.8))
     pairs = []
     for knots in (10**9, 8192):
-        monkeypatch.setattr(influence, "KNOTS", knots)
+        monkeypatch.setattr(area_covariances, "KNOTS", knots)
         found = compare(y, scores, prior=0.2)
         pairs.append([*found.differences("roc_auc"), *found.differences("average_precision")])
     for exact, fast in zip(*pairs, strict=True):
@@ -268,7 +269,7 @@ def test_best_probability_of_two(rng):
 
 def test_best_probability_of_three():
     covariance = np.array([[1.0, 0.6, 0.2], [0.6, 1.5, 0.1], [0.2, 0.1, 0.8]])
-    joint = Joint(np.array([0.3, 0.0, 0.5]), covariance)
+    joint = PairedEstimates(np.array([0.3, 0.0, 0.5]), covariance)
     chance = best_probability("abc", joint, 0.95, 0)
     for k, name in enumerate("abc"):
         # The best is better than both others: two normal numbers above zero.
@@ -466,12 +467,12 @@ A, B = [3.0, 2, 2, 1, 0, -1], [3.0, 1, 2, 1, 1, -1]
 @pytest.mark.parametrize(
     ("scores", "given", "message"),
     [
-        ({"a": A, "b": B[:5]}, {}, r"y has 6 rows, but there are scores for 'b' 5"),
+        ({"a": A, "b": B[:5]}, {}, r"got 6 rows in y, but scores for 'b' 5"),
         ({"a": A}, {}, r"at least two models; got one: 'a'\. For one model use evaluate"),
         ({}, {}, r"at least two models; got none"),
-        ([("a", A), ("a", B)], {}, r"name of its own; 'a' stands for more than one"),
-        ({1: A, "b": B}, {}, r"must be texts .* got 1 \(int\)"),
-        ({"": A, "b": B}, {}, r"must be texts"),
+        ([("a", A), ("a", B)], {}, r"must be unique; got 'a' more than once"),
+        ({1: A, "b": B}, {}, r"must be non-empty strings; got 1 \(int\)"),
+        ({"": A, "b": B}, {}, r"must be non-empty strings"),
         (A, {}, r"scores must name the models"),
         (np.array([A, B]), {}, r"scores must name the models.*got ndarray"),
         ("ab", {}, r"scores must name the models.*got str"),
@@ -483,7 +484,6 @@ A, B = [3.0, 2, 2, 1, 0, -1], [3.0, 1, 2, 1, 1, -1]
         ({"a": A, "b": B}, {"purity": (1.0, 0.9)}, r"purity as an interval must be two numbers"),
         ({"a": A, "b": B}, {"prior": None, "prevalence": [0.5, 0.4]}, r"prevalence as an interval"),
         ({"a": A, "b": B}, {"prior": 1.2}, r"prior must be a number in \[0, 1\)"),
-        ({"a": A, "b": B}, {"method": "jackknife"}, r"method must be 'influence' or 'bootstrap'"),
         ({"a": A, "b": B}, {"level": 95}, r"level must be a number in \(0, 1\)"),
         ({"a": A, "b": B}, {"seed": -1}, r"seed must be a whole number"),
         ({"a": A, "b": B}, {"target": "all"}, r"target must be"),
@@ -507,9 +507,9 @@ def test_refused(scores, given, message):
 
 def test_refused_data():
     counts = Counts.from_arrays(Y, A)
-    with pytest.raises(InputError, match="Counts have forgotten the rows"):
+    with pytest.raises(InputError, match="Counts do not keep the rows"):
         compare(counts, {"a": A, "b": B}, prior=0.1)
-    with pytest.raises(InputError, match="Counts have forgotten the rows"):
+    with pytest.raises(InputError, match="Counts do not keep the rows"):
         compare(Y, {"a": counts, "b": counts}, prior=0.1)
     with pytest.raises(InputError, match="y is empty"):
         compare([], {"a": [], "b": []}, prior=0.1)

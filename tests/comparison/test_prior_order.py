@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pueval import AssumptionWarning, Counts, InputError, compare, evaluate
-from pueval.comparison.agreement import Rankings
-from pueval.comparison.prior_order import best_values, upper_hull
+from pueval.comparison.order_by_prior import best_values, upper_hull
+from pueval.comparison.rankings import Rankings
 from pueval.core.measures import MEASURES
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_steps

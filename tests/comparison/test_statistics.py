@@ -8,7 +8,8 @@ import pytest
 from scipy.stats import norm
 
 from pueval import AssumptionWarning, compare
-from pueval.comparison.comparison import BEST
+from pueval.comparison.paired_estimates import BEST_VALUES
+from tests.comparison.row_bootstrap import bootstrap_comparison
 from tests.conftest import models, with_negatives
 
 SETTINGS = {
@@ -27,33 +28,34 @@ def test_influence_and_bootstrap_agree(rng, setting):
     )
     y = with_negatives(y, positive, rng)
     how = given | {"threshold": {"a": 0.9, "b": 0.7}, "negative_label": 2, "n_resamples": 400}
-    fast, slow = (compare(y, scores, method=method, **how) for method in ("influence", "bootstrap"))
-    assert (fast.method, slow.method) == ("influence", "bootstrap")
+    fast, slow = (make(y, scores, **how) for make in (compare, bootstrap_comparison))
     for name in fast.measures:
         one, other = fast.differences(name)[0], slow.differences(name)[0]
         assert one.value == pytest.approx(other.value, abs=1e-12)
-        if setting == "unlabeled" and name in {"average_precision", *BEST}:
+        if setting == "unlabeled" and name in {"average_precision", *BEST_VALUES}:
             continue  # few rows reach the top of the target: far from normal, and not compared
         # The best of many varies a little less than the one that happens to be the best, and legal
         # rates less than those that influence lets become illegal.
-        most = 1.3 if name in {"average_precision", *BEST} else 1.13
+        most = 1.3 if name in {"average_precision", *BEST_VALUES} else 1.13
         least = 0.8 if "likelihood" in name else 0.88
         assert least < one.standard_error / other.standard_error < most, name
 
 
 def test_bootstrap_is_reproducible(rng):
     y, scores, _ = models(rng, 200)
-    how = {"prior": 0.2, "method": "bootstrap", "n_resamples": 20}
-    assert compare(y, scores, **how).differences() == compare(y, scores, **how).differences()
-    other = compare(y, scores, **how, seed=1).differences("f1")
-    assert other != compare(y, scores, **how).differences("f1")
+    how = {"prior": 0.2, "n_resamples": 20}
+    first, again, other = (
+        bootstrap_comparison(y, scores, seed=seed, **how).differences() for seed in (0, 0, 1)
+    )
+    assert first == again
+    assert first != other
 
 
 def test_float_weights_against_rows_drawn_again(rng):
     y, scores, _ = models(rng, 2500, noise=(0.5, 1.0))
     weight = rng.gamma(1.0, size=y.size) * (1 + (scores["a"] > 1))
     how = {"sample_weight": weight, "prior": 0.2, "threshold": 0.8, "n_resamples": 500}
-    fast, slow = (compare(y, scores, method=method, **how) for method in ("influence", "bootstrap"))
+    fast, slow = (make(y, scores, **how) for make in (compare, bootstrap_comparison))
     for name in ("roc_auc", "average_precision", "f1", "accuracy", "precision"):
         ratio = fast.differences(name)[0].standard_error / slow.differences(name)[0].standard_error
         assert 0.88 < ratio < 1.13, name

@@ -11,6 +11,7 @@ from scipy.stats import norm
 from pueval import AssumptionWarning, compare, evaluate
 from pueval.priors import PriorEstimate
 from pueval.uncertainty.prior_profile import PLACES, Gap, carried_limits, carried_score, complete
+from tests.comparison.row_bootstrap import bootstrap_comparison
 
 REACH = float(ndtri(0.975))
 
@@ -239,7 +240,7 @@ def test_several_models_and_rows_drawn_again():
     chance = found.best_probability("f1")
     assert sum(chance.values()) == pytest.approx(1)
     assert max(chance, key=chance.get) == "a"
-    again = compare(y, scores, prior=given, method="bootstrap", n_resamples=200)
+    again = bootstrap_comparison(y, scores, prior=given, n_resamples=200)
     for one, other in zip(found.differences("roc_auc"), again.differences("roc_auc"), strict=True):
         assert other.high - other.low == pytest.approx(one.high - one.low, rel=0.25)
 

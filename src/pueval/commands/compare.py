@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -37,7 +37,7 @@ from pueval.comparison.comparison_text import (
     summary,
     value_rows,
 )
-from pueval.comparison.paired import check_names
+from pueval.comparison.paired_rows import check_model_names
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES
 from pueval.sources.columns import Columns
 from pueval.sources.files import read_rows
@@ -59,7 +59,6 @@ def compare_command(
     threshold: Annotated[float | None, Parameter(group=OUTPUT)] = None,
     measure: Annotated[list[str] | None, Parameter(group=OUTPUT, negative=())] = None,
     level: Annotated[float, Parameter(group=OUTPUT)] = 0.95,
-    method: Annotated[Literal["influence", "bootstrap"], Parameter(group=OUTPUT)] = "influence",
     n_resamples: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 2000,
     seed: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 0,
     positive: Positive = "1",
@@ -94,8 +93,6 @@ def compare_command(
         Measure to compare pairs by, such as f1 or best_f1; repeat it for several.
     level
         Confidence level of the limits.
-    method
-        Where covariances come from: the influence of each row, or rows drawn again (slow).
     n_resamples
         How often rows are drawn again.
     seed
@@ -105,7 +102,7 @@ def compare_command(
     json_path
         Write everything to this file.
     """
-    check_names(score)
+    check_model_names(score)
     check_outputs(file, {"--json": json_path, "--html": html_path})
     assumed = shares(prior, prevalence, label_frequency, purity)
     labels = LabelValues(positive, unlabeled, negative)
@@ -118,7 +115,6 @@ def compare_command(
         target=target,
         threshold=threshold,
         level=level,
-        method=method,
         n_resamples=n_resamples,
         seed=seed,
         sample_weight=rows.sample_weight,

@@ -40,7 +40,7 @@ from pueval.commands.options import (
 from pueval.commands.outputs import check_outputs, write_models
 from pueval.commands.terminal import say, show_table, typed, warn
 from pueval.commands.threshold_rules import choice_table, choose_all
-from pueval.core.curves import naive_auc
+from pueval.core.curves import model_with_highest_naive_auc
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.evaluation.evaluate import evaluate
@@ -212,9 +212,7 @@ def _evaluate_all(
     given = any(assumed[name] is not None for name in ("prior", "prevalence", "label_frequency"))
     if given or len(counts) == 1:
         return {name: evaluate(one, **assumed, **how) for name, one in counts.items()}
-    for one in counts.values():
-        one._check_nonempty()
-    best = max(counts, key=lambda name: naive_auc(counts[name], counts[name]._roc_corners()))
+    best = model_with_highest_naive_auc(counts)
     first = evaluate(counts[best], **assumed, **how)
     mixture: dict[str, Any] = {"prior": first.prior_estimate, "purity": first.mixture.purity}
     return {

@@ -7,7 +7,7 @@ from typing import Any
 from pueval._typing import Array
 from pueval.commands.suggestions import as_options
 from pueval.commands.terminal import say, show_table
-from pueval.core.curves import naive_auc
+from pueval.core.curves import model_with_highest_naive_auc
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.groups.evaluate_by import evaluate_by
@@ -78,7 +78,7 @@ def evaluate_groups(
     given = any(assumed[name] is not None for name in ("prior", "prevalence", "label_frequency"))
     if given or len(models) == 1 or group_prior == "each":
         return {name: one(columns, assumed) for name, columns in models.items()}
-    best = max(models, key=lambda name: _naive_auc(models[name]))
+    best = model_with_highest_naive_auc({name: _count(each) for name, each in models.items()})
     first = one(models[best], assumed)
     # With its limits, which an estimate has and a number has not.
     known = assumed | {"prior": first.overall.prior_estimate}
@@ -87,11 +87,9 @@ def evaluate_groups(
     }
 
 
-def _naive_auc(columns: Columns) -> float:
+def _count(columns: Columns) -> Counts:
     kind, score, _, weight = columns
-    counts = Counts(*read_arrays(kind, score, sample_weight=weight, labels=KIND_CODES))
-    counts._check_nonempty()
-    return naive_auc(counts, counts._roc_corners())
+    return Counts(*read_arrays(kind, score, sample_weight=weight, labels=KIND_CODES))
 
 
 def print_groups(groups: dict[str, GroupEvaluation]) -> None:

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
 
 from pueval._typing import Range, Target
 from pueval.comparison.comparison import Comparison
-from pueval.comparison.paired import PairedRows, known_model, read_paired
-from pueval.comparison.pipeline import Work
-from pueval.core.curves import naive_auc
+from pueval.comparison.paired_estimation import PairedEstimation
+from pueval.comparison.paired_rows import read_paired_rows, unknown_model_error
+from pueval.core.curves import model_with_highest_naive_auc
 from pueval.core.mixture import check_target
 from pueval.counts.arguments import check_threshold
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.assumptions import resolve_assumptions
 from pueval.evaluation.evaluation import Evaluation
-from pueval.samples.threads import map_in_threads
 from pueval.sources.labels import LabelValues
 from pueval.uncertainty.intervals import IntervalOptions
 
 if TYPE_CHECKING:
     from pueval.priors import PriorEstimate
-
-Method = Literal["influence", "bootstrap"]
 
 
 def compare(
@@ -40,7 +34,6 @@ def compare(
     target: Target = "population",
     threshold: float | Mapping[str, float] | None = None,
     level: float | None = 0.95,
-    method: Method = "influence",
     n_resamples: int = 2000,
     seed: int = 0,
     sample_weight: Any = None,
@@ -80,10 +73,6 @@ def compare(
         these thresholds, which differ by chance even between equal models.
     level : float or None, default 0.95
         Confidence level of all limits; None for point estimates only.
-    method : {"influence", "bootstrap"}
-        Where covariances come from: from the influence of each row, in one pass; or from rows drawn
-        again ``n_resamples`` times, the same ones for all models, which takes thousands of times
-        as long and should say the same.
     n_resamples : int, default 2000
         How often counts (and with ``method="bootstrap"`` rows) are drawn again.
     seed : int, default 0
@@ -126,24 +115,26 @@ def compare(
     True
     """
     check_target(target)
-    if method not in {"influence", "bootstrap"}:
-        raise InputError(f"method must be 'influence' or 'bootstrap'; got {method!r}.")
-    # Checked without a level, too: a wrong option is never passed over.
-    asked = IntervalOptions(0.95 if level is None else level, n_resamples, seed)
-    options = None if level is None else asked
-    known = (prior, prevalence, label_frequency)
+    # Options are checked without a level, too, so that a wrong value never goes unnoticed.
+    options = IntervalOptions(0.95 if level is None else level, n_resamples, seed)
     labels = LabelValues(pos_label, unlabeled_label, negative_label)
-    rows = read_paired(y, scores, sample_weight=sample_weight, labels=labels)
+    rows = read_paired_rows(y, scores, sample_weight=sample_weight, labels=labels)
     thresholds = _thresholds(rows.names, threshold)
-    given = any(one is not None for one in known)
-    source = 0 if given else _best_separating(rows)
-    assumptions = resolve_assumptions(rows.counts[source], target, purity, *known)
-    work = Work(rows, assumptions, target, options, assumptions.prevalence_varies(target))
-    ready = map_in_threads(lambda k: work.prepare(k, thresholds[k]), range(len(rows.names)))
-    joints = work.by_rows(ready) if method == "bootstrap" and options else work.by_influence(ready)
-    joints = replace(joints, ways=work.ways(ready), within=work.within(ready))
-    found = map_in_threads(lambda k: work.finish(k, ready[k], joints), range(len(rows.names)))
-    evaluations = dict(zip(rows.names, found, strict=True))
+    given = (prior, prevalence, label_frequency)
+    estimated = all(value is None for value in given)
+    counts = dict(zip(rows.names, rows.counts, strict=True))
+    prior_model = model_with_highest_naive_auc(counts) if estimated else rows.names[0]
+    assumptions = resolve_assumptions(counts[prior_model], target, purity, *given)
+    estimation = PairedEstimation(
+        rows,
+        assumptions,
+        target,
+        None if level is None else options,
+        assumptions.prevalence_varies(target),
+    )
+    models = estimation.rate_models(thresholds)
+    estimates = estimation.estimate(models)
+    evaluations = dict(zip(rows.names, estimation.evaluate(models, estimates), strict=True))
     notes = _notes(evaluations, assumptions.warnings)
     for note in notes:
         warnings.warn(note, AssumptionWarning, stacklevel=2)
@@ -151,11 +142,10 @@ def compare(
         evaluations,
         assumptions,
         target,
-        options,
-        method,
-        None if given or assumptions.estimate is None else rows.names[source],
+        estimation.options,
+        prior_model if estimated and assumptions.estimate is not None else None,
         tuple(notes),
-        joints,
+        estimates,
     )
 
 
@@ -167,7 +157,7 @@ def _thresholds(
         return [None if given is None else check_threshold(given)] * len(names)
     for name in given:
         if name not in names:
-            raise known_model(name, names)
+            raise unknown_model_error(name, names)
     lacking = [name for name in names if name not in given]
     if lacking:
         raise InputError(
@@ -175,15 +165,6 @@ def _thresholds(
             "for all, or none to use each model's best."
         )
     return [check_threshold(given[name]) for name in names]
-
-
-def _best_separating(rows: PairedRows) -> int:
-    """Return the model with the best naive AUC, the first of several."""
-
-    def auc(k: int) -> float:
-        return naive_auc(rows.counts[k], rows.counts[k]._roc_corners())
-
-    return int(np.argmax(map_in_threads(auc, range(len(rows.names)))))
 
 
 def _notes(evaluations: dict[str, Evaluation], shared: tuple[str, ...]) -> list[str]:

@@ -12,11 +12,8 @@ import numpy as np
 
 from pueval._typing import Target
 from pueval.comparison import comparison_text as presentation
-from pueval.comparison.agreement import Rankings
 from pueval.comparison.differences import Difference, best_probability, paired_differences
-from pueval.comparison.joint_estimates import Joint, Joints
-from pueval.comparison.paired import known_model
-from pueval.comparison.prior_order import (
+from pueval.comparison.order_by_prior import (
     GRID,
     GRID_OF_AREAS,
     PriorOrder,
@@ -27,11 +24,13 @@ from pueval.comparison.prior_order import (
     possible_priors,
     prior_span,
 )
+from pueval.comparison.paired_estimates import BEST_VALUES, EstimatesByMeasure, PairedEstimates
+from pueval.comparison.paired_rows import unknown_model_error
+from pueval.comparison.rankings import Rankings
 from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture
 from pueval.errors import InputError, require
 from pueval.evaluation.assumptions import Assumptions
-from pueval.evaluation.estimates import BEST_MEASURES
 from pueval.evaluation.evaluation import Evaluation
 from pueval.ranking import RANKING_TITLES
 from pueval.samples.threads import map_in_threads
@@ -43,9 +42,8 @@ if TYPE_CHECKING:
     from pueval.displays import ComparisonDisplay
     from pueval.priors import PriorEstimate
 
-BEST = tuple(f"best_{name}" for name in BEST_MEASURES)
 # Criteria of `Comparison.ranking` that belong to no threshold.
-OVERALL = (*RANKING_TITLES, *AREAS, *BEST)
+OVERALL = (*RANKING_TITLES, *AREAS, *BEST_VALUES)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,8 +65,6 @@ class Comparison:
         ``"population"`` or ``"unlabeled"``.
     resampling : Resampling or None
         Level of the limits, number of resamples and seed; None if there are no limits.
-    method : str
-        ``"influence"`` or ``"bootstrap"``: where covariances come from.
     prior_model : str or None
         The model from whose scores they were estimated: the one with the best naive AUC.
     warnings : tuple of str
@@ -79,16 +75,15 @@ class Comparison:
     assumptions: Assumptions
     target: Target
     resampling: IntervalOptions | None
-    method: str
     prior_model: str | None
     warnings: tuple[str, ...]
-    _joints: Joints
+    _estimates: EstimatesByMeasure
 
     # ------------------------------------------------------------------ models
 
     def __getitem__(self, name: str) -> Evaluation:
         if name not in self.evaluations:
-            raise known_model(name, self.evaluations)
+            raise unknown_model_error(name, self.evaluations)
         return self.evaluations[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -123,14 +118,14 @@ class Comparison:
     @property
     def measures(self) -> tuple[str, ...]:
         """Names of the measures by which models are compared."""
-        return (*AREAS, *MEASURES, *BEST)
+        return (*AREAS, *MEASURES, *BEST_VALUES)
 
     # ------------------------------------------------------------------ pairs
 
-    def _joint(self, measure: str) -> Joint:
-        if measure not in self._joints.fixed:
+    def _paired(self, measure: str) -> PairedEstimates:
+        if measure not in self._estimates.fixed:
             self._find(measure)
-        return self._joints[measure]
+        return self._estimates[measure]
 
     def _find(self, measure: str) -> Measure:
         """Look up a measure at a threshold."""
@@ -151,7 +146,7 @@ class Comparison:
         -------
         dict of str to float
         """
-        return dict(zip(self.names, self._joint(measure).value.tolist(), strict=True))
+        return dict(zip(self.names, self._paired(measure).value.tolist(), strict=True))
 
     def differences(self, measure: str | None = None) -> tuple[Difference, ...]:
         """Compare all pairs of models.
@@ -190,7 +185,7 @@ class Comparison:
         return tuple(
             row
             for name in wanted
-            for row in paired_differences(self.names, name, self._joint(name), self.level)
+            for row in paired_differences(self.names, name, self._paired(name), self.level)
         )
 
     def best_probability(self, measure: str) -> dict[str, float]:
@@ -210,7 +205,7 @@ class Comparison:
             They add up to 1; NaN for models whose measure is undefined.
         """
         seed = self.resampling.seed if self.resampling else 0
-        return best_probability(self.names, self._joint(measure), self.level, seed)
+        return best_probability(self.names, self._paired(measure), self.level, seed)
 
     # ------------------------------------------------------------------ orders
 
@@ -251,7 +246,7 @@ class Comparison:
                 greater[name] = True
             else:
                 table[name] = self.values(name)
-                greater[name] = self._joint(name).greater_is_better
+                greater[name] = self._paired(name).greater_is_better
         if not table:
             raise InputError(notes[0])
         return Rankings(table, greater, tuple(notes))
@@ -306,14 +301,16 @@ class Comparison:
             naive = np.array([ev["roc_auc"].naive for ev in self.evaluations.values()])
             values = area_values(measure, counts, naive, purity, self.target)
             points = GRID_OF_AREAS
-        elif measure in BEST:
+        elif measure in BEST_VALUES:
             values = best_values(
                 counts, MEASURES[measure.removeprefix("best_")], purity, self.target
             )
         else:
             found = self._find(measure)
             greater = found.greater_is_better
-            values = point_values(counts[0], self._joints.share, found, purity, self.target)
+            values = point_values(
+                counts[0], self._estimates.shares.share, found, purity, self.target
+            )
         return order_by_prior(
             self.names,
             measure,

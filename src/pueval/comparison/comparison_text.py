@@ -206,7 +206,6 @@ def as_data(comparison: Comparison) -> dict[str, Any]:
                 "estimated_from": comparison.prior_model,
             },
             "level": comparison.level,
-            "method": comparison.method,
             "differences": [vars(one) for one in comparison.differences()],
             "best_probability": _probabilities(comparison),
             "order_by_prior": orders,

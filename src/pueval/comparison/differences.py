@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 
 from pueval._typing import Array
-from pueval.comparison.joint_estimates import Joint
+from pueval.comparison.paired_estimates import PairedEstimates
 from pueval.core.confidence import normal_quantile
 from pueval.errors import InputError
 from pueval.uncertainty.holm import holm
@@ -67,15 +67,15 @@ class Difference:
 
 
 def paired_differences(
-    names: Sequence[str], measure: str, joint: Joint, level: float | None
+    names: Sequence[str], measure: str, estimates: PairedEstimates, level: float | None
 ) -> list[Difference]:
     """Compare all pairs of models by one measure."""
     pairs = [*combinations(range(len(names)), 2)]
     first, second = np.array(pairs).T
     reach = 0.0 if level is None else normal_quantile(level)
-    now, ways = _gaps(joint, first, second)
-    pvalue, limits = _judge(joint, first, second, reach)
-    for there in joint.within:
+    now, ways = _gaps(estimates, first, second)
+    pvalue, limits = _judge(estimates, first, second, reach)
+    for there in estimates.in_region:
         largest, others = _judge(there, first, second, reach)
         turned = now.value * (there.value[first] - there.value[second]) < 0
         pvalue = np.where(turned, 1.0, np.fmax(pvalue, largest))
@@ -92,26 +92,34 @@ def paired_differences(
     ]
 
 
-def _judge(joint: Joint, first: Array, second: Array, reach: float) -> tuple[Array, Array]:
+def _judge(
+    estimates: PairedEstimates, first: Array, second: Array, reach: float
+) -> tuple[Array, Array]:
     """Return p-values and limits of differences."""
-    if math.isinf(joint.reach):
-        return _judge_ratios(joint, first, second, reach)
-    now, ways = _gaps(joint, first, second)
-    limits = np.clip(carried_limits(now, ways, reach), -joint.reach, joint.reach)
+    if math.isinf(estimates.largest_difference):
+        return _judge_ratios(estimates, first, second, reach)
+    now, ways = _gaps(estimates, first, second)
+    limits = np.clip(
+        carried_limits(now, ways, reach),
+        -estimates.largest_difference,
+        estimates.largest_difference,
+    )
     return _pvalues(now, ways, reach), limits
 
 
-def _gaps(joint: Joint, first: Array, second: Array) -> tuple[Gap, Ways]:
+def _gaps(estimates: PairedEstimates, first: Array, second: Array) -> tuple[Gap, Ways]:
     """Return differences as estimated, and on the way to the limits of prior and purity."""
 
-    def gap(one: Joint) -> Gap:
+    def gap(one: PairedEstimates) -> Gap:
         return Gap(one.value[first] - one.value[second], _error(one.covariance, first, second))
 
-    now = gap(joint)
-    return now, complete(now, [[gap(there) for there in way] for way in joint.ways])
+    now = gap(estimates)
+    return now, complete(now, [[gap(there) for there in way] for way in estimates.along_intervals])
 
 
-def _judge_ratios(joint: Joint, first: Array, second: Array, reach: float) -> tuple[Array, Array]:
+def _judge_ratios(
+    estimates: PairedEstimates, first: Array, second: Array, reach: float
+) -> tuple[Array, Array]:
     """Return p-values and limits of differences of ratios, which are skewed.
 
     Their logarithms are nearly normal. With m the geometric mean of two ratios and r the logarithm
@@ -119,8 +127,10 @@ def _judge_ratios(joint: Joint, first: Array, second: Array, reach: float) -> tu
     from those of r and of log m, taken as independent. They are on one side of 0 if those of r are.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        now, mean, covariance = _quotient(joint, first, second)
-        others = [[_quotient(there, first, second) for there in way] for way in joint.ways]
+        now, mean, covariance = _quotient(estimates, first, second)
+        others = [
+            [_quotient(there, first, second) for there in way] for way in estimates.along_intervals
+        ]
         ways = complete(now, [[quotient for quotient, *_ in way] for way in others])
         variance = np.diag(covariance)
         together = variance[first] + variance[second] + 2 * covariance[first, second]
@@ -129,7 +139,7 @@ def _judge_ratios(joint: Joint, first: Array, second: Array, reach: float) -> tu
             # The mean rises or falls with prior and purity, too.
             swing = np.fmax.reduce([np.abs(np.log(there / mean)) for _, there, _ in way])
             spread = np.hypot(spread, np.where(np.isnan(swing), 0.0, swing))
-        value = joint.value[first] - joint.value[second]
+        value = estimates.value[first] - estimates.value[second]
         limits = 2 * mean * np.sinh(carried_limits(now, ways, reach) / 2)
         # Of limits on the value's side of 0, the logarithms move with that of m.
         away = np.hypot(np.log(limits / value), spread)
@@ -138,10 +148,10 @@ def _judge_ratios(joint: Joint, first: Array, second: Array, reach: float) -> tu
     return _pvalues(now, ways, reach), limits
 
 
-def _quotient(joint: Joint, first: Array, second: Array) -> tuple[Gap, Array, Array]:
+def _quotient(estimates: PairedEstimates, first: Array, second: Array) -> tuple[Gap, Array, Array]:
     """Return the logarithm of quotients of ratios, their geometric mean, and the covariance."""
-    ratio = np.where(joint.value > 0, joint.value, np.nan)
-    covariance = joint.covariance / np.outer(ratio, ratio)
+    ratio = np.where(estimates.value > 0, estimates.value, np.nan)
+    covariance = estimates.covariance / np.outer(ratio, ratio)
     quotient = Gap(np.log(ratio[first] / ratio[second]), _error(covariance, first, second))
     return quotient, np.sqrt(ratio[first] * ratio[second]), covariance
 
@@ -163,7 +173,7 @@ def _pvalues(now: Gap, ways: Ways, reach: float) -> Array:
 
 
 def best_probability(
-    names: Sequence[str], joint: Joint, level: float | None, seed: int
+    names: Sequence[str], estimates: PairedEstimates, level: float | None, seed: int
 ) -> dict[str, float]:
     """Return how probable it is that each model is the best by a measure.
 
@@ -171,29 +181,34 @@ def best_probability(
     exact probability, more by drawing; models that are equal in a draw share it. NaN for models
     whose measure is undefined. Of intervals that were given for prior and purity it is the middle.
     """
-    if level is None or np.isnan(joint.covariance).all():
+    if level is None or np.isnan(estimates.covariance).all():
         raise InputError(
             "the probability of being the best needs intervals. Compare with a level, such as "
             "level=0.95, and at least two labeled rows."
         )
-    known = np.flatnonzero(np.isfinite(joint.value) & np.isfinite(np.diag(joint.covariance)))
+    known = np.flatnonzero(
+        np.isfinite(estimates.value) & np.isfinite(np.diag(estimates.covariance))
+    )
     probability = np.full(len(names), math.nan)
     if known.size == 2:
-        probability[known] = _chances_of_two(joint, known, normal_quantile(level))
+        probability[known] = _chances_of_two(estimates, known, normal_quantile(level))
     elif known.size:
-        probability[known] = _chances_by_drawing(joint, known, normal_quantile(level), seed)
+        probability[known] = _chances_by_drawing(estimates, known, normal_quantile(level), seed)
     return dict(zip(names, probability.tolist(), strict=True))
 
 
-def _chances_of_two(joint: Joint, known: Array, reach: float) -> Array:
+def _chances_of_two(estimates: PairedEstimates, known: Array, reach: float) -> Array:
     first, second = known[:1], known[1:]
-    gap, ways = _gaps(joint, first, second)
-    if math.isinf(joint.reach) and np.all(joint.value[known] > 0):
+    gap, ways = _gaps(estimates, first, second)
+    if math.isinf(estimates.largest_difference) and np.all(estimates.value[known] > 0):
         # As the p-value: by the logarithm of the quotient, which is nearly normal.
-        gap = _quotient(joint, first, second)[0]
-        quotients = [[_quotient(there, first, second)[0] for there in way] for way in joint.ways]
+        gap = _quotient(estimates, first, second)[0]
+        quotients = [
+            [_quotient(there, first, second)[0] for there in way]
+            for way in estimates.along_intervals
+        ]
         ways = complete(gap, quotients)
-    sign = 1.0 if joint.greater_is_better else -1.0
+    sign = 1.0 if estimates.greater_is_better else -1.0
     value, error = sign * float(gap.value[0]), float(gap.error[0])
     if error > ROUNDING:
         chance = float(scipy.special.ndtr(sign * carried_score(gap, ways, reach)[0]))
@@ -202,14 +217,14 @@ def _chances_of_two(joint: Joint, known: Array, reach: float) -> Array:
     return np.array([chance, 1 - chance])
 
 
-def _chances_by_drawing(joint: Joint, known: Array, reach: float, seed: int) -> Array:
-    sign = 1.0 if joint.greater_is_better else -1.0
-    mean, covariance = joint.value[known], joint.covariance[np.ix_(known, known)]
+def _chances_by_drawing(estimates: PairedEstimates, known: Array, reach: float, seed: int) -> Array:
+    sign = 1.0 if estimates.greater_is_better else -1.0
+    mean, covariance = estimates.value[known], estimates.covariance[np.ix_(known, known)]
     size, direction = np.linalg.eigh(covariance)
     root = direction * np.sqrt(np.maximum(size, 0))
     rng = np.random.default_rng(seed)
     drawn = rng.standard_normal((DRAWS, mean.size)) @ root.T + mean
-    for way in joint.ways:
+    for way in estimates.along_intervals:
         # What an uncertain prior does to all models at once.
         drawn += _moved_along(way, known, mean, rng.standard_normal(DRAWS) / reach)
     tolerance = max(ROUNDING, 1e-7 * math.sqrt(max(size[-1], 0.0)))
@@ -219,7 +234,7 @@ def _chances_by_drawing(joint: Joint, known: Array, reach: float, seed: int) -> 
     return share
 
 
-def _moved_along(way: Sequence[Joint], known: Array, mean: Array, place: Array) -> Array:
+def _moved_along(way: Sequence[PairedEstimates], known: Array, mean: Array, place: Array) -> Array:
     """Return how far values move if a share is at some places on the way to its limits.
 
     Beyond the limits they move on as they did last; where a value is undefined, none moves further.

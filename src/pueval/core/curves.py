@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from pueval.core.rates import Rates, correct_area, correct_steps
 from pueval.core.roc_line import RocLine
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps
+from pueval.samples.threads import map_in_threads
 from pueval.text.numbers import format_number
 from pueval.text.results import Result
 
@@ -120,6 +122,20 @@ def naive_auc(counts: Counts, corners: Steps) -> float:
         beaten = beaten + np.where(steps.tied[1:], np.diff(others) / 2, 0)
     pairs = np.sum(np.diff(steps.labeled).astype(np.float64) * beaten)
     return float(pairs / counts.n_labeled / (counts.n_unlabeled + counts.n_negative))
+
+
+def model_with_highest_naive_auc(counts: Mapping[str, Counts]) -> str:
+    """Return the name of the model whose scores tell the prior best; the first of ties.
+
+    The better a model separates labeled from unlabeled rows, the better its scores identify the
+    prior. The order of models by naive AUC does not depend on the prior.
+    """
+
+    def auc(model: Counts) -> float:
+        model._check_nonempty()
+        return naive_auc(model, model._roc_corners())
+
+    return [*counts][int(np.argmax(map_in_threads(auc, counts.values())))]
 
 
 def auc_z_score(counts: Counts, auc: float) -> float:

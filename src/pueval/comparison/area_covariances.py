@@ -1,0 +1,137 @@
+"""Covariances of the areas of several models, from the influence of each row on each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pueval._typing import Array, Target
+from pueval.comparison.paired_rows import PairedRows
+from pueval.core.mixture import Mixture, Mixtures
+from pueval.core.sizes import GroupSizes
+from pueval.counts.counts import Counts
+from pueval.samples.threads import map_in_threads
+from pueval.uncertainty.influence import AveragePrecisions, placements
+from pueval.uncertainty.intervals import with_pseudo_observation
+from pueval.uncertainty.score_steps import ScoreSteps
+
+# Most distinct scores at which influences change. With more of them, half of the knots are
+# quantiles of the labeled rows: no rate changes by more than 1/4096 in between, and no variance by
+# more than the square of it.
+KNOTS = 8192
+
+
+@dataclass(frozen=True, eq=False)
+class InfluenceByScore:
+    """Influence of a row on the naive AUC and the average precision, as a function of its score.
+
+    Both are step functions for each kind of rows, with mean zero over the rows of the kind.
+
+    Attributes
+    ----------
+    knots : ndarray
+        Ascending scores; a step reaches from one to just below the next.
+    values : ndarray of shape (3, 2, m)
+        Influence of labeled, unlabeled and negative rows on AUC and average precision, by step.
+    """
+
+    knots: Array
+    values: Array
+
+    def __call__(self, kind: int, score: Array) -> Array:
+        """Return the influence of rows of one kind with these scores, one line per area."""
+        # Sorting the scores and looking the knots up among them is faster than the reverse.
+        order = np.argsort(score)
+        first = np.searchsorted(score[order], self.knots[1:])
+        lengths = np.diff(first, prepend=0, append=score.size)
+        step = np.empty(score.size, dtype=np.intp)
+        step[order] = np.repeat(np.arange(self.knots.size), lengths)
+        influence: Array = self.values[kind].take(step, axis=1)
+        return influence
+
+
+def influence_by_score(counts: Counts, mixture: Mixture, target: Target) -> InfluenceByScore:
+    """Return the influence of rows on the naive AUC and the average precision of one model.
+
+    More than `KNOTS` distinct scores are pooled.
+    """
+    counts = counts._thinned(KNOTS)
+    steps, sizes = ScoreSteps.of_counts(counts.steps()), GroupSizes.of(counts)
+    labeled_steps = steps.labeled_only()
+    mixtures = Mixtures(np.array([mixture.prior]), np.array([mixture.purity]))
+    precisions = AveragePrecisions(labeled_steps, sizes, mixtures, target)
+    influences = (placements(labeled_steps, sizes), precisions.influence())
+    values = np.empty((3, 2, steps.score.size))
+    for area, influence in enumerate(influences):
+        labeled, background = influence.at_steps(steps)
+        for kind in range(3):
+            # A mean over one kind is a part of the mean over the background.
+            part = sizes.by_kind[kind] / sizes.n_background if kind else 1.0
+            values[kind, area] = part * background if kind else labeled
+    for kind, total in enumerate(sizes.by_kind):
+        if total:
+            values[kind] -= (values[kind] @ (steps.at[kind] / total))[:, None]
+    return InfluenceByScore(steps.score[::-1].copy(), np.ascontiguousarray(values[:, :, ::-1]))
+
+
+def area_covariances(
+    rows: PairedRows, influences: list[InfluenceByScore], naive_auc: Array
+) -> tuple[Array, Array]:
+    """Return the covariances of the naive AUCs and of the average precisions of all models.
+
+    The samples are independent, so their parts add up. Variances of AUCs are those of
+    `pueval.uncertainty.intervals.delong_standard_error`. NaN for a single labeled row.
+    """
+    n_models = len(influences)
+    auc, precision = np.zeros((2, n_models, n_models))
+    n_background = rows.weight_by_kind[1] + rows.weight_by_kind[2]
+    away = np.outer(naive_auc - 0.5, naive_auc - 0.5)
+    row_covariances = [
+        _influence_products(rows, influences, kind) * (size / total**2) if total else None
+        for kind, (size, total) in enumerate(
+            zip(rows.effective_sizes, rows.weight_by_kind, strict=True)
+        )
+    ]
+    # Two models place the pseudo-observation as much alike as they place background rows.
+    correlation = np.mean(
+        [_correlation(each[0]) for each in row_covariances[1:] if each is not None], axis=0
+    )
+    for kind, (covariance, size) in enumerate(
+        zip(row_covariances, rows.effective_sizes, strict=True)
+    ):
+        if covariance is None:
+            continue
+        degrees_of_freedom = size - 1 if kind == 0 else max(size - 1, 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            precision += np.divide(covariance[1], degrees_of_freedom)
+        part = 1.0 if kind == 0 else rows.weight_by_kind[kind] / n_background
+        of_mean = with_pseudo_observation(covariance[0] / part**2, away, size, correlation)
+        auc += of_mean * part**2 if degrees_of_freedom > 0 else np.nan
+    return auc, precision
+
+
+def _correlation(covariance: Array) -> Array:
+    """Return correlations; 1 where one of two does not vary."""
+    error = np.sqrt(np.diag(covariance))
+    scale = np.outer(error, error)
+    correlation = np.ones(covariance.shape)
+    np.divide(covariance, scale, out=correlation, where=scale > 0)
+    return correlation
+
+
+def _influence_products(rows: PairedRows, influences: list[InfluenceByScore], kind: int) -> Array:
+    """Sum the products of influences on all pairs of models, over the rows of a kind."""
+    places, numbers = rows.positions[kind], rows.numbers[kind]
+    variance_weight = None if rows.variance_weight is None else rows.variance_weight[numbers]
+
+    def products(part: slice) -> Array:
+        where = places[part]
+        values = np.empty((2, len(influences), where.size))
+        for model, (influence, score) in enumerate(zip(influences, rows.scores, strict=True)):
+            values[:, model] = influence(kind, score[where])
+        weighted = values if variance_weight is None else values * variance_weight[part]
+        sums: Array = weighted @ values.transpose(0, 2, 1)
+        return sums
+
+    return sum(map_in_threads(products, rows.chunks(kind)), np.zeros(()))

@@ -1,0 +1,265 @@
+"""From rows to the evaluation of every model and the covariance of all estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pueval._typing import Array, Range, Target
+from pueval.comparison.area_covariances import (
+    InfluenceByScore,
+    area_covariances,
+    influence_by_score,
+)
+from pueval.comparison.paired_estimates import BEST_VALUES, EstimatesByMeasure, PairedEstimates
+from pueval.comparison.paired_rows import PairedRows
+from pueval.comparison.paired_shares import PairedShares, shares_at
+from pueval.core.average_precision import average_precision, average_precision_slope
+from pueval.core.curves import direct_auc, naive_auc
+from pueval.core.measures import AREAS, MEASURES
+from pueval.core.mixture import Mixture, cap_prior
+from pueval.evaluation.assumptions import Assumptions
+from pueval.evaluation.estimates import BEST_MEASURES, best_value
+from pueval.evaluation.evaluate import ModelRates, build_evaluation, rate_thresholds
+from pueval.evaluation.evaluation import Evaluation
+from pueval.evaluation.evaluation_resamples import resample_evaluation
+from pueval.samples.threads import map_in_threads
+from pueval.thresholds.threshold_choice import neighbors
+from pueval.uncertainty.intervals import IntervalOptions
+from pueval.uncertainty.prior_profile import PLACES
+from pueval.uncertainty.prior_region import NODES, Region
+from pueval.uncertainty.resampling import resample
+
+# Points of a given interval of priors, or of purities, at which models are compared.
+NODES_OF_LINE = 9
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """One model: its rates, thresholds and influences.
+
+    Attributes
+    ----------
+    rates : ModelRates
+        Rates at all thresholds, and the threshold to evaluate.
+    best : ndarray
+        Thresholds at which the measures of `BEST_MEASURES` are best; NaN where undefined.
+    influence : InfluenceByScore or None
+        Influence of rows on the areas; None without confidence intervals.
+    threshold_chosen : bool
+        Whether the threshold was chosen as the best for these rows.
+    """
+
+    rates: ModelRates
+    best: Array
+    influence: InfluenceByScore | None
+    threshold_chosen: bool
+
+
+@dataclass(frozen=True, eq=False)
+class PairedEstimation:
+    """Estimation of all models on the same rows, with one prior and purity.
+
+    Attributes
+    ----------
+    rows : PairedRows
+        Labels and scores.
+    assumptions : Assumptions
+        Prior and purity.
+    target : str
+        Population to evaluate.
+    options : IntervalOptions or None
+        Options of confidence intervals; None without them.
+    prevalence_varies : bool
+        Whether the prevalence varies with the number of labeled rows.
+    """
+
+    rows: PairedRows
+    assumptions: Assumptions
+    target: Target
+    options: IntervalOptions | None
+    prevalence_varies: bool
+
+    @property
+    def mixture(self) -> Mixture:
+        """Prior and purity."""
+        return self.assumptions.mixture
+
+    def rate_models(self, thresholds: Sequence[float | None]) -> list[Model]:
+        """Compute rates, thresholds and influences of all models."""
+        return map_in_threads(
+            lambda k: self._rate_model(k, thresholds[k]), range(len(self.rows.names))
+        )
+
+    def _rate_model(self, k: int, threshold: float | None) -> Model:
+        rates = rate_thresholds(self.rows.counts[k], self.assumptions, self.target, threshold)
+        corrected = rates.rates[0]
+        best = np.array([best_value(MEASURES[name], corrected)[0] for name in BEST_MEASURES])
+        influence = None
+        if self.options is not None:
+            influence = influence_by_score(rates.counts, self.mixture, self.target)
+        return Model(rates, best, influence, threshold is None)
+
+    def estimate(self, models: list[Model]) -> EstimatesByMeasure:
+        """Estimate all measures, also for the other priors and purities that are possible."""
+        return replace(
+            self._estimate(models),
+            along_intervals=self._along_intervals(models),
+            in_region=self._in_region(models),
+        )
+
+    def _estimate(self, models: list[Model]) -> EstimatesByMeasure:
+        wanted = [np.append(model.rates.threshold, model.best) for model in models]
+        # Many best thresholds coincide: one column for each distinct threshold of a model.
+        thresholds = [np.unique(each[~np.isnan(each)])[::-1] for each in wanted]
+        shares = shares_at(
+            self.rows,
+            thresholds,
+            self.mixture,
+            self.target,
+            covariance=self.options is not None,
+            prevalence_varies=self.prevalence_varies,
+        )
+        starts = np.cumsum([0, *(each.size for each in thresholds[:-1])])
+
+        def shares_of(which: int) -> PairedShares:
+            columns = [
+                # Where no threshold is best, the measure is undefined at every threshold.
+                start + int(np.argmax(distinct == of_model[which]))
+                for start, distinct, of_model in zip(starts, thresholds, wanted, strict=True)
+            ]
+            return shares.take(np.array(columns))
+
+        fixed = {}
+        for k, (name, best_name) in enumerate(zip(BEST_MEASURES, BEST_VALUES, strict=True)):
+            measure = MEASURES[name]
+            fixed[best_name] = PairedEstimates(
+                *shares_of(k + 1).estimate(measure),
+                measure.high - measure.low,
+                measure.greater_is_better,
+            )
+        covariance = self._area_covariance(models)
+        for name, value in self._areas(models).items():
+            fixed[name] = PairedEstimates(value, covariance[name])
+        return EstimatesByMeasure(fixed, shares_of(0))
+
+    def _areas(self, models: list[Model]) -> dict[str, Array]:
+        """Return the corrected areas, not clipped."""
+        rates = [model.rates for model in models]
+        auc = [
+            direct_auc(each.counts, naive_auc(each.counts, each.corners), self.mixture)
+            for each in rates
+        ]
+        precision = [float(average_precision(each.rates[0])) for each in rates]
+        return {"roc_auc": np.array(auc), "average_precision": np.array(precision)}
+
+    def _area_covariance(self, models: list[Model]) -> dict[str, Array]:
+        size = len(models)
+        if self.options is None:
+            return dict.fromkeys(AREAS, np.full((size, size), np.nan))
+        counts = self.rows.counts[0]
+        influences = [model.influence for model in models if model.influence is not None]
+        naive = [naive_auc(model.rates.counts, model.rates.corners) for model in models]
+        auc, precision = area_covariances(self.rows, influences, np.array(naive))
+        if self.prevalence_varies:
+            slopes = [average_precision_slope(model.rates.rates[0]) for model in models]
+            changes = np.array(slopes) * self.mixture.prevalence_standard_error(counts)
+            precision = precision + np.outer(changes, changes)
+        contrast = self.mixture.purity - self.mixture.background_prior(counts)
+        return {"roc_auc": auc / contrast**2, "average_precision": precision}
+
+    def _along_intervals(self, models: list[Model]) -> tuple[tuple[EstimatesByMeasure, ...], ...]:
+        """Estimate along the confidence intervals of an estimated prior and purity.
+
+        Covariances are computed at the ends of the intervals only.
+        """
+        if self.options is None:
+            return ()
+        mixture, estimate = self.mixture, self.assumptions.estimate
+        if estimate is not None:
+            from pueval.priors._one_step_bootstrap import limits
+
+            region = limits(estimate, self.options.level)
+        elif self.assumptions.prior_follows_from is not None and self.assumptions.region is None:
+            margin = self.options.reach * self.assumptions.prior_error(self.rows.counts[0])
+            low = max(mixture.prior - margin, 0.0)
+            high = cap_prior(mixture.prior + margin, mixture.purity)
+            region = Region((low, high), (mixture.purity, mixture.purity))
+        else:
+            return ()
+        priors = [
+            Mixture(prior, mixture.purity) for prior in _points_along(mixture.prior, region.prior)
+        ]
+        purities = [
+            Mixture(mixture.prior, purity)
+            for purity in _points_along(mixture.purity, region.purity)
+        ]
+        options = [self.options if abs(place) == 1 else None for place in PLACES]
+        return tuple(
+            tuple(self._estimate_for(models, *each) for each in zip(points, options, strict=True))
+            for points in (priors, purities)
+            if points
+        )
+
+    def _in_region(self, models: list[Model]) -> tuple[EstimatesByMeasure, ...]:
+        """Estimate on a grid over the intervals given for prior and purity."""
+        if self.options is None or self.assumptions.region is None:
+            return ()
+        region = self.assumptions.limits(self.rows.counts[0], self.options.reach)
+        assert region is not None  # noqa: S101 - for the type checker
+        line = region.prior[0] == region.prior[1] or region.purity[0] == region.purity[1]
+        grid = region.grid(NODES_OF_LINE if line else NODES)
+        return tuple(self._estimate_for(models, grid[k], self.options) for k in range(len(grid)))
+
+    def _estimate_for(
+        self, models: list[Model], mixture: Mixture, options: IntervalOptions | None
+    ) -> EstimatesByMeasure:
+        """Estimate for another prior and purity, at the same thresholds."""
+        estimation = replace(self, assumptions=Assumptions(mixture), options=options)
+        thresholds = [model.rates.threshold for model in models]
+        return estimation._estimate(estimation.rate_models(thresholds))
+
+    def evaluate(self, models: list[Model], estimates: EstimatesByMeasure) -> list[Evaluation]:
+        """Evaluate every model, with standard errors from the same covariances."""
+        return map_in_threads(lambda k: self._evaluate(k, models[k], estimates), range(len(models)))
+
+    def _evaluate(self, k: int, model: Model, estimates: EstimatesByMeasure) -> Evaluation:
+        rates = model.rates
+        if self.options is None:
+            return build_evaluation(rates, None, None)
+        threshold: float | Array = rates.threshold
+        names: tuple[str, ...] = (*AREAS, *MEASURES)
+        if model.threshold_chosen:
+            threshold, names = neighbors(rates.counts, rates.threshold), AREAS
+        if self.assumptions == Assumptions(self.mixture):
+            resamples = resample(
+                rates.counts,
+                rates.corners,
+                self.mixture,
+                self.target,
+                threshold=threshold,
+                options=self.options,
+                errors={name: estimates.standard_error(name, k) for name in names},
+                prevalence_varies=self.prevalence_varies,
+            )
+        else:
+            resamples = resample_evaluation(
+                rates.counts,
+                rates.corners,
+                self.assumptions,
+                self.target,
+                threshold,
+                self.options,
+            )
+        return build_evaluation(
+            rates, self.options, resamples, threshold_chosen=model.threshold_chosen
+        )
+
+
+def _points_along(center: float, interval: Range) -> list[float]:
+    """Return the points of an interval at `PLACES`; none if the interval is a single point."""
+    if interval[0] == interval[1]:
+        return []
+    return [center + abs(place) * (interval[int(place > 0)] - center) for place in PLACES]
