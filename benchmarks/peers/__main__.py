@@ -119,7 +119,7 @@ def accuracy(bench, lines, replications):
             for title, one in found.items()
         ]
         yield from table(["", *SHORT.values()], rows)
-    yield "\nHow often limits held the truth\n"
+    yield "\nCoverage of the intervals\n"
     for scenario in SCENARIOS:
         rows = [
             [title, *(number(one[scenario].get(m, {}).get("coverage")) for m in MEASURES)]
@@ -132,7 +132,9 @@ def accuracy(bench, lines, replications):
 
 def speed(bench, lines):
     kinds = {
-        "pueval_values": "no limits", "pueval": "with limits", "pueval_bounds": "Claesen's bounds",
+        "pueval_values": "without intervals",
+        "pueval": "with intervals",
+        "pueval_bounds": "Claesen's bounds",
     }  # fmt: skip
     sizes = (1_000, 10_000, 100_000, 1_000_000)
     rows = []

@@ -29,7 +29,7 @@ FEATURES = {
         "semisup-metrics": ("bounds", ["semisup_metrics:pr_bounds"]),
     },
     "labels that may be wrong": {"pueval": ["pueval:Mixture"]},
-    "labels not drawn at random": {
+    "labels that are not random": {
         "pueval": ["pueval:evaluate"],
         "pulearn": ("training", ["pulearn.propensity:compute_inverse_propensity_weights"]),
         "pu-toolbox": ("training", ["pu_toolbox:PUSBClassifier", "pu_toolbox:LBEClassifier"]),
@@ -39,7 +39,7 @@ FEATURES = {
         "pu-toolbox": ("training", ["pu_toolbox:PNUClassifier"]),
         "semisup-metrics": ["semisup_metrics:roc_bounds"],
     },
-    "limits of the measures": {
+    "confidence intervals of the measures": {
         "pueval": ["pueval:evaluate"],
         "confidenceinterval": ("naive", ["confidenceinterval:roc_auc_score"]),
         "nannyml": ("naive", ["nannyml:CBPE"]),
@@ -54,7 +54,7 @@ FEATURES = {
         "pulearn": ["pulearn.priors:ScarEMPriorEstimator"],
         "pu-toolbox": ["pu_toolbox:KernelMeanPriorEstimator", "pu_toolbox:ReCPEEstimator"],
     },
-    "limits of the prior": {
+    "confidence interval of the prior": {
         "pueval": ["pueval.priors:Consensus"],
         "pulearn": ["pulearn.priors.bootstrap:bootstrap_confidence_interval"],
     },

@@ -60,7 +60,7 @@ def noisy(rng, n):
 
 
 def apart(rng, n):
-    """Labeled rows collected apart; the unlabeled ones are the population."""
+    """Case-control sampling: the unlabeled rows are the population."""
     prior = 0.2
     rows = POPULATION.draw(2 * n, seed=rng)
     made = case_control(
@@ -88,6 +88,6 @@ def favored(rng, n):
 SCENARIOS = {
     "labels at random": single,
     "15 % of the labels wrong": noisy,
-    "labeled rows collected apart": apart,
+    "case-control sampling": apart,
     "high scores labeled more often": favored,
 }

@@ -6,6 +6,7 @@ Only tables with that part in their title are made, if it is given, and printed 
 """
 
 import sys
+import textwrap
 from functools import partial
 from itertools import product
 from multiprocessing import Pool
@@ -49,41 +50,42 @@ SHORT = {
     "matthews_corrcoef": "MCC",
 }
 PAGE = Path(__file__).parents[2] / "docs/understand/coverage.md"
-INTRO = """# How often intervals hold the truth
+INTRO = """# Coverage of the intervals
 
-Every table below was made by `python -m tests.coverage.tables`: normal scores, 95 % intervals, five
-unlabeled rows to a labeled one on average (in each sample as many as chance wills), threshold half
-the separation plus .3. Positives and negatives with separation 1 have a true AUC of .76, with
-separation 2.5 of .96.
+`python -m tests.coverage.tables` writes this page. Scores are normal. Intervals are at 95%. There
+are five unlabeled rows per labeled row on average; the number of labeled rows is random. The
+threshold is half the separation plus .3. The true AUC is .76 with separation 1 and .96 with
+separation 2.5.
 """
 REASONS = """
-Below .93 are balanced accuracy and MCC at prior .05, 1,000 labeled rows and separation 1
-(purities 1 and .95 share their random numbers), and the AUC at prior .5, purity .75, 100 labeled
-rows and separation 2.5, where labels say little: not more than chance among so many numbers.
+The numbers below .93 are balanced accuracy and MCC at prior .05, 1,000 labeled rows and separation
+1 (purities 1 and .95 share their random numbers), and the AUC at prior .5, purity .75, 100 labeled
+rows and separation 2.5, where labels carry little information. Among so many numbers, this is no
+more than chance.
 
-Average precision with separation 2.5 is held more often than in 95 %: its limits are wide enough
-for samples that look perfect by chance (see [what the intervals mean](intervals.md))."""
+Average precision with separation 2.5 is covered in more than 95%: its intervals are wide enough for
+samples that look perfect by chance (see [what the intervals cover](intervals.md))."""
 
 BAND_REASONS = """
-Where coverage is not near 95 %:
+Where coverage differs from 95%:
 
-- **Pointwise ROC bands** reach at least as far as Wilson's limits of a share. For how many rows
-  these are was chosen on eight of these settings.
-- **Pointwise precision-recall bands** hold somewhat too much.
-- **Simultaneous bands** hold too much: they are nowhere narrower than pointwise ones, and those of
-  precision-recall curves are as wide as the worst place asks for, which is the start."""
+- **Pointwise ROC bands** are at least as wide as Wilson's interval for a proportion. The number of
+  rows that enters Wilson's interval was tuned on eight of these settings.
+- **Pointwise precision-recall bands** are somewhat conservative.
+- **Simultaneous bands** are conservative. They are nowhere narrower than pointwise bands, and bands
+  of precision-recall curves are as wide everywhere as they must be at the start of the curve."""
 OTHER_REASONS = """
-Where coverage is not near 95 %:
+Where coverage differs from 95%:
 
-- **An estimated prior** has limits that hold for any shape of the scores, and more than 95 %
-  where the shape is simple, as here; so have all numbers that carry it.
-- **Best accuracy with an estimated prior and separation 1**: over all priors in question it has
-  a minimum, here close to the truth, and the lower limit stops there. Misses are small (a few
-  thousandths, mostly).
-- **A chosen threshold**: what the choice adds is known only roughly; limits are as much wider,
-  and hold the value seen, too.
-- **Propensities, "100 labeled"**: of those 600 rows some 66 are labeled, and the few that score
-  low have large weights."""
+- **Estimated prior**: its interval holds for all shapes of score distributions and is conservative
+  for simple shapes like these. So are all intervals that include its uncertainty.
+- **Best accuracy with an estimated prior and separation 1**: as a function of the prior it has a
+  minimum, here close to the truth, and the interval ends there. Misses are small, mostly a few
+  thousandths.
+- **Chosen threshold**: the effect of the choice is known only roughly, so intervals are wider and
+  always contain the observed value.
+- **Propensities, "100 labeled"**: about 66 of the 600 rows are labeled, and the few low-scoring
+  ones have large weights."""
 
 
 def held(job):
@@ -92,7 +94,7 @@ def held(job):
 
 
 def table(title, text, settings, replications, names, *, bands=(), seed=0):
-    lines = [f"\n## {title}\n", f"{text} {replications:,} replications a line.\n"]
+    lines = [f"\n## {title}\n", filled(f"{text} {replications:,} replications per row.") + "\n"]
     columns = (*names, *bands)
     heads = " | ".join(map(short, columns))
     lines.append(f"| known | prior | purity | labeled | separation | {heads} |")
@@ -121,31 +123,37 @@ def short(name):
 
 
 def misses(settings, rows):
-    """Say how many numbers are outside .93 to .97, and with how many labeled rows."""
+    """Count the numbers outside .93 to .97."""
     few = np.array([setting.labeled < 1000 for setting in settings])
     low, high = rows < 0.93, rows > 0.97
-    return (
-        f"Of {rows.size} numbers, {low.sum()} are below .93, {low[few].sum()} of them with 100 "
-        f"labeled rows, the lowest {rows.min():.3f}; {high.sum()} are above .97. The standard "
-        "error of a coverage of .95 is .007 with 1,000 replications, .010 with 500 and .014 with "
-        "250."
+    return filled(
+        f"Below .93: {low.sum()} of {rows.size} numbers ({low[few].sum()} with 100 labeled rows). "
+        f"Above .97: {high.sum()}. Lowest: {rows.min():.3f}. The standard error of a coverage of "
+        ".95 is .007 with 1,000 replications, .010 with 500 and .014 with 250."
     )
 
 
+def filled(text):
+    return textwrap.fill(text, 100)
+
+
 def sections(replications, seed):
-    """Return the title of every table, what makes it, and the words that follow."""
+    """Return the title of each table, the function that makes it, and the text below it."""
     quarter, half = max(replications // 4, 1), max(replications // 2, 1)
     known = (
         "Areas (AP: average precision), measures at the threshold, and best values over all "
         "thresholds."
     )
-    bands = "Pointwise bands: share of places held. Simultaneous bands: share of curves held whole."
+    bands = (
+        "Pointwise bands: share of covered points. Simultaneous bands: share of curves covered as "
+        "a whole."
+    )
     start = " *roc start*: the pointwise band at a false positive rate of .01."
     others = (
-        "An interval is 20 % below to 10 % above the truth, so its limits hold more than 95 %. "
-        "*Frequency*: a label frequency is given; *prevalence*: a prevalence is, and 7 of 10 "
-        "positives are labeled. *Chosen*: no threshold is given, and the truth is that at the "
-        "threshold chosen."
+        "*Interval*: the given prior ranges from 20% below to 10% above the truth, so coverage is "
+        "above 95%. *Frequency*: a label frequency is given. *Prevalence*: a prevalence is given, "
+        "and 7 of 10 positives are labeled. *Chosen*: no threshold is given, and the truth is the "
+        "value at the chosen threshold."
     )
     with_estimates = (*BANDS, START)
     every = (
@@ -153,7 +161,7 @@ def sections(replications, seed):
         ("Bands of curves", bands, BANDED, quarter, (), BANDS, BAND_REASONS),
         ("Bands, prior estimated", bands + start, ESTIMATED, quarter, (), with_estimates, ""),
         (
-            "Prior given as an interval, or estimated; labels drawn again; and more",
+            "Prior given as an interval or estimated, labels resampled, and more",
             others,
             OTHERS,
             half,

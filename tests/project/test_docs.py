@@ -1,19 +1,19 @@
-"""What the documentation says is what happens, and every public name is in it."""
+"""The documentation shows what really happens, and lists every public name."""
 
 import importlib
 import inspect
 import re
-import warnings
+import shutil
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 
-from pueval import AssumptionWarning
 from tests.conftest import ROOT
+from tests.project.snippets import FENCE, WIDTH, make_example_files, read_snippets, run_snippets
 
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
+WRITTEN_BY_HAND = [*PAGES, *(ROOT / name for name in ("README.md", "CONTRIBUTING.md"))]
 MODULES = (
     "pueval",
     "pueval.conversions",
@@ -25,29 +25,52 @@ MODULES = (
 )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
-def test_snippets(page, tmp_path, monkeypatch):
-    """All Python blocks of a page, one after the other."""
-    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)
-    if not blocks:
-        pytest.skip("no Python on this page")
-    monkeypatch.chdir(tmp_path)
-    mpl.use("Agg")
-    names: dict = {}
-    for code in blocks:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AssumptionWarning)
-            exec(compile(code, str(page), "exec"), names)  # noqa: S102
+def name_of(page):
+    return str(page.relative_to(ROOT))
+
+
+@pytest.fixture(scope="module")
+def example_files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("example_files")
+    make_example_files(folder)
+    return folder
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_snippets_print_what_the_page_shows(page, example_files, tmp_path, monkeypatch):
+    """Run all snippets of a page in order and compare every line they print."""
+    if not read_snippets(page.read_text()):
+        pytest.skip("no code on this page")
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    plt.switch_backend("Agg")
+    shutil.copytree(example_files, tmp_path, dirs_exist_ok=True)
+    for snippet, printed in run_snippets(page, tmp_path):
+        if snippet.has_output:
+            assert printed == snippet.shown, f"{name_of(page)}, line {snippet.line + 1}"
     plt.close("all")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
-def test_links_and_pictures_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):
+@pytest.mark.parametrize("page", WRITTEN_BY_HAND, ids=name_of)
+def test_lines_fit(page):
+    """Code fits its box; prose is wrapped. Tables, pictures and formulas need their lines."""
+    text = page.read_text()
+    for block in FENCE.finditer(text):
+        for line in block[2].splitlines():
+            assert len(line) <= WIDTH, f"{name_of(page)}: {line}"
+    text = re.sub(r"<!-- (\w+) -->.*?<!-- end of \1 -->", "", text, flags=re.DOTALL)  # generated
+    for line in FENCE.sub("", text).splitlines():
+        if not line.lstrip().startswith(("|", "![", "$", "\\", "#", "<!--")):
+            assert len(line) <= 100, f"{name_of(page)}: {line}"
+
+
+@pytest.mark.parametrize("page", WRITTEN_BY_HAND, ids=name_of)
+def test_links_and_pictures_exist(page):
+    text = FENCE.sub("", page.read_text())
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
         if target == "gallery/index.rst":  # made when the documentation is built
             continue
         if not target.startswith(("http:", "https:", "mailto:")):
-            assert (page.parent / target).exists(), f"{page.name} names {target}"
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -60,3 +83,11 @@ def test_every_public_name_is_documented(module):
         assert inspect.getdoc(thing), f"{module}.{name} has no docstring"
         if not inspect.ismodule(thing):
             assert f"{module}.{name}" in listed, f"{module}.{name} is not in docs/reference"
+
+
+@pytest.mark.parametrize("page", [DOCS / "architecture.md", ROOT / "CONTRIBUTING.md"], ids=name_of)
+def test_files_named_on_the_page_exist(page):
+    paths = re.findall(r"`([\w./]+(?:/|\.py|\.js|\.md))`", page.read_text())
+    assert len(paths) > 10
+    for path in paths:
+        assert any((folder / path).exists() for folder in (ROOT, ROOT / "src" / "pueval")), path

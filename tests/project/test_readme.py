@@ -1,38 +1,50 @@
-"""What the README and the examples say is what happens."""
+"""The README shows what really happens."""
 
 import json
 import re
 import runpy
-import shlex
 
 import pandas as pd
 import pytest
 
 from pueval.commands.app import run
 from tests.conftest import ROOT
+from tests.project.snippets import WIDTH, make_example_files, run_snippets
 
-README = (ROOT / "README.md").read_text()
-
-
-def test_python_snippets(capsys):
-    names: dict = {}
-    for code in re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL):
-        exec(code, names)  # noqa: S102
-    naive, corrected = capsys.readouterr().out.split()[:2]
-    assert f"{float(naive):.2f} and {float(corrected):.2f}" in README
+README = ROOT / "README.md"
+TEXT = README.read_text()
 
 
-def test_command(tmp_path, monkeypatch, capsys):
-    commands = [line for line in README.splitlines() if re.match("pueval (evaluate|prior) s", line)]
-    assert len(commands) == 3
-    frame = pd.read_csv(ROOT / "examples" / "spambase.csv").rename(columns={"boosting": "model_a"})
-    frame.to_csv(tmp_path / "scores.csv", index=False)
-    monkeypatch.chdir(tmp_path)
-    for command in commands:
-        assert run(shlex.split(command)[1:]) == 0
-    out = capsys.readouterr().out
-    assert out.count("ROC AUC") == 2
-    assert out.count("consensus") == 1
+def test_snippets_print_what_the_readme_shows(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    make_example_files(tmp_path)
+    languages = []
+    for snippet, printed in run_snippets(README, tmp_path):
+        assert printed == snippet.shown, f"line {snippet.line + 1}"
+        languages += [snippet.language] if snippet.shown else []
+    assert languages == ["python", "sh"]
+
+
+def test_make_targets_exist():
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    named = set(re.findall(r"\bmake ([a-z-]+)", TEXT))
+    assert {"demo", "test", "test-all"} <= named <= targets
+
+
+def test_at_most_150_lines():
+    assert len(TEXT.splitlines()) <= 150
+
+
+def test_speed_table_is_what_was_measured():
+    results = (ROOT / "benchmarks" / "RESULTS.md").read_text()
+    for title, measured in (
+        ("pueval: all measures, both curves, AUC", "pueval: all measures, both curves, AUC"),
+        ("pueval: the same, with 95% confidence intervals", "pueval: the same with 95 ?% .*?"),
+        ("scikit-learn: `roc_auc_score` alone (naive)", r"scikit-learn: roc_auc_score \(naive\)"),
+    ):
+        cell = re.search(rf"^\| {re.escape(title)} \| (\S+) \|$", TEXT, flags=re.MULTILINE)
+        row = re.search(rf"^\| {measured} \|.*?\|.*?\| (\S+) \|", results, flags=re.MULTILINE)
+        assert cell[1] == row[1]
 
 
 @pytest.fixture
@@ -53,22 +65,28 @@ def test_demo_shows_three_columns(demo):
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_numbers_below_the_picture(demo):
-    """The caption rounds the numbers of the logistic model."""
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_numbers_below_the_picture(demo, page):
+    """The picture and its caption use the estimated prior of the logistic model."""
     _, namespace = demo
     from pueval import Counts, evaluate
 
     data = namespace["load"]()
-    prior = data["truth"][data["label"] == 0].mean()
-    ev = evaluate(data["label"], data["logistic"], prior=prior)["average_precision"]
-    known = Counts.from_arrays(
+    ev = evaluate(data["label"], data["logistic"])
+    counts = Counts.from_arrays(
         data["truth"], data["logistic"], unlabeled_label=None, negative_label=0
     )
-    true = evaluate(known)["average_precision"].value
-    caption = " ".join(README.split("*A spam filter")[1].split("*")[0].split())
-    assert f"average precision at {ev.naive:.2f}"[1:].replace(" 0.", " .") in caption
-    assert f"corrected it is {ev.value:.2f}".replace("0.", ".") in caption
-    assert f"is {true:.2f}".replace("0.", ".") in caption
+    true_prior = data["truth"][data["label"] == 0].mean()
+    caption = " ".join((ROOT / page).read_text().split("*A spam filter")[1].split("*")[0].split())
+    assert f"a prior of {ev.mixture.prior:.3f}" in caption
+    assert f"{true_prior:.3f}" in caption
+    assert f"{data['label'].sum() / data['truth'].sum():.0%}" in caption
+    if page == "README.md":
+        true = evaluate(counts)["average_precision"].value
+        precision = ev["average_precision"]
+        assert f"its average precision is {precision.naive:.2f}" in caption
+        assert f"Corrected, it is {precision.value:.2f}" in caption
+        assert f"an average precision of {true:.2f}" in caption
 
 
 @pytest.mark.thorough
