@@ -34,7 +34,7 @@ def save(name, figure):
 
 
 def draw_truth(data, ev):
-    """Naive, corrected and true curves: the picture of the README."""
+    """Draw naive, corrected and true curves: the picture of the README."""
     known = Counts.from_arrays(
         data["truth"], data["logistic"], unlabeled_label=None, negative_label=0
     )
@@ -79,7 +79,8 @@ def main():
     label, score = data["label"], data["logistic"]
     prior = data["truth"][label == 0].mean()
     ev = evaluate(label, score, prior=prior)
-    draw_truth(data, ev)
+    estimated = evaluate(label, score)
+    draw_truth(data, estimated)
 
     save("overview", ev.plot().figure_)
     save("roc_curve", RocCurveDisplay.from_evaluation(ev, name="logistic").figure_)
@@ -99,7 +100,6 @@ def main():
         MeasureByThresholdDisplay.from_evaluation(ev, measure=measure, ax=ax, despine=True)
     save("measure_by_threshold", figure)
 
-    estimated = evaluate(label, score)
     save("sensitivity", SensitivityDisplay.from_evaluation(estimated, measure="roc_auc").figure_)
     models = {name: evaluate(label, data[name], prior=prior) for name in ("boosting", "logistic")}
     save("comparison", ComparisonDisplay.from_evaluations(models).figure_)
