@@ -32,7 +32,7 @@ if _TYPE_CHECKING:
     from pueval.comparison.compare import compare
     from pueval.comparison.comparison import Comparison
     from pueval.comparison.differences import Difference
-    from pueval.comparison.order_by_prior import Flip, PriorOrder, Reign
+    from pueval.comparison.order_by_prior import BestModelRange, OrderByPrior, RankReversal
     from pueval.comparison.rankings import Disagreement, Rankings
     from pueval.groups.evaluate_by import evaluate_by
     from pueval.groups.group_estimates import GroupDifferences, GroupEstimates, MacroAverage
@@ -43,6 +43,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AssumptionWarning",
     "Best",
+    "BestModelRange",
     "BinnedScoresWarning",
     "BoundTables",
     "Bounds",
@@ -54,7 +55,6 @@ __all__ = [
     "Disagreement",
     "Estimate",
     "Evaluation",
-    "Flip",
     "GroupDifferences",
     "GroupEstimates",
     "GroupEvaluation",
@@ -65,10 +65,10 @@ __all__ = [
     "Mixture",
     "Moments",
     "OperatingPoint",
-    "PriorOrder",
+    "OrderByPrior",
+    "RankReversal",
     "Rankings",
     "Region",
-    "Reign",
     "Resolution",
     "SensitivityGrid",
     "TippingPoint",
@@ -90,17 +90,17 @@ __all__ = [
 
 # Imported on first use: most programs compare neither models nor groups.
 _LAZY_NAMES = {
+    "BestModelRange": "comparison.order_by_prior",
     "Comparison": "comparison.comparison",
     "Difference": "comparison.differences",
-    "Disagreement": "comparison.agreement",
-    "Flip": "comparison.prior_order",
+    "Disagreement": "comparison.rankings",
     "GroupDifferences": "groups.group_estimates",
     "GroupEstimates": "groups.group_estimates",
     "GroupEvaluation": "groups.group_evaluation",
     "MacroAverage": "groups.group_estimates",
-    "PriorOrder": "comparison.prior_order",
-    "Rankings": "comparison.agreement",
-    "Reign": "comparison.prior_order",
+    "OrderByPrior": "comparison.order_by_prior",
+    "RankReversal": "comparison.order_by_prior",
+    "Rankings": "comparison.rankings",
     "compare": "comparison.compare",
     "evaluate_by": "groups.evaluate_by",
 }

@@ -47,19 +47,19 @@ def test_where_f1_flips(crossing):
     order = comparison.order_by_prior("f1", priors=(0, 0.5))
     # 0.6·(330 + P) = 0.9·(120 + P), with P the number of positives.
     positives = (0.6 * 330 - 0.9 * 120) / (0.9 - 0.6)
-    [flip] = order.flips
+    [flip] = order.reversals
     assert flip.prior == pytest.approx((positives - 100) / 1000)
     assert (flip.first, flip.second) == ("strict", "lax")
-    assert [(r.model, r.low, r.high) for r in order.reigns] == [
+    assert [(r.model, r.low, r.high) for r in order.best_models] == [
         ("strict", 0.0, flip.prior),
         ("lax", flip.prior, 0.5),
     ]
-    assert order.winner("lax", "strict") == order.reigns
+    assert order.better_model("lax", "strict") == order.best_models
     for k, name in enumerate(("strict", "lax")):
         assert order.value[name] == pytest.approx([f1_at(p, k) for p in order.prior])
     assert "strict → lax" in repr(order)
     with pytest.raises(InputError, match="no model 'x'"):
-        order.winner("x", "lax")
+        order.better_model("x", "lax")
 
 
 @pytest.mark.parametrize("name", ["accuracy", "f1", "jaccard", "cohen_kappa"])
@@ -76,10 +76,10 @@ def test_flips_are_where_evaluations_change_places(crossing, name):
             values[model] = ev[name].value
         return max(values, key=values.get)
 
-    for flip in order.flips:
+    for flip in order.reversals:
         assert better(flip.prior - 1e-3) == flip.first
         assert better(flip.prior + 1e-3) == flip.second
-    for reign in order.reigns:
+    for reign in order.best_models:
         assert better((reign.low + reign.high) / 2) == reign.model
 
 
@@ -95,7 +95,7 @@ def test_best_values_flip_where_evaluations_do(rng):
     }
     found = compare(y, scores, prior=0.2)
     order = found.order_by_prior("best_f1", priors=(0.01, 0.25))
-    [flip] = order.flips
+    [flip] = order.reversals
     assert (flip.first, flip.second) == ("top", "whole")
     for prior in (flip.prior - 0.01, flip.prior + 0.01):
         best = {
@@ -111,12 +111,12 @@ def test_what_never_flips(rng):
     found = compare(y, scores, prior=0.2)
     for name in ("roc_auc", "precision", "recall", "balanced_accuracy"):
         order = found.order_by_prior(name)
-        assert not order.flips
-        assert len(order.reigns) == 1
+        assert not order.reversals
+        assert len(order.best_models) == 1
         assert "No two models flip" in repr(order)
     noisy = compare(y, scores, prior=0.2, purity=0.9)
     for name in ("roc_auc", "balanced_accuracy", "informedness"):
-        assert not noisy.order_by_prior(name).flips
+        assert not noisy.order_by_prior(name).reversals
 
 
 def test_average_precision_by_prior(rng):
@@ -133,7 +133,7 @@ def test_measures_that_should_be_small(rng):
     found = compare(y, scores, prior=0.2, threshold={"a": 0.2, "b": 0.9, "c": 1.5})
     order = found.order_by_prior("false_positive_rate", priors=(0.1, 0.3))
     rate = {name: order.value[name][256] for name in "abc"}
-    assert order.reigns[0].model == min(rate, key=rate.get)
+    assert order.best_models[0].model == min(rate, key=rate.get)
 
 
 def test_span_of_priors(rng):

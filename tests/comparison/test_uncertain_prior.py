@@ -151,7 +151,7 @@ def test_a_difference_that_the_prior_can_turn_around():
     y, scores = rows(4, n_labeled=60_000, separations=(1.5, 1.5))
     thresholds = {"a": 0.4, "b": 1.1}
     order = compared(y, scores, prior=0.4, threshold=thresholds).order_by_prior("accuracy")
-    turn = order.flips[0].prior
+    turn = order.reversals[0].prior
     near = compared(y, scores, prior=estimated(turn + 0.02, 0.05), threshold=thresholds)
     [pair] = near.differences("accuracy")
     assert pair.low < 0 < pair.high
@@ -190,7 +190,7 @@ class TestGivenIntervals:
         y, scores = rows(4, n_labeled=60_000, separations=(1.5, 1.5))
         thresholds = {"a": 0.4, "b": 1.1}
         order = compared(y, scores, prior=0.4, threshold=thresholds).order_by_prior("accuracy")
-        turn = order.flips[0].prior
+        turn = order.reversals[0].prior
         around = compared(y, scores, prior=(turn - 0.05, turn + 0.1), threshold=thresholds)
         [pair] = around.differences("accuracy")
         assert pair.low < 0 < pair.high

@@ -16,7 +16,7 @@ from pueval.comparison.differences import Difference, best_probability, paired_d
 from pueval.comparison.order_by_prior import (
     GRID,
     GRID_OF_AREAS,
-    PriorOrder,
+    OrderByPrior,
     area_values,
     best_values,
     order_by_prior,
@@ -266,7 +266,7 @@ class Comparison:
 
     def order_by_prior(
         self, measure: str, *, priors: tuple[float, float] | None = None
-    ) -> PriorOrder:
+    ) -> OrderByPrior:
         """Return which model is the best at which prior, and where two models change places.
 
         Purity and thresholds stay as they are; best values find the best threshold at each prior.

@@ -112,8 +112,10 @@ def order_rows(
     body = []
     for measure in measures:
         order = comparison.order_by_prior(measure)
-        reigns = ", ".join(f"{r.low:.3g} to {r.high:.3g}: {r.model}" for r in order.reigns)
-        body.append([measure_title(measure), reigns])
+        best_models = ", ".join(
+            f"{r.low:.3g} to {r.high:.3g}: {r.model}" for r in order.best_models
+        )
+        body.append([measure_title(measure), best_models])
     return ["Best by prior", "prior: model"], body
 
 
@@ -190,8 +192,8 @@ def as_data(comparison: Comparison) -> dict[str, Any]:
             order = comparison.order_by_prior(measure)
             orders[measure] = {
                 "priors": [float(order.prior[0]), float(order.prior[-1])],
-                "flips": [vars(flip) for flip in order.flips],
-                "reigns": [vars(reign) for reign in order.reigns],
+                "reversals": [vars(reversal) for reversal in order.reversals],
+                "best_models": [vars(best) for best in order.best_models],
             }
     content: dict[str, Any] = plain_data(
         {

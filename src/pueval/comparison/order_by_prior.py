@@ -29,7 +29,7 @@ EQUAL = 1e-12
 
 
 @dataclass(frozen=True)
-class Flip:
+class RankReversal:
     """A prior at which two models change places.
 
     Attributes
@@ -46,7 +46,7 @@ class Flip:
 
 
 @dataclass(frozen=True)
-class Reign:
+class BestModelRange:
     """Priors at which one model is the best.
 
     Attributes
@@ -63,7 +63,7 @@ class Reign:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PriorOrder:
+class OrderByPrior:
     """The order of models as the prior varies.
 
     Attributes
@@ -81,12 +81,12 @@ class PriorOrder:
     """
 
     measure: str
-    flips: tuple[Flip, ...]
-    reigns: tuple[Reign, ...]
+    reversals: tuple[RankReversal, ...]
+    best_models: tuple[BestModelRange, ...]
     prior: Array
     value: dict[str, Array]
 
-    def winner(self, first: str, second: str) -> tuple[Reign, ...]:
+    def better_model(self, first: str, second: str) -> tuple[BestModelRange, ...]:
         """Return which of two models is the better one at which priors.
 
         Parameters
@@ -105,7 +105,7 @@ class PriorOrder:
                     f"there is no model {name!r}. The models are "
                     f"{', '.join(map(repr, self.value))}."
                 )
-        mine = [flip for flip in self.flips if {flip.first, flip.second} == {first, second}]
+        mine = [flip for flip in self.reversals if {flip.first, flip.second} == {first, second}]
         edges = [float(self.prior[0]), *(flip.prior for flip in mine), float(self.prior[-1])]
         if mine:
             winners = [mine[0].first, *(flip.second for flip in mine)]
@@ -115,17 +115,21 @@ class PriorOrder:
             better = self._sign * known[0] > 0 if known.size else True
             winners = [first if better else second]
         return tuple(
-            Reign(name, *ends) for name, ends in zip(winners, pairwise(edges), strict=True)
+            BestModelRange(name, *ends) for name, ends in zip(winners, pairwise(edges), strict=True)
         )
 
     _sign: float = 1.0
 
     def __repr__(self) -> str:
         low, high = self.prior[0], self.prior[-1]
-        rows = [[r.model, f"{r.low:.4g} to {r.high:.4g}"] for r in self.reigns]
+        rows = [[r.model, f"{r.low:.4g} to {r.high:.4g}"] for r in self.best_models]
         best = text_table(["best", "prior"], rows)
-        flips = [[f"{f.first} → {f.second}", f"{f.prior:.4g}"] for f in self.flips]
-        below = "\n" + text_table(["flip", "prior"], flips) if flips else "\nNo two models flip."
+        reversals = [[f"{f.first} → {f.second}", f"{f.prior:.4g}"] for f in self.reversals]
+        below = (
+            "\n" + text_table(["flip", "prior"], reversals)
+            if reversals
+            else "\nNo two models flip."
+        )
         return f"Order by {self.measure} for priors {low:.4g} to {high:.4g}\n{best}{below}"
 
 
@@ -141,12 +145,12 @@ def order_by_prior(
     greater_is_better: bool,
     span: tuple[float, float],
     points: int,
-) -> PriorOrder:
+) -> OrderByPrior:
     """Order models along the priors of a span and locate where pairs change places."""
     grid = np.linspace(*span, points)
     table = values(grid)
     sign = 1.0 if greater_is_better else -1.0
-    flips: list[Flip] = []
+    reversals: list[RankReversal] = []
     for first, second in combinations(range(len(names)), 2):
 
         def gap(prior: float, a: int = first, b: int = second) -> float:
@@ -155,22 +159,22 @@ def order_by_prior(
 
         for prior, rising in _crossings(grid, sign * (table[:, first] - table[:, second]), gap):
             below, above = (second, first) if rising else (first, second)
-            flips.append(Flip(names[below], names[above], prior))
-    flips.sort(key=lambda flip: flip.prior)
-    edges = np.unique([span[0], *(flip.prior for flip in flips), span[1]])
-    reigns: list[Reign] = []
+            reversals.append(RankReversal(names[below], names[above], prior))
+    reversals.sort(key=lambda flip: flip.prior)
+    edges = np.unique([span[0], *(flip.prior for flip in reversals), span[1]])
+    best_models: list[BestModelRange] = []
     between = sign * values((edges[1:] + edges[:-1]) / 2)
     for (low, high), middle in zip(pairwise(edges.tolist()), between, strict=True):
         if np.isnan(middle).all():
             continue
         best = float(np.nanmax(middle))
         model = names[int(np.flatnonzero(middle >= best - EQUAL)[0])]
-        if reigns and reigns[-1].model == model:
-            reigns[-1] = Reign(model, reigns[-1].low, high)
+        if best_models and best_models[-1].model == model:
+            best_models[-1] = BestModelRange(model, best_models[-1].low, high)
         else:
-            reigns.append(Reign(model, low, high))
+            best_models.append(BestModelRange(model, low, high))
     by_model = {name: table[:, k] for k, name in enumerate(names)}
-    return PriorOrder(measure, tuple(flips), tuple(reigns), grid, by_model, sign)
+    return OrderByPrior(measure, tuple(reversals), tuple(best_models), grid, by_model, sign)
 
 
 def _crossings(grid: Array, gaps: Array, gap: Callable[[float], float]) -> list[tuple[float, bool]]:
