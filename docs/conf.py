@@ -1,4 +1,4 @@
-"""How the documentation is built: `make docs`."""
+"""Configuration of Sphinx; `make docs` builds the documentation."""
 
 from typing import Any, Never
 
@@ -57,18 +57,20 @@ html_math_renderer = "mathml"
 
 
 def inline_formula(translator: Any, node: nodes.math) -> Never:
-    """Write a formula in a line of text."""
+    """Write an inline formula."""
     translator.body.append(convert(node.astext()))
     raise nodes.SkipNode
 
 
 def displayed_formula(translator: Any, node: nodes.math_block) -> Never:
-    """Write a formula on a line of its own."""
+    """Write a displayed formula."""
     formula = convert(node.astext(), display="block")
     translator.body.append(f'<div class="formula">{formula}</div>')
     raise nodes.SkipNode
 
 
 def setup(app: Any) -> None:
-    """Write formulas as MathML, which browsers show without a script from the network."""
-    app.add_html_math_renderer("mathml", (inline_formula, None), (displayed_formula, None))
+    """Write formulas as MathML, which browsers show without scripts."""
+    app.add_html_math_renderer(
+        "mathml", (inline_formula, None), (displayed_formula, None)
+    )

@@ -1,14 +1,14 @@
 """
-A spam filter judged on few labels
-==================================
+A spam filter with few labels
+=============================
 
-Of the spam among 4,601 e-mails only 35 % is labeled. The truth is known here, so that the corrected
-numbers can be checked.
+Only 35% of the spam among 4,601 e-mails is labeled. The truth is known here, so you can check the
+corrected values.
 """
 
 # %%
-# The four panels of an evaluation: both curves, the scores behind them, and a measure by threshold.
-# The prior is estimated.
+# The four panels of an evaluation: both curves, the score distributions, and a measure by
+# threshold. The prior is estimated.
 from pathlib import Path
 
 import pandas as pd
@@ -21,7 +21,7 @@ ev = evaluate(data["label"], data["boosting"])
 overview = ev.plot()
 
 # %%
-# Naive, corrected and true.
+# Naive, corrected and true values.
 truth = evaluate(data["truth"], data["boosting"], prior=0, threshold=ev.threshold, level=None)
 frame = ev.frame()[["naive", "value", "low", "high"]]
 frame["truth"] = [truth[name].naive for name in frame.index]

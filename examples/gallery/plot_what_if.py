@@ -1,14 +1,13 @@
 """
-What if the assumptions are wrong
-=================================
+What if the assumptions are wrong?
+==================================
 
-A corrected number rests on a prior, on the purity of the labels, and on labels that are a random
-draw.
-Each of these can be moved.
+A corrected value depends on the prior, on the purity of the labels, and on random labeling. You
+can vary each of them.
 """
 
 # %%
-# AUC for all priors and purities; hatched where the ranking contradicts them.
+# AUC for all priors and purities. In the gray region, the ranking contradicts them.
 import numpy as np
 
 from pueval import displays, evaluate
@@ -21,14 +20,14 @@ ev = evaluate(labeled, score, prevalence=0.3)
 contour = displays.SensitivityDisplay.from_evaluation(ev)
 
 # %%
-# How uneven would labeling have to be for the AUC to be only .85?
+# The labeling bias, or the prior, at which the AUC would be only 0.85.
 ev.tipping_point("roc_auc", 0.85)
 
 # %%
-# Bounds of precision and recall if some positives are up to twice as likely to be labeled.
+# Bounds if some positives are up to twice as likely to be labeled as others.
 bounds = ev.labeling_bias(2.0)
 {name: tuple(round(end, 3) for end in bounds[name]) for name in ("roc_auc", "precision", "recall")}
 
 # %%
-# Claesen's bounds of the rank distribution.
+# The rank distribution of the labeled rows with the confidence band of Claesen et al. (2015).
 ranks = displays.RankCdfDisplay.from_evaluation(ev)
