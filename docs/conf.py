@@ -48,11 +48,11 @@ html_show_sourcelink = False
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": True,
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 7,
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": [], "compare": [], "changelog": []}
+html_sidebars = {"index": [], "architecture": [], "compare": [], "changelog": []}
 html_math_renderer = "mathml"
 
 
