@@ -27,7 +27,7 @@ from pueval.priors import (
     RocSlope,
     Tice,
     Tilt,
-    TwoWay,
+    WithPurity,
 )
 from pueval.priors._score_estimator import ScorePriorEstimator
 from pueval.sensitivity.feasibility import largest_prior
@@ -151,9 +151,9 @@ BOTH: dict[str, Estimator] = {
     "Consensus": fitted(Consensus(purity="estimate")),
     "Tilt": fitted(Tilt(purity="estimate")),
     "RocNetwork": fitted(RocNetwork(purity="estimate")),
-    "Dedpul, two runs": fitted(TwoWay(Dedpul())),
-    "RocSlope, two runs": fitted(TwoWay(RocSlope())),
-    "BestBin, two runs": fitted(TwoWay(BestBin())),
+    "Dedpul, two runs": fitted(WithPurity(Dedpul())),
+    "RocSlope, two runs": fitted(WithPurity(RocSlope())),
+    "BestBin, two runs": fitted(WithPurity(BestBin())),
     "AlphaMaxN": fitted(AlphaMaxN()),
 }
 

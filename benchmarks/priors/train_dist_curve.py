@@ -17,7 +17,7 @@ from sklearn.neural_network import MLPRegressor
 
 from benchmarks.priors.score_sets import cache_folder
 from benchmarks.priors.training_mixtures import count, draw_scores, draw_truth
-from pueval.priors._dist_curve import curve_features, mean_curve, positions, predict
+from pueval.priors._dist_curve import curve_features, mean_curve, normal_positions, predict_prior
 
 CURVES = 10
 HIDDEN = (64, 32)
@@ -30,7 +30,7 @@ def draw_example(rng: np.random.Generator) -> tuple[np.ndarray, float]:
     hidden = round(n * prior)
     positive, negative = draw_scores(rng, n1 + hidden, n - hidden)
     labeled, unlabeled = count(positive[:n1], np.concatenate([positive[n1:], negative]))
-    curve = mean_curve(*positions(labeled, unlabeled, (n1, n)), CURVES, rng)
+    curve = mean_curve(*normal_positions(labeled, unlabeled, (n1, n)), CURVES, rng)
     return curve_features(curve, (n1, n)), hidden / n
 
 
@@ -88,7 +88,7 @@ def main() -> None:
         *examples(1, arguments.number), epochs=arguments.epochs, networks=arguments.networks
     )
     features, prior = examples(2, 3000)
-    answers = np.array([predict(arrays, row) for row in features])
+    answers = np.array([predict_prior(arrays, row) for row in features])
     error = np.abs(answers - prior).mean()
     print(f"held out: mean absolute error of the prior {error:.4f}")
     np.savez_compressed(arguments.output, **arrays)

@@ -120,7 +120,7 @@ def build(*, pure: bool, number: int, epochs: int, networks: int) -> Network:
         )
     )
     lowest, highest = np.quantile(features, (0.002, 0.998), axis=0)
-    inputs = Network.scaled(features, lowest, highest)
+    inputs = Network.scale_features(features, lowest, highest)
     members = []
     for seed in range(networks):
         print(f"{'purity 1' if pure else 'both'}: network {seed + 1}", flush=True)

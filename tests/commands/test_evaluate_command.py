@@ -155,7 +155,7 @@ def test_prior(scores, tmp_path, capsys):
     out = capsys.readouterr().out
     found = json.loads(path.read_text())["models"]["model_a"]
     assert cells(out, "consensus")[0] == f"{found['prior']:.3f}"
-    assert "The data allow a prior of at most" in out
+    assert "The data are compatible with a prior of at most" in out
 
 
 def test_evaluate_estimates_one_prior_for_all_models(scores, tmp_path, capsys):

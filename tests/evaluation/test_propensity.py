@@ -8,7 +8,7 @@ from scipy.special import expit
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from pueval import AssumptionWarning, Counts, InputError, claesen_bounds, evaluate, priors
-from pueval.model_selection._out_of_fold import mean_counts
+from pueval.model_selection._out_of_fold import average_counts
 from tests.conftest import draw
 
 
@@ -238,7 +238,7 @@ def test_standard_errors_do_not_depend_on_how_rows_were_counted(favored):
         heavy = errors(labeled, score, propensity=chance, sample_weight=np.full(3000, unit))
         np.testing.assert_allclose(heavy, plain, rtol=1e-6)
     counts = Counts.from_arrays(labeled, score, propensity=chance)
-    np.testing.assert_allclose(errors(mean_counts([counts] * 3)), plain, rtol=1e-6)
+    np.testing.assert_allclose(errors(average_counts([counts] * 3)), plain, rtol=1e-6)
     thin = counts._thinned(200, keep=[1.0])
     np.testing.assert_allclose(errors(thin), plain, rtol=0.05)
 

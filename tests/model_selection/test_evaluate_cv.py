@@ -326,7 +326,7 @@ class TestRepeats:
 
     def test_a_repeat_without_a_prior(self, data, monkeypatch):
         """If one repeat alone does not tell the prior, the others are kept and it is said."""
-        from pueval.model_selection import _cross_evaluation as cross_evaluation
+        from pueval.model_selection import _evaluate_cv as cross_evaluation
 
         X, y, _ = data
         calls = []

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.priors._alphamax import AlphaMax, AlphaMaxN, _elbow, _histogram, _inner
+from pueval.priors._alphamax import AlphaMax, AlphaMaxN, _elbow, _histogram, _positive_parts
 
 
 def mixture(prior, n_labeled, n_unlabeled, *, purity=1.0, distance=3.0, seed=0):
@@ -54,7 +54,7 @@ def test_inner_solver_agrees_with_a_general_optimizer(seed):
         v[0] = 0.0
         v /= v.sum()
     grid = np.array([0.02, 0.1, 0.3, 0.5, 0.8, 0.97])
-    for a, part in zip(grid, _inner(v, w, grid), strict=True):
+    for a, part in zip(grid, _positive_parts(v, w, grid), strict=True):
         assert part.sum() == pytest.approx(a, abs=1e-12)
         assert (part >= 0).all()
         assert (part <= w).all()
@@ -66,7 +66,7 @@ def test_inner_solver_is_at_a_maximum():
     """No exchange between two bins improves the objective, also with many bins."""
     rng = np.random.default_rng(3)
     w, v = rng.dirichlet(np.ones(40)), rng.dirichlet(np.ones(40))
-    part = _inner(v, w, np.array([0.4]))[0]
+    part = _positive_parts(v, w, np.array([0.4]))[0]
     value = objective(part, v, w, 0.4)
     for i, j in rng.integers(0, 40, (200, 2)):
         amount = 1e-3 * min(part[i], w[j] - part[j])

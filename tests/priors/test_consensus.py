@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 from pueval import AssumptionWarning, Counts, InputError, evaluate, priors
-from pueval.priors import Consensus, Dedpul, Member
+from pueval.priors import Consensus, Dedpul, MemberEstimate
 from tests.conftest import draw
 
 
@@ -82,9 +82,11 @@ class TestEstimate:
 
     def test_weak_scores_are_left_to_the_network(self):
         """Where its limits are far apart, the other members count less."""
-        from pueval.priors._consensus import _share_of_others
+        from pueval.priors._consensus import _weight_of_others
 
-        shares = [_share_of_others(Member(0.3, 1.0, (0.2, 0.2 + w))) for w in (0.0, 0.6, 0.8)]
+        shares = [
+            _weight_of_others(MemberEstimate(0.3, 1.0, (0.2, 0.2 + w))) for w in (0.0, 0.6, 0.8)
+        ]
         assert shares == pytest.approx([0.3333, 0.1226, 0.0563], abs=1e-4)
 
     @pytest.mark.parametrize("method", ["consensus", "tilt", "dedpul", "best_bin", "roc_slope"])
@@ -130,7 +132,7 @@ class TestEstimate:
         text = repr(found)
         assert text.startswith("Prior estimated by consensus")
         assert "roc_network" in text
-        assert "The data allow a prior of at most" in text
+        assert "The data are compatible with a prior of at most" in text
         content = json.loads(json.dumps(found.to_dict()))
         assert content["members"]["tilt"]["prior"] == found.members["tilt"].prior
 
@@ -188,7 +190,7 @@ def test_saturated_scores(transform):
 
 class TestHopeless:
     def test_constant_scores(self):
-        with pytest.raises(InputError, match="says nothing about the prior"):
+        with pytest.raises(InputError, match="have the same score"):
             priors.estimate([1] * 20 + [0] * 80, [3.0] * 100)
 
     def test_no_separation(self, rng):
@@ -200,19 +202,19 @@ class TestHopeless:
         with pytest.raises(InputError, match="the prior cannot be estimated: the scores do not"):
             evaluate(y, score)
         with pytest.warns(AssumptionWarning, match="prior is not identified"):
-            both = priors.estimate(y, score, purity="estimate")
-        assert math.isnan(both.purity)
-        assert both.purity_interval == (0.0, 1.0)
+            purity_estimated = priors.estimate(y, score, purity="estimate")
+        assert math.isnan(purity_estimated.purity)
+        assert purity_estimated.purity_interval == (0.0, 1.0)
 
     def test_worse_than_chance(self, rows):
         y, score, _ = rows
-        with pytest.raises(InputError, match="labeled rows score lower .* negate the scores"):
+        with pytest.raises(InputError, match="labeled positives score lower .* Negate the scores"):
             priors.estimate(y, -score)
 
     def test_few_labels(self, rng):
         y = np.arange(500) < 6
         score = rng.normal(size=500) + 3 * (y | (rng.random(500) < 0.2))
-        with pytest.warns(AssumptionWarning, match="6 labeled rows say next to nothing"):
+        with pytest.warns(AssumptionWarning, match="6 labeled rows are too few"):
             found = priors.estimate(y, score)
         low, high = found.prior_interval
         assert high - low > 0.15
@@ -221,22 +223,23 @@ class TestHopeless:
         """Labeled rows far above all others, as an overfitted model scores its own rows."""
         y = np.arange(2000) < 300
         score = rng.normal(size=2000) + 8 * y
-        with pytest.warns(AssumptionWarning, match="trained on these very rows"):
+        with pytest.warns(AssumptionWarning, match="in-sample scores"):
             priors.estimate(y, score)
 
     def test_disagreement_is_explained(self):
-        from pueval.priors._consensus import _doubts
+        from pueval.priors._consensus import _diagnose
 
         few = Counts.from_arrays([1] * 20 + [0] * 80, range(100, 0, -1))
         many = Counts.from_arrays([1] * 200 + [0] * 800, range(1000, 0, -1))
-        members = [Member(0.1, 1.0), Member(0.4, 0.9)]
-        assert "only 20 labeled rows" in _doubts(few, 0.8, members, both=False)[0]
-        assert "only weakly" in _doubts(many, 0.6, members, both=False)[0]
-        text = _doubts(many, 0.8, members, both=False)[0]
+        members = [MemberEstimate(0.1, 1.0), MemberEstimate(0.4, 0.9)]
+        assert "only 20 labeled rows" in _diagnose(few, 0.8, members, purity_estimated=False)[0]
+        assert "only weakly" in _diagnose(many, 0.6, members, purity_estimated=False)[0]
+        text = _diagnose(many, 0.8, members, purity_estimated=False)[0]
         assert "disagree (0.1 to 0.4)" in text
         assert "reducible" in text
-        assert len(_doubts(many, 0.8, members, both=True)) == 1
-        assert _doubts(many, 0.8, [Member(0.1, 1.0), Member(0.12, 1.0)], both=True) == []
+        assert len(_diagnose(many, 0.8, members, purity_estimated=True)) == 1
+        members = [MemberEstimate(0.1, 1.0), MemberEstimate(0.12, 1.0)]
+        assert _diagnose(many, 0.8, members, purity_estimated=True) == []
 
 
 class TestEvaluate:
@@ -266,7 +269,7 @@ class TestEvaluate:
             ev = evaluate(y, score)
         texts = [str(w.message) for w in caught]
         assert len(set(texts)) == len(texts) == len(ev.warnings)
-        assert "trained on these very rows" in ev.warnings[0]
+        assert "in-sample scores" in ev.warnings[0]
 
     def test_purity_needs_a_free_prior(self, rows):
         y, score, _ = rows
@@ -316,5 +319,5 @@ def test_hardly_separated_rows_are_said_to_be(rng):
 
 
 def test_few_rows_are_not_blamed_on_the_classifier():
-    with pytest.raises(InputError, match=r"with so few labeled rows \(1\) the AUC of 1.000 may be"):
+    with pytest.raises(InputError, match=r"the AUC of 1.000 may be .* so few labeled rows \(1\)"):
         evaluate([1, 0, 0, 0], [3, 2, 1, 0])

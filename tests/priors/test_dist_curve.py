@@ -9,15 +9,15 @@ from sklearn.base import clone
 from pueval import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.priors._dist_curve import (
-    MOST_UNLABELED,
+    MAX_UNLABELED,
     PARTS,
     DistCurve,
-    _stored,
+    _load_weights,
     curve_features,
     distance_curve,
     mean_curve,
-    positions,
-    predict,
+    normal_positions,
+    predict_prior,
 )
 
 
@@ -68,7 +68,7 @@ def test_positions_are_normal_quantiles_of_pooled_ranks():
     score, y = binormal(0, n1=30, n=90)
     score = np.round(score, 1)
     counts = Counts.from_arrays(y, score)
-    labeled, unlabeled = positions(counts.labeled, counts.unlabeled, (30, 90))
+    labeled, unlabeled = normal_positions(counts.labeled, counts.unlabeled, (30, 90))
     # Each labeled row counts three times, so that both kinds weigh the same.
     often = np.where(y == 1, 3, 1)
     rank = rankdata(np.repeat(score, often)) - 0.5
@@ -81,11 +81,11 @@ def test_positions_are_normal_quantiles_of_pooled_ranks():
 def test_large_samples_are_thinned_evenly():
     score, y = binormal(1, n1=300, n=5000)
     counts = Counts.from_arrays(y, score)
-    labeled, unlabeled = positions(counts.labeled, counts.unlabeled, (300, 5000))
+    labeled, unlabeled = normal_positions(counts.labeled, counts.unlabeled, (300, 5000))
     assert labeled.size == 300
-    assert unlabeled.size == MOST_UNLABELED
+    assert unlabeled.size == MAX_UNLABELED
     above = np.searchsorted(np.sort(score[y == 0]), np.quantile(score[y == 1], [0.1, 0.5])) / 5000
-    thinned = np.searchsorted(unlabeled, np.quantile(labeled, [0.1, 0.5])) / MOST_UNLABELED
+    thinned = np.searchsorted(unlabeled, np.quantile(labeled, [0.1, 0.5])) / MAX_UNLABELED
     np.testing.assert_allclose(above, thinned, atol=0.003)
 
 
@@ -98,7 +98,7 @@ def test_features_are_means_of_equal_parts():
 
 
 def test_network_agrees_with_a_slow_version():
-    weights = _stored()
+    weights = _load_weights()
     features = curve_features(np.linspace(0, 2, 500) ** 2, (100, 500))
     answers = []
     for member in range(len(weights["weight0"])):
@@ -115,7 +115,7 @@ def test_network_agrees_with_a_slow_version():
             if layer < 2:
                 value = [max(v, 0) for v in value]
         answers.append(min(max(value[0], 0), 1))
-    assert predict(weights, features) == pytest.approx(np.mean(answers), abs=1e-9)
+    assert predict_prior(weights, features) == pytest.approx(np.mean(answers), abs=1e-9)
     assert (files("pueval.priors") / "dist_curve.npz").stat().st_size < 150_000
 
 
@@ -198,7 +198,7 @@ def test_hopeless_data():
     with pytest.raises(InputError, match="same score"):
         DistCurve().fit(np.ones(50), np.repeat([1, 0], 25))
     score, y = binormal(10)
-    with pytest.warns(AssumptionWarning, match="every value is possible"):
+    with pytest.warns(AssumptionWarning, match="any value is possible"):
         found = DistCurve().fit(-score, y)
     assert found.prior_interval_ == (0.0, 1.0)
     assert 0 <= found.prior_ <= 1

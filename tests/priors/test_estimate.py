@@ -10,7 +10,7 @@ from pueval import AssumptionWarning, InputError, priors
 from pueval.priors._best_bin import BestBin
 from pueval.priors._dedpul import Dedpul
 from pueval.priors._tilt import Tilt
-from pueval.priors._two_way import TwoWay
+from pueval.priors._with_purity import WithPurity
 from tests.conftest import draw
 
 
@@ -32,7 +32,7 @@ class TestObjects:
         assert found.level == 0.5
         assert found.prior_interval == usual.prior_interval
         assert found.prior_upper == usual.prior_upper
-        with pytest.raises(InputError, match=r"has level=0\.5; got level=0\.9"):
+        with pytest.raises(InputError, match=r"has level=0\.5, but you passed level=0\.9"):
             priors.estimate(*rows, method=Tilt(level=0.5), level=0.9)
 
     def test_has_its_own_purity(self, rows):
@@ -40,10 +40,10 @@ class TestObjects:
         usual = priors.estimate(*rows, method="tilt", purity=0.9)
         assert (found.prior, found.purity) == (usual.prior, 0.9)
         assert found.prior_upper == usual.prior_upper
-        with pytest.raises(InputError, match=r"has purity=0\.9; got purity=0\.8"):
+        with pytest.raises(InputError, match=r"has purity=0\.9, but you passed purity=0\.8"):
             priors.estimate(*rows, method=Tilt(purity=0.9), purity=0.8)
 
-    @pytest.mark.filterwarnings("ignore:no prior fits:pueval.AssumptionWarning")
+    @pytest.mark.filterwarnings("ignore:no prior is compatible:pueval.AssumptionWarning")
     @pytest.mark.parametrize("purity", [0.8, "estimate"])
     def test_that_takes_labels_as_clean(self, rows, purity):
         found = priors.estimate(*rows, method=Dedpul(), purity=purity)
@@ -51,12 +51,12 @@ class TestObjects:
         assert (found.prior, found.purity) == (usual.prior, usual.purity)
 
     def test_what_the_data_rule_out_is_said(self, rows):
-        with pytest.warns(AssumptionWarning, match=r"no prior fits a purity of 0\.5"):
+        with pytest.warns(AssumptionWarning, match=r"no prior is compatible with a purity of 0\.5"):
             priors.estimate(*rows, method="dedpul", purity=0.5)
 
     def test_two_runs_must_both_hold(self, rows):
         found = priors.estimate(*rows, method="best_bin", purity="estimate", level=0.9)
-        alone = TwoWay(BestBin(level=0.95)).fit(rows[1], rows[0])
+        alone = WithPurity(BestBin(level=0.95)).fit(rows[1], rows[0])
         assert found.prior_interval == alone.prior_interval_
         given = priors.estimate(*rows, method=BestBin(level=0.95), purity="estimate")
         assert given.level == pytest.approx(0.9)

@@ -4,7 +4,7 @@ from scipy.optimize import minimize
 
 from pueval import Counts
 from pueval.errors import AssumptionWarning, InputError
-from pueval.priors._hull import Hull
+from pueval.priors._convex_hull import ConvexHull
 from pueval.priors._kernel_mean import KernelMean
 
 KINDS = ["KM1", "KM2"]
@@ -73,7 +73,7 @@ def slow_prior(X, y, kind):
 def test_projection_agrees_with_a_general_optimizer(multiple, width):
     X, y = draw(0, 0.3, 15, 20)
     kernel = gaussian(X, width)
-    fast = Hull.of(kernel, 15).distance(multiple)
+    fast = ConvexHull.from_kernel(kernel, 15).distance(multiple)
     slow = slow_distance(kernel, y, multiple)
     assert fast == pytest.approx(slow, abs=1e-4)
     # Squares are what is minimized; the fast one must not be worse.
@@ -83,22 +83,22 @@ def test_projection_agrees_with_a_general_optimizer(multiple, width):
 def test_projection_meets_the_optimality_conditions():
     # x is the projection onto a hull if no point lies further in the direction away from x.
     X, _ = draw(1, 0.4, 100, 150)
-    hull = Hull.of(gaussian(X[:, :1], 0.5), 100)
+    hull = ConvexHull.from_kernel(gaussian(X[:, :1], 0.5), 100)
     for multiple in (1.1, 2.0, 10.0):
-        away = hull.away(multiple)
-        projection = multiple * hull.unlabeled + (1 - multiple) * hull.labeled - away
-        assert ((hull.points - projection) @ away).max() < 1e-8
+        residual = hull.residual(multiple)
+        projection = multiple * hull.unlabeled_mean + (1 - multiple) * hull.labeled_mean - residual
+        assert ((hull.points - projection) @ residual).max() < 1e-8
 
 
 def test_slope_is_the_derivative_and_never_falls():
     X, _ = draw(2, 0.4, 60, 90)
-    hull = Hull.of(gaussian(X, 1.0), 60)
+    hull = ConvexHull.from_kernel(gaussian(X, 1.0), 60)
     at = np.array([1.2, 1.5, 2.0, 4.0, 8.0])
     slopes = np.array([hull.slope(m) for m in at])
     quotient = [(hull.distance(m + 1e-4) - hull.distance(m - 1e-4)) / 2e-4 for m in at]
     np.testing.assert_allclose(slopes, quotient, atol=1e-5)
     assert (np.diff(slopes) >= -1e-9).all()
-    assert slopes.max() <= np.linalg.norm(hull.labeled - hull.unlabeled) + 1e-9
+    assert slopes.max() <= np.linalg.norm(hull.labeled_mean - hull.unlabeled_mean) + 1e-9
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -186,7 +186,7 @@ def test_says_when_the_drawn_rows_are_all_equal():
 
 
 def test_refuses_bad_data():
-    with pytest.raises(InputError, match="Counts hold one score"):
+    with pytest.raises(InputError, match="Counts only hold numbers of rows"):
         KernelMean().fit(Counts.from_arrays([1, 0], [1.0, 2.0]))
     with pytest.raises(InputError, match="no labeled rows"):
         KernelMean().fit([[1.0], [2.0]], [0, 0])

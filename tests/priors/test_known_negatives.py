@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from pueval import Counts
-from pueval.priors import BestBin, DistCurve, RocNetwork, RocSlope, TwoWay
+from pueval.priors import BestBin, DistCurve, RocNetwork, RocSlope, WithPurity
 from tests.priors.test_sklearn_checks_scores import ESTIMATORS
 
-MORE = [DistCurve(), RocNetwork(purity="estimate"), TwoWay(BestBin())]
+MORE = [DistCurve(), RocNetwork(purity="estimate"), WithPurity(BestBin())]
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["rows", "weights"])

@@ -10,7 +10,7 @@ from sklearn.isotonic import isotonic_regression
 from pueval import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.priors._roc_features import BOTH_ENDS, MARGINS, STEPS, TAIL, roc_features
-from pueval.priors._roc_network import LEVELS, Network, RocNetwork, _stored
+from pueval.priors._roc_network import LEVELS, Network, RocNetwork, _load_network
 
 
 def binormal(seed, *, prior=0.3, purity=1.0, shift=2.5, n1=400, n=2000):
@@ -86,7 +86,7 @@ def test_features_agree_with_a_slow_version():
 
 
 def test_network_agrees_with_a_slow_version():
-    network = _stored("both")
+    network = _load_network("both")
     score, y = binormal(1)
     counts = Counts.from_arrays(y, score)
     features = roc_features(counts.labeled, counts.unlabeled)
@@ -191,7 +191,7 @@ def test_hopeless_data():
     with pytest.raises(InputError, match="same score"):
         RocNetwork().fit(np.ones(50), np.repeat([1, 0], 25))
     score, y = binormal(10)
-    with pytest.warns(AssumptionWarning, match="every value is possible"):
+    with pytest.warns(AssumptionWarning, match="any value is possible"):
         found = RocNetwork(purity="estimate").fit(-score, y)
     assert found.prior_interval_ == found.purity_interval_ == (0.0, 1.0)
     found = RocNetwork().fit([3.0, 1.0, 2.0, 0.0], [1, 1, 0, 0])
@@ -209,7 +209,7 @@ def test_bad_arguments(given, message):
 
 def test_weights_are_small_and_come_back():
     assert (files("pueval.priors") / "roc_network.npz").stat().st_size < 300_000
-    network = _stored("pure")
+    network = _load_network("pure")
     again = Network.from_arrays(network.arrays())
     score, y = binormal(11)
     counts = Counts.from_arrays(y, score)

@@ -21,7 +21,7 @@ from pueval.priors import (
     RocNetwork,
     RocSlope,
     Tilt,
-    TwoWay,
+    WithPurity,
 )
 
 # Every estimator on one score.
@@ -37,7 +37,7 @@ ESTIMATORS = [
     RocSlope(),
     Tilt(),
     Tilt(purity="estimate"),
-    TwoWay(Dedpul()),
+    WithPurity(Dedpul()),
 ]
 # Those that refuse scores outside [0, 1].
 PROBABILITY = (ElkanNoto,)

@@ -203,5 +203,5 @@ def test_refuses_bad_settings(settings, message):
 
 
 def test_refuses_counts():
-    with pytest.raises(InputError, match="Tice works on the features of each row"):
+    with pytest.raises(InputError, match="Tice needs the features of each row"):
         Tice().fit(Counts.from_arrays([1, 0], [1.0, 2.0]))

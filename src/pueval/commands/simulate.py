@@ -13,15 +13,15 @@ from pueval.commands.options import OUTPUT, WHOLE
 from pueval.commands.outputs import check_new
 from pueval.errors import InputError
 from pueval.simulate._families import beta_scores, binormal, ranked
-from pueval.simulate._files import label_file, write_drawn
-from pueval.simulate._labeled import Labeling
-from pueval.simulate._labeling import (
+from pueval.simulate._labeling import Labeling
+from pueval.simulate._labeling_mechanisms import (
     case_control,
     label_at_random,
     label_by_propensity,
     label_by_representativeness,
 )
 from pueval.simulate._populations import Population
+from pueval.simulate._simulated_files import label_file, write_simulated_rows
 
 MODEL = Group("Score model (without --from)", sort_key=1)
 SOURCE = Group("Labeled file", sort_key=2)
@@ -168,7 +168,7 @@ def simulate_command(
     population = _population(shape)
     drawn = population.draw(10_000 if rows is None else rows, seed=rng)
     made = _label(drawn.positive, how, {}, rng)
-    write_drawn(out, drawn, made, truth=truth)
+    write_simulated_rows(out, drawn, made, truth=truth)
     apart = design == "case-control"
     if apart and made.prior:
         population = population.with_prevalence(made.prior)

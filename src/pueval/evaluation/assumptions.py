@@ -140,7 +140,7 @@ def resolve_assumptions(
             f"purity as an interval needs a prior; got purity={purity!r} and no prior. "
             'Give a prior, or estimate both with purity="estimate".'
         )
-    from pueval.priors._estimation import estimate_without_warning
+    from pueval.priors._estimate_prior import estimate_without_warning
 
     # `evaluate` issues all warnings together.
     estimate = estimate_without_warning(counts, purity=purity)

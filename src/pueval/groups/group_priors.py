@@ -202,7 +202,9 @@ def _from_frequency(
 
 
 def _estimated(counts: Counts, purity: float) -> tuple[float, float]:
-    from pueval.priors._estimation import estimate_without_warning  # scikit-learn is slow to import
+    from pueval.priors._estimate_prior import (
+        estimate_without_warning,  # scikit-learn is slow to import
+    )
 
     found = estimate_without_warning(counts, purity=purity)
     return found.mixture().prior, _error(found)

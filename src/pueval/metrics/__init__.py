@@ -4,7 +4,7 @@ Each takes the positive-unlabeled labels where scikit-learn takes the true ones,
 ``prior``, ``purity`` and ``target``. With ``prior=0`` they are scikit-learn's own numbers.
 """
 
-from pueval.metrics._predictions import (
+from pueval.metrics._prediction_metrics import (
     accuracy_score,
     balanced_accuracy_score,
     class_likelihood_ratios,
@@ -24,7 +24,7 @@ from pueval.metrics._predictions import (
     recall_score,
     specificity_score,
 )
-from pueval.metrics._scores import (
+from pueval.metrics._score_metrics import (
     average_precision_score,
     lee_liu_score,
     precision_recall_curve,

@@ -215,7 +215,7 @@ def _auc(score: Array, kind: Array) -> float:
     return naive_auc(counts, counts._roc_corners())
 
 
-def mean_counts(repeats: list[Counts]) -> Counts:
+def average_counts(repeats: list[Counts]) -> Counts:
     """Put the same rows, scored several times, together: each score counts 1/repeats.
 
     The numbers of rows and effective rows stay those of one repeat, so that limits do not

@@ -12,9 +12,9 @@ from pueval._checks import check_count
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.priors._reduced import reduced
 from pueval.priors._score_estimator import ScorePriorEstimator
-from pueval.priors._two_way import solve
+from pueval.priors._score_table import ScoreTable
+from pueval.priors._with_purity import solve_prior_and_purity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,51 +22,54 @@ if TYPE_CHECKING:
     from pueval.displays import PriorLikelihoodDisplay
 
 MOST_BINS = 512
-# Halvings of the bracket of the multiplier, which is at most about 200 wide.
-HALVINGS = 60
-# Points on each side of the elbow to which a line is fitted.
+# Bisection steps for the multiplier, whose bracket is at most about 200 wide.
+BISECTIONS = 60
+# Points on each side of the elbow that a line is fitted to.
 ARM = 10
 
 
 class AlphaMax(ScorePriorEstimator):
-    r"""The prior by the AlphaMax method, for clean labels.
+    r"""Prior by the AlphaMax method, for clean labels.
 
-    Scores are put into one histogram: shares :math:`w_i` of the unlabeled and :math:`v_i` of the
-    labeled rows. For every candidate prior :math:`a` of a grid, the part :math:`b_i` of each
-    unlabeled bin that belongs to positives is chosen to maximize
+    Scores are binned: bin i holds a share :math:`w_i` of the unlabeled rows and :math:`v_i` of the
+    labeled positives. For each candidate prior :math:`a` on a grid, let :math:`b_i` be the part of
+    bin i's unlabeled share that is positive. The method maximizes
 
     .. math:: \sum_i v_i \ln(b_i / a) + \sum_i w_i \ln(w_i - b_i + a v_i),
               \qquad 0 \le b_i \le w_i, \quad \sum_i b_i = a.
 
-    The maximum stays flat while :math:`a` is below the prior and falls above it; the estimate is
-    the elbow of this curve. The inner problem is solved exactly: for a multiplier of the sum each
+    The maximum is flat for :math:`a` below the prior and falls above it. The estimate is the elbow
+    of this curve. The inner problem is solved exactly: given the Lagrange multiplier, each
     :math:`b_i` is the root of a quadratic, and the multiplier is found by bisection.
+
+    The method assumes clean labels and random labeling.
 
     Parameters
     ----------
     bins : int, optional
-        Bins of equal width over the range of all scores. Left out, Scott's rule for the labeled
-        rows sets the width. Bins without unlabeled rows are joined to their lower neighbor.
+        Number of bins of equal width over the range of the scores, at least 2. By default,
+        Scott's rule for the labeled positives sets the width. Bins without unlabeled rows are
+        merged with the next lower bin.
 
     Attributes
     ----------
     prior_ : float
         Share of positives among the unlabeled rows.
     purity_ : float
-        1: the labels are taken as clean.
+        Always 1: the estimator assumes clean labels.
     grid_ : ndarray of shape (99,)
         Candidate priors.
     log_likelihood_ : ndarray of shape (99,)
-        The curve to look at: per row, largest value for each candidate, made non-increasing.
+        Maximal log-likelihood per row for each candidate, made non-increasing.
 
     Notes
     -----
-    The estimate is the *largest* prior that the histograms allow. It is the prior itself only if
-    some scores are practically never those of negatives. The authors advise looking at the curve:
-    an estimate without a visible elbow is not to be trusted. There is no confidence interval.
+    The method estimates the *largest* prior compatible with the histograms. This is the prior
+    itself only if negatives practically never reach some scores. The authors advise looking at the
+    curve: do not trust an estimate without a visible elbow. There is no confidence interval.
 
-    Unlike `Tilt`, the histogram depends on the scale of the scores. Probabilities that pile up
-    near 0 or 1 are better given as log-odds.
+    Unlike the ranks that `Tilt` uses, the histogram depends on the scale of the scores. If
+    probabilities pile up near 0 or 1, pass log-odds instead.
 
     References
     ----------
@@ -76,7 +79,7 @@ class AlphaMax(ScorePriorEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from pueval.priors._alphamax import AlphaMax
+    >>> from pueval.priors import AlphaMax
     >>> rng = np.random.default_rng(0)
     >>> score = np.r_[rng.normal(3, 1, 500), rng.normal(3, 1, 600), rng.normal(0, 1, 1400)]
     >>> estimator = AlphaMax().fit(score, np.repeat([1, 0], [500, 2000]))
@@ -112,37 +115,38 @@ class AlphaMax(ScorePriorEstimator):
 
     def _estimate(self, counts: Counts) -> None:
         _check_bins(self.bins)
-        score, labeled, unlabeled = _rows(counts)
-        self.grid_, self.log_likelihood_ = _curve(score, labeled, unlabeled, self.bins)
+        score, labeled, unlabeled = _ascending_table(counts)
+        self.grid_, self.log_likelihood_ = _likelihood_curve(score, labeled, unlabeled, self.bins)
         self.prior_ = _elbow(self.grid_, self.log_likelihood_)
 
 
 class AlphaMaxN(ScorePriorEstimator):
     r"""Prior and purity by two runs of AlphaMax, for labels that may be wrong.
 
-    The first run gives :math:`a`, the largest share of the labeled density that fits into the
-    unlabeled one; the second, with the two samples exchanged, gives :math:`b`. Then
+    The first run estimates :math:`a`, the largest share of the labeled density that fits into the
+    unlabeled density. The second run, with the two samples swapped, estimates :math:`b`. Then
 
     .. math:: \text{prior} = \frac{a(1-b)}{1-ab}, \qquad \text{purity} = \frac{1-b}{1-ab}.
 
     Parameters
     ----------
     bins : int, optional
-        As for `AlphaMax`; left out, each run uses Scott's rule for its first sample.
+        Number of bins, at least 2; see `AlphaMax`. By default, each run uses Scott's rule for its
+        first sample.
 
     Attributes
     ----------
     prior_, purity_ : float
-        Shares of positives among the unlabeled and of true positives among the labeled rows.
+        Share of positives among the unlabeled rows, and of true positives among the labeled rows.
     grid_ : ndarray of shape (99,)
         Candidates for a and b.
     log_likelihood_, swapped_log_likelihood_ : ndarray of shape (99,)
-        The curves of the two runs.
+        Curves of the two runs.
 
     Notes
     -----
-    Needs scores that are practically only those of positives, and others that are practically
-    only those of negatives. The second run sees few labeled rows, so the purity is rough.
+    The method assumes random labeling, and that practically only positives reach some scores and
+    only negatives others. The second run relies on few labeled rows, so the purity is imprecise.
 
     References
     ----------
@@ -152,7 +156,7 @@ class AlphaMaxN(ScorePriorEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from pueval.priors._alphamax import AlphaMaxN
+    >>> from pueval.priors import AlphaMaxN
     >>> rng = np.random.default_rng(1)
     >>> positive, negative = rng.normal(4, 1, 2200), rng.normal(0, 1, 2800)
     >>> score = np.r_[positive[:1600], negative[:400], positive[1600:], negative[400:]]
@@ -170,10 +174,10 @@ class AlphaMaxN(ScorePriorEstimator):
 
     def _estimate(self, counts: Counts) -> None:
         _check_bins(self.bins)
-        score, labeled, unlabeled = _rows(counts)
-        self.grid_, self.log_likelihood_ = _curve(score, labeled, unlabeled, self.bins)
-        _, self.swapped_log_likelihood_ = _curve(score, unlabeled, labeled, self.bins)
-        self.prior_, self.purity_ = solve(
+        score, labeled, unlabeled = _ascending_table(counts)
+        self.grid_, self.log_likelihood_ = _likelihood_curve(score, labeled, unlabeled, self.bins)
+        _, self.swapped_log_likelihood_ = _likelihood_curve(score, unlabeled, labeled, self.bins)
+        self.prior_, self.purity_ = solve_prior_and_purity(
             _elbow(self.grid_, self.log_likelihood_),
             _elbow(self.grid_, self.swapped_log_likelihood_),
         )
@@ -184,26 +188,29 @@ def _check_bins(bins: int | None) -> None:
         check_count("bins", bins, least=2)
 
 
-def _rows(counts: Counts) -> tuple[Array, Array, Array]:
-    """Ascending scores with their counts."""
-    table = reduced(counts)
+def _ascending_table(counts: Counts) -> tuple[Array, Array, Array]:
+    """Return ascending scores with their numbers of labeled and unlabeled rows."""
+    table = ScoreTable.from_counts(counts)
     return table.score[::-1].astype(np.float64), table.labeled[::-1], table.unlabeled[::-1]
 
 
-def _curve(score: Array, labeled: Array, unlabeled: Array, bins: int | None) -> tuple[Array, Array]:
+def _likelihood_curve(
+    score: Array, labeled: Array, unlabeled: Array, bins: int | None
+) -> tuple[Array, Array]:
+    """Return candidate priors and their maximal log-likelihood per row, made non-increasing."""
     grid = np.arange(1, 100) / 100
     v, w = _histogram(score, labeled, unlabeled, bins)
-    part = _inner(v, w, grid)
+    b = _positive_parts(v, w, grid)
     a = grid[:, None]
-    curve = (xlogy(v, part / a) + xlogy(w, w - part + a * v)).sum(axis=1)
+    curve = (xlogy(v, b / a) + xlogy(w, w - b + a * v)).sum(axis=1)
     return grid, np.maximum.accumulate(curve[::-1])[::-1]
 
 
 def _histogram(
     score: Array, labeled: Array, unlabeled: Array, bins: int | None
 ) -> tuple[Array, Array]:
-    """Shares of labeled and unlabeled rows in bins of equal width."""
-    # Halves keep the differences finite for scores near the largest float.
+    """Return the shares of labeled and unlabeled rows in bins of equal width."""
+    # Halving keeps differences finite for scores near the largest float.
     low, high = score[0] / 2, score[-1] / 2
     place = (score / 2 - low) / (high - low)
     if bins is None:
@@ -214,32 +221,32 @@ def _histogram(
     index = np.minimum((place * bins).astype(int), bins - 1)
     v = np.bincount(index, labeled, bins) / labeled.sum()
     w = np.bincount(index, unlabeled, bins) / unlabeled.sum()
-    # Without unlabeled rows a bin's labeled ones would have likelihood 0, whatever the prior.
-    owner = np.maximum(np.cumsum(w > 0) - 1, 0)
-    return np.bincount(owner, v), np.bincount(owner, w)
+    # A bin with labeled but no unlabeled rows would have likelihood 0 for every prior.
+    merged = np.maximum(np.cumsum(w > 0) - 1, 0)
+    return np.bincount(merged, v), np.bincount(merged, w)
 
 
-def _inner(v: Array, w: Array, grid: Array) -> Array:
-    """Best parts b of the unlabeled bins, one row for each candidate of the grid.
+def _positive_parts(v: Array, w: Array, grid: Array) -> Array:
+    """Return the optimal positive parts b of the unlabeled bins, one row per candidate prior a.
 
-    At the best b, v/b − w/(c − b) equals a multiplier wherever 0 < b < w, with c = w + a·v. The sum
-    of b falls as the multiplier grows: it is at least a at −1/(1 − a), at most a at 1/a.
+    At the optimum, v/b − w/(c − b) equals the multiplier wherever 0 < b < w, with c = w + a·v. The
+    sum of b falls with the multiplier: it is at least a at −1/(1 − a), and at most a at 1/a.
     """
     a = grid[:, None]
     c = w + a * v
     low, high = -1 / (1 - a), 1 / a
-    for _ in range(HALVINGS):
+    for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        above = _part(v, w, c, middle).sum(axis=1, keepdims=True) > a
+        above = _parts_for_multiplier(v, w, c, middle).sum(axis=1, keepdims=True) > a
         low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return _part(v, w, c, (low + high) / 2)
+    return _parts_for_multiplier(v, w, c, (low + high) / 2)
 
 
-def _part(v: Array, w: Array, c: Array, multiplier: Array) -> Array:
+def _parts_for_multiplier(v: Array, w: Array, c: Array, multiplier: Array) -> Array:
     shifted = multiplier * c
     total = v + w + shifted
     root = np.sqrt((shifted + w - v) ** 2 + 4 * v * w)
-    # Two forms of the same root of the quadratic; each is used where it does not cancel.
+    # Two forms of the same root of the quadratic; each avoids cancellation on its side.
     stable = total > 0
     first = 2 * v * c / np.where(stable, total + root, 1.0)
     second = (total - root) / np.where(stable, 1.0, 2 * multiplier)
@@ -247,13 +254,16 @@ def _part(v: Array, w: Array, c: Array, multiplier: Array) -> Array:
 
 
 def _elbow(grid: Array, curve: Array) -> float:
-    """Where the curve bends down most, relative to how far it has fallen already."""
+    """Return where the curve bends most, relative to how far it has already fallen."""
     fall = np.median(sliding_window_view(np.pad(-curve, 2, mode="edge"), 5), axis=1)
     fall = fall - fall.min()
     if fall.max() <= 0:
-        raise InputError("the likelihood is the same for every prior; the scores do not separate.")
+        raise InputError(
+            "the likelihood is the same for every prior: the scores do not separate labeled from "
+            "unlabeled rows. Pass scores that rank the rows."
+        )
     fall = fall / fall.max()
-    # Left of the grid the curve is flat; right of it, it goes on falling as it did.
+    # Extrapolate: flat to the left of the grid, linear to the right.
     step = (fall[-1] - fall[-5]) / 4
     padded = np.r_[np.full(ARM - 1, fall[0]), fall, fall[-1] + step * np.arange(1, ARM)]
     window = sliding_window_view(padded, ARM)

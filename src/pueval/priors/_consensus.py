@@ -1,9 +1,8 @@
-"""Consensus: the default estimator, which combines the accurate ones and says what looks wrong."""
+"""Consensus: the default estimator, a weighted mean of the most accurate methods."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -14,98 +13,78 @@ from pueval.core.curves import REVERSED_Z_SCORE, auc_z_score, naive_auc
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._dedpul import Dedpul
-from pueval.priors._reduced import moderate
+from pueval.priors._estimation_result import MemberEstimate
 from pueval.priors._roc_network import RocNetwork
 from pueval.priors._score_estimator import ScorePriorEstimator
+from pueval.priors._score_table import thin_if_large
 from pueval.priors._tilt import Tilt
 from pueval.sensitivity.feasibility import largest_prior
 
-# Fewer labeled rows than this say next to nothing, and fewer than FEW_LABELS not much.
-HARDLY_ANY = 10
-FEW_LABELS = 50
-# An AUC of labeled against unlabeled rows beyond these is suspicious.
-WEAK, TOO_GOOD = 0.65, 0.98
-# With more of the labeled rows tied at the highest score, only the limits of `Tilt` hold.
-SATURATED = 0.5
-# Below this the lower limit of an estimate is not to be trusted.
-HARDLY_SEPARATED = 0.6
-# Members that differ by more than this do not agree.
+# With fewer labeled positives than these, the prior is hardly known, or known poorly.
+TOO_FEW_LABELED, FEW_LABELED = 10, 50
+# AUCs of labeled positives against unlabeled rows: below POOR_AUC the lower end of the interval
+# is unreliable, below WEAK_AUC methods may disagree, above SUSPICIOUS_AUC scores may be in-sample.
+POOR_AUC, WEAK_AUC, SUSPICIOUS_AUC = 0.6, 0.65, 0.98
+# If a larger share of the labeled positives ties at the highest score, only `Tilt` is reliable.
+SATURATED_SHARE = 0.5
+# Members whose estimates differ by more than this disagree.
 DISAGREEMENT = 0.15
-# With clean labels the members beside the network have at most this weight together, and
-# exp(−1) times as much where its 95 % limits are WIDE apart.
-MOST_WEIGHT, WIDE = 1 / 3, 0.6
-# Weight of Tilt where the purity is estimated.
+# With clean labels, the members other than the network get at most LARGEST_WEIGHT in total, and
+# exp(−1) times that if the network's 95% interval is WIDE.
+LARGEST_WEIGHT, WIDE = 1 / 3, 0.6
+# Weight of `Tilt` if the purity is estimated.
 TILT_WEIGHT = 1 / 3
-# The network that estimates the purity, among members that take it as known.
-FREE = "roc_network, purity free"
-# What the network's distances from the estimate to the limits of the prior are multiplied by, for
-# clean labels and for an estimated purity: its own limits were wider than they had to be.
-NARROWER = {"clean": 0.93, "both": 0.85}
-
-
-@dataclass(frozen=True)
-class Member:
-    """One estimator's answer.
-
-    Attributes
-    ----------
-    prior, purity : float
-        The estimates.
-    prior_interval, purity_interval : tuple of float, or None
-        Confidence limits, where the estimator has any.
-    """
-
-    prior: float
-    purity: float
-    prior_interval: tuple[float, float] | None = None
-    purity_interval: tuple[float, float] | None = None
-
-    @classmethod
-    def of(cls, fitted: ScorePriorEstimator) -> Member:
-        """Read the answer of a fitted estimator."""
-        return cls(fitted.prior_, fitted.purity_, fitted.prior_interval_, fitted.purity_interval_)
+# The network that estimates the purity, among members that assume clean labels.
+PURITY_FREE = "roc_network, purity free"
+# Factors for the half-widths of the network's interval of the prior, with clean labels and with
+# an estimated purity: on its own, the network is too cautious.
+INTERVAL_SCALE = {"clean": 0.93, "estimated": 0.85}
 
 
 class Consensus(ScorePriorEstimator):
-    """Prior, or prior and purity, from several estimators that go about it differently.
+    """Prior, or prior and purity, as a weighted mean of several methods.
 
-    With clean labels the prior is a weighted mean of `RocNetwork`, `Tilt`, and `RocNetwork` that
-    does not rely on clean labels, which guards against a wrong idea of the densities. The
-    first has the weight 1 − t and the others t/2 each, with t = ⅓ exp(−(w/.6)²), where w is
-    the width of its 95 % interval: the more the scores leave open, the more the answer is what was
-    learned from simulated mixtures. If the purity is estimated too, prior and purity are ⅔
-    `RocNetwork` and ⅓ `Tilt`. The limits are those of `RocNetwork`; for the prior they are drawn in
-    by 7 % (clean labels) or 15 % (purity estimated). With a known purity below 1, the prior is the
-    mean of `Tilt` and of the purity times `Dedpul`, which then estimates prior/purity; the limits
-    are those of `Tilt`. Weights and factors were chosen on one half of the data sets of
-    ``benchmarks/priors``.
+    Which methods are combined depends on the purity.
 
-    Assumption: labeled rows are a random draw (see `pueval.evaluate`), and scores exist that
-    negatives hardly ever reach; without the latter only an upper limit of the prior can be
-    known, which is ``prior_upper_``.
+    - Clean labels (purity 1): the weighted mean of `RocNetwork` for clean labels, with weight
+      1 − t, and of `Tilt` and `RocNetwork` with estimated purity, with weight t/2 each. The weight
+      is t = ⅓ exp(−(w/0.6)²), where w is the width of the first network's 95% interval. The less
+      the scores reveal, the more the estimate relies on the simulated mixtures that trained the
+      network. The network with estimated purity guards against wrong model assumptions. The
+      interval is the network's, with half-widths reduced by 7%.
+    - Estimated purity: prior and purity are ⅔ `RocNetwork` + ⅓ `Tilt`. The intervals are the
+      network's; for the prior, half-widths are reduced by 15%.
+    - Known purity below 1: the prior is the mean of `Tilt` and purity × `Dedpul`, since `Dedpul`
+      then estimates prior/purity. The interval is that of `Tilt`.
+
+    Weights and factors were chosen on one half of the data sets in ``benchmarks/priors``.
+
+    The estimator assumes random labeling, and scores that negatives hardly ever reach. Without the
+    second assumption only an upper bound of the prior is identified: ``prior_upper_``.
 
     Parameters
     ----------
     purity : float or "estimate", default 1.0
-        Share of true positives among the labeled rows, or ``"estimate"`` to estimate it too.
+        Share of true positives among the labeled rows, in (0, 1], or ``"estimate"`` to estimate
+        it together with the prior.
     level : float, default 0.95
-        Level of the intervals.
+        Confidence level of the intervals, in (0, 1); at most 0.99 if the purity is 1 or estimated.
 
     Attributes
     ----------
     prior_, purity_ : float
-        The estimates; NaN if labeled rows do not score higher than unlabeled ones, so that
-        there is nothing to estimate from.
+        Estimates; NaN if labeled positives do not score higher than unlabeled rows, because the
+        prior is then not identified.
     prior_interval_, purity_interval_ : tuple of float, or None
-        Confidence limits.
+        Confidence intervals; the second is None unless the purity is estimated.
     prior_upper_ : float
-        Largest prior that the data allow, without an assumption about the scores.
+        Largest prior compatible with the data, for any distribution of the scores.
     purity_pvalue_ : float or None
         p-value of the likelihood-ratio test of purity = 1, if the purity is estimated.
-    members_ : dict of str to Member
-        Every member's answer.
+    members_ : dict of str to MemberEstimate
+        Estimates of the combined methods.
     warnings_ : tuple of str
-        What looks wrong, in words.
+        Reasons to doubt the estimate.
 
     References
     ----------
@@ -126,7 +105,7 @@ class Consensus(ScorePriorEstimator):
 
     prior_upper_: float
     purity_pvalue_: float | None
-    members_: dict[str, Member]
+    members_: dict[str, MemberEstimate]
     warnings_: tuple[str, ...]
 
     def __init__(self, *, purity: float | Literal["estimate"] = 1.0, level: float = 0.95) -> None:
@@ -135,181 +114,194 @@ class Consensus(ScorePriorEstimator):
 
     def _estimate(self, counts: Counts) -> None:
         check_fraction("level", self.level)
-        counts = moderate(counts)
+        counts = thin_if_large(counts)
         purity: Any = self.purity
-        known = None if purity == "estimate" else purity
+        known_purity = None if purity == "estimate" else purity
         auc = naive_auc(counts, counts._roc_corners())
-        sureness = auc_z_score(counts, auc)
-        if sureness < REVERSED_Z_SCORE:
+        z_score = auc_z_score(counts, auc)
+        if z_score < REVERSED_Z_SCORE:
             raise InputError(
-                f"labeled rows score lower than unlabeled ones (AUC {auc:.3f}). A higher score "
-                "must mean more likely positive: negate the scores, or check the labels."
+                f"labeled positives score lower than unlabeled rows (AUC {auc:.3f}). A higher "
+                "score must mean more likely positive. Negate the scores, or check the labels."
             )
         self.purity_pvalue_ = None
-        self.members_ = self._ask(counts, known)
+        self.members_ = self._fit_members(counts, known_purity)
         self.prior_upper_ = largest_prior(
-            counts, purity=1.0 if known is None else known, level=self.level
+            counts, purity=1.0 if known_purity is None else known_purity, level=self.level
         ).prior
-        if sureness < 1.645:
-            self._give_up(counts, auc)
+        if z_score < 1.645:
+            self._set_unidentified(counts, auc)
             return
-        self._combine(counts, known)
-        notes = _doubts(counts, auc, [*self.members_.values()], both=known is None)
-        self._note(*notes)
+        self._combine(counts, known_purity)
+        members = [*self.members_.values()]
+        self._note(*_diagnose(counts, auc, members, purity_estimated=known_purity is None))
 
-    def _ask(self, counts: Counts, known: float | None) -> dict[str, Member]:
+    def _fit_members(self, counts: Counts, known_purity: float | None) -> dict[str, MemberEstimate]:
         tilt = Tilt(purity=self.purity, level=self.level).fit_without_warning(counts)
         self.purity_pvalue_ = tilt.purity_pvalue_
-        members = {"tilt": Member.of(tilt)}
-        if known is None:
-            members["roc_network"] = self._network(counts, "estimate")
-        elif known == 1:
-            members["roc_network"] = self._network(counts, 1.0)
-            members[FREE] = self._network(counts, "estimate")
+        members = {"tilt": MemberEstimate.from_fitted(tilt)}
+        if known_purity is None:
+            members["roc_network"] = self._fit_network(counts, "estimate")
+        elif known_purity == 1:
+            members["roc_network"] = self._fit_network(counts, 1.0)
+            members[PURITY_FREE] = self._fit_network(counts, "estimate")
         else:
-            members["dedpul"] = Member(known * Dedpul().fit_without_warning(counts).prior_, known)
+            ratio = Dedpul().fit_without_warning(counts).prior_
+            members["dedpul"] = MemberEstimate(known_purity * ratio, known_purity)
         return members
 
-    def _network(self, counts: Counts, purity: Any, *, level: float | None = None) -> Member:
+    def _fit_network(
+        self, counts: Counts, purity: Any, *, level: float | None = None
+    ) -> MemberEstimate:
         network = RocNetwork(purity=purity, level=self.level if level is None else level)
-        # What there is to say is said once, for all members.
-        return Member.of(network.fit_without_warning(counts))
+        # Without the network's warnings: `_diagnose` speaks for all members.
+        return MemberEstimate.from_fitted(network.fit_without_warning(counts))
 
-    def _combine(self, counts: Counts, known: float | None) -> None:
+    def _combine(self, counts: Counts, known_purity: float | None) -> None:
         tilt = self.members_["tilt"]
-        limits = tilt.prior_interval
-        if known is None:
+        interval = tilt.prior_interval
+        if known_purity is None:
             network = self.members_["roc_network"]
-            prior = _between(network.prior, tilt.prior, TILT_WEIGHT)
-            self.purity_ = _between(network.purity, tilt.purity, TILT_WEIGHT)
-            self.purity_interval_ = _holding(self.purity_, network.purity_interval)
-            limits = _drawn_in(network, NARROWER["both"])
-        elif known == 1:
-            network, free = (self.members_[name] for name in ("roc_network", FREE))
-            # The estimate must not depend on the level of its limits.
-            usual = network if self.level == 0.95 else self._network(counts, 1.0, level=0.95)
-            share = _share_of_others(usual)
-            prior = _between(network.prior, (tilt.prior + free.prior) / 2, share)
-            limits = _drawn_in(network, NARROWER["clean"])
-            if tied_at_the_top(counts) > SATURATED:
-                # The networks take the start of the ROC curve for a line, which it then is.
-                prior, limits = tilt.prior, tilt.prior_interval
+            prior = _weighted_mean(network.prior, tilt.prior, TILT_WEIGHT)
+            self.purity_ = _weighted_mean(network.purity, tilt.purity, TILT_WEIGHT)
+            self.purity_interval_ = _include(self.purity_, network.purity_interval)
+            interval = _scale_interval(network, INTERVAL_SCALE["estimated"])
+        elif known_purity == 1:
+            network, purity_free = self.members_["roc_network"], self.members_[PURITY_FREE]
+            # The estimate must not depend on the confidence level.
+            at_95 = network if self.level == 0.95 else self._fit_network(counts, 1.0, level=0.95)
+            others = (tilt.prior + purity_free.prior) / 2
+            prior = _weighted_mean(network.prior, others, _weight_of_others(at_95))
+            interval = _scale_interval(network, INTERVAL_SCALE["clean"])
+            if tied_at_highest_score(counts) > SATURATED_SHARE:
+                # Ties make the start of the ROC curve a straight line, which misleads the networks.
+                prior, interval = tilt.prior, tilt.prior_interval
         else:
-            prior = _between(tilt.prior, self.members_["dedpul"].prior, 0.5)
-        if known is not None:
-            self.purity_ = known
+            prior = _weighted_mean(tilt.prior, self.members_["dedpul"].prior, 0.5)
+        if known_purity is not None:
+            self.purity_ = known_purity
         self.prior_ = min(prior, float(np.nextafter(self.purity_, 0)))
-        limits = _holding(self.prior_, limits)
-        unlabeled = counts._samples[1].effective_size
-        self.prior_interval_ = _of_population(self.prior_, limits, unlabeled, self.level)
+        self.prior_interval_ = _add_sampling_error(
+            self.prior_,
+            _include(self.prior_, interval),
+            counts._samples[1].effective_size,
+            self.level,
+        )
 
-    def _give_up(self, counts: Counts, auc: float) -> None:
+    def _set_unidentified(self, counts: Counts, auc: float) -> None:
         self.prior_ = math.nan
         self.prior_interval_ = (0.0, self.prior_upper_)
         if self.purity == "estimate":
             self.purity_ = math.nan
             self.purity_interval_ = (0.0, 1.0)
-        why = f"the scores do not separate labeled from unlabeled rows (AUC {auc:.3f})"
-        mend = "Use a better classifier"
-        if auc > WEAK:
-            few = counts.effective_sizes[0]
-            why = f"with so few labeled rows ({few:.0f}) the AUC of {auc:.3f} may be chance"
-            mend = "Label more rows"
-        note = (
-            f"{why}, so the prior is not identified: anything from 0 to {self.prior_upper_:.3g} "
-            f"fits. {mend}, or give the prior."
+        reason = f"the scores do not separate labeled from unlabeled rows (AUC {auc:.3f})"
+        remedy = "Use a better classifier"
+        if auc > WEAK_AUC:
+            n_labeled = counts.effective_sizes[0]
+            reason = (
+                f"the AUC of {auc:.3f} may be due to chance with so few labeled rows "
+                f"({n_labeled:.0f})"
+            )
+            remedy = "Label more rows"
+        self._note(
+            f"{reason}, so the prior is not identified: any value from 0 to "
+            f"{self.prior_upper_:.3g} is possible. {remedy}, or give the prior."
         )
-        self._note(note)
 
 
-def tied_at_the_top(counts: Counts) -> float:
-    """Return the share of the labeled rows that have the highest score of all labeled rows."""
+def tied_at_highest_score(counts: Counts) -> float:
+    """Return the share of the labeled positives that tie at their highest score."""
     return float(counts.labeled[counts.labeled > 0][0] / counts.n_labeled)
 
 
-def _between(first: float, second: float, share: float) -> float:
-    """Mean in which the second has this share."""
-    return (1 - share) * first + share * second
+def _weighted_mean(first: float, second: float, weight: float) -> float:
+    """Return the mean of two values, the second with this weight."""
+    return (1 - weight) * first + weight * second
 
 
-def _share_of_others(network: Member) -> float:
-    """Weight of the members beside the network, which falls with the width of its limits."""
+def _weight_of_others(network: MemberEstimate) -> float:
+    """Return the weight of the members other than the network; it falls with the interval width."""
     low, high = network.prior_interval or (0.0, 1.0)
-    return MOST_WEIGHT * math.exp(-(((high - low) / WIDE) ** 2))
+    return LARGEST_WEIGHT * math.exp(-(((high - low) / WIDE) ** 2))
 
 
-def _drawn_in(network: Member, factor: float) -> tuple[float, float]:
-    """Limits of the prior with their distances from the estimate multiplied by a factor."""
+def _scale_interval(network: MemberEstimate, factor: float) -> tuple[float, float]:
+    """Multiply both half-widths of the prior's interval by a factor."""
     low, high = (
-        _between(network.prior, limit, factor) for limit in network.prior_interval or (0.0, 1.0)
+        _weighted_mean(network.prior, end, factor) for end in network.prior_interval or (0.0, 1.0)
     )
     return low, high
 
 
-def _holding(value: float, limits: tuple[float, float] | None) -> tuple[float, float]:
-    """Limits made to hold the estimate, which is not quite the one that they belong to."""
-    low, high = limits or (0.0, 1.0)
+def _include(value: float, interval: tuple[float, float] | None) -> tuple[float, float]:
+    """Extend an interval to include the estimate, which may come from other members."""
+    low, high = interval or (0.0, 1.0)
     return min(low, value), max(high, value)
 
 
-def _of_population(
-    prior: float, limits: tuple[float, float], rows: float, level: float
+def _add_sampling_error(
+    prior: float, interval: tuple[float, float], n_unlabeled: float, level: float
 ) -> tuple[float, float]:
-    """Widen limits of the share among these unlabeled rows to those of the prior of all such rows.
+    """Widen an interval by the binomial error of the number of unlabeled positives.
 
-    How many positives are among so many rows is chance, too; members were trained without it.
+    The members' intervals are for the share of positives among these unlabeled rows. The prior is
+    the share in the population they come from.
     """
-    share = min(max(prior, 1 / rows), 1 - 1 / rows)
-    more = normal_quantile(level) * math.sqrt(share * (1 - share) / rows)
-    low, high = limits
+    share = min(max(prior, 1 / n_unlabeled), 1 - 1 / n_unlabeled)
+    sampling = normal_quantile(level) * math.sqrt(share * (1 - share) / n_unlabeled)
+    low, high = interval
     return (
-        max(prior - math.hypot(prior - low, more), 0.0),
-        min(prior + math.hypot(high - prior, more), 1.0),
+        max(prior - math.hypot(prior - low, sampling), 0.0),
+        min(prior + math.hypot(high - prior, sampling), 1.0),
     )
 
 
-def _doubts(counts: Counts, auc: float, members: list[Member], *, both: bool) -> list[str]:
-    """Say in words what makes the estimate doubtful."""
-    notes = []
-    few = counts.effective_sizes[0]
-    if few < HARDLY_ANY:
-        notes.append(
-            f"{few:.0f} labeled rows say next to nothing about the prior; label at least "
-            f"{FEW_LABELS}."
+def _diagnose(
+    counts: Counts, auc: float, members: list[MemberEstimate], *, purity_estimated: bool
+) -> list[str]:
+    """Return the reasons to doubt the estimate, as sentences."""
+    warnings = []
+    n_labeled = counts.effective_sizes[0]
+    if n_labeled < TOO_FEW_LABELED:
+        warnings.append(
+            f"{n_labeled:.0f} labeled rows are too few to estimate the prior. Label at least "
+            f"{FEW_LABELED}."
         )
-    if auc > TOO_GOOD:
-        notes.append(
-            f"labeled rows score almost all above the unlabeled ones (AUC {auc:.3f}). Either "
-            "there are hardly any positives among the unlabeled rows, or the classifier was "
-            "trained on these very rows: then score them out of fold before anything else, with "
+    if auc > SUSPICIOUS_AUC:
+        warnings.append(
+            f"almost all labeled positives score above the unlabeled rows (AUC {auc:.3f}). Either "
+            "there are hardly any positives among the unlabeled rows, or these are in-sample "
+            "scores. If the classifier was trained on these rows, use out-of-fold scores: see "
             "pueval.model_selection.evaluate_cv or scikit-learn's cross_val_predict."
         )
-    tied = tied_at_the_top(counts)
-    if tied > SATURATED:
-        notes.append(
-            f"{100 * tied:.0f} % of the labeled rows have the same highest score, and negatives "
-            "among the rows that share it cannot be told apart, so the prior is known poorly. Use "
-            "scores that are not rounded or saturated, such as log-odds, or give the prior."
+    tied = tied_at_highest_score(counts)
+    if tied > SATURATED_SHARE:
+        warnings.append(
+            f"{100 * tied:.0f}% of the labeled positives have the same highest score. Positives "
+            "and negatives with that score cannot be told apart, so the prior is known poorly. "
+            "Use scores that are not rounded or saturated, such as log-odds, or give the prior."
         )
-    if auc < HARDLY_SEPARATED:
-        notes.append(
-            f"the scores hardly separate labeled from unlabeled rows (AUC {auc:.3f}). Estimates of "
-            "the prior are too high then, and their lower limits, too; only the upper limit holds."
+    if auc < POOR_AUC:
+        warnings.append(
+            f"the scores hardly separate labeled from unlabeled rows (AUC {auc:.3f}). The "
+            "estimated prior and the lower end of its interval are then too high; only the upper "
+            "end is reliable."
         )
-    for what in ("prior", "purity") if both else ("prior",):
-        answers = [getattr(member, what) for member in members]
-        if max(answers) - min(answers) <= DISAGREEMENT:
+    for name in ("prior", "purity") if purity_estimated else ("prior",):
+        estimates = [getattr(member, name) for member in members]
+        if max(estimates) - min(estimates) <= DISAGREEMENT:
             continue
-        reason = (
-            f"there are only {few:.0f} labeled rows"
-            if few < FEW_LABELS
-            else f"the scores separate labeled from unlabeled rows only weakly (AUC {auc:.3f})"
-            if auc < WEAK
-            else "the labels may not be a random draw from the positives, or negatives may reach "
-            "every score that positives have (a reducible mixture)"
+        if n_labeled < FEW_LABELED:
+            reason = f"there are only {n_labeled:.0f} labeled rows"
+        elif auc < WEAK_AUC:
+            reason = f"the scores separate labeled from unlabeled rows only weakly (AUC {auc:.3f})"
+        else:
+            reason = (
+                "labeling may not be random, or negatives may reach every score that positives "
+                "have (a reducible mixture)"
+            )
+        warnings.append(
+            f"the estimates of the {name} disagree ({min(estimates):.3g} to "
+            f"{max(estimates):.3g}): {reason}."
         )
-        notes.append(
-            f"the estimators of the {what} disagree ({min(answers):.3g} to {max(answers):.3g}): "
-            f"{reason}."
-        )
-    return notes
+    return warnings

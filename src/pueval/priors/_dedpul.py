@@ -1,4 +1,4 @@
-"""DEDPUL: the prior from the ratio of two estimated densities."""
+"""Dedpul: the prior from the ratio of two kernel density estimates (DEDPUL)."""
 
 from __future__ import annotations
 
@@ -11,59 +11,58 @@ from scipy.special import ndtri
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.priors._reduced import Reduced, reduced
 from pueval.priors._score_estimator import ScorePriorEstimator
+from pueval.priors._score_table import ScoreTable
 
-# Points at which the densities are computed; many for every width of the kernel.
-GRID = 4_096
+# Grid points for the densities; there are many per kernel width.
+GRID_SIZE = 4_096
 # Kernels are cut off at this many widths.
-REACH = 5.0
+CUTOFF = 5.0
 # The ratio is made monotone above this quantile of the unlabeled scores.
 MONOTONE_ABOVE = 0.25
-# Densities below this fraction of the largest one are rounding errors of the transform.
+# Densities below this fraction of the largest one are rounding errors of the Fourier transform.
 ROUNDING = 1e-12
 
 
 class Dedpul(ScorePriorEstimator):
-    """Estimate of the prior from a ratio of kernel densities.
+    """Estimate of the prior from a ratio of kernel densities (DEDPUL).
 
-    1. Scores become normal quantiles of their ranks, with labeled and unlabeled rows of equal
-       total weight. The prior does not change under increasing transforms, so that any score
-       will do.
-    2. Gaussian kernel densities g of the labeled and f of the unlabeled rows, with the same
-       width for both: ``bandwidth``·s·(1/n_L + 1/n_U)^(1/5), where s is the standard deviation
-       of the labeled rows. They are computed on a grid, so that the cost does not grow with
-       the square of the number of rows.
-    3. The ratio r = g/f, made non-decreasing above the lower quartile of the unlabeled rows.
-    4. A positive share a gives an unlabeled row the probability min(a·r, 1) of being positive.
-       At the true share their mean m(a), taken over the density f, is a itself. The estimate is
-       the largest a in [0, 1] with a − m(a) ≤ ``tolerance``·√(1/n_L + 1/n_U).
+    1. Scores are replaced by normal quantiles of their ranks, where labeled positives and
+       unlabeled rows have equal total weight. The prior is invariant under increasing
+       transformations, so any score will do.
+    2. Gaussian kernel densities g of the labeled positives and f of the unlabeled rows are
+       computed on a grid, both with bandwidth ``bandwidth``·s·(1/n_L + 1/n_U)^(1/5), where s is
+       the standard deviation of the labeled positives.
+    3. The ratio r = g/f is made non-decreasing above the lower quartile of the unlabeled rows.
+    4. For a candidate prior a, an unlabeled row is positive with probability min(a·r, 1). At the
+       true prior, the mean m(a) of these probabilities over the density f is a itself. The
+       estimate is the largest a in [0, 1] with a − m(a) ≤ ``tolerance``·√(1/n_L + 1/n_U).
 
-    The paper averages over the unlabeled rows and not over their density. Then noise often leaves
-    0 as the only fixed point of m, and another rule has to step in. Over the density, and with
-    the same kernel width for both samples, the mean of r is at least 1 wherever unlabeled rows
-    are near, and no other rule is needed. On simulated and real scores the mean absolute error
-    was within 0.003 of the best rule tried for rows, which fails for well separated classes.
+    The original method averages over the unlabeled rows instead of their density. Noise then often
+    makes 0 the only fixed point of m, and a second rule has to take over. When averaging over the
+    density, with the same bandwidth for both samples, the mean of r is at least 1 wherever there
+    are unlabeled rows nearby, and no second rule is needed. On simulated and real scores, the mean
+    absolute error was within 0.003 of the best rule tried for rows, which fails for well-separated
+    classes.
 
-    It assumes clean labels that are a random draw from the positives, and scores that only
-    positives reach. Where negatives reach all scores, the estimate is too large. It means nothing
-    for scores that rank labeled rows below unlabeled ones.
+    The estimator assumes clean labels, random labeling, and scores that only positives reach. If
+    negatives reach all scores, the estimate is too large. If labeled positives score below
+    unlabeled rows, it is meaningless.
 
     Parameters
     ----------
     bandwidth : float, default 0.6
-        Factor of the kernel width.
+        Factor of the kernel bandwidth, above 0.
     tolerance : float, default 0.01
-        How far the mean probability may stay below the share, in units of
-        √(1/n_L + 1/n_U). At 0, a single labeled row above all unlabeled ones could
-        decide.
+        Tolerated difference between prior and mean probability, in units of √(1/n_L + 1/n_U); at
+        least 0. At 0, a single labeled positive above all unlabeled rows can decide the estimate.
 
     Attributes
     ----------
     prior_ : float
         Share of positives among the unlabeled rows.
     purity_ : float
-        1, since labels are taken as clean.
+        Always 1: the estimator assumes clean labels.
     prior_interval_, purity_interval_ : None
 
     References
@@ -73,10 +72,10 @@ class Dedpul(ScorePriorEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from pueval.priors._dedpul import Dedpul
+    >>> from pueval.priors import Dedpul
     >>> y = np.repeat([1, 0], [500, 2000])
     >>> score = np.r_[np.linspace(0.5, 1, 500),                           # labeled
-    ...               np.linspace(0.5, 1, 400), np.linspace(0, 0.5, 1600)]  # 20 % positives
+    ...               np.linspace(0.5, 1, 400), np.linspace(0, 0.5, 1600)]  # 20% positives
     >>> round(Dedpul().fit(score, y).prior_, 2)
     0.2
     """
@@ -91,66 +90,68 @@ class Dedpul(ScorePriorEstimator):
             raise InputError(f"bandwidth must be a number above 0; got {bandwidth!r}.")
         tolerance: object = self.tolerance
         if not isinstance(tolerance, Real) or not 0 <= self.tolerance < np.inf:
-            raise InputError(f"tolerance must be a number that is not negative; got {tolerance!r}.")
-        table = reduced(counts)
-        doubt = float(np.sqrt(1 / table.n_labeled + 1 / table.n_unlabeled))
-        ratio, weight = _density_ratio(table, self.bandwidth * doubt**0.4)
-        rising = np.cumsum(weight) > MONOTONE_ABOVE
-        ratio[rising] = np.maximum.accumulate(ratio[rising])
-        self.prior_ = _largest_share(ratio, weight, self.tolerance * doubt)
+            raise InputError(f"tolerance must be a number of at least 0; got {tolerance!r}.")
+        table = ScoreTable.from_counts(counts)
+        scale = float(np.sqrt(1 / table.n_labeled + 1 / table.n_unlabeled))
+        ratio, density = _density_ratio(table, self.bandwidth * scale**0.4)
+        upper = np.cumsum(density) > MONOTONE_ABOVE
+        ratio[upper] = np.maximum.accumulate(ratio[upper])
+        self.prior_ = _largest_prior(ratio, density, self.tolerance * scale)
 
 
-def _density_ratio(table: Reduced, relative_width: float) -> tuple[Array, Array]:
-    """Ratio of labeled to unlabeled density on a grid, ascending, and the unlabeled density."""
+def _density_ratio(table: ScoreTable, relative_bandwidth: float) -> tuple[Array, Array]:
+    """Return the density ratio on an ascending grid, and the unlabeled density."""
     labeled = table.labeled[::-1] / table.labeled.sum()
     unlabeled = table.unlabeled[::-1] / table.unlabeled.sum()
-    both = (labeled + unlabeled) / 2
-    position = ndtri(np.cumsum(both) - both / 2)
-    center = np.sum(labeled * position)
-    spread = np.sqrt(np.sum(labeled * (position - center) ** 2))
-    # Labeled rows that all have the same score still need a kernel of some width.
-    span = position[-1] - position[0]
-    width = max(relative_width * spread, 8 * span / GRID)
+    pooled = (labeled + unlabeled) / 2
+    normal_score = ndtri(np.cumsum(pooled) - pooled / 2)
+    mean = np.sum(labeled * normal_score)
+    deviation = np.sqrt(np.sum(labeled * (normal_score - mean) ** 2))
+    # A minimum, for labeled positives that all have the same score.
+    extent = normal_score[-1] - normal_score[0]
+    bandwidth = max(relative_bandwidth * deviation, 8 * extent / GRID_SIZE)
 
-    start = position[0] - REACH * width
-    step = (span + 2 * REACH * width) / (GRID - 1)
-    place = (position - start) / step
-    top, bottom = (_smooth(place, share, width / step) for share in (labeled, unlabeled))
-    # Where there are labeled rows but no unlabeled ones, no row can get a probability.
-    known = bottom > ROUNDING * bottom.max()
-    return top[known] / bottom[known], bottom[known]
+    start = normal_score[0] - CUTOFF * bandwidth
+    step = (extent + 2 * CUTOFF * bandwidth) / (GRID_SIZE - 1)
+    position = (normal_score - start) / step
+    numerator, denominator = (
+        _kernel_density(position, share, bandwidth / step) for share in (labeled, unlabeled)
+    )
+    # Without unlabeled rows nearby, the ratio is undefined and also irrelevant.
+    defined = denominator > ROUNDING * denominator.max()
+    return numerator[defined] / denominator[defined], denominator[defined]
 
 
-def _smooth(place: Array, share: Array, width: float) -> Array:
-    """Kernel density in the cells of a grid, with sum 1; places and width in cells."""
-    cell = place.astype(int)
-    right = place - cell
-    mass = np.bincount(cell, share * (1 - right), GRID)
-    mass += np.bincount(cell + 1, share * right, GRID)
-    reach = int(np.ceil(REACH * width))
-    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / width) ** 2)
-    # The transform leaves rounding errors of either sign where there are no rows.
-    density: Array = np.maximum(fftconvolve(mass, kernel)[reach : reach + GRID], 0.0)
+def _kernel_density(position: Array, share: Array, bandwidth: float) -> Array:
+    """Return a kernel density with sum 1 on the grid; position and bandwidth in grid steps."""
+    cell = position.astype(int)
+    fraction = position - cell
+    mass = np.bincount(cell, share * (1 - fraction), GRID_SIZE)
+    mass += np.bincount(cell + 1, share * fraction, GRID_SIZE)
+    radius = int(np.ceil(CUTOFF * bandwidth))
+    kernel = np.exp(-0.5 * (np.arange(-radius, radius + 1) / bandwidth) ** 2)
+    # The Fourier transform leaves rounding errors of either sign where there are no rows.
+    density: Array = np.maximum(fftconvolve(mass, kernel)[radius : radius + GRID_SIZE], 0.0)
     density /= density.sum()
     return density
 
 
-def _largest_share(ratio: Array, weight: Array, tolerance: float) -> float:
-    """Largest share in [0, 1] that its mean probability falls short of by the tolerance.
+def _largest_prior(ratio: Array, density: Array, tolerance: float) -> float:
+    """Return the largest prior in [0, 1] whose excess over m(a) is within the tolerance.
 
-    The shortfall is convex and 0 at 0, so the shares within the tolerance are an interval from 0.
+    The excess is convex, and 0 at 0, so the priors within the tolerance form an interval from 0.
     """
 
-    def holds(share: float) -> bool:
-        mean = np.sum(weight * np.minimum(share * ratio, 1.0))
-        return bool(share - mean <= tolerance + ROUNDING)
+    def within_tolerance(prior: float) -> bool:
+        mean = np.sum(density * np.minimum(prior * ratio, 1.0))
+        return bool(prior - mean <= tolerance + ROUNDING)
 
     low, high = 0.0, 1.0
-    if holds(high):
+    if within_tolerance(high):
         return high
     for _ in range(50):
         middle = (low + high) / 2
-        if holds(middle):
+        if within_tolerance(middle):
             low = middle
         else:
             high = middle

@@ -16,9 +16,9 @@ from pueval.core.confidence import normal_quantile
 from pueval.core.mixture import Mixtures, cap_prior
 from pueval.core.rates import Shares
 from pueval.counts.counts import Counts
-from pueval.priors._estimation import PriorEstimate
-from pueval.priors._tilt import STARTS
-from pueval.priors._tilt_likelihood import CERTAIN, TiltLikelihood
+from pueval.priors._estimation_result import PriorEstimate
+from pueval.priors._tilt import START_LOGITS
+from pueval.priors._tilt_likelihood import LOGIT_OF_ONE, TiltLikelihood
 from pueval.uncertainty.bootstrap_draws import Cells
 from pueval.uncertainty.prior_region import Region
 
@@ -65,18 +65,18 @@ def _places(estimate: PriorEstimate, counts: Counts, cells: Cells) -> tuple[Arra
     drawn = _rows(cells.drawn, labeled, unlabeled)[..., used]
     model = TiltLikelihood(_normal_scores(expected), *expected)
     free = model.WITHOUT_PURITY
-    start = np.zeros((len(STARTS), model.PURITY + 1))
-    start[:, model.PRIOR :] = STARTS
+    start = np.zeros((len(START_LOGITS), model.PURITY + 1))
+    start[:, model.PRIOR :] = START_LOGITS
     if estimate.purity_interval is None:
-        start[:, model.PURITY] = CERTAIN
+        start[:, model.PURITY] = LOGIT_OF_ONE
     else:
         free = (*free, model.PURITY)
     fits = model.maximize(start, free)
     best = int(np.argmin(fits.loss))
-    by_row = model.by_row(fits.parameters[[best]])
+    row_gradients = model.row_gradients(fits.parameters[[best]])
     change = sum(
         (again - known) @ part[list(free)].T
-        for again, known, part in zip(drawn, expected, by_row, strict=True)
+        for again, known, part in zip(drawn, expected, row_gradients, strict=True)
     )
     step = -np.linalg.solve(fits.information[best], np.asarray(change).T)
     found = []

@@ -1,4 +1,4 @@
-"""A small neural network that reads the prior and the purity off the ROC curve."""
+"""RocNetwork: neural networks that predict the prior and the purity from the ROC curve."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ import numpy as np
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.priors._reduced import SEPARATES_NOT, reduced
 from pueval.priors._roc_features import roc_features
 from pueval.priors._score_estimator import ScorePriorEstimator
+from pueval.priors._score_table import NOT_SEPARATED, ScoreTable
 
-# Confidence levels whose limits the network gives; those between are interpolated.
+# Confidence levels of the predicted intervals; levels in between are interpolated.
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Several networks of the same shape and the factors that calibrate their mean.
+    """An ensemble of networks of the same shape, and the calibration of its mean.
 
     Attributes
     ----------
     lowest, highest : ndarray
-        Range of each feature in training; features outside are moved to its ends.
+        Range of each feature in training; features are clipped to it.
     layers : list of ndarray
-        Weights and offsets in turn; the first axis counts the networks.
+        Weights and offsets, alternating; the first axis is the network.
     factors : ndarray of shape (targets, 2, levels)
-        What the distances from the median to the lower and to the upper limits are multiplied by.
+        Calibration factors for the distances from the median to the lower and upper quantiles.
     """
 
     lowest: Array
@@ -40,25 +40,25 @@ class Network:
     factors: Array
 
     @staticmethod
-    def scaled(features: Array, lowest: Array, highest: Array) -> Array:
-        """Features as the networks take them, between −2 and 2."""
+    def scale_features(features: Array, lowest: Array, highest: Array) -> Array:
+        """Map features from their training range to [−2, 2]."""
         inputs: Array = np.clip(4 * (features - lowest) / (highest - lowest) - 2, -2, 2)
         return inputs
 
     @staticmethod
     def stretch(sigmoid: Array) -> Array:
-        """Slightly beyond 0 and 1, so that both can be reached."""
+        """Extend the output slightly beyond [0, 1], so that both ends are attainable."""
         return 1.02 * sigmoid - 0.01
 
     @staticmethod
-    def split(quantiles: Array) -> tuple[Array, Array, Array]:
-        """Medians, lower limits and upper limits along the last axis."""
+    def split_quantiles(quantiles: Array) -> tuple[Array, Array, Array]:
+        """Split the last axis into median, lower quantiles and upper quantiles."""
         levels = len(LEVELS)
         return quantiles[..., :1], quantiles[..., 1 : levels + 1], quantiles[..., levels + 1 :]
 
     def quantiles(self, features: Array, *, calibrated: bool = True) -> Array:
-        """Quantiles of each target: the median, lower limits and upper limits of `LEVELS`."""
-        value = self.scaled(features, self.lowest, self.highest)
+        """Return, for each target, the median and the lower and upper quantiles for `LEVELS`."""
+        value = self.scale_features(features, self.lowest, self.highest)
         value = np.broadcast_to(value, (len(self.layers[0]), value.size))
         for weight, offset in zip(self.layers[::2], self.layers[1::2], strict=True):
             value = np.einsum("ni,nij->nj", value, weight) + offset
@@ -66,8 +66,9 @@ class Network:
                 value = np.maximum(value, 0)
         sigmoid = 1 / (1 + np.exp(-np.clip(value, -30, 30)))
         targets = len(self.factors)
-        middle, lower, upper = self.split(self.stretch(sigmoid).mean(axis=0).reshape(targets, -1))
-        # Limits of rising levels must not cross; so each is at least as far out as those before.
+        mean = self.stretch(sigmoid).mean(axis=0)
+        middle, lower, upper = self.split_quantiles(mean.reshape(targets, -1))
+        # Quantiles must not cross: each is at least as far out as those of lower levels.
         lower = np.minimum.accumulate(np.minimum(lower, middle), axis=1)
         upper = np.maximum.accumulate(np.maximum(upper, middle), axis=1)
         if calibrated:
@@ -77,7 +78,7 @@ class Network:
         return quantiles
 
     def arrays(self) -> dict[str, Array]:
-        """Everything as named arrays, weights in half precision."""
+        """Return all parameters as named arrays, weights in half precision."""
         layers = {f"layer{i}": layer.astype(np.float16) for i, layer in enumerate(self.layers)}
         inputs = {"lowest": self.lowest, "highest": self.highest}
         return {key: value.astype(np.float32) for key, value in inputs.items()} | {
@@ -87,14 +88,14 @@ class Network:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array]) -> Network:
-        """Undo `arrays`."""
+        """Restore a network from the result of `arrays`."""
         plain = {key: value.astype(np.float64) for key, value in arrays.items()}
         layers = [plain[f"layer{i}"] for i in range(len(plain) - 3)]
         return cls(plain["lowest"], plain["highest"], layers, plain["factors"])
 
 
 @cache
-def _stored(task: str) -> Network:
+def _load_network(task: str) -> Network:
     source = files("pueval.priors") / "roc_network.npz"
     with source.open("rb") as file, np.load(file) as stored:
         names = [name for name in stored.files if name.startswith(f"{task}_")]
@@ -102,40 +103,41 @@ def _stored(task: str) -> Network:
 
 
 class RocNetwork(ScorePriorEstimator):
-    """A network trained on simulated mixtures, with intervals that were calibrated on others.
+    """Prior, or prior and purity, predicted from the ROC curve by neural networks.
 
-    The ROC curve of labeled against unlabeled rows is described by about a hundred numbers: for
-    shares p of the labeled rows from the top the share of unlabeled rows that score as high,
-    and the same with the two kinds and the two ends exchanged; the slopes of the convex minorant;
-    the smallest ratio of the two shares with margins of some standard errors; the area; the
-    numbers of rows. Small networks turn them into quantiles of the prior (and the purity). They
-    were trained, by the pinball loss, on mixtures of normal distributions scored by their density
-    ratio, by a wrong one or by a linear function. The median is the estimate. The distances from
-    it to the other quantiles were stretched until the intervals of simulated mixtures that training
-    had not seen covered as often as they should (conformal calibration).
+    About a hundred features describe the ROC curve of labeled positives against unlabeled rows:
+    the share of unlabeled rows above several quantiles of the labeled positives, the share of
+    labeled positives below several quantiles of the unlabeled rows, slopes of the convex minorant,
+    the smallest ratio of tail shares at several margins of error, the area, and the sample sizes.
+    Small networks predict quantiles of the prior (and the purity) from them. They were trained with
+    the pinball loss on mixtures of normal distributions, scored by the density ratio, by a wrong
+    density ratio or by a linear function. The median is the estimate. The other quantiles were
+    calibrated on held-out mixtures until the intervals had their nominal coverage (conformal
+    calibration).
 
     The training script is ``benchmarks/priors/train_network.py``.
 
-    Assumption: labeled rows are a random draw from the positives (with a random draw from the
-    negatives among them, where the purity is estimated), and the curve resembles those of the
-    simulated mixtures, in which the prior was below .9, with 20 to 2,000 labeled and 100 to 20,000
-    unlabeled rows. With more rows than that, intervals do not get narrower any more.
+    The method assumes random labeling (wrongly labeled rows, if the purity is estimated, are a
+    random draw from the negatives), and a curve like those of the simulated mixtures, which had
+    priors below 0.9, 20 to 2,000 labeled and 100 to 20,000 unlabeled rows. With more rows than
+    that, the intervals do not get narrower.
 
     Parameters
     ----------
     purity : 1.0 or "estimate", default 1.0
-        Whether the labels are known to be clean.
+        1.0 for clean labels, ``"estimate"`` to estimate the purity together with the prior.
     level : float, default 0.95
-        Confidence level of the intervals, at most 0.99.
+        Confidence level of the intervals, in (0, 0.99].
 
     Attributes
     ----------
     prior_, purity_ : float
-        Estimates: medians of the answers that fit the curve.
+        Estimates: predicted medians.
     prior_interval_ : tuple of float
-        Confidence limits of the prior; (0, 1) if labeled rows do not score higher than unlabeled.
+        Confidence interval of the prior; (0, 1) if labeled positives do not score higher than
+        unlabeled rows.
     purity_interval_ : tuple of float, or None
-        Confidence limits of the purity, if it was estimated.
+        Confidence interval of the purity; None unless it is estimated.
 
     References
     ----------
@@ -146,14 +148,15 @@ class RocNetwork(ScorePriorEstimator):
     Examples
     --------
     >>> import numpy as np
+    >>> from pueval.priors import RocNetwork
     >>> rng = np.random.default_rng(0)
-    >>> hidden = rng.random(2000) < 0.3                          # 30 % of the unlabeled
+    >>> hidden = rng.random(2000) < 0.3                          # 30% of the unlabeled
     >>> score = np.r_[rng.normal(2.5, 1, 500), rng.normal(2.5 * hidden, 1)]
     >>> y = np.repeat([1, 0], [500, 2000])
-    >>> found = RocNetwork().fit(score, y)
-    >>> round(found.prior_, 1)
+    >>> estimator = RocNetwork().fit(score, y)
+    >>> round(estimator.prior_, 1)
     0.3
-    >>> found.prior_interval_[0] < 0.3 < found.prior_interval_[1]
+    >>> estimator.prior_interval_[0] < 0.3 < estimator.prior_interval_[1]
     True
     """
 
@@ -166,21 +169,20 @@ class RocNetwork(ScorePriorEstimator):
             raise InputError(f'purity must be 1.0 or "estimate"; got {self.purity!r}.')
         if not 0 < self.level <= LEVELS[-1]:
             raise InputError(f"level must be a number in (0, {LEVELS[-1]}]; got {self.level!r}.")
-        table = reduced(counts)
-        labeled, unlabeled = table.effective()
-        network = _stored("pure" if self.purity == 1.0 else "both")
-        quantiles = network.quantiles(roc_features(labeled, unlabeled))
-        limits = [self._limits(row) for row in quantiles]
+        table = ScoreTable.from_counts(counts)
+        network = _load_network("pure" if self.purity == 1.0 else "both")
+        quantiles = network.quantiles(roc_features(*table.effective_counts()))
+        intervals = [self._interval(row) for row in quantiles]
         if not table.separates:
-            self._note(SEPARATES_NOT)
-            limits = [(0.0, 1.0)] * len(limits)
-        self.prior_, self.prior_interval_ = float(quantiles[0, 0]), limits[0]
+            self._note(NOT_SEPARATED)
+            intervals = [(0.0, 1.0)] * len(intervals)
+        self.prior_, self.prior_interval_ = float(quantiles[0, 0]), intervals[0]
         if self.purity == "estimate":
-            self.purity_, self.purity_interval_ = float(quantiles[1, 0]), limits[1]
+            self.purity_, self.purity_interval_ = float(quantiles[1, 0]), intervals[1]
 
-    def _limits(self, quantiles: Array) -> tuple[float, float]:
-        """Interpolate the limits of the wanted level."""
-        middle, lower, upper = Network.split(quantiles)
+    def _interval(self, quantiles: Array) -> tuple[float, float]:
+        """Interpolate the interval at this confidence level."""
+        middle, lower, upper = Network.split_quantiles(quantiles)
         levels = np.concatenate([[0.0], LEVELS])
         low, high = (
             float(np.interp(self.level, levels, np.concatenate([middle, side])))

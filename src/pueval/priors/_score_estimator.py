@@ -1,4 +1,4 @@
-"""What all estimators of the prior share: reading a score and a label, or Counts."""
+"""ScorePriorEstimator: base class of the estimators that work on one score."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from pueval.errors import AssumptionWarning, InputError
 
 
 class ScorePriorEstimator(BaseEstimator):  # type: ignore[misc]
-    """Base of the estimators that work on one score.
+    """Base class of the estimators that work on one score.
 
     Attributes
     ----------
     prior_ : float
         Share of positives among the unlabeled rows.
     purity_ : float
-        Share of true positives among the labeled rows; 1 if the estimator takes labels as clean.
+        Share of true positives among the labeled rows; 1 if the estimator assumes clean labels.
     prior_interval_, purity_interval_ : tuple of float, or None
-        Confidence limits, where the estimator has any.
+        Confidence intervals; None if the estimator has none.
     warnings_ : tuple of str
-        What there is to say against the estimate.
+        Reasons to doubt the estimate.
     """
 
     prior_: float
@@ -43,10 +43,9 @@ class ScorePriorEstimator(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like of shape (n,) or (n, 1), or Counts
-            Scores of rows that the classifier was not trained on; higher means more likely
-            positive.
+            Out-of-fold scores; higher means more likely positive.
         y : array-like of shape (n,), optional
-            1 for labeled positives, 0 for unlabeled rows; left out with Counts.
+            Labels: 1 for labeled positives, 0 for unlabeled rows. Omit with Counts.
 
         Returns
         -------
@@ -54,17 +53,17 @@ class ScorePriorEstimator(BaseEstimator):  # type: ignore[misc]
         """
         if isinstance(X, Counts):
             if y is not None:
-                raise InputError("y belongs to arrays; Counts hold the labels already.")
+                raise InputError("Unexpected argument y: Counts already hold the labels. Omit y.")
             counts = X
         else:
             counts = self._read(X, y)
         self.fit_without_warning(counts)
-        for note in self.warnings_:
-            warnings.warn(note, AssumptionWarning, stacklevel=2)
+        for warning in self.warnings_:
+            warnings.warn(warning, AssumptionWarning, stacklevel=2)
         return self
 
     def fit_without_warning(self, counts: Counts) -> Self:
-        """Estimate the prior; what there is to say is left in ``warnings_``."""
+        """Estimate the prior; warnings are stored in ``warnings_`` but not issued."""
         counts._check_nonempty()
         counts._refuse_propensities("estimating the prior")
         if not counts.n_unlabeled:
@@ -80,22 +79,22 @@ class ScorePriorEstimator(BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(self, X, y, ensure_min_samples=2)  # noqa: N806
         if X.shape[1] != 1:
             raise InputError(
-                f"{type(self).__name__} works on one score; got {X.shape[1]} columns. Pass "
-                "the out-of-sample scores of a classifier of labeled against unlabeled rows."
+                f"{type(self).__name__} works on one score; got {X.shape[1]} columns. Pass the "
+                "out-of-fold scores of a classifier of labeled against unlabeled rows."
             )
         return Counts.from_arrays(y, X[:, 0])
 
-    def _note(self, *notes: str) -> None:
-        self.warnings_ += notes
+    def _note(self, *warnings: str) -> None:
+        self.warnings_ += warnings
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array = True
         tags.target_tags.required = True
-        # Not a classifier; this only says that y has two values.
+        # Not a classifier; this only tells scikit-learn's checks that y has two values.
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
 
     @abstractmethod
     def _estimate(self, counts: Counts) -> None:
-        """Set ``prior_`` and whatever else the estimator knows."""
+        """Set ``prior_`` and the other fitted attributes."""

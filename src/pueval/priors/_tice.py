@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import heapq
 import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal, get_args
 
@@ -15,75 +17,172 @@ from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.priors._feature_estimator import FeaturePriorEstimator
-from pueval.priors._frequency import prior_from_label_frequency
-from pueval.priors._tice_splits import MedianSplits, Node, RangeSplits
+from pueval.priors._label_frequency import prior_from_label_frequency
 
 Split = Literal["range", "median"]
+# Number of parts into which the range of a feature is cut.
+PARTS = 4
+# Added to the number of rows of a part, so that tiny parts with many labels do not win.
+PSEUDO_ROWS = 5
+# Largest depth for splits at the median.
+MAX_DEPTH = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """Rows of a node that grow the tree, rows that give bounds, and features still available."""
+
+    growing: Array
+    bounding: Array
+    features: tuple[int, ...]
+    depth: int = 0
+
+
+def _largest_labeled_share(rows: Array, labels: Array) -> Array:
+    """Return the largest labeled share M/(T + 5) among the parts of each feature."""
+    share: Array = np.max(labels / (rows + PSEUDO_ROWS), axis=1)
+    return share
+
+
+@dataclass(frozen=True, eq=False)
+class RangeSplits:
+    """Splits of the range of a feature into parts of equal width."""
+
+    part: Array
+
+    @classmethod
+    def from_rows(cls, rows: Array) -> RangeSplits:
+        """Assign each value to a part of the range of its column."""
+        low, high = rows.min(axis=0), rows.max(axis=0)
+        position = (rows - low) / np.where(high > low, high - low, 1.0)
+        return cls(np.minimum((PARTS * position).astype(np.int64), PARTS - 1))
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.part.shape[1])
+
+    def children(self, node: Node, is_labeled: Array) -> Iterator[Node]:
+        """Split a node by its best feature; yield nothing if no part would have labels."""
+        features = np.array(node.features, dtype=np.int64)
+        if not features.size:
+            return
+        cell = self.part[np.ix_(node.growing, features)] + PARTS * np.arange(features.size)
+        size = PARTS * features.size
+        rows = np.bincount(cell.ravel(), minlength=size).reshape(-1, PARTS)
+        labels = np.bincount(cell[is_labeled[node.growing]].ravel(), minlength=size)
+        share = _largest_labeled_share(rows, labels.reshape(-1, PARTS))
+        best = int(np.argmax(share))
+        if share[best] <= 0:
+            return
+        part = self.part[:, features[best]]
+        remaining = tuple(f for f in node.features if f != features[best])
+        for k in range(PARTS):
+            yield Node(
+                node.growing[part[node.growing] == k],
+                node.bounding[part[node.bounding] == k],
+                remaining,
+                node.depth + 1,
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class MedianSplits:
+    """Splits at the median of the growing rows of a node; features stay available."""
+
+    rows: Array
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.rows.shape[1])
+
+    def children(self, node: Node, is_labeled: Array) -> Iterator[Node]:
+        """Split a node by its best feature; yield nothing if no part would have labels."""
+        if node.depth >= MAX_DEPTH:
+            return
+        values = self.rows[node.growing]
+        cut = np.median(values, axis=0)
+        # Rows that tie with the median stay together, below the cut if they are the lowest.
+        cut = np.where(cut > values.min(axis=0), cut, np.nextafter(cut, np.inf))
+        above = values >= cut
+        labeled_above = above[is_labeled[node.growing]]
+        rows = np.stack([(~above).sum(axis=0), above.sum(axis=0)], axis=1)
+        labels = np.stack([(~labeled_above).sum(axis=0), labeled_above.sum(axis=0)], axis=1)
+        share = np.where((rows > 0).all(axis=1), _largest_labeled_share(rows, labels), 0)
+        best = int(np.argmax(share))
+        if share[best] <= 0:
+            return
+        for is_above in (False, True):
+            yield Node(
+                node.growing[above[:, best] == is_above],
+                node.bounding[(self.rows[node.bounding, best] >= cut[best]) == is_above],
+                node.features,
+                node.depth + 1,
+            )
 
 
 class Tice(FeaturePriorEstimator):
     """Prior by tree induction for label frequency estimation (TIcE).
 
-    If labeled rows are a random draw from the positives, the labeled share of any subset chosen by
-    features is at most the label frequency c, and reaches it where all rows are positive.
-    With T rows in the subset, M of them labeled, Cantelli's inequality bounds c from below with
-    confidence 1 − δ:
+    Under random labeling, the labeled share of any subset defined by features is at most the label
+    frequency c in expectation, and equals c if all rows of the subset are positive. If M of T rows
+    in the subset are labeled, Cantelli's inequality bounds c from below with confidence 1 − δ:
 
         c ≥ M/T − √(c₀(1 − c₀)(1 − δ) / (δT)),
 
-    where c₀ is a first guess of c. A tree searches for promising subsets: the rows are put
-    into folds; in turn one fold grows the tree, and the others give the bounds, so that
-    none of them profits from having been picked. The node with the best bound is split first, by
-    the feature with the largest M/(T + 5) in one of its parts. Each fold gives the largest bound
-    of all nodes, or the labeled share if that is larger; their mean is the estimate of c. All this
-    is done with c₀ = 1/2 first, and then again with c₀ the result.
+    where c₀ is an initial value for c. A tree searches for subsets with many labels. The rows are
+    divided into folds: each fold in turn grows a tree, and the other folds give the bounds, so the
+    search does not bias them. The node with the best bound is split first, by the feature with the
+    largest M/(T + 5) in one of its parts. Each fold contributes the largest bound of all nodes, or
+    the labeled share if that is larger; their mean estimates c. The procedure starts with c₀ = 1/2
+    and is repeated with c₀ set to the result.
 
-    Labeled and unlabeled rows together are taken as the population (single-sample
-    setting), where c = n_L / number of positives. The prior, which is the share of positives
-    among the unlabeled alone, follows exactly: prior = n_L·(1 − c) / (c·n_U). This also holds if
-    the labeled rows were collected apart, since only the numbers of rows enter.
+    Labeled and unlabeled rows together form the population (single-sample design), in which
+    c = n_L / number of positives. The share of positives among the unlabeled rows follows:
+    prior = n_L·(1 − c) / (c·n_U). This also holds for the case-control design, since only the
+    numbers of rows matter.
 
     Parameters
     ----------
     split : {"range", "median"}, default "range"
-        ``"range"``: a split cuts the range of a feature into four parts of equal width, and a
-        feature is used once on a path, as published. ``"median"``: a split cuts at the median of
-        the node's rows, and features can be used again, which finds small regions of
-        skewed or single features; it is not part of the published method.
+        Type of split. ``"range"``, the published method, cuts the range of a feature into four
+        parts of equal width and uses each feature at most once per path. ``"median"``, not part of
+        the published method, cuts at the median of the node's rows and may reuse features; it finds
+        small regions when features are skewed or few.
     delta : float, optional
-        The δ of each bound; by default max(0.025, 1/(1 + 0.004·n)) with n the number of rows that
-        give the bounds.
+        Error probability δ of each bound, in (0, 1); by default max(0.025, 1/(1 + 0.004·n)), where
+        n is the number of rows that give the bounds.
     folds : int, default 5
-        Number of folds.
+        Number of folds, at least 2.
     iterations : int, default 2
-        How often the label frequency is estimated, each time with the last result as c₀.
+        Number of iterations, at least 1; each uses the previous result as c₀.
     max_splits : int, default 500
-        Largest number of splits of a tree.
+        Largest number of splits per tree.
     min_rows : int, default 10
-        Smallest number of rows to give a bound, and to be split.
+        Smallest number of rows of a node that gives a bound or is split.
     random_state : int, RandomState instance or None, default 0
-        The assignment of rows to folds.
+        Random seed for assigning rows to folds.
 
     Attributes
     ----------
     prior_ : float
         Share of positives among the unlabeled rows.
     label_frequency_ : float
-        The estimate of the share of all positives that are labeled, before it is made feasible.
+        Estimated share of all positives that are labeled, before clipping.
     purity_ : float
-        Always 1: labels are taken as clean.
+        Always 1: the estimator assumes clean labels.
 
     Warns
     -----
     AssumptionWarning
-        If no subset has more labels than the whole, which would make every unlabeled row
-        a positive: the prior is then clipped to n_U / (n_U + 1).
+        If no subset has a larger labeled share than the whole, which would make every unlabeled
+        row positive; the prior is then clipped to n_U / (n_U + 1).
 
     Notes
     -----
-    Each bound holds with confidence 1 − δ, but the largest of many need not. The mean of the
-    largest bounds is mostly too low where no subset is purely positive or where labels are few, and
-    then the prior is too high.
+    Each bound holds with confidence 1 − δ, but the largest of many need not. If no subset is purely
+    positive, or labels are few, the estimate of c is usually too low and the prior too high.
 
     References
     ----------
@@ -93,10 +192,10 @@ class Tice(FeaturePriorEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from pueval.priors._tice import Tice
+    >>> from pueval.priors import Tice
     >>> rng = np.random.default_rng(0)
     >>> X = np.r_[rng.normal(4, 1, (800, 2)), rng.normal(0, 1, (700, 2))]
-    >>> y = np.repeat([1, 0], [500, 1000])    # 30 % of the unlabeled are positive
+    >>> y = np.repeat([1, 0], [500, 1000])    # 30% of the unlabeled are positive
     >>> round(Tice().fit(X, y).prior_, 1)
     0.3
     """
@@ -125,31 +224,33 @@ class Tice(FeaturePriorEstimator):
     def _estimate(self, labeled: Array, unlabeled: Array) -> None:
         self._check()
         rows = np.concatenate([labeled, unlabeled])
-        known = np.arange(len(rows)) < len(labeled)
+        is_labeled = np.arange(len(rows)) < len(labeled)
         random = check_random_state(self.random_state)
-        # Within labeled and unlabeled rows apart, so that all folds have the same labeled share.
+        # Stratified, so that all folds have the same labeled share.
         fold = np.concatenate(
             [random.permutation(len(labeled)), random.permutation(len(unlabeled))]
         )
         fold %= min(self.folds, len(rows))
         splitter: RangeSplits | MedianSplits = (
-            RangeSplits.of(rows) if self.split == "range" else MedianSplits(rows)
+            RangeSplits.from_rows(rows) if self.split == "range" else MedianSplits(rows)
         )
 
         frequency = 0.5
         for _ in range(self.iterations):
             bounds = []
-            for part in np.unique(fold):
-                growing, bounding = np.flatnonzero(fold == part), np.flatnonzero(fold != part)
+            for k in np.unique(fold):
+                growing, bounding = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
                 if not bounding.size:
                     growing, bounding = bounding, growing
-                bounds.append(self._largest_bound(splitter, known, growing, bounding, frequency))
+                bounds.append(
+                    self._largest_bound(splitter, is_labeled, growing, bounding, frequency)
+                )
             frequency = float(np.mean(bounds))
         self.label_frequency_ = frequency
         counts = Counts.from_table([0], [len(labeled)], [len(unlabeled)])
-        self.prior_, notes = prior_from_label_frequency(counts, frequency, "Tice")
-        for note in notes:
-            warnings.warn(note, AssumptionWarning, stacklevel=3)
+        self.prior_, messages = prior_from_label_frequency(counts, frequency, "Tice")
+        for message in messages:
+            warnings.warn(message, AssumptionWarning, stacklevel=3)
 
     def _check(self) -> None:
         if self.split not in get_args(Split):
@@ -163,35 +264,36 @@ class Tice(FeaturePriorEstimator):
     def _largest_bound(
         self,
         splitter: RangeSplits | MedianSplits,
-        known: Array,
+        is_labeled: Array,
         growing: Array,
         bounding: Array,
         frequency: float,
     ) -> float:
         delta = self.delta or max(0.025, 1 / (1 + 0.004 * bounding.size))
-        error = frequency * (1 - frequency) * (1 - delta) / delta
+        variance = frequency * (1 - frequency) * (1 - delta) / delta
 
         def bound(rows: Array) -> float:
-            return float(known[rows].mean() - np.sqrt(error / rows.size))
+            return float(is_labeled[rows].mean() - np.sqrt(variance / rows.size))
 
-        best = float(known[bounding].mean())
+        best = float(is_labeled[bounding].mean())
         root = Node(growing, bounding, tuple(range(splitter.n_features)))
         queue = [(0.0, 0, 0, root)] if growing.size else []
-        pushed = splits = 0
-        while queue and splits < self.max_splits and best < 1:
+        n_pushed = n_splits = 0
+        while queue and n_splits < self.max_splits and best < 1:
             node = heapq.heappop(queue)[-1]
-            splits += 1
-            for child in splitter.children(node, known):
+            n_splits += 1
+            for child in splitter.children(node, is_labeled):
                 if child.bounding.size >= self.min_rows:
                     best = max(best, bound(child.bounding))
-                # Even if all rows of a smaller part were labeled, its bound would not be best.
-                enough = error / (1 - best) ** 2 if best < 1 else np.inf
-                labels = known[child.growing].sum()
+                # With fewer labels, even a fully labeled part cannot improve the bound.
+                fewest = variance / (1 - best) ** 2 if best < 1 else np.inf
+                labels = is_labeled[child.growing].sum()
                 if (
-                    known[child.bounding].sum() > enough
+                    is_labeled[child.bounding].sum() > fewest
                     and child.growing.size > self.min_rows
                     and 0 < labels < child.growing.size
                 ):
-                    pushed += 1
-                    heapq.heappush(queue, (-bound(child.growing), -int(labels), pushed, child))
+                    n_pushed += 1
+                    priority = (-bound(child.growing), -int(labels), n_pushed)
+                    heapq.heappush(queue, (*priority, child))
         return best

@@ -1,4 +1,4 @@
-"""Tilt: prior and purity from a smooth monotone model of the density ratio."""
+"""Tilt: prior and purity from a smooth, monotone model of the density ratio."""
 
 from __future__ import annotations
 
@@ -13,82 +13,88 @@ from pueval._checks import check_fraction, percent_hint
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.priors._reduced import reduced
 from pueval.priors._score_estimator import ScorePriorEstimator
-from pueval.priors._tilt_likelihood import CERTAIN, PURITY_BETA, Fits, TiltLikelihood, softplus
+from pueval.priors._score_table import ScoreTable
+from pueval.priors._tilt_likelihood import LOGIT_OF_ONE, PURITY_BETA, Fits, TiltLikelihood, softplus
 
-# Bins of the normal score; with more of them the prior changes by about 0.0003.
+# Bins of the normal score; more bins change the prior by about 0.0003.
 BINS = 400
-# Shares outside of these logits are not told apart from 0 and 1.
-LOWEST, HIGHEST = -8.0, 9.0
+# Shares with logits outside this range are not distinguished from 0 and 1.
+LOWEST_LOGIT, HIGHEST_LOGIT = -8.0, 9.0
 # Where the likelihood is evaluated, in standard errors from its maximum.
 NODES = np.array([0, 0.35, 0.7, 1.1, 1.6, 2.2, 2.8, 3.5, 4.5, 6, 8, 12])
 NODES = np.r_[-NODES[:0:-1], NODES]
-STARTS = np.array([(-2.0, 3.0), (0.0, 3.0), (1.5, 4.0), (-1.0, 1.0)])
+# Starting values of the logits of prior and purity.
+START_LOGITS = np.array([(-2.0, 3.0), (0.0, 3.0), (1.5, 4.0), (-1.0, 1.0)])
 
 
 class Tilt(ScorePriorEstimator):
-    r"""Prior, or prior and purity, by a tilt model of the scores.
+    r"""Prior, or prior and purity, from a tilt model of the scores.
 
-    The score is replaced by the normal quantile z of its rank, labeled and unlabeled rows
-    having equal total weight. The densities of positives and negatives differ by a tilt,
-    :math:`f_1 / f_0 = e^{\eta(z)}`, with η increasing. Then a row with z is labeled with odds
+    Scores are replaced by normal quantiles z of their ranks, where labeled and unlabeled rows have
+    equal total weight. The densities of positives and negatives differ by a tilt,
+    :math:`f_1 / f_0 = e^{\eta(z)}`, with η increasing. A row with normal score z is then labeled
+    with odds
 
     .. math:: \frac{n_L}{n_U} \cdot \frac{\text{purity}\, e^{\eta} + 1 - \text{purity}}
               {\text{prior}\, e^{\eta} + 1 - \text{prior}},
 
-    a logistic likelihood. A linear η is exact for normal scores of equal variance and wrong for
-    most others, so :math:`\ln \eta'` is a smooth random function (a Gaussian process with seven
-    knots) that the data bend away from a constant. The likelihood is maximized over η for
-    each of some two dozen priors and integrated over η by Laplace's method. With weak
-    priors, Beta(1, 2) for the prior and Beta(2, ¼) for the purity, this gives a posterior
-    density; its median is the estimate and its quantiles are the interval.
+    which gives a logistic likelihood. A linear η is exact for normal scores of equal variance, but
+    wrong for most others, so :math:`\ln \eta'` is modeled as a smooth random function (a Gaussian
+    process with seven knots). For each of about two dozen priors, the likelihood is integrated over
+    η by Laplace's method. With weak prior distributions, Beta(1, 2) for the prior and Beta(2, ¼)
+    for the purity, this gives a posterior density. Its median is the estimate, and its quantiles
+    are the interval.
 
     Parameters
     ----------
     purity : float or "estimate", default 1.0
-        Share of true positives among the labeled rows, or ``"estimate"`` to estimate it too.
+        Share of true positives among the labeled rows, in (0, 1], or ``"estimate"`` to estimate
+        it together with the prior.
     level : float, default 0.95
-        Level of the intervals.
+        Level of the intervals, in (0, 1).
 
     Attributes
     ----------
     prior_, purity_ : float
-        The estimates.
+        Estimates.
     prior_interval_, purity_interval_ : tuple of float
-        Limits; for the purity None unless it is estimated, and up to exactly 1 if purity 1 is not
-        rejected.
+        Intervals. That of the purity is None unless the purity is estimated, and ends at exactly 1
+        if purity 1 is not rejected.
     purity_pvalue_ : float or None
-        p-value of the likelihood-ratio test of purity = 1, if the purity is estimated. The
-        parameter lies on the boundary there: the reference is half chi-square with 1 degree
-        of freedom, half 0.
+        p-value of the likelihood-ratio test of purity = 1, if the purity is estimated. Purity 1 is
+        on the boundary of the parameter space, so the reference distribution is an equal mixture
+        of 0 and chi-square with 1 degree of freedom.
     separated_ : bool
-        Whether labeled rows score significantly higher than unlabeled ones (one-sided 5 %). If
-        not, the prior is not identified: the intervals are (0, 1), and the estimates mean
-        nothing.
+        Whether labeled positives score significantly higher than unlabeled rows (one-sided test at
+        5%). If not, the prior is not identified: the intervals are (0, 1), and the estimates are
+        meaningless.
     prior_grid_, prior_density_ : ndarray
-        The posterior density of the prior, to be drawn.
+        Posterior density of the prior.
     score_, log_density_ratio_ : ndarray
-        Distinct scores, ascending, and ln(f1/f0) there.
+        Distinct scores, ascending, with ln(f1/f0) at each.
 
     Notes
     -----
-    The prior is identified only as far as η can be extrapolated: if even at the highest scores
-    positives are not much more frequent than negatives, data from a larger prior look the same.
-    The interval allows for this, up to a point. On simulated scores of 14 kinds 95 % intervals
-    held the prior in 95 % of cases (a linear η with profile likelihood: 72 %), but in 71 % for
-    heavy-tailed scores whose f1/f0 falls again at the top; on scores of real classifiers in 92 %.
-    They fail on the low side: the prior is then smaller than the interval says. Profile
-    likelihood of the same model covers almost as well (94 %), Wald intervals on the logit
-    scale do not (90 %).
+    The prior is identified only as far as η can be extrapolated. If positives are not much more
+    frequent than negatives even at the highest scores, a larger prior could produce the same data.
+    The interval allows for this to some extent. Coverage of 95% intervals in simulations:
 
-    A low p-value of purity = 1 means wrong labels, or positives that look just like negatives:
-    the scores cannot tell these apart. On simulated scores with clean labels 5 % of the p-values
-    were below .05 on average: none where f1/f0 goes to 0 at the bottom, up to 23 % where it does
-    not; on real ones 14 %. The smooth random function was chosen with the same kinds of scores
-    (other draws) and the same real data sets, so expect somewhat less elsewhere.
+    - simulated scores of 14 kinds: 95% (a linear η with profile likelihood: 72%), but 71% for
+      heavy-tailed scores whose f1/f0 decreases again at the top;
+    - scores of real classifiers: 92%.
 
-    Labels that favor high or low scores mislead this estimator like every other.
+    When intervals fail, the prior is smaller than the interval. Profile-likelihood intervals of the
+    same model cover almost as well (94%), Wald intervals on the logit scale do not (90%).
+
+    A small p-value for purity = 1 indicates wrong labels, or positives that look just like
+    negatives; scores cannot distinguish the two. With clean labels, 5% of the p-values were below
+    0.05 on average over simulated scores (none if f1/f0 goes to 0 at the bottom, up to 23% if it
+    does not), and 14% on real scores. The random function was tuned on the same kinds of simulated
+    scores (other samples) and the same real data sets, so expect slightly worse results elsewhere.
+
+    The estimator assumes random labeling. If labeling favors high or low scores, it is biased, like
+    all others.
 
     References
     ----------
@@ -98,7 +104,7 @@ class Tilt(ScorePriorEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from pueval.priors._tilt import Tilt
+    >>> from pueval.priors import Tilt
     >>> rng = np.random.default_rng(0)
     >>> score = np.r_[rng.normal(2.5, 1, 300), rng.normal(2.5, 1, 600), rng.normal(0, 1, 1400)]
     >>> estimator = Tilt().fit(score, np.repeat([1, 0], [300, 2000]))
@@ -121,66 +127,66 @@ class Tilt(ScorePriorEstimator):
         self.level = level
 
     def density_ratio(self, score: Any) -> Array:
-        """Density of positives over density of negatives.
+        """Return the density of positives divided by the density of negatives.
 
         Parameters
         ----------
         score : array-like
-            Scores; those between two fitted ones are interpolated.
+            Scores; the log ratio is interpolated between the fitted scores.
 
         Returns
         -------
         ndarray
         """
-        wanted = np.asarray(score, dtype=np.float64)
-        return np.exp(np.interp(wanted, self.score_, self.log_density_ratio_))
+        values = np.asarray(score, dtype=np.float64)
+        return np.exp(np.interp(values, self.score_, self.log_density_ratio_))
 
     def _estimate(self, counts: Counts) -> None:
-        known = self._check()
+        known_purity = self._check()
         self.score_, z, labeled, unlabeled = _normal_scores(counts)
-        self.separated_ = _separated(labeled, unlabeled)
-        model = _binned(z, labeled, unlabeled)
+        self.separated_ = _scores_significantly_higher(labeled, unlabeled)
+        model = _binned_likelihood(z, labeled, unlabeled)
         free = model.WITHOUT_PURITY
-        start = np.zeros((len(STARTS), model.PURITY + 1))
-        start[:, model.PRIOR :] = STARTS
+        start = np.zeros((len(START_LOGITS), model.PURITY + 1))
+        start[:, model.PRIOR :] = START_LOGITS
         self.purity_pvalue_ = None
-        if known is None:
+        if known_purity is None:
             free = (*free, model.PURITY)
         else:
-            start[:, model.PURITY] = logit(known) if known < 1 else CERTAIN
+            start[:, model.PURITY] = logit(known_purity) if known_purity < 1 else LOGIT_OF_ONE
             start[:, model.PRIOR] = np.minimum(start[:, model.PRIOR], start[:, model.PURITY] - 1)
         peaks = model.maximize(start, free)
         best = int(np.argmin(peaks.loss))
         peak = Fits(peaks.parameters[[best]], peaks.loss[[best]], peaks.information[[best]])
 
-        nodes = _along(model, peak, free, model.PRIOR)
-        grid, density = _posterior(nodes.parameters[:, model.PRIOR], nodes.integrated)
+        nodes = _profile(model, peak, free, model.PRIOR)
+        grid, density = _posterior(nodes.parameters[:, model.PRIOR], nodes.log_integrated)
         self.prior_grid_, self.prior_density_ = grid, density
         low, self.prior_, high = _quantiles(grid, density, self.level)
-        self.purity_ = known if known is not None else 1.0
+        self.purity_ = known_purity if known_purity is not None else 1.0
         self.prior_interval_ = (min(low, self.purity_), min(high, self.purity_))
-        if known is None:
-            self._estimate_purity(model, _along(model, peak, free, model.PURITY))
+        if known_purity is None:
+            self._estimate_purity(model, _profile(model, peak, free, model.PURITY))
         self.prior_ = min(self.prior_, self.purity_)
         if not self.separated_:
             self.prior_interval_ = (0.0, 1.0)
-            self.purity_interval_ = None if known is not None else (0.0, 1.0)
-        chosen = _between(nodes.parameters, model.PRIOR, float(logit(self.prior_)))
-        ratio = model.log_ratio(chosen[None])[0][0]
+            self.purity_interval_ = None if known_purity is not None else (0.0, 1.0)
+        parameters = _interpolate(nodes.parameters, model.PRIOR, float(logit(self.prior_)))
+        ratio = model.log_ratio(parameters[None])[0][0]
         self.log_density_ratio_ = np.interp(z, model.z, ratio)
 
     def _estimate_purity(self, model: TiltLikelihood, nodes: Fits) -> None:
-        x = nodes.parameters[:, model.PURITY]
-        # The node of purity 1 is for the test only: it is at infinity on the logit scale.
-        grid, density = _posterior(x[:-1], nodes.integrated[:-1])
+        logits = nodes.parameters[:, model.PURITY]
+        # The last node, purity 1, is only for the test: its logit is infinite.
+        grid, density = _posterior(logits[:-1], nodes.log_integrated[:-1])
         low, self.purity_, high = _quantiles(grid, density, self.level)
-        self.purity_pvalue_ = _pvalue(model, nodes)
+        self.purity_pvalue_ = _clean_label_pvalue(model, nodes)
         if self.purity_pvalue_ > (1 - self.level) / 2:
             high = 1.0
         self.purity_interval_ = (low, high)
 
     def _check(self) -> float | None:
-        """Return the known purity, or None if it is to be estimated."""
+        """Return the known purity, or None to estimate it."""
         check_fraction("level", self.level)
         purity: Any = self.purity
         if isinstance(purity, str) and purity == "estimate":
@@ -193,17 +199,19 @@ class Tilt(ScorePriorEstimator):
 
 
 def _normal_scores(counts: Counts) -> tuple[Array, Array, Array, Array]:
-    """Ascending scores, normal quantiles of their ranks, and effective rows of both kinds."""
-    table = reduced(counts)
+    """Return scores, ascending, normal quantiles of their ranks, and effective numbers of rows."""
+    table = ScoreTable.from_counts(counts)
     score = table.score[::-1].astype(np.float64)
-    # Rows with weights carry less information than their number says.
-    labeled, unlabeled = (rows[::-1] for rows in table.effective())
+    labeled, unlabeled = (rows[::-1] for rows in table.effective_counts())
     weight = labeled / labeled.sum() / 2 + unlabeled / unlabeled.sum() / 2
     return score, ndtri(np.cumsum(weight) - weight / 2), labeled, unlabeled
 
 
-def _separated(labeled: Array, unlabeled: Array) -> bool:
-    """Whether labeled rows rank higher than unlabeled ones (rows of ascending scores)."""
+def _scores_significantly_higher(labeled: Array, unlabeled: Array) -> bool:
+    """Return whether the AUC of labeled against unlabeled rows is significantly above ½.
+
+    Both arguments are numbers of rows per score, scores ascending.
+    """
     a, b = labeled / labeled.sum(), unlabeled / unlabeled.sum()
     below_a, below_b = np.cumsum(a) - a / 2, np.cumsum(b) - b / 2
     auc = float(a @ below_b)
@@ -212,75 +220,78 @@ def _separated(labeled: Array, unlabeled: Array) -> bool:
     return bool(auc - 0.5 > 1.645 * np.sqrt(variance))
 
 
-def _binned(z: Array, labeled: Array, unlabeled: Array) -> TiltLikelihood:
-    """Likelihood on bins of equal width in z; each stands at its mean."""
+def _binned_likelihood(z: Array, labeled: Array, unlabeled: Array) -> TiltLikelihood:
+    """Return the likelihood on bins of equal width in z, each placed at its mean z."""
     if z.size <= BINS:
         return TiltLikelihood(z, labeled, unlabeled)
-    place = ((z - z[0]) / (z[-1] - z[0]) * BINS).astype(int)
-    first = np.flatnonzero(np.r_[True, np.diff(np.minimum(place, BINS - 1)) > 0])
+    bin_index = ((z - z[0]) / (z[-1] - z[0]) * BINS).astype(int)
+    first = np.flatnonzero(np.r_[True, np.diff(np.minimum(bin_index, BINS - 1)) > 0])
     weight = labeled / labeled.sum() + unlabeled / unlabeled.sum()
     mean = np.add.reduceat(weight * z, first) / np.add.reduceat(weight, first)
     return TiltLikelihood(mean, np.add.reduceat(labeled, first), np.add.reduceat(unlabeled, first))
 
 
-def _along(model: TiltLikelihood, peak: Fits, free: tuple[int, ...], fixed: int) -> Fits:
-    """Maxima over the other free parameters, with one fixed at several nodes."""
+def _profile(model: TiltLikelihood, peak: Fits, free: tuple[int, ...], fixed: int) -> Fits:
+    """Maximize over the other free parameters, with one fixed at several nodes."""
     others = tuple(index for index in free if index != fixed)
-    place = free.index(fixed)
-    rest = [index for index in range(len(free)) if index != place]
+    column = free.index(fixed)
+    rest = [index for index in range(len(free)) if index != column]
     information = peak.information[0]
-    # The direction in which the others follow the fixed one, and its standard error.
-    follow = -np.linalg.solve(information[np.ix_(rest, rest)], information[rest, place])
-    error = 1 / np.sqrt(information[place, place] + information[place, rest] @ follow)
+    # How the others change with the fixed parameter, and the standard error of the latter.
+    direction = -np.linalg.solve(information[np.ix_(rest, rest)], information[rest, column])
+    error = 1 / np.sqrt(information[column, column] + information[column, rest] @ direction)
     center = peak.parameters[0]
-    nodes = np.unique(np.clip(center[fixed] + min(error, 1.5) * NODES, LOWEST, HIGHEST))
+    nodes = np.unique(np.clip(center[fixed] + min(error, 1.5) * NODES, LOWEST_LOGIT, HIGHEST_LOGIT))
     if fixed == model.PURITY:
-        nodes = np.r_[nodes, CERTAIN]
+        nodes = np.r_[nodes, LOGIT_OF_ONE]
     start = np.repeat(peak.parameters, nodes.size, axis=0)
-    way = np.clip(nodes - center[fixed], -3 * error, 3 * error)
-    start[:, list(others)] += way[:, None] * follow
+    step = np.clip(nodes - center[fixed], -3 * error, 3 * error)
+    start[:, list(others)] += step[:, None] * direction
     start[:, fixed] = nodes
     return model.maximize(start, others)
 
 
 def _posterior(nodes: Array, log_density: Array) -> tuple[Array, Array]:
-    """Shares on a fine grid, and the density there, from its logarithm at some logits."""
-    x = np.linspace(LOWEST, HIGHEST, 1701)
+    """Return shares on a fine grid and their density, from the log density at some logits."""
+    x = np.linspace(LOWEST_LOGIT, HIGHEST_LOGIT, 1701)
     inside = np.clip(x, nodes[0], nodes[-1])
     log_density = PchipInterpolator(nodes, log_density)(inside)
-    # Beyond the nodes the density falls on, about as the weak priors do.
+    # Beyond the nodes, the density falls about as the weak prior distributions do.
     log_density -= np.where(x < inside, inside - x, 2 * (x - inside))
     density = np.exp(log_density - log_density.max())
     share = expit(x)
-    # From a density of the logit to one of the share itself.
+    # From the density of the logit to the density of the share.
     density = density / (share * (1 - share))
     return share, density / np.trapezoid(density, share)
 
 
-def _pvalue(model: TiltLikelihood, nodes: Fits) -> float:
-    """Likelihood-ratio test of the last node, purity 1, against the best of all."""
+def _clean_label_pvalue(model: TiltLikelihood, nodes: Fits) -> float:
+    """Return the p-value of the likelihood-ratio test of purity 1, the last node."""
 
     def loss(fits: Fits) -> Array:
+        """Return the loss without the penalty of the purity."""
         a, b = PURITY_BETA
         x = fits.parameters[:, model.PURITY]
         return fits.loss - a * softplus(-x) - b * softplus(x)
 
     pair = nodes.parameters[[int(np.argmin(loss(nodes))), -1]]
     best, clean = loss(model.maximize(pair, model.WITHOUT_PURITY, steps=40, tolerance=1e-6))
-    excess = 2 * float(clean - best)
-    # Less than the maximization resolves is nothing.
-    return float(chdtrc(1, excess)) / 2 if excess > 1e-3 else 1.0
+    statistic = 2 * float(clean - best)
+    # Smaller statistics are below the accuracy of the maximization.
+    return float(chdtrc(1, statistic)) / 2 if statistic > 1e-3 else 1.0
 
 
 def _quantiles(grid: Array, density: Array, level: float) -> tuple[float, float, float]:
+    """Return the lower end of the interval, the median and the upper end."""
     steps = np.diff(grid) * (density[1:] + density[:-1]) / 2
-    below = np.r_[0.0, np.cumsum(steps)]
+    cumulative = np.r_[0.0, np.cumsum(steps)]
     tail = (1 - level) / 2
-    low, middle, high = np.interp([tail, 0.5, 1 - tail], below / below[-1], grid)
-    return float(low), float(middle), float(high)
+    probabilities = [tail, 0.5, 1 - tail]
+    low, median, high = np.interp(probabilities, cumulative / cumulative[-1], grid)
+    return float(low), float(median), float(high)
 
 
-def _between(parameters: Array, column: int, value: float) -> Array:
-    """Parameters of all fits, interpolated to a given value of one of them."""
+def _interpolate(parameters: Array, column: int, value: float) -> Array:
+    """Interpolate all parameters between nodes at a value of one of them."""
     nodes = parameters[:, column]
     return np.array([np.interp(value, nodes, other) for other in parameters.T])

@@ -1,4 +1,4 @@
-"""The penalized likelihood behind `Tilt`, maximized for many fixed priors or purities at once."""
+"""Penalized likelihood of the tilt model, maximized for many priors or purities at once."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from scipy.special import expit
 
 from pueval._typing import Array
 
-# The logarithm of the slope of the log density ratio is a Gaussian process of the normal score z,
-# given at these knots, constant outside. Its mean falls and its variance grows toward both ends:
-# real classifiers seldom become ever more certain there, and prior and purity hang on what they
-# do. The figures were chosen by coverage and error on simulated and real score sets.
+# The log slope of the log density ratio is a Gaussian process in the normal score z, given at these
+# knots and constant outside. Its mean falls and its variance grows toward both ends, because real
+# classifiers seldom become ever more certain there, and prior and purity depend on the ends. The
+# constants were chosen for coverage and error on simulated and real scores.
 KNOTS = np.linspace(-2.4, 2.4, 7)
 _UPPER, _LOWER = np.clip(KNOTS - 0.3, 0, None), np.clip(-KNOTS - 0.3, 0, None)
 MEAN = 0.7 - 0.4 * (_UPPER + _LOWER)
@@ -23,21 +23,22 @@ COVARIANCE = (
     + 0.5 * np.outer(_LOWER, _LOWER)
 )
 INTERCEPT_SD = 4.0
-# Weak priors: Beta(1, 2) for the prior, Beta(2, 1/4) for the purity, and prior < purity.
-PRIOR_BETA, PURITY_BETA, ORDER = (1.0, 2.0), (2.0, 0.25), 2.0
+# Weak prior distributions: Beta(1, 2) for the prior, Beta(2, ¼) for the purity, and a penalty that
+# keeps the prior below the purity.
+PRIOR_BETA, PURITY_BETA, ORDER_PENALTY = (1.0, 2.0), (2.0, 0.25), 2.0
 
-# A logit this large is a share of 1.
-CERTAIN = 40.0
+# The logit that stands for a share of exactly 1.
+LOGIT_OF_ONE = 40.0
 
 
 def softplus(x: Array) -> Array:
-    """ln(1 + e^x)."""
+    """Return ln(1 + e^x)."""
     return np.logaddexp(0.0, x)
 
 
 @dataclass(frozen=True)
 class Fits:
-    """Maxima for several sets of fixed parameters.
+    """Maxima of the likelihood for several sets of fixed parameters.
 
     Attributes
     ----------
@@ -46,7 +47,7 @@ class Fits:
     loss : ndarray of shape (k,)
         Negative penalized log-likelihood.
     information : ndarray of shape (k, f, f)
-        Its approximate second derivative in the free parameters.
+        Approximate Hessian of the loss in the free parameters.
     """
 
     parameters: Array
@@ -54,28 +55,28 @@ class Fits:
     information: Array
 
     @property
-    def integrated(self) -> Array:
-        """Log of the likelihood integrated over the free parameters, by Laplace's method."""
-        volume: Array = np.linalg.slogdet(self.information)[1]
-        return -self.loss - volume / 2
+    def log_integrated(self) -> Array:
+        """Log of the likelihood, integrated over the free parameters by Laplace's method."""
+        log_determinant: Array = np.linalg.slogdet(self.information)[1]
+        return -self.loss - log_determinant / 2
 
 
 @dataclass(frozen=True)
 class TiltLikelihood:
-    """Logistic likelihood of "labeled" given z, under the tilt model.
+    """Logistic likelihood of being labeled given z, under the tilt model.
 
     Parameters
     ----------
     z : ndarray of shape (m,)
-        Ascending normal scores.
+        Normal scores, ascending.
     labeled, unlabeled : ndarray of shape (m,)
-        Rows at each of them.
+        Numbers of rows at each normal score.
     """
 
     z: Array
     labeled: Array
     unlabeled: Array
-    columns: Array = field(init=False)
+    basis: Array = field(init=False)
     mean: Array = field(init=False)
 
     INTERCEPT, PRIOR, PURITY = 0, KNOTS.size + 1, KNOTS.size + 2
@@ -83,26 +84,26 @@ class TiltLikelihood:
 
     def __post_init__(self) -> None:
         root = np.linalg.cholesky(COVARIANCE)
-        columns = np.array([np.interp(self.z, KNOTS, column) for column in root.T])
-        object.__setattr__(self, "columns", columns)
+        basis = np.array([np.interp(self.z, KNOTS, column) for column in root.T])
+        object.__setattr__(self, "basis", basis)
         object.__setattr__(self, "mean", np.interp(self.z, KNOTS, MEAN))
 
     def log_ratio(self, parameters: Array) -> tuple[Array, Array]:
-        """Log density ratio at z, and its derivative by the coordinates of the log slope."""
-        shape = parameters[:, 1 : self.PRIOR]
-        # Beyond these limits the ratio is flat, or jumps from 0 to infinity.
-        slope = np.exp(np.clip(self.mean + shape @ self.columns, -8.0, 6.0))
-        rows = np.concatenate([slope[:, None], slope[:, None] * self.columns], axis=1)
-        integral = np.zeros_like(rows)
-        steps = (rows[:, :, 1:] + rows[:, :, :-1]) * (np.diff(self.z) / 2)
+        """Return the log density ratio at z, and its gradient in the log-slope coordinates."""
+        coordinates = parameters[:, 1 : self.PRIOR]
+        # Outside this range the ratio is constant, or jumps from 0 to infinity.
+        slope = np.exp(np.clip(self.mean + coordinates @ self.basis, -8.0, 6.0))
+        integrand = np.concatenate([slope[:, None], slope[:, None] * self.basis], axis=1)
+        integral = np.zeros_like(integrand)
+        steps = (integrand[:, :, 1:] + integrand[:, :, :-1]) * (np.diff(self.z) / 2)
         np.cumsum(steps, axis=2, out=integral[:, :, 1:])
         middle = int(np.argmin(np.abs(self.z)))
         integral -= integral[:, :, middle, None].copy()
         return parameters[:, [self.INTERCEPT]] + integral[:, 0], integral[:, 1:]
 
-    def _model(self, parameters: Array) -> tuple[Array, Array]:
-        """Logit of "labeled" at z, and its derivative by all parameters."""
-        ratio, by_shape = self.log_ratio(parameters)
+    def _labeling_logit(self, parameters: Array) -> tuple[Array, Array]:
+        """Return the logit of being labeled at z, and its gradient in all parameters."""
+        ratio, ratio_gradient = self.log_ratio(parameters)
         prior, purity = parameters[:, [self.PRIOR]], parameters[:, [self.PURITY]]
         logit = (
             np.log(self.labeled.sum() / self.unlabeled.sum())
@@ -110,11 +111,11 @@ class TiltLikelihood:
             - (softplus(prior + ratio) - softplus(prior))
         )
         in_labeled, in_unlabeled = expit(purity + ratio), expit(prior + ratio)
-        by_ratio = in_labeled - in_unlabeled
+        slope = in_labeled - in_unlabeled
         jacobian = np.concatenate(
             [
-                by_ratio[:, None],
-                by_shape * by_ratio[:, None],
+                slope[:, None],
+                ratio_gradient * slope[:, None],
                 (expit(prior) - in_unlabeled)[:, None],
                 (in_labeled - expit(purity))[:, None],
             ],
@@ -122,80 +123,87 @@ class TiltLikelihood:
         )
         return logit, jacobian
 
-    def by_row(self, parameters: Array) -> tuple[Array, Array]:
-        """Gradient that one labeled, and one unlabeled, row at each z adds; one line only."""
-        logit, jacobian = self._model(parameters)
-        chance = expit(logit)
-        return (jacobian * (chance - 1)[:, None])[0], (jacobian * chance[:, None])[0]
+    def row_gradients(self, parameters: Array) -> tuple[Array, Array]:
+        """Return the gradient of one labeled and of one unlabeled row at each z.
+
+        ``parameters`` has a single row.
+        """
+        logit, jacobian = self._labeling_logit(parameters)
+        probability = expit(logit)
+        return (jacobian * (probability - 1)[:, None])[0], (jacobian * probability[:, None])[0]
 
     def derivatives(self, parameters: Array) -> tuple[Array, Array, Array]:
-        """Loss, gradient and approximate second derivative for each row of parameters."""
-        logit, jacobian = self._model(parameters)
+        """Return loss, gradient and approximate Hessian for each row of parameters."""
+        logit, jacobian = self._labeling_logit(parameters)
         rows = self.labeled + self.unlabeled
-        chance = expit(logit)
+        probability = expit(logit)
         loss = softplus(logit) @ rows - logit @ self.labeled
-        gradient = (jacobian @ (rows * chance - self.labeled)[:, :, None])[:, :, 0]
-        weight = rows * chance * (1 - chance)
-        second = (jacobian * weight[:, None]) @ np.swapaxes(jacobian, 1, 2)
-        self._penalize(parameters, loss, gradient, second)
-        return loss, gradient, second
+        gradient = (jacobian @ (rows * probability - self.labeled)[:, :, None])[:, :, 0]
+        weight = rows * probability * (1 - probability)
+        hessian = (jacobian * weight[:, None]) @ np.swapaxes(jacobian, 1, 2)
+        self._add_penalties(parameters, loss, gradient, hessian)
+        return loss, gradient, hessian
 
-    def _penalize(self, parameters: Array, loss: Array, gradient: Array, second: Array) -> None:
-        """Add the priors of all parameters, in place."""
+    def _add_penalties(
+        self, parameters: Array, loss: Array, gradient: Array, hessian: Array
+    ) -> None:
+        """Add the negative log prior densities of all parameters, in place."""
         precision = np.r_[INTERCEPT_SD**-2, np.ones(KNOTS.size)]
         free = parameters[:, : self.PRIOR]
         loss += free**2 @ precision / 2
         gradient[:, : self.PRIOR] += free * precision
         diagonal = np.arange(self.PRIOR)
-        second[:, diagonal, diagonal] += precision
+        hessian[:, diagonal, diagonal] += precision
         for column, (a, b) in ((self.PRIOR, PRIOR_BETA), (self.PURITY, PURITY_BETA)):
             x = parameters[:, column]
             share = expit(x)
             loss += a * softplus(-x) + b * softplus(x)
             gradient[:, column] += b * share - a * (1 - share)
-            second[:, column, column] += (a + b) * share * (1 - share)
+            hessian[:, column, column] += (a + b) * share * (1 - share)
         gap = parameters[:, self.PRIOR] - parameters[:, self.PURITY]
-        wrong = expit(gap)
-        loss += ORDER * softplus(gap)
-        gradient[:, self.PRIOR] += ORDER * wrong
-        gradient[:, self.PURITY] -= ORDER * wrong
+        order_gradient = expit(gap)
+        loss += ORDER_PENALTY * softplus(gap)
+        gradient[:, self.PRIOR] += ORDER_PENALTY * order_gradient
+        gradient[:, self.PURITY] -= ORDER_PENALTY * order_gradient
         both = [self.PRIOR, self.PURITY]
         sign = np.array([[1, -1], [-1, 1]])
-        second[:, np.array(both)[:, None], both] += (
-            ORDER * (wrong * (1 - wrong))[:, None, None] * sign
-        )
+        curvature = order_gradient * (1 - order_gradient)
+        hessian[:, np.array(both)[:, None], both] += ORDER_PENALTY * curvature[:, None, None] * sign
 
     def maximize(
         self, start: Array, free: tuple[int, ...], *, steps: int = 25, tolerance: float = 2e-4
     ) -> Fits:
-        """Damped Gauss–Newton steps for all rows of ``start`` at once; only ``free`` ones move."""
+        """Maximize over the ``free`` parameters from each row of ``start``.
+
+        Takes damped Gauss–Newton steps for all rows at once.
+        """
         index = np.array(free)
         best, trial = start.copy(), start.copy()
         k, f = start.shape[0], index.size
         loss, damping = np.full(k, np.inf), np.full(k, 1e-3)
-        gradient, second = np.zeros((k, f)), np.zeros((k, f, f))
+        gradient, hessian = np.zeros((k, f)), np.zeros((k, f, f))
         active = np.arange(k)
         for _ in range(steps):
-            new_loss, new_gradient, new_second = self.derivatives(trial[active])
+            new_loss, new_gradient, new_hessian = self.derivatives(trial[active])
             gain = loss[active] - new_loss
             better = gain >= 0
-            taken = active[better]
-            best[taken], loss[taken] = trial[taken], new_loss[better]
-            gradient[taken] = new_gradient[better][:, index]
-            second[taken] = new_second[better][:, index[:, None], index]
+            accepted = active[better]
+            best[accepted], loss[accepted] = trial[accepted], new_loss[better]
+            gradient[accepted] = new_gradient[better][:, index]
+            hessian[accepted] = new_hessian[better][:, index[:, None], index]
             damping[active] = np.where(
                 better, damping[active] / 10, np.maximum(damping[active] * 10, 1e-2)
             )
-            # Where the likelihood is far below its best value, a rough one will do.
-            enough = tolerance * (1 + (loss[active] - loss.min()) ** 2)
-            done = (better & (gain < enough)) | (damping[active] > 1e5)
-            active = active[~done]
+            # Far below the maximum, a rough value of the likelihood is enough.
+            small_gain = tolerance * (1 + (loss[active] - loss.min()) ** 2)
+            converged = (better & (gain < small_gain)) | (damping[active] > 1e5)
+            active = active[~converged]
             if not active.size:
                 break
-            scale = second[active][:, np.arange(f), np.arange(f)] * damping[active, None]
-            matrix = second[active] + scale[:, :, None] * np.eye(f)
+            scale = hessian[active][:, np.arange(f), np.arange(f)] * damping[active, None]
+            matrix = hessian[active] + scale[:, :, None] * np.eye(f)
             step = -np.linalg.solve(matrix, gradient[active][:, :, None])[:, :, 0]
             step *= np.minimum(1.0, 2.0 / np.abs(step).max(axis=1))[:, None]
             trial[active] = best[active]
             trial[active[:, None], index] += step
-        return Fits(best, loss, second)
+        return Fits(best, loss, hessian)

@@ -11,7 +11,7 @@ from pueval._typing import Target
 from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture, check_target
 from pueval.errors import InputError
-from pueval.scoring._functions import RANKINGS, ScoreFunction
+from pueval.scoring._score_function import RANKINGS, ScoreFunction
 from pueval.sources.labels import LabelValues
 
 ResponseMethod = str | tuple[str, ...]

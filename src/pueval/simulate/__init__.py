@@ -7,24 +7,24 @@ apart. `study` repeats whatever you do with the two.
 
 from pueval.simulate._distributions import Beta, Normal, Remainder
 from pueval.simulate._families import beta_scores, binormal, ranked
-from pueval.simulate._labeled import Labeling
-from pueval.simulate._labeling import (
+from pueval.simulate._labeling import Labeling
+from pueval.simulate._labeling_mechanisms import (
     case_control,
     label_at_random,
     label_by_propensity,
     label_by_representativeness,
 )
-from pueval.simulate._populations import Drawn, Population
-from pueval.simulate._representative import representativeness
+from pueval.simulate._populations import Population, SimulatedRows
+from pueval.simulate._representativeness import representativeness
 from pueval.simulate._studies import study
 
 __all__ = [
     "Beta",
-    "Drawn",
     "Labeling",
     "Normal",
     "Population",
     "Remainder",
+    "SimulatedRows",
     "beta_scores",
     "binormal",
     "case_control",

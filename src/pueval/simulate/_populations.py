@@ -19,7 +19,7 @@ from pueval.simulate._distributions import Density, Normal, Remainder
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class SimulatedRows:
     """Rows drawn from a population.
 
     Attributes
@@ -318,7 +318,9 @@ class Population:
 
     # ------------------------------------------------------------------ rows
 
-    def draw(self, n: int, *, seed: int | np.random.Generator, exact: bool = False) -> Drawn:
+    def draw(
+        self, n: int, *, seed: int | np.random.Generator, exact: bool = False
+    ) -> SimulatedRows:
         """Draw rows.
 
         Parameters
@@ -353,7 +355,7 @@ class Population:
         found = int(positive.sum())
         score[positive] = self.positive.draw(rng, found)
         score[~positive] = self.negative.draw(rng, n - found)
-        return Drawn(score, positive)
+        return SimulatedRows(score, positive)
 
 
 def _integral(function: Callable[[Array], Array], tolerance: float = 1e-10) -> float:

@@ -19,7 +19,7 @@ from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_steps
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
-from pueval.metrics._arguments import How, Labels, clipped, read, spelled_out
+from pueval.metrics._shared_arguments import How, Labels, clipped, read, spelled_out
 from pueval.sensitivity.feasibility import infeasibility_message
 
 Method = Literal["direct", "indirect"]

@@ -9,7 +9,7 @@ import numpy as np
 from pueval._checks import check_count
 from pueval._typing import Array
 from pueval.errors import InputError
-from pueval.simulate._truth import read_truth
+from pueval.simulate._simulation_inputs import read_truth
 
 
 def representativeness(

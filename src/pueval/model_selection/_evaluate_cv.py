@@ -19,11 +19,11 @@ from pueval.evaluation.evaluation import Evaluation
 from pueval.model_selection._out_of_fold import (
     Align,
     Method,
+    average_counts,
     choose_method,
     fold_numbers,
     fold_scores,
     known_to,
-    mean_counts,
     misaligned,
     partitions,
     ranks_in_folds,
@@ -179,7 +179,7 @@ def evaluate_cv(
     with warnings.catch_warnings():
         # They are said below, as if by this function.
         warnings.simplefilter("ignore", AssumptionWarning)
-        ev = evaluate(mean_counts(counts), seed=seed, **how)
+        ev = evaluate(average_counts(counts), seed=seed, **how)
         each: list[Evaluation | None] = [ev]
         if len(counts) > 1:
             each = [_alone(ev, one, how) for one in counts]

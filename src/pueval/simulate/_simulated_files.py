@@ -13,8 +13,8 @@ import numpy as np
 from pueval._typing import Array
 from pueval._writing import atomic_path
 from pueval.errors import InputError, require
-from pueval.simulate._labeled import Labeling
-from pueval.simulate._populations import Drawn
+from pueval.simulate._labeling import Labeling
+from pueval.simulate._populations import SimulatedRows
 from pueval.sources.duckdb_files import check_unique, csv_header
 from pueval.sources.paths import SUFFIXES
 from pueval.sources.sql import quoted, text_literal
@@ -23,7 +23,7 @@ PARQUET = {".parquet", ".pq"}
 TRUTH = "true_class"
 
 
-def write_drawn(path: str, drawn: Drawn, made: Labeling, *, truth: bool) -> None:
+def write_simulated_rows(path: str, drawn: SimulatedRows, made: Labeling, *, truth: bool) -> None:
     """Write the columns ``score`` and ``label``, and ``true_class`` if wanted."""
     columns = {"score": drawn.score[made.rows], "label": made.label}
     if truth:

@@ -23,7 +23,7 @@ from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.evaluation.assumptions import resolve_assumptions
 from pueval.evaluation.estimates import best_value
-from pueval.metrics._predictions import predicted_positive
+from pueval.metrics._prediction_metrics import predicted_positive
 
 # Measures of a ranking that need no prior.
 RANKINGS: dict[str, Callable[..., float]] = {

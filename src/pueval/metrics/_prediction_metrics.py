@@ -14,7 +14,7 @@ from pueval.core.measures import MEASURES, Measure, fbeta
 from pueval.core.rates import Rates, correct_steps
 from pueval.errors import InputError, UndefinedMeasureWarning
 from pueval.evaluation.estimates import Contingency
-from pueval.metrics._arguments import How, clipped, read, spelled_out
+from pueval.metrics._shared_arguments import How, clipped, read, spelled_out
 from pueval.sources.arrays import check_same_order, equal_labels, one_column, refuse_missing
 
 ZeroDivision = float | Literal["warn"]

@@ -1,0 +1,223 @@
+"""estimate(): prior and purity from labels and scores, by the method of your choice."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any, Literal
+
+from sklearn.base import clone
+
+from pueval.core.mixture import Mixture
+from pueval.counts.arguments import read_counts
+from pueval.counts.counts import Counts
+from pueval.errors import AssumptionWarning, InputError
+from pueval.priors._alphamax import AlphaMax
+from pueval.priors._best_bin import BestBin
+from pueval.priors._consensus import Consensus
+from pueval.priors._dedpul import Dedpul
+from pueval.priors._dist_curve import DistCurve
+from pueval.priors._elkan_noto import ElkanNoto
+from pueval.priors._estimation_result import MemberEstimate, PriorEstimate
+from pueval.priors._roc_network import RocNetwork
+from pueval.priors._roc_slope import RocSlope
+from pueval.priors._score_estimator import ScorePriorEstimator
+from pueval.priors._tilt import Tilt
+from pueval.priors._with_purity import WithPurity
+from pueval.sensitivity.feasibility import LargestPrior, largest_prior
+from pueval.text.numbers import format_level
+
+# Methods with a purity parameter: they take a known purity or estimate it.
+PURITY_METHODS: dict[str, Any] = {"consensus": Consensus, "tilt": Tilt, "roc_network": RocNetwork}
+# Methods that assume clean labels.
+CLEAN_LABEL_METHODS: dict[str, Any] = {
+    "alphamax": AlphaMax,
+    "best_bin": BestBin,
+    "dedpul": Dedpul,
+    "dist_curve": DistCurve,
+    "elkan_noto": ElkanNoto,
+    "roc_slope": RocSlope,
+}
+METHODS = (*PURITY_METHODS, *CLEAN_LABEL_METHODS)
+
+
+def estimate(
+    y: Any,
+    score: Any = None,
+    *,
+    purity: float | Literal["estimate"] = 1.0,
+    method: str | ScorePriorEstimator = "consensus",
+    level: float = 0.95,
+    sample_weight: Any = None,
+    pos_label: Any = 1,
+    unlabeled_label: Any = 0,
+    negative_label: Any = None,
+) -> PriorEstimate:
+    """Estimate the prior, and optionally the purity, from labels and scores.
+
+    Use out-of-fold scores. All methods assume random labeling: the labeled positives are a random
+    draw from all positives. If labeling favors high or low scores, every method is biased.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,), or Counts
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows. With Counts, omit
+        ``score``.
+    score : array-like of shape (n,)
+        Scores of the classifier; higher means more likely positive.
+    purity : float or "estimate", default 1.0
+        Share of true positives among the labeled rows, in (0, 1], or ``"estimate"`` to estimate
+        it together with the prior.
+    method : str or estimator, default "consensus"
+        ``"consensus"``, ``"tilt"``, ``"roc_network"``, ``"alphamax"``, ``"best_bin"``,
+        ``"dedpul"``, ``"dist_curve"``, ``"elkan_noto"`` or ``"roc_slope"``; or an estimator from
+        `pueval.priors`, which is cloned and keeps its own purity and level. To estimate the
+        purity with a method that assumes clean labels, `WithPurity` runs it twice.
+    level : float, default 0.95
+        Confidence level of the intervals, in (0, 1); for ``"consensus"`` and ``"roc_network"`` at
+        most 0.99.
+    sample_weight, pos_label, unlabeled_label, negative_label : optional
+        See `pueval.Counts.from_arrays`.
+
+    Returns
+    -------
+    PriorEstimate
+
+    Warns
+    -----
+    AssumptionWarning
+        If the methods disagree, labels are few, or the scores hardly separate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pueval import priors
+    >>> rng = np.random.default_rng(0)
+    >>> score = np.r_[rng.normal(3, 1, 300), rng.normal(3, 1, 600), rng.normal(0, 1, 1400)]
+    >>> estimate = priors.estimate(np.repeat([1, 0], [300, 2000]), score)
+    >>> round(estimate.prior, 1)
+    0.3
+    >>> low, high = estimate.prior_interval
+    >>> low < 0.3 < high < estimate.prior_upper
+    True
+    """
+    counts = read_counts(
+        y,
+        score,
+        sample_weight=sample_weight,
+        function="estimate",
+        pos_label=pos_label,
+        unlabeled_label=unlabeled_label,
+        negative_label=negative_label,
+    )
+    result = estimate_without_warning(counts, purity=purity, method=method, level=level)
+    for warning in result.warnings:
+        warnings.warn(warning, AssumptionWarning, stacklevel=2)
+    return result
+
+
+def estimate_without_warning(
+    counts: Counts,
+    *,
+    purity: float | Literal["estimate"] = 1.0,
+    method: str | ScorePriorEstimator = "consensus",
+    level: float = 0.95,
+) -> PriorEstimate:
+    """Estimate the prior; warnings are stored in the result but not issued."""
+    if isinstance(method, ScorePriorEstimator):
+        estimator = _clone_for_purity(method, purity)
+        name, level = type(method).__name__, _confidence_level(estimator, level)
+    else:
+        name, estimator = method, _make_estimator(method, purity, level)
+    estimator.fit_without_warning(counts)
+    result = MemberEstimate.from_fitted(estimator)
+    if _assumes_clean_labels(estimator) and purity != "estimate" and purity < 1:
+        result = _scale_by_purity(result, purity)
+    known_purity = estimator.get_params().get("purity", purity)
+    known_purity = 1.0 if known_purity == "estimate" else known_purity
+    limit = largest_prior(counts, purity=known_purity, level=level)
+    return PriorEstimate(
+        name,
+        result.prior,
+        result.purity,
+        result.prior_interval,
+        result.purity_interval,
+        limit.prior,
+        getattr(estimator, "purity_pvalue_", None),
+        getattr(estimator, "members_", {name: result}),
+        (*estimator.warnings_, *_infeasibility(result.prior, limit, known_purity, level)),
+        level,
+    )
+
+
+def _infeasibility(prior: float, limit: LargestPrior, purity: float, level: float) -> list[str]:
+    """Return a warning if the data rule out the estimated prior."""
+    if math.isnan(prior) or limit.allows(prior):
+        return []
+    confidence = f"({format_level(level)} confidence)"
+    if not limit.possible:
+        return [f"no prior is compatible with a purity of {purity:g} {confidence}. Raise purity."]
+    warning = (
+        f"the estimated prior {prior:.3g} is too large for these data: for any distribution of "
+        f"the scores, the prior is at most {limit.prior:.3g} {confidence}. Labeling may not be "
+        "random."
+    )
+    return [warning]
+
+
+def _assumes_clean_labels(estimator: ScorePriorEstimator) -> bool:
+    return isinstance(estimator, tuple(CLEAN_LABEL_METHODS.values()))
+
+
+def _make_estimator(method: str, purity: float | str, level: float) -> ScorePriorEstimator:
+    """Return the estimator with this name, with a purity and a level."""
+    estimator: ScorePriorEstimator
+    if method in PURITY_METHODS:
+        estimator = PURITY_METHODS[method](purity=purity, level=level)
+        return estimator
+    if method not in CLEAN_LABEL_METHODS:
+        raise InputError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
+    estimator = CLEAN_LABEL_METHODS[method]()
+    if "level" in estimator.get_params():
+        # WithPurity combines two intervals; by Bonferroni's inequality each gets half the error.
+        estimator.set_params(level=(1 + level) / 2 if purity == "estimate" else level)
+    return _clone_for_purity(estimator, purity)
+
+
+def _clone_for_purity(method: ScorePriorEstimator, purity: float | str) -> ScorePriorEstimator:
+    """Return an unfitted clone, wrapped in `WithPurity` if it cannot estimate the purity itself."""
+    estimator: ScorePriorEstimator = clone(method)
+    if _assumes_clean_labels(estimator):
+        if purity == "estimate":
+            return WithPurity(estimator)
+        Mixture(0.0, float(purity))  # raises an error if the purity is not in (0, 1]
+        return estimator
+    own_purity = estimator.get_params().get("purity", "estimate")
+    if purity not in (1.0, own_purity):
+        raise InputError(
+            f"{estimator!r} has purity={own_purity!r}, but you passed purity={purity!r}. Set the "
+            "purity of the estimator instead."
+        )
+    return estimator
+
+
+def _confidence_level(estimator: ScorePriorEstimator, level: float) -> float:
+    """Return the confidence level of an estimator's intervals; refuse a contradicting one."""
+    params = estimator.get_params()
+    own_level = float(params.get("level", level))
+    if "estimator__level" in params:  # the two intervals of WithPurity must both hold
+        own_level = 2 * float(params["estimator__level"]) - 1
+    if level not in (0.95, own_level):
+        raise InputError(
+            f"{estimator!r} has level={own_level:g}, but you passed level={level!r}. Set the "
+            "level of the estimator instead."
+        )
+    return own_level
+
+
+def _scale_by_purity(clean: MemberEstimate, purity: float) -> MemberEstimate:
+    """Correct an estimate that assumes clean labels, and so estimates prior/purity."""
+    interval = clean.prior_interval
+    if interval is not None:
+        interval = purity * interval[0], purity * interval[1]
+    return MemberEstimate(purity * clean.prior, purity, interval, None)

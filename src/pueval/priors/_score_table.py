@@ -1,0 +1,89 @@
+"""ScoreTable: labeled positives and unlabeled rows per distinct score, thinned if very large."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pueval._typing import Array
+from pueval.counts.counts import Counts
+from pueval.errors import InputError
+
+# Counts of more than LARGEST_SIZE rows are thinned to about BINS bins, which costs no accuracy.
+LARGEST_SIZE = 20_000
+BINS = 4_096
+
+NOT_SEPARATED = (
+    "labeled positives do not score higher than unlabeled rows, so these scores tell nothing "
+    "about the prior: any value is possible. Check the direction of the score."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """Distinct scores with their numbers of labeled positives and unlabeled rows.
+
+    Attributes
+    ----------
+    score : ndarray
+        Distinct scores, descending.
+    labeled, unlabeled : ndarray
+        Numbers of rows at each score (sums of their weights).
+    n_labeled, n_unlabeled : float
+        Effective sample sizes; without weights, the numbers of rows.
+    """
+
+    score: Array
+    labeled: Array
+    unlabeled: Array
+    n_labeled: float
+    n_unlabeled: float
+
+    @classmethod
+    def from_counts(cls, counts: Counts) -> ScoreTable:
+        """Thin large counts and drop known negatives; refuse constant scores."""
+        counts = thin_if_large(counts)
+        used = counts.labeled + counts.unlabeled > 0
+        if np.count_nonzero(used) < 2:
+            raise InputError(
+                f"all labeled and unlabeled rows have the same score "
+                f"({counts.score[used][0]:g}). Pass scores that rank the rows."
+            )
+        labeled, unlabeled, _ = counts._samples
+        return cls(
+            counts.score[used],
+            counts.labeled[used],
+            counts.unlabeled[used],
+            labeled.effective_size,
+            unlabeled.effective_size,
+        )
+
+    def effective_counts(self) -> tuple[Array, Array]:
+        """Return both columns, rescaled to sum to the effective sample sizes."""
+        return (
+            self.labeled * (self.n_labeled / self.labeled.sum()),
+            self.unlabeled * (self.n_unlabeled / self.unlabeled.sum()),
+        )
+
+    def upper_tails(self) -> tuple[Array, Array, Array]:
+        """Return labeled scores, and shares of labeled and unlabeled rows at or above each.
+
+        Any ratio that falls with the labeled share and rises with the unlabeled share has its
+        minimum at one of these thresholds: between them, only unlabeled rows are added.
+        """
+        used = self.labeled > 0
+        labeled, unlabeled = np.cumsum(self.labeled), np.cumsum(self.unlabeled)
+        return self.score[used], labeled[used] / labeled[-1], unlabeled[used] / unlabeled[-1]
+
+    @property
+    def separates(self) -> bool:
+        """Whether the AUC of labeled positives against unlabeled rows is above ½."""
+        higher = np.cumsum(self.labeled) - self.labeled / 2
+        pairs = self.labeled.sum() * self.unlabeled.sum()
+        return bool(np.sum(self.unlabeled * higher) > 0.5 * pairs)
+
+
+def thin_if_large(counts: Counts) -> Counts:
+    """Return the counts, thinned if they have very many rows."""
+    return counts._thinned(BINS) if counts.n > LARGEST_SIZE else counts
