@@ -8,7 +8,7 @@ from pueval import Counts, evaluate, metrics
 from pueval.core.curves import recover_roc, recover_roc_from_corners
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_steps
-from pueval.core.roc_line import _cut
+from pueval.core.roc_line import _clip_segments
 from tests.conftest import draw
 
 
@@ -70,7 +70,7 @@ def test_indirect_and_direct_agree_on_large_samples(rng):
 
 def test_cutting_segments():
     # From left of the square to its right, through the middle; and one that misses it.
-    enter, leave = _cut(
+    enter, leave = _clip_segments(
         np.array([-1.0, -1.0, 0.5]),
         np.array([0.5, 1.5, 0.5]),
         np.array([3.0, 0.5, 0.5]),

@@ -1,4 +1,4 @@
-"""Average precision along monotone rates, and how it changes with them."""
+"""Average precision along monotone rates, and its derivatives."""
 
 from __future__ import annotations
 
@@ -12,45 +12,44 @@ from pueval.core.measures import MEASURES, ZERO
 from pueval.core.monotone import monotone_rates
 from pueval.core.rates import Rates
 
-# Weight of the slopes that ignore the constraints on rates. Chosen by simulation of coverage
-# (benchmarks/comparison.py and benchmarks/groups_coverage.py).
+# Weight of the derivatives without the constraint that rates are monotone. Tuned for coverage
+# by simulation (benchmarks/comparison.py and benchmarks/groups_coverage.py).
 UNCONSTRAINED_WEIGHT = 0.5
 
 
 def average_precision(rates: Rates) -> Array:
-    """Sum of precision times gain of recall along legal rates; one number per line.
+    """Sum precision times gain of recall along monotone rates; one value per line.
 
-    A step counts with the precision at its end, as in scikit-learn, whose value it is where
-    nothing is corrected.
+    Each step uses the precision at its end. Without a correction this is scikit-learn's value.
     """
     monotone = monotone_rates(rates)
-    pieces = np.diff(monotone.tpr, axis=-1, prepend=0) * MEASURES["precision"](monotone)
-    np.copyto(pieces, 0, where=np.isnan(pieces))
-    area: Array = pieces.sum(axis=-1)
+    terms = np.diff(monotone.tpr, axis=-1, prepend=0) * MEASURES["precision"](monotone)
+    np.copyto(terms, 0, where=np.isnan(terms))
+    area: Array = terms.sum(axis=-1)
     return area
 
 
 def average_precision_slope(rates: Rates) -> float:
-    """Return the slope of the average precision in the prevalence, along legal rates."""
-    steps = AveragePrecisionTerms.of(rates, np.zeros(rates.tpr.size, dtype=np.intp))
-    return float(np.sum(steps.prevalence_slopes()))
+    """Return the derivative of the average precision with respect to the prevalence."""
+    terms = AveragePrecisionTerms.of(rates, np.zeros(rates.tpr.size, dtype=np.intp))
+    return float(np.sum(terms.prevalence_slopes()))
 
 
 @dataclass(frozen=True, eq=False)
 class AveragePrecisionTerms:
-    """How the average precision of many groups at once is made of single thresholds.
+    """Terms of the average precision at each threshold, for many groups at once.
 
     Attributes
     ----------
-    free : Rates
-        As they are, legal or not; thresholds of a group are next to each other.
+    rates : Rates
+        Rates before they become monotone; the thresholds of a group are adjacent.
     group : ndarray
-        Of each threshold, ascending.
+        Group of each threshold, ascending.
     order : ndarray
-        The thresholds of each group in the order of recall.
-    lowest : ndarray
-        In this order: which threshold has the lowest false positive rate of each and all that
-        follow.
+        Thresholds of each group sorted by recall.
+    envelope : ndarray
+        For each threshold in this order, the threshold with the smallest false positive rate among
+        it and all later ones.
     """
 
     rates: Rates
@@ -60,82 +59,87 @@ class AveragePrecisionTerms:
 
     @classmethod
     def of(cls, rates: Rates, group: Array) -> AveragePrecisionTerms:
-        """Make rates legal in every group."""
+        """Sort the thresholds of each group and find its lower envelope."""
         order = np.lexsort((np.clip(rates.tpr, 0, 1), group))
         by_fpr = np.lexsort((np.clip(rates.fpr, 0, 1)[order], group))
         rank = np.empty(order.size, dtype=np.intp)
         rank[by_fpr] = np.arange(order.size)
-        # Later groups have higher ranks, so that the lowest rank stays within the group.
+        # Later groups have higher ranks, so the smallest rank stays within the group.
         envelope = order[by_fpr[np.minimum.accumulate(rank[::-1])[::-1]]]
         return cls(rates, group, order, envelope)
 
     @cached_property
     def monotone(self) -> Rates:
-        """The legal rates, in the order of recall."""
+        """Monotone rates, sorted by recall."""
         return self._monotone_at(self.rates)
 
     @cached_property
     def recall_gain(self) -> Array:
-        """Gain of recall, in the order of recall; the area is the sum of gains × precisions."""
-        opens = np.diff(self.group, prepend=-1) != 0
-        return self.monotone.tpr - np.where(opens, 0.0, np.roll(self.monotone.tpr, 1))
+        """Gain of recall at each threshold, sorted by recall."""
+        is_first = np.diff(self.group, prepend=-1) != 0
+        return self.monotone.tpr - np.where(is_first, 0.0, np.roll(self.monotone.tpr, 1))
 
     @cached_property
     def precision(self) -> Array:
-        """Precision, in the order of recall."""
+        """Precision at each threshold, sorted by recall."""
         return self.precision_of(self.rates)
 
     def precision_of(self, rates: Rates) -> Array:
-        """Return the precision of other rates at the same thresholds, in the order of recall."""
+        """Return the precision of other rates at the same thresholds, sorted by recall."""
         return np.nan_to_num(MEASURES["precision"](self._monotone_at(rates)))
 
     def prevalence_slopes(self) -> Array:
-        """Return how each part of the area changes with the prevalence, in the order of recall.
+        """Return the derivative of each term with respect to the prevalence, sorted by recall.
 
-        Precision is π·tpr / (π·tpr + (1 − π)·fpr). Its slope in π is that of its log-odds,
-        1/(π(1 − π)), times precision·(1 − precision).
+        Precision is π·tpr / (π·tpr + (1 − π)·fpr). The derivative of its log-odds in π is
+        1/(π(1 − π)), so that of precision is precision·(1 − precision)/(π(1 − π)).
         """
-        spread = np.asarray(self.monotone.prevalence * (1 - self.monotone.prevalence))
-        parts: Array = np.zeros(self.recall_gain.shape)
-        uneven = self.recall_gain * self.precision * (1 - self.precision)
-        np.divide(uneven, spread, out=parts, where=spread > 0)
-        return parts
+        class_variance = np.asarray(self.monotone.prevalence * (1 - self.monotone.prevalence))
+        slopes: Array = np.zeros(self.recall_gain.shape)
+        precision_variance = self.recall_gain * self.precision * (1 - self.precision)
+        np.divide(precision_variance, class_variance, out=slopes, where=class_variance > 0)
+        return slopes
 
     def rate_slopes(self) -> tuple[Array, Array]:
-        """Return how the area changes with recall and with the false positive rate of each.
+        """Return the derivatives of the area with respect to each tpr and each fpr.
 
-        Recall of a threshold ends one step, begins the next, and is part of the precision of its
-        own; a false positive rate is part of the precision wherever it is the lowest, if it is
-        not outside [0, 1]. But rates that are, or are not the lowest, are so by chance, and to
-        hold them there makes light of chance; so a share, `UNCONSTRAINED_WEIGHT`, is taken from
-        slopes for which every rate counts where it is.
+        The recall of a threshold ends one step, begins the next, and enters the precision of its
+        own step. A false positive rate enters the precision of every step for which it is the
+        envelope, if it lies in [0, 1]. Whether a rate lies in [0, 1] or on the envelope is itself
+        random, and treating it as fixed understates the variance. So `UNCONSTRAINED_WEIGHT` is the
+        weight of derivatives for which every rate enters its own step.
         """
         monotone = self.monotone
-        bend = np.zeros(monotone.tpr.size)
-        spread = np.asarray(monotone.prevalence * (1 - monotone.prevalence))
-        np.divide(spread, monotone.predicted**2, out=bend, where=monotone.predicted > ZERO)
-        closes = np.diff(self.group, append=-1) != 0
-        # After the last of a group comes the end of the curve, whose precision is the prevalence.
-        following = np.where(closes, monotone.prevalence, np.roll(self.precision, -1))
-        by_tpr = self.precision - following + self.recall_gain * bend * monotone.fpr
-        by_fpr = -self.recall_gain * bend * monotone.tpr
+        precision_slope = np.zeros(monotone.tpr.size)
+        class_variance = np.asarray(monotone.prevalence * (1 - monotone.prevalence))
+        np.divide(
+            class_variance,
+            monotone.predicted**2,
+            out=precision_slope,
+            where=monotone.predicted > ZERO,
+        )
+        is_last = np.diff(self.group, append=-1) != 0
+        # After the last threshold of a group the curve ends, where precision is the prevalence.
+        next_precision = np.where(is_last, monotone.prevalence, np.roll(self.precision, -1))
+        by_tpr = self.precision - next_precision + self.recall_gain * precision_slope * monotone.fpr
+        by_fpr = -self.recall_gain * precision_slope * monotone.tpr
         size = by_tpr.size
         return (
             np.bincount(self.order, by_tpr, size)
-            * np.where(_inside(self.rates.tpr), 1, UNCONSTRAINED_WEIGHT),
+            * np.where(_is_within_unit(self.rates.tpr), 1, UNCONSTRAINED_WEIGHT),
             UNCONSTRAINED_WEIGHT * np.bincount(self.order, by_fpr, size)
             + (1 - UNCONSTRAINED_WEIGHT)
             * np.bincount(self.envelope, by_fpr, size)
-            * _inside(self.rates.fpr),
+            * _is_within_unit(self.rates.fpr),
         )
 
     def _monotone_at(self, rates: Rates) -> Rates:
-        """Put recall together with the lowest false positive rate, which is of some threshold."""
+        """Return other rates at the same thresholds, sorted and on the same envelope."""
         tpr, fpr = np.clip(rates.tpr, 0, 1)[self.order], np.clip(rates.fpr, 0, 1)[self.envelope]
         prevalence = np.broadcast_to(rates.prevalence, rates.tpr.shape)[self.order]
         predicted = prevalence * tpr + (1 - prevalence) * fpr
         return Rates(np.empty(0), tpr, fpr, predicted, prevalence, rates.size)
 
 
-def _inside(rate: Array) -> Array:
+def _is_within_unit(rate: Array) -> Array:
     return (rate >= 0) & (rate <= 1)

@@ -29,9 +29,9 @@ class RocCurve(Result):
     Attributes
     ----------
     fpr, tpr : ndarray
-        The points, to be joined by straight lines.
+        Points of the curve; straight lines connect them.
     threshold : ndarray
-        The threshold each point belongs to.
+        Threshold of each point.
     """
 
     fpr: Array
@@ -40,18 +40,18 @@ class RocCurve(Result):
 
     @property
     def area(self) -> float:
-        """Area under the curve; for a recovered curve, Jain's indirect estimate of the AUC."""
+        """Area under the curve; for a recovered curve, the indirect AUC of Jain et al."""
         return float(np.trapezoid(self.tpr, self.fpr))
 
     def _headline(self) -> str:
         return f"ROC curve with {self.fpr.size:,} points, area {format_number(self.area)}"
 
     def average_precision(self, prevalence: float) -> float:
-        """Area under the precision-recall curve that belongs to this ROC curve.
+        """Area under the precision-recall curve that corresponds to this ROC curve.
 
-        At a point (f, t) of the ROC curve recall is t and precision π·t/(π·t + (1 − π)·f); the
-        integral over recall has a closed form on each straight piece. So a curve tells what the
-        average precision would be at any other prevalence.
+        At a point (f, t) of the ROC curve, recall is t and precision is π·t/(π·t + (1 − π)·f). The
+        integral over recall has a closed form on each straight piece. You can use it to compute
+        the average precision at any other prevalence.
 
         Parameters
         ----------
@@ -66,14 +66,14 @@ class RocCurve(Result):
         --------
         >>> import numpy as np
         >>> line = np.array([0.0, 1.0])
-        >>> round(RocCurve(line, line, line).average_precision(0.3), 12)    # a ranking by chance
+        >>> round(RocCurve(line, line, line).average_precision(0.3), 12)    # a random ranking
         0.3
         """
         check_fraction("prevalence", prevalence)
         rising = np.flatnonzero(np.diff(self.tpr) > 0)
         start, step = self.tpr[rising], np.diff(self.tpr)[rising]
         slope = np.diff(self.fpr)[rising] / step
-        # Predicted positive is offset + rise·recall along a piece.
+        # Along a piece, the share predicted positive is offset + rise·recall.
         rise = prevalence + (1 - prevalence) * slope
         offset = (1 - prevalence) * (self.fpr[rising] - slope * start)
         first = offset + rise * start
@@ -89,9 +89,9 @@ class PrecisionRecallCurve(Result):
     Attributes
     ----------
     precision, recall : ndarray
-        The points; precision holds on the step of recall that ends at the point.
+        Points of the curve; precision is constant on the step of recall that ends at the point.
     threshold : ndarray
-        The threshold each point belongs to.
+        Threshold of each point.
     """
 
     precision: Array
@@ -100,7 +100,7 @@ class PrecisionRecallCurve(Result):
 
     @property
     def area(self) -> float:
-        """Sum of precision times step of recall: the average precision."""
+        """Average precision: the sum of precision times step of recall."""
         return float(np.sum(np.diff(self.recall) * self.precision[1:]))
 
     def _headline(self) -> str:
@@ -108,19 +108,19 @@ class PrecisionRecallCurve(Result):
         return f"Precision-recall curve with {points}, average precision {area}"
 
 
-# So many standard errors from chance, scores are the wrong way round.
+# An AUC this many standard errors from 0.5 means that scores are reversed.
 REVERSED_Z_SCORE = -3
 
 
 def naive_auc(counts: Counts, corners: Steps) -> float:
-    """Probability that a labeled row outscores one of the others, ties counting half."""
-    where = np.flatnonzero(corners.tied)
-    steps = counts._split_ties(corners, where) if where.size else corners
-    others = steps.unlabeled + steps.negative
-    beaten = others[-1] - others[1:]
-    if where.size:
-        beaten = beaten + np.where(steps.tied[1:], np.diff(others) / 2, 0)
-    pairs = np.sum(np.diff(steps.labeled).astype(np.float64) * beaten)
+    """Probability that a labeled row outscores a background row; ties count half."""
+    tied = np.flatnonzero(corners.tied)
+    steps = counts._split_ties(corners, tied) if tied.size else corners
+    background = steps.unlabeled + steps.negative
+    outscored = background[-1] - background[1:]
+    if tied.size:
+        outscored = outscored + np.where(steps.tied[1:], np.diff(background) / 2, 0)
+    pairs = np.sum(np.diff(steps.labeled).astype(np.float64) * outscored)
     return float(pairs / counts.n_labeled / (counts.n_unlabeled + counts.n_negative))
 
 
@@ -139,15 +139,16 @@ def model_with_highest_naive_auc(counts: Mapping[str, Counts]) -> str:
 
 
 def auc_z_score(counts: Counts, auc: float) -> float:
-    """How many standard errors a naive AUC lies above chance."""
-    labeled, others = counts.effective_sizes
-    return (auc - 0.5) / math.sqrt((labeled + others + 1) / (12 * labeled * others))
+    """Distance of a naive AUC from 0.5 in standard errors of a random ranking."""
+    labeled, background = counts.effective_sizes
+    variance = (labeled + background + 1) / (12 * labeled * background)
+    return (auc - 0.5) / math.sqrt(variance)
 
 
 def mean_placement(counts: Counts) -> float:
-    """Probability that a positive outscores a row drawn from all, ties counting half.
+    """Probability that a positive outscores a random row of the population; ties count half.
 
-    Labeled rows stand for 1/propensity positives each.
+    Each labeled row represents 1/propensity positives.
     """
     score, reached = counts._inverse_propensity_sample().distinct_cumulative()
     weight = np.diff(reached, prepend=0)
@@ -159,10 +160,10 @@ def mean_placement(counts: Counts) -> float:
 
 
 def direct_auc(counts: Counts, naive: float, mixture: Mixture) -> float:
-    """Correct the naive AUC in one step; not clipped.
+    """Correct the naive AUC directly (equation 4 of Jain et al., 2017); not clipped.
 
-    Where propensities are known, the labeled rows stand for all positives, and it is their AUC
-    against all rows that is corrected.
+    If propensities are known, the labeled rows represent all positives, and their AUC against all
+    rows is corrected instead.
     """
     if counts.has_propensity:
         return float(correct_area(mean_placement(counts), mixture, mixture.prevalence(counts)))
@@ -175,48 +176,55 @@ def recover_roc_from_corners(
     mixture: Mixture,
     target: Target = "population",
     *,
-    known: Rates | None = None,
+    rates: Rates | None = None,
 ) -> RocCurve:
-    """Recover the ROC curve from the corners of the data, whose rates may be ``known``."""
-    rates = correct_steps(counts, corners, mixture, target) if known is None else known
+    """Recover the ROC curve from the corners of the naive one; pass their rates if you have them.
+
+    The result is that of `recover_roc` with all thresholds, but faster. Other thresholds matter
+    only where the curve leaves the unit square, or where scores are tied.
+    """
+    if rates is None:
+        rates = correct_steps(counts, corners, mixture, target)
     line = RocLine.of(corners, rates)
-    split = ~line.inside
-    split[1:] |= split[:-1]
-    split[1:] &= corners.labeled[1:] > corners.labeled[:-1]
-    where = np.flatnonzero(split | corners.tied)
-    if where.size:
-        part = slice(where[0] - 1, where[-1] + 2)
-        steps = counts._split_ties(corners.part(part), where - part.start)
-        unfolded = RocLine.of(steps, correct_steps(counts, steps, mixture, target))
-        line = line.replaced(part, unfolded.within_square())
-    return RocCurve(*line.legal())
+    # Corners at which the line crosses an edge of the square with some labeled rows.
+    crosses = ~line.inside
+    crosses[1:] |= crosses[:-1]
+    crosses[1:] &= corners.labeled[1:] > corners.labeled[:-1]
+    split = np.flatnonzero(crosses | corners.tied)
+    if split.size:
+        rows = slice(split[0] - 1, split[-1] + 2)
+        steps = counts._split_ties(corners.part(rows), split - rows.start)
+        exact = RocLine.of(steps, correct_steps(counts, steps, mixture, target))
+        line = line.replace_rows(rows, exact.within_square())
+    return RocCurve(*line.monotone())
 
 
 def recover_roc(steps: Steps, rates: Rates) -> RocCurve:
-    """Turn corrected rates into a legal ROC curve (algorithm 1 of Jain et al., 2017).
+    """Turn corrected rates into a monotone ROC curve (algorithm 1 of Jain et al., 2017).
 
-    Points outside the unit square are dropped, and every true positive rate gets the lowest false
-    positive rate of all points that reach it: the curve one gets from lifting every point to the
-    highest true positive rate on its left. The algorithm is applied to all points of the line
-    through the rates, not only to its corners: the line is cut at the edges of the square, and
-    corners are joined by a jump, as unlabeled rows are added before the labeled row that makes
-    the corner; but by a straight line if they have the same score.
+    Drop points outside the unit square, and give every true positive rate the smallest false
+    positive rate of all points that reach it. This is the curve you get by raising every point to
+    the highest true positive rate on its left.
+
+    The algorithm applies to all points of the line through the rates, not only to its corners. The
+    line is clipped at the edges of the square. Between corners it jumps, since unlabeled rows come
+    before the labeled row that makes the corner; rows with the same score form a straight line.
     Without a correction this is the ordinary ROC curve.
     """
-    return RocCurve(*RocLine.of(steps, rates).within_square().legal())
+    return RocCurve(*RocLine.of(steps, rates).within_square().monotone())
 
 
 def recover_precision_recall(rates: Rates) -> PrecisionRecallCurve:
     """Turn corrected rates into a precision-recall curve.
 
-    Precision is prevalence·tpr/predicted (equation 3 of Jain et al., 2017) along the legal rates,
-    so that the area of the curve is the average precision; the curve starts at recall 0 and
+    Precision is prevalence·tpr/predicted (equation 3 of Jain et al., 2017) along monotone rates,
+    so the area under the curve is the average precision. The curve starts at recall 0 and
     precision 1, as in scikit-learn.
     """
-    legal = monotone_rates(rates)
-    precision = MEASURES["precision"](legal)
+    monotone = monotone_rates(rates)
+    precision = MEASURES["precision"](monotone)
     precision[0] = 1.0
-    columns = [precision, legal.tpr, legal.threshold]
+    columns = [precision, monotone.tpr, monotone.threshold]
     defined = ~np.isnan(precision)
     if not defined.all():
         columns = [column[defined] for column in columns]

@@ -1,6 +1,6 @@
-"""Mixture: how many positives hide among the unlabeled, and how clean the labels are.
+"""Mixture: prior and purity, the shares of positives among unlabeled and labeled rows.
 
-This is the only place where prior, prevalence and label frequency are turned into each other.
+This is the only place that converts between prior, prevalence and label frequency.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ LEAST_CONTRAST = 1e-9
 
 
 def check_target(target: str) -> None:
-    """Refuse a target that is neither of the two."""
+    """Raise if the target is neither of the two."""
     if target not in get_args(Target):
         raise InputError(
             f"target must be 'population' (labeled and unlabeled rows together) or 'unlabeled' "
-            f"(the labeled rows were collected apart); got {target!r}."
+            f"(labeled rows were collected separately); got {target!r}."
         )
 
 
@@ -72,8 +72,8 @@ class Mixture(Result):
         if self.prior >= self.purity:
             raise InputError(
                 f"prior must be below purity; got prior={self.prior:g} and "
-                f"purity={self.purity:g}. Labeled rows must hold a larger share of positives than "
-                "unlabeled ones, or the labels say nothing."
+                f"purity={self.purity:g}. Labels carry information only if positives are more "
+                "frequent among labeled than among unlabeled rows."
             )
 
     @classmethod
@@ -85,7 +85,7 @@ class Mixture(Result):
         Parameters
         ----------
         counts : Counts
-            The data; their rows together are the population.
+            The data; all rows together are the population.
         prevalence : float
             Share of positives among all rows, labeled ones included.
         purity : float, default 1.0
@@ -106,7 +106,7 @@ class Mixture(Result):
         _check_share("purity", purity, low_open=True)
         _need_unlabeled(counts, "prevalence")
         labeled = purity * counts.n_labeled
-        prior = _tidy((prevalence * counts.n - labeled) / counts.n_unlabeled)
+        prior = _snap_to_zero((prevalence * counts.n - labeled) / counts.n_unlabeled)
         if not 0 <= prior < purity:
             least, most = labeled / counts.n, (labeled + purity * counts.n_unlabeled) / counts.n
             raise InputError(
@@ -147,7 +147,9 @@ class Mixture(Result):
         _check_share("purity", purity, low_open=True)
         _need_unlabeled(counts, "label_frequency")
         labeled = purity * counts.n_labeled
-        prior = _tidy(labeled * (1 - label_frequency) / (label_frequency * counts.n_unlabeled))
+        prior = _snap_to_zero(
+            labeled * (1 - label_frequency) / (label_frequency * counts.n_unlabeled)
+        )
         if prior >= purity:
             least = labeled / (labeled + purity * counts.n_unlabeled)
             raise InputError(
@@ -161,27 +163,30 @@ class Mixture(Result):
     def prior_standard_error(
         self,
         counts: SampleSizes[float],
-        follows: PriorSource = "label_frequency",
+        given: PriorSource = "label_frequency",
         target: Target = "population",
     ) -> float:
-        """Return the standard error of a prior that follows from the number of labeled rows.
+        """Return the standard error of a prior computed from the number of labeled rows.
 
-        That number varies from sample to sample. With a label frequency the number of all
-        positives follows from it, in proportion; the error is that of all positives, as if the
-        labeled rows were fixed: so the prevalence has the right error, and the prior itself a
-        larger one; but its own if the unlabeled rows are the target. With a prevalence, the more
-        positives happen to be labeled, the fewer are left among the unlabeled rows: prior =
-        (prevalence·n − purity·n_L) / (n − n_L), which changes by −(purity − prior)/n_U with each
-        labeled row.
+        The number of labeled rows varies from sample to sample, and so does a prior computed from
+        it.
+
+        - Given the label frequency, the estimated number of positives is proportional to the
+          number of labeled rows. For the population, this method returns the standard error of
+          that number divided by n_U. The prevalence then has the right error, and the prior a
+          larger one. For the unlabeled rows, it returns the error of the prior itself.
+        - Given the prevalence, the more positives are labeled, the fewer remain among the
+          unlabeled rows: prior = (prevalence·n − purity·n_L) / (n − n_L), which changes by
+          −(purity − prior)/n_U per labeled row.
 
         Parameters
         ----------
         counts : Counts
             The data.
-        follows : {"label_frequency", "prevalence"}
-            What is known, and the prior follows from.
+        given : {"label_frequency", "prevalence"}
+            Known quantity from which the prior was computed.
         target : {"population", "unlabeled"}
-            Whose share of positives is to have the right error.
+            Rows whose share of positives gets the right error.
 
         Returns
         -------
@@ -198,10 +203,10 @@ class Mixture(Result):
         0.0088
         """
         relative = math.sqrt((1 - counts.labeled_share) / counts.effective_sizes[0])
-        if follows == "prevalence":
+        if given == "prevalence":
             return relative * (self.purity - self.prior) * counts.n_labeled / counts.n_unlabeled
         if target == "unlabeled":
-            # With each labeled row more there is an unlabeled one less, too.
+            # One more labeled row means one fewer unlabeled row.
             return relative * self.prior * (1 + counts.n_labeled / counts.n_unlabeled)
         positives = self.purity * counts.n_labeled / self.label_frequency(counts)
         return relative * positives / counts.n_unlabeled
@@ -214,7 +219,7 @@ class Mixture(Result):
         counts : Counts
             The data.
         target : {"population", "unlabeled"}
-            Whose share: of all rows, or of the unlabeled ones (then it is the prior).
+            All rows, or only the unlabeled rows (then the prevalence is the prior).
 
         Returns
         -------
@@ -223,11 +228,11 @@ class Mixture(Result):
         return float(_prevalence(self.prior, self.purity, counts, target))
 
     def prevalence_standard_error(self, counts: SampleSizes[float]) -> float:
-        """Return the standard error of the prevalence of the population, prior and purity known.
+        """Return the standard error of the population's prevalence for known prior and purity.
 
-        In another sample, more or fewer rows would be labeled by chance, and with them the share
-        of positives differs: it is the mean, over all rows, of the chance to be positive, which is
-        purity, prior or 0 by the kind of row.
+        The number of labeled rows varies from sample to sample. The prevalence is the mean over
+        all rows of the probability of being positive: purity for labeled rows, prior for
+        unlabeled rows and 0 for known negatives.
 
         Parameters
         ----------
@@ -245,7 +250,7 @@ class Mixture(Result):
         >>> round(Mixture(0.0).prevalence_standard_error(counts), 4)    # √(0.1·0.9/1000)
         0.0095
         """
-        return float(_prevalence_error(self.prior, self.purity, counts))
+        return float(_prevalence_standard_error(self.prior, self.purity, counts))
 
     def label_frequency(self, counts: SampleSizes[float]) -> float:
         """Return the share of all positives that are labeled.
@@ -263,7 +268,7 @@ class Mixture(Result):
         return labeled / (labeled + self.prior * counts.n_unlabeled)
 
     def background_prior(self, counts: SampleSizes[float]) -> float:
-        """Return the share of positives among unlabeled and known negative rows together.
+        """Return the share of positives in the background: unlabeled rows and known negatives.
 
         Parameters
         ----------
@@ -279,29 +284,29 @@ class Mixture(Result):
 
 @dataclass(frozen=True, eq=False)
 class Mixtures:
-    """Many mixtures at once: one per resample, or the points of a grid.
+    """Arrays of mixtures: one per resample, or the points of a grid.
 
     Attributes
     ----------
     prior, purity : ndarray
-        Of the same shape; every prior is below its purity.
+        Arrays of equal shape; every prior is below its purity.
     """
 
     prior: Array
     purity: Array
 
     def prevalence(self, counts: SampleSizes[Any], target: Target = "population") -> Array:
-        """Return the share of positives in the target, for each of them."""
+        """Return the share of positives in the target for each mixture."""
         prevalence: Array = _prevalence(self.prior, self.purity, counts, target)
         return prevalence
 
     def prevalence_standard_error(self, counts: SampleSizes[Any]) -> Array:
-        """Return the standard error of the prevalence of the population, for each of them."""
-        error: Array = _prevalence_error(self.prior, self.purity, counts)
+        """Return the standard error of the population's prevalence for each mixture."""
+        error: Array = _prevalence_standard_error(self.prior, self.purity, counts)
         return error
 
     def background_prior(self, counts: SampleSizes[Any]) -> Array:
-        """Return the share of positives among unlabeled and known negative rows together."""
+        """Return the share of positives in the background for each mixture."""
         share: Array = _background_prior(self.prior, counts)
         return share
 
@@ -319,14 +324,14 @@ def _prevalence(prior: Any, purity: Any, counts: SampleSizes[Any], target: Targe
     return (purity * counts.n_labeled + prior * counts.n_unlabeled) / counts.n
 
 
-def _prevalence_error(prior: Any, purity: Any, counts: SampleSizes[Any]) -> Any:
+def _prevalence_standard_error(prior: Any, purity: Any, counts: SampleSizes[Any]) -> Any:
     mean = _prevalence(prior, purity, counts, "population")
-    chances = (purity, prior, 0.0)
-    squares = (
-        square * (chance - mean) ** 2
-        for square, chance in zip(counts.squared_weights, chances, strict=True)
+    probabilities = (purity, prior, 0.0)
+    variances = (
+        squared_weight * (probability - mean) ** 2
+        for squared_weight, probability in zip(counts.squared_weights, probabilities, strict=True)
     )
-    return np.sqrt(sum(squares)) / counts.n
+    return np.sqrt(sum(variances)) / counts.n
 
 
 def _background_prior(prior: Any, counts: SampleSizes[Any]) -> Any:
@@ -345,7 +350,7 @@ def _check_share(
     interval = ("(" if low_open else "[") + "0, 1" + (")" if high_open else "]")
     hint = percent_hint(number)
     if isinstance(number, str) and number == "estimate":
-        hint = f" To have it estimated, leave {name} out of evaluate(), or see pueval.priors."
+        hint = f" To estimate it, leave {name} out of evaluate(), or see pueval.priors."
     raise InputError(
         f"{name} must be a number in {interval}; got {value!r}. {_MEANING[name]}{hint}"
     )
@@ -362,13 +367,13 @@ _MEANING = {
 def _need_unlabeled(counts: SampleSizes[float], name: str) -> None:
     if not counts.n_unlabeled:
         raise InputError(
-            f"{name} was given, but there are no unlabeled rows that it could tell about. "
-            "Leave it out: where every row is known, nothing needs correcting."
+            f"{name} was given, but there are no unlabeled rows. Leave it out: if the class of "
+            "every row is known, there is nothing to correct."
         )
 
 
-def _tidy(prior: float) -> float:
-    """Take a rounding error below zero as zero."""
+def _snap_to_zero(prior: float) -> float:
+    """Return 0 for a prior that is negative only by rounding."""
     return 0.0 if -1e-12 < prior < 0 else prior
 
 

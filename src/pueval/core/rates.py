@@ -1,8 +1,8 @@
-"""Rates: the correction. True and false positive rates recovered from counts and a mixture.
+"""Rates: the correction, from counts and a mixture to true and false positive rates.
 
-Known negatives are pooled with the unlabeled rows into one *background* sample whose share of
-positives is prior·n_U / (n_U + n_N). With clean labels this counts known negatives exactly, as
-Claesen et al. (2015) do; with noisy labels it takes them as a random draw from the negatives.
+Unlabeled rows and known negatives are pooled into one *background* sample, whose share of positives
+is prior·n_U / (n_U + n_N). With clean labels this counts known negatives exactly, as Claesen et al.
+(2015) do. With noisy labels it treats them as a random sample of the negatives.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.steps import Steps
 
-# A prevalence drawn by chance is at least this far from 0 and 1.
+# Resampled prevalences are at least this far from 0 and 1.
 SMALLEST_PREVALENCE = 1e-9
 
 
@@ -27,16 +27,18 @@ SMALLEST_PREVALENCE = 1e-9
 class Rates:
     """Corrected rates at a series of thresholds; not clipped, so noise stays visible.
 
+    Arrays may have one line per resample.
+
     Attributes
     ----------
     threshold : ndarray
-        Predicted positive means a score at or above it.
+        Scores at or above the threshold are predicted positive.
     tpr, fpr : ndarray
-        True and false positive rate.
+        True and false positive rates.
     predicted : ndarray
         Share of the target that is predicted positive.
     prevalence : float or ndarray
-        Share of positives in the target; an array where every line has a mixture of its own.
+        Share of positives in the target; an array if each line has its own mixture.
     size : int or float
         Number of rows in the target.
     """
@@ -50,12 +52,11 @@ class Rates:
 
 
 class Shares(NamedTuple):
-    """Shares of the rows of each kind at or above some thresholds.
+    """Shares of each kind of rows at or above some thresholds.
 
-    ``positive`` is the share of the positives, where labeled rows with known propensities
-    tell it; None where the labeled rows are a random draw of them.
-    ``prevalence_shift`` says by how many standard errors the prevalence of the population differs
-    in each line, where it does.
+    ``positive`` is the share of the positives, estimated from labeled rows with known
+    propensities; None if labeling is random. ``prevalence_shift`` is the deviation of the
+    population's prevalence in each resample, in standard errors; None if it does not vary.
     """
 
     labeled: Array
@@ -68,8 +69,8 @@ class Shares(NamedTuple):
     def of(cls, counts: Counts, steps: Steps) -> Shares:
         """Return the shares at or above the thresholds of ``steps``."""
 
-        def share(reached: Array, total: float) -> Array:
-            return reached / total if total else np.zeros(reached.shape)
+        def share(above: Array, total: float) -> Array:
+            return above / total if total else np.zeros(above.shape)
 
         return cls(
             share(steps.labeled, counts.n_labeled),
@@ -98,14 +99,12 @@ def correct_pair(
     mixture: Mixture | Mixtures,
     background_prior: float | Array,
 ) -> tuple[Array, Array]:
-    """Unmix two shares: one of labeled, one of background rows, at or above a threshold.
+    """Unmix the shares of labeled and of background rows at or above a threshold.
 
-    Solves, for the rates of positives and of negatives,
+    Solve equations 1 and 2 of Jain et al. (2017) for the true and false positive rates:
 
     - labeled = purity·tpr + (1 − purity)·fpr
     - background = background_prior·tpr + (1 − background_prior)·fpr
-
-    which are equations 1 and 2 of Jain et al. (2017).
     """
     contrast = mixture.purity - background_prior
     if np.all(mixture.purity == 1):
@@ -120,8 +119,8 @@ def correct_pair(
 def correct_area(area: Any, mixture: Mixture | Mixtures, background_prior: float | Array) -> Any:
     """Unmix the area under the ROC curve of labeled against background rows.
 
-    area = (1 − contrast)/2 + contrast·AUC, with contrast = purity − background_prior: equation 4
-    of Jain et al. (2017).
+    Solve area = (1 − contrast)/2 + contrast·AUC, with contrast = purity − background_prior, for
+    the AUC (equation 4 of Jain et al., 2017).
     """
     contrast = mixture.purity - background_prior
     return (area - (1 - contrast) / 2) / contrast
@@ -137,11 +136,11 @@ def correct_steps(
     counts : Counts
         The data.
     steps : Steps
-        Cumulative counts from `Counts.steps`, `Counts.corners` or `Counts.at`.
+        Cumulative counts, for example from `Counts.steps` or `Counts.at`.
     mixture : Mixture or Mixtures
         Prior and purity.
     target : {"population", "unlabeled"}
-        Whose performance is wanted.
+        Population to evaluate: all rows, or only the unlabeled rows.
 
     Returns
     -------
@@ -151,7 +150,7 @@ def correct_steps(
 
 
 def background_share(counts: SampleSizes[Any], shares: Shares) -> Array:
-    """Return the share of unlabeled and known negative rows together."""
+    """Return the share of the background, unlabeled rows and known negatives pooled."""
     if not np.any(counts.n_negative):
         return shares.unlabeled
     pooled = counts.n_unlabeled * shares.unlabeled + counts.n_negative * shares.negative
@@ -173,42 +172,42 @@ def correct_shares(
     """
     check_target(target)
     n_unlabeled, n_negative = counts.n_unlabeled, counts.n_negative
-    others = background_share(counts, shares)
+    background = background_share(counts, shares)
     prevalence = mixture.prevalence(counts, target)
     if target == "population":
         size = counts.n
-        predicted = counts.n_labeled * shares.labeled + (size - counts.n_labeled) * others
+        predicted = counts.n_labeled * shares.labeled + (size - counts.n_labeled) * background
         predicted = predicted / size
     elif not np.all(n_unlabeled):
         raise InputError(
-            "target='unlabeled' asks for the performance among unlabeled rows, and there are "
-            "none. Use target='population'."
+            "target='unlabeled' needs unlabeled rows, but there are none. Use target='population'."
         )
     else:
         size, predicted = n_unlabeled, shares.unlabeled
     if shares.positive is not None:
-        # All rows together are the background: positives left in it are no random draw of them.
+        # The unlabeled positives are not a random sample of the positives. So the background here
+        # is all rows together.
         tpr, fpr = correct_pair(shares.positive, predicted, mixture, prevalence)
         return Rates(threshold, tpr, fpr, predicted, prevalence, size)
-    tpr, fpr = correct_pair(shares.labeled, others, mixture, mixture.background_prior(counts))
+    tpr, fpr = correct_pair(shares.labeled, background, mixture, mixture.background_prior(counts))
     if target == "unlabeled" and np.any(n_negative):
-        # The rates used the known negatives too; the share must agree with the rates.
+        # The rates also use the known negatives; ``predicted`` must agree with them.
         predicted = prevalence * tpr + (1 - prevalence) * fpr
-    found = Rates(threshold, tpr, fpr, predicted, prevalence, size)
+    rates = Rates(threshold, tpr, fpr, predicted, prevalence, size)
     if shares.prevalence_shift is None or target != "population":
-        return found
-    moved = prevalence + shares.prevalence_shift * mixture.prevalence_standard_error(counts)
-    return replace_prevalence(found, np.clip(moved, SMALLEST_PREVALENCE, 1 - SMALLEST_PREVALENCE))
+        return rates
+    shifted = prevalence + shares.prevalence_shift * mixture.prevalence_standard_error(counts)
+    return replace_prevalence(rates, np.clip(shifted, SMALLEST_PREVALENCE, 1 - SMALLEST_PREVALENCE))
 
 
 def replace_prevalence(rates: Rates, prevalence: float | Array) -> Rates:
-    """Return the same rates where positives are more or fewer of the target."""
+    """Return the same rates for a target with another prevalence."""
     predicted = prevalence * rates.tpr + (1 - prevalence) * rates.fpr
     return replace(rates, prevalence=prevalence, predicted=predicted)
 
 
 def naive_rates(counts: Counts, steps: Steps) -> Rates:
-    """Return the rates that come from counting unlabeled rows as negative."""
+    """Return the rates with unlabeled rows counted as negatives."""
     return _naive_rates(counts, steps.threshold, Shares.of(counts, steps))
 
 
@@ -216,12 +215,12 @@ def corrected_and_naive_rates(
     counts: Counts, steps: Steps, mixture: Mixture, target: Target
 ) -> tuple[Rates, Rates]:
     """Return corrected and naive rates."""
-    there = Shares.of(counts, steps)
-    corrected = correct_shares(counts, steps.threshold, there, mixture, target)
-    if mixture == NAIVE and target == "population" and there.positive is None:
+    shares = Shares.of(counts, steps)
+    corrected = correct_shares(counts, steps.threshold, shares, mixture, target)
+    if mixture == NAIVE and target == "population" and shares.positive is None:
         return corrected, corrected
-    return corrected, _naive_rates(counts, steps.threshold, there)
+    return corrected, _naive_rates(counts, steps.threshold, shares)
 
 
-def _naive_rates(counts: Counts, threshold: Array, there: Shares) -> Rates:
-    return correct_shares(counts, threshold, there._replace(positive=None), NAIVE, "population")
+def _naive_rates(counts: Counts, threshold: Array, shares: Shares) -> Rates:
+    return correct_shares(counts, threshold, shares._replace(positive=None), NAIVE, "population")

@@ -1,4 +1,4 @@
-"""The line through corrected rates, from corner to corner, and the legal ROC curve it becomes."""
+"""The line through corrected rates, and the monotone ROC curve made from it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pueval.core.monotone import lower_envelope
 from pueval.core.rates import Rates
 from pueval.samples.steps import Steps
 
-# Rounding may put a rate this far outside [0, 1]; anything more is noise or a wrong assumption.
+# Rounding can move a rate this far outside [0, 1]; a larger excess is noise or a wrong assumption.
 ROUNDING = 1e-12
 
 
 class RocLine(NamedTuple):
-    """Corners in the order of their thresholds.
+    """Corners of the line in the order of their thresholds.
 
-    A corner that shares its score with rows of another kind is reached on a straight line, which
-    goes ``right`` and ``up`` so far; both are 0 for corners that are reached by a jump.
+    If labeled and other rows share the score of a corner, the line leads to it straight, ``right``
+    and ``up`` by these amounts. Both are 0 for corners that the line reaches by a jump.
     """
 
     x: Array
@@ -30,104 +30,107 @@ class RocLine(NamedTuple):
 
     @classmethod
     def of(cls, steps: Steps, rates: Rates) -> RocLine:
-        """Draw the line through some rates."""
+        """Connect rates by a line."""
         x, y = rates.fpr, rates.tpr
         right, up = np.zeros((2, x.size))
-        joint = np.flatnonzero(steps.tied)
-        joint = joint[(x[joint] > x[joint - 1]) & (y[joint] > y[joint - 1])]
-        right[joint], up[joint] = x[joint] - x[joint - 1], y[joint] - y[joint - 1]
+        tied = np.flatnonzero(steps.tied)
+        tied = tied[(x[tied] > x[tied - 1]) & (y[tied] > y[tied - 1])]
+        right[tied], up[tied] = x[tied] - x[tied - 1], y[tied] - y[tied - 1]
         return cls(x, y, rates.threshold, right, up)
 
     @property
     def inside(self) -> Array:
-        """Which corners lie in the unit square."""
-        return _in_unit(self.x) & _in_unit(self.y)
+        """Whether each corner lies in the unit square."""
+        return _is_within_unit(self.x) & _is_within_unit(self.y)
 
-    def part(self, rows: slice | Array) -> RocLine:
+    def take(self, rows: Array) -> RocLine:
         """Return some of the corners."""
         return RocLine(*(column[rows] for column in self))
 
-    def replaced(self, rows: slice, part: RocLine) -> RocLine:
-        """Put other corners in the place of some that follow each other."""
+    def replace_rows(self, rows: slice, replacement: RocLine) -> RocLine:
+        """Replace a run of corners by other corners."""
         return RocLine(
             *(
                 np.concatenate([old[: rows.start], new, old[rows.stop :]])
-                for old, new in zip(self, part, strict=True)
+                for old, new in zip(self, replacement, strict=True)
             )
         )
 
     def within_square(self) -> RocLine:
         """Return the part of the line that lies in the unit square.
 
-        Corners cut off at an edge have the threshold at which the line has crossed it.
+        New corners at an edge get the threshold at which the line crosses it.
         """
         inside = self.inside
         if inside.all():
             return self
         cut = np.flatnonzero(~(inside[1:] & inside[:-1]))
-        start, end = self.part(cut), self.part(cut + 1)
-        enter, leave = _cut(start.x, start.y, end.x, end.y)
-        entered, left = (enter < leave) & (enter > 0), (enter < leave) & (leave < 1)
+        start, end = self.take(cut), self.take(cut + 1)
+        enter, leave = _clip_segments(start.x, start.y, end.x, end.y)
+        enters, leaves = (enter < leave) & (enter > 0), (enter < leave) & (leave < 1)
 
-        def at_edge(which: Array, share: Array, *, reached: bool) -> RocLine:
-            first, last, share = start.part(which), end.part(which), share[which]
+        def at_edge(which: Array, share: Array, *, on_the_way_out: bool) -> RocLine:
+            first, last, share = start.take(which), end.take(which), share[which]
             x = first.x + share * (last.x - first.x)
             y = first.y + share * (last.y - first.y)
-            share = share * reached
+            share = share * on_the_way_out
             return RocLine(x, y, last.threshold, share * last.right, share * last.up)
 
-        found = (
-            self.part(inside),
-            at_edge(entered, enter, reached=False),
-            at_edge(left, leave, reached=True),
+        corners = (
+            self.take(inside),
+            at_edge(enters, enter, on_the_way_out=False),
+            at_edge(leaves, leave, on_the_way_out=True),
         )
         order = np.argsort(
-            np.concatenate([np.flatnonzero(inside), (cut + enter)[entered], (cut + leave)[left]]),
+            np.concatenate([np.flatnonzero(inside), (cut + enter)[enters], (cut + leave)[leaves]]),
             kind="stable",
         )
-        return RocLine(*(np.concatenate(columns)[order] for columns in zip(*found, strict=True)))
+        return RocLine(*(np.concatenate(columns)[order] for columns in zip(*corners, strict=True)))
 
-    def legal(self) -> tuple[Array, Array, Array]:
-        """Return false positive rate, true positive rate and threshold of a legal curve's points.
-
-        For a line within the square.
-        """
+    def monotone(self) -> tuple[Array, Array, Array]:
+        """Return fpr, tpr and threshold of a monotone curve, for a line within the unit square."""
         x, y, threshold, right, up = self
         x, y = np.clip(x, 0, 1), np.clip(y, 0, 1)
-        x[-1] = y[-1] = 1  # but for rounding
-        y, lowest, order = lower_envelope(y, x)
+        x[-1] = y[-1] = 1  # up to rounding
+        y, envelope, order = lower_envelope(y, x)
         if order is not None:
             x, threshold, right, up = (column[order] for column in (x, threshold, right, up))
-        # Before each corner is a foot, as high as the corner before: below it, or on its line.
-        foot = lowest
+        # The foot of a corner is the point as high as the previous corner from which the line
+        # rises to it: straight below the corner, or on the straight line that leads to it.
+        foot = envelope
         if right.any():
-            # Of corners that others undercut only lines are left, to where they are undercut.
-            kept = (lowest == x) | (x - lowest < right)
+            # Where the envelope passes left of a corner, only the line up to the envelope remains.
+            kept = (envelope == x) | (x - envelope < right)
             lean = np.divide(right, up, out=np.zeros(up.size), where=up > 0)
-            x, y, lowest, threshold, lean = (c[kept] for c in (x, y, lowest, threshold, lean))
-            y = y - np.divide(x - lowest, lean, out=np.zeros(x.size), where=lean > 0)
+            x, y, envelope, threshold, lean = (c[kept] for c in (x, y, envelope, threshold, lean))
+            y = y - np.divide(x - envelope, lean, out=np.zeros(x.size), where=lean > 0)
             y = np.maximum.accumulate(y)
-            foot = lowest.copy()
-            foot[1:] = np.maximum(lowest[1:] - lean[1:] * (y[1:] - y[:-1]), lowest[:-1])
+            foot = envelope.copy()
+            foot[1:] = np.maximum(envelope[1:] - lean[1:] * (y[1:] - y[:-1]), envelope[:-1])
         rises = y[1:] > y[:-1]
+        # Two candidate points per corner: its foot and the corner itself.
         kept = np.zeros((y.size, 2), dtype=bool)
         kept[0, 1] = True
-        kept[1:, 0] = rises & (foot[1:] > lowest[:-1] + ROUNDING)
-        kept[1:, 1] = rises | (lowest[1:] > lowest[:-1])
-        at = np.flatnonzero(kept)
-        x = lowest[at >> 1] if foot is lowest else np.stack([foot, lowest], axis=1).ravel()[at]
-        return x, y[(at - 1) >> 1], threshold[at >> 1]
+        kept[1:, 0] = rises & (foot[1:] > envelope[:-1] + ROUNDING)
+        kept[1:, 1] = rises | (envelope[1:] > envelope[:-1])
+        point = np.flatnonzero(kept)
+        corner = point >> 1
+        if foot is envelope:
+            x = envelope[corner]
+        else:
+            x = np.stack([foot, envelope], axis=1).ravel()[point]
+        return x, y[(point - 1) >> 1], threshold[corner]
 
 
-def _in_unit(values: Array) -> Array:
+def _is_within_unit(values: Array) -> Array:
     return (values > -ROUNDING) & (values < 1 + ROUNDING)
 
 
-def _cut(x0: Array, y0: Array, x1: Array, y1: Array) -> tuple[Array, Array]:
-    """Where segments enter and leave the unit square, as shares of their length."""
+def _clip_segments(x0: Array, y0: Array, x1: Array, y1: Array) -> tuple[Array, Array]:
+    """Return where segments enter and leave the unit square, as shares of their length."""
     enter, leave = np.zeros(x0.size), np.ones(x0.size)
     for start, end in ((x0, x1), (1 - x0, 1 - x1), (y0, y1), (1 - y0, 1 - y1)):
-        # The square is where all four of these distances are at least zero.
+        # A point is in the square if its distances from all four edges are at least zero.
         at_zero = np.divide(start, start - end, out=np.zeros(x0.size), where=start != end)
         enter = np.where(end > start, np.maximum(enter, at_zero), enter)
         leave = np.where(end < start, np.minimum(leave, at_zero), leave)

@@ -346,9 +346,8 @@ class Evaluation(Mapping[str, Estimate]):
         """
         if naive:
             return recover_roc_from_corners(self.counts, self._corners, NAIVE)
-        known = self._rates[0]
         return recover_roc_from_corners(
-            self.counts, self._corners, self.mixture, self.target, known=known
+            self.counts, self._corners, self.mixture, self.target, rates=self._rates[0]
         )
 
     def pr(self, *, naive: bool = False) -> PrecisionRecallCurve:
