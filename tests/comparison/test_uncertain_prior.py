@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from pueval import AssumptionWarning, compare, evaluate
 from pueval.priors import PriorEstimate
-from pueval.uncertainty.prior_profile import PLACES, Gap, carried_limits, carried_score, complete
+from pueval.uncertainty.prior_profile import POSITIONS, EstimateVector, PriorProfile
 from tests.comparison.row_bootstrap import bootstrap_comparison
 
 REACH = float(ndtri(0.975))
@@ -51,15 +51,15 @@ class TestProfile:
     @staticmethod
     def ways(rng, count, size=4):
         return [
-            [Gap(rng.normal(size=size), 0.2 + rng.random(size)) for _ in PLACES]
+            [EstimateVector(rng.normal(size=size), 0.2 + rng.random(size)) for _ in POSITIONS]
             for _ in range(count)
         ]
 
     @staticmethod
     def along(q, now, way, k):
         """Values on one way, linear between places, and beyond the last ones."""
-        at = np.insert(np.array(PLACES), len(PLACES) // 2, 0.0)
-        known = np.insert([there[k] for there in way], len(PLACES) // 2, now[k], axis=0)
+        at = np.insert(np.array(POSITIONS), len(POSITIONS) // 2, 0.0)
+        known = np.insert([there[k] for there in way], len(POSITIONS) // 2, now[k], axis=0)
         found = []
         for j in range(known.shape[1]):
             inside = np.interp(q, at, known[:, j])
@@ -70,7 +70,7 @@ class TestProfile:
 
     def test_limits(self):
         rng = np.random.default_rng(0)
-        now = Gap(rng.normal(size=4), 0.3 + rng.random(4))
+        now = EstimateVector(rng.normal(size=4), 0.3 + rng.random(4))
         for count in (1, 2):
             ways = self.ways(rng, count)
             line = np.linspace(-1, 1, 401)
@@ -86,31 +86,31 @@ class TestProfile:
                 )
                 away = REACH * np.maximum(error, 0) * np.sqrt(1 - square)
                 low, high = np.minimum(low, value - away), np.maximum(high, value + away)
-            found = carried_limits(now, ways, REACH)
+            found = PriorProfile(now, ways).interval(REACH)
             assert found == pytest.approx(np.stack([low, high]), abs=0.01)
 
     def test_score(self):
         rng = np.random.default_rng(1)
-        now = Gap(rng.normal(size=50) * 3, 0.3 + rng.random(50))
+        now = EstimateVector(rng.normal(size=50) * 3, 0.3 + rng.random(50))
         [way] = self.ways(rng, 1, 50)
         q = np.linspace(-3, 3, 60_001)
-        z = Gap(now.value / now.error, now.error)
-        ratios = [Gap(there.value / there.error, there.error) for there in way]
+        z = EstimateVector(now.value / now.error, now.error)
+        ratios = [EstimateVector(there.value / there.error, there.error) for there in way]
         there = self.along(q, z, ratios, 0)
         least = np.sqrt((there**2 + (REACH * q[:, None]) ** 2).min(axis=0))
-        assert np.abs(carried_score(now, [way], REACH)) == pytest.approx(least, abs=1e-3)
+        assert np.abs(PriorProfile(now, [way]).z_score(REACH)) == pytest.approx(least, abs=1e-3)
 
     def test_nothing_uncertain(self):
-        now = Gap(np.array([0.3, -0.1]), np.array([0.1, 0.2]))
-        assert carried_score(now, [], REACH) == pytest.approx([3, -0.5])
-        assert carried_limits(now, [], 2.0) == pytest.approx(
+        now = EstimateVector(np.array([0.3, -0.1]), np.array([0.1, 0.2]))
+        assert PriorProfile(now, []).z_score(REACH) == pytest.approx([3, -0.5])
+        assert PriorProfile(now, []).interval(2.0) == pytest.approx(
             np.array([[0.1, -0.5], [0.5, 0.3]])
         )  # fmt: skip
 
     def test_what_is_undefined_there(self):
-        now = Gap(np.array([0.3]), np.array([0.1]))
-        gone = Gap(np.array([np.nan]), np.array([np.nan]))
-        assert complete(now, [[gone] * len(PLACES)]) == [[now] * len(PLACES)]
+        now = EstimateVector(np.array([0.3]), np.array([0.1]))
+        gone = EstimateVector(np.array([np.nan]), np.array([np.nan]))
+        assert PriorProfile.of(now, [[gone] * len(POSITIONS)]).paths == [[now] * len(POSITIONS)]
 
 
 def test_the_order_of_areas_does_not_depend_on_the_prior():

@@ -188,7 +188,7 @@ def test_an_estimated_prior_may_be_at_its_limits(rng):
     for kind in ("pointwise", "simultaneous"):
         band = ev.roc_band(kind)
         for prior in ev.prior_estimate.prior_interval:
-            steps = ev.counts.at(ev._resamples.cells.threshold)
+            steps = ev.counts.at(ev._resamples.draws.threshold)
             there = correct_steps(ev.counts, steps, Mixture(prior), ev.target)
             fpr, tpr = (np.maximum.accumulate(np.clip(x, 0, 1)) for x in (there.fpr, there.tpr))
             curve = np.interp(band.x, fpr, tpr)

@@ -15,16 +15,7 @@ from pueval.comparison.paired_estimates import PairedEstimates
 from pueval.core.confidence import normal_quantile
 from pueval.errors import InputError
 from pueval.uncertainty.holm import holm
-from pueval.uncertainty.prior_profile import (
-    ORIGIN,
-    PLACES,
-    Gap,
-    Ways,
-    carried_error,
-    carried_limits,
-    carried_score,
-    complete,
-)
+from pueval.uncertainty.prior_profile import EstimateVector, PriorProfile, shift_along_path
 
 # Draws of the joint normal distribution behind the probability of being the best.
 DRAWS = 32_768
@@ -73,19 +64,20 @@ def paired_differences(
     pairs = [*combinations(range(len(names)), 2)]
     first, second = np.array(pairs).T
     reach = 0.0 if level is None else normal_quantile(level)
-    now, ways = _gaps(estimates, first, second)
+    profile = _profile(estimates, first, second)
+    center = profile.center
     pvalue, limits = _judge(estimates, first, second, reach)
     for there in estimates.in_region:
         largest, others = _judge(there, first, second, reach)
-        turned = now.value * (there.value[first] - there.value[second]) < 0
+        turned = center.value * (there.value[first] - there.value[second]) < 0
         pvalue = np.where(turned, 1.0, np.fmax(pvalue, largest))
         limits = np.stack([np.fmin(limits[0], others[0]), np.fmax(limits[1], others[1])])
     # A difference without any error is no certainty: there is nothing to judge it by.
-    known = (now.error > ROUNDING) | (np.abs(now.value) <= ROUNDING)
+    known = (center.error > ROUNDING) | (np.abs(center.value) <= ROUNDING)
     nothing = np.full(limits.shape, np.nan)
     low, high = nothing if level is None else np.where(known, limits, np.nan)
-    error = carried_error(now, ways, reach)
-    columns = (now.value, low, high, error, pvalue, holm(pvalue))
+    error = profile.standard_error(reach)
+    columns = (center.value, low, high, error, pvalue, holm(pvalue))
     return [
         Difference(names[a], names[b], measure, *(float(column[k]) for column in columns))
         for k, (a, b) in enumerate(pairs)
@@ -98,23 +90,22 @@ def _judge(
     """Return p-values and limits of differences."""
     if math.isinf(estimates.largest_difference):
         return _judge_ratios(estimates, first, second, reach)
-    now, ways = _gaps(estimates, first, second)
+    profile = _profile(estimates, first, second)
     limits = np.clip(
-        carried_limits(now, ways, reach),
-        -estimates.largest_difference,
-        estimates.largest_difference,
+        profile.interval(reach), -estimates.largest_difference, estimates.largest_difference
     )
-    return _pvalues(now, ways, reach), limits
+    return _pvalues(profile, reach), limits
 
 
-def _gaps(estimates: PairedEstimates, first: Array, second: Array) -> tuple[Gap, Ways]:
-    """Return differences as estimated, and on the way to the limits of prior and purity."""
+def _profile(estimates: PairedEstimates, first: Array, second: Array) -> PriorProfile:
+    """Return differences as estimated, and along the paths of prior and purity."""
 
-    def gap(one: PairedEstimates) -> Gap:
-        return Gap(one.value[first] - one.value[second], _error(one.covariance, first, second))
+    def differences(estimates: PairedEstimates) -> EstimateVector:
+        error = _error(estimates.covariance, first, second)
+        return EstimateVector(estimates.value[first] - estimates.value[second], error)
 
-    now = gap(estimates)
-    return now, complete(now, [[gap(there) for there in way] for way in estimates.along_intervals])
+    paths = [[differences(at) for at in path] for path in estimates.along_intervals]
+    return PriorProfile.of(differences(estimates), paths)
 
 
 def _judge_ratios(
@@ -131,7 +122,7 @@ def _judge_ratios(
         others = [
             [_quotient(there, first, second) for there in way] for way in estimates.along_intervals
         ]
-        ways = complete(now, [[quotient for quotient, *_ in way] for way in others])
+        profile = PriorProfile.of(now, [[quotient for quotient, *_ in way] for way in others])
         variance = np.diag(covariance)
         together = variance[first] + variance[second] + 2 * covariance[first, second]
         spread = reach * np.sqrt(np.maximum(together, 0)) / 2
@@ -140,19 +131,22 @@ def _judge_ratios(
             swing = np.fmax.reduce([np.abs(np.log(there / mean)) for _, there, _ in way])
             spread = np.hypot(spread, np.where(np.isnan(swing), 0.0, swing))
         value = estimates.value[first] - estimates.value[second]
-        limits = 2 * mean * np.sinh(carried_limits(now, ways, reach) / 2)
+        limits = 2 * mean * np.sinh(profile.interval(reach) / 2)
         # Of limits on the value's side of 0, the logarithms move with that of m.
         away = np.hypot(np.log(limits / value), spread)
         same = value * np.exp(np.where(np.abs(limits) < np.abs(value), -away, away))
         limits = np.where(limits * value > 0, same, limits)
-    return _pvalues(now, ways, reach), limits
+    return _pvalues(profile, reach), limits
 
 
-def _quotient(estimates: PairedEstimates, first: Array, second: Array) -> tuple[Gap, Array, Array]:
+def _quotient(
+    estimates: PairedEstimates, first: Array, second: Array
+) -> tuple[EstimateVector, Array, Array]:
     """Return the logarithm of quotients of ratios, their geometric mean, and the covariance."""
     ratio = np.where(estimates.value > 0, estimates.value, np.nan)
     covariance = estimates.covariance / np.outer(ratio, ratio)
-    quotient = Gap(np.log(ratio[first] / ratio[second]), _error(covariance, first, second))
+    log_quotient = np.log(ratio[first] / ratio[second])
+    quotient = EstimateVector(log_quotient, _error(covariance, first, second))
     return quotient, np.sqrt(ratio[first] * ratio[second]), covariance
 
 
@@ -165,11 +159,12 @@ def _error(covariance: Array, first: Array, second: Array) -> Array:
     return np.where(error <= 1e-7 * scale, 0.0, error)
 
 
-def _pvalues(now: Gap, ways: Ways, reach: float) -> Array:
+def _pvalues(profile: PriorProfile, reach: float) -> Array:
     """Two-sided p-values; 1 for equal models, NaN where a difference has no error to judge it."""
-    nothing = now.error <= ROUNDING
-    found: Array = 2 * scipy.special.ndtr(-np.abs(carried_score(now, ways, reach)))
-    return np.where(nothing, np.where(np.abs(now.value) <= ROUNDING, 1.0, np.nan), found)
+    value, error = profile.center
+    pvalue: Array = 2 * scipy.special.ndtr(-np.abs(profile.z_score(reach)))
+    without_error = np.where(np.abs(value) <= ROUNDING, 1.0, np.nan)
+    return np.where(error <= ROUNDING, without_error, pvalue)
 
 
 def best_probability(
@@ -199,19 +194,17 @@ def best_probability(
 
 def _chances_of_two(estimates: PairedEstimates, known: Array, reach: float) -> Array:
     first, second = known[:1], known[1:]
-    gap, ways = _gaps(estimates, first, second)
+    profile = _profile(estimates, first, second)
     if math.isinf(estimates.largest_difference) and np.all(estimates.value[known] > 0):
         # As the p-value: by the logarithm of the quotient, which is nearly normal.
-        gap = _quotient(estimates, first, second)[0]
-        quotients = [
-            [_quotient(there, first, second)[0] for there in way]
-            for way in estimates.along_intervals
+        paths = [
+            [_quotient(at, first, second)[0] for at in path] for path in estimates.along_intervals
         ]
-        ways = complete(gap, quotients)
+        profile = PriorProfile.of(_quotient(estimates, first, second)[0], paths)
     sign = 1.0 if estimates.greater_is_better else -1.0
-    value, error = sign * float(gap.value[0]), float(gap.error[0])
+    value, error = sign * float(profile.center.value[0]), float(profile.center.error[0])
     if error > ROUNDING:
-        chance = float(scipy.special.ndtr(sign * carried_score(gap, ways, reach)[0]))
+        chance = float(scipy.special.ndtr(sign * profile.z_score(reach)[0]))
     else:
         chance = 0.5 if abs(value) <= ROUNDING else float(value > 0)
     return np.array([chance, 1 - chance])
@@ -226,31 +219,10 @@ def _chances_by_drawing(estimates: PairedEstimates, known: Array, reach: float, 
     drawn = rng.standard_normal((DRAWS, mean.size)) @ root.T + mean
     for way in estimates.along_intervals:
         # What an uncertain prior does to all models at once.
-        drawn += _moved_along(way, known, mean, rng.standard_normal(DRAWS) / reach)
+        path = [at.value[known] for at in way]
+        drawn += shift_along_path(mean, path, rng.standard_normal(DRAWS) / reach)
     tolerance = max(ROUNDING, 1e-7 * math.sqrt(max(size[-1], 0.0)))
     drawn *= sign
     best = drawn >= drawn.max(axis=1, keepdims=True) - tolerance
     share: Array = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
     return share
-
-
-def _moved_along(way: Sequence[PairedEstimates], known: Array, mean: Array, place: Array) -> Array:
-    """Return how far values move if a share is at some places on the way to its limits.
-
-    Beyond the limits they move on as they did last; where a value is undefined, none moves further.
-    """
-    places = np.insert(np.array(PLACES), ORIGIN, 0.0)
-    values = np.insert([there.value[known] for there in way], ORIGIN, mean, axis=0)
-    defined = np.isfinite(values).all(axis=1)
-    places, values = places[defined], values[defined]
-    if places.size < 2:
-        return np.zeros((place.size, mean.size))
-    if not defined.all():
-        place = np.clip(place, places[0], places[-1])
-    moved = np.array([np.interp(place, places, column) for column in values.T]).T
-    for end, last in ((0, 1), (-1, -2)):
-        beyond = place - places[end]
-        beyond = np.where(beyond * places[end] > 0, beyond, 0.0)
-        slope = (values[end] - values[last]) / (places[end] - places[last])
-        moved += np.outer(beyond, slope)
-    return moved - mean

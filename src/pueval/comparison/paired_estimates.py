@@ -32,7 +32,7 @@ class PairedEstimates:
         Whether a good model has a high value.
     along_intervals : tuple of tuple of PairedEstimates
         The estimates for other priors, and for other purities, from the lower to the upper end of
-        their confidence intervals (at `pueval.uncertainty.prior_profile.PLACES`), if prior and
+        their confidence intervals (at `pueval.uncertainty.prior_profile.POSITIONS`), if prior and
         purity were estimated.
     in_region : tuple of PairedEstimates
         The estimates for other priors and purities within the intervals given for them.

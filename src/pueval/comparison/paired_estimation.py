@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pueval._typing import Array, Range, Target
+from pueval._typing import Array, Target
 from pueval.comparison.area_covariances import (
     InfluenceByScore,
     area_covariances,
@@ -19,7 +19,7 @@ from pueval.comparison.paired_shares import PairedShares, shares_at
 from pueval.core.average_precision import average_precision, average_precision_slope
 from pueval.core.curves import direct_auc, naive_auc
 from pueval.core.measures import AREAS, MEASURES
-from pueval.core.mixture import Mixture, cap_prior
+from pueval.core.mixture import Mixture
 from pueval.evaluation.assumptions import Assumptions
 from pueval.evaluation.estimates import BEST_MEASURES, best_value
 from pueval.evaluation.evaluate import ModelRates, build_evaluation, rate_thresholds
@@ -28,9 +28,10 @@ from pueval.evaluation.evaluation_resamples import resample_evaluation
 from pueval.samples.threads import map_in_threads
 from pueval.thresholds.threshold_choice import neighbors
 from pueval.uncertainty.intervals import IntervalOptions
-from pueval.uncertainty.prior_profile import PLACES
-from pueval.uncertainty.prior_region import NODES, Region
-from pueval.uncertainty.resampling import resample
+from pueval.uncertainty.prior_profile import POSITIONS, path_between
+from pueval.uncertainty.prior_region import NODES
+from pueval.uncertainty.resampling import resample_counts
+from pueval.uncertainty.uncertain_prior import UncertainPrior
 
 # Points of a given interval of priors, or of purities, at which models are compared.
 NODES_OF_LINE = 9
@@ -177,26 +178,17 @@ class PairedEstimation:
         """
         if self.options is None:
             return ()
-        mixture, estimate = self.mixture, self.assumptions.estimate
-        if estimate is not None:
-            from pueval.priors._one_step_bootstrap import limits
-
-            region = limits(estimate, self.options.level)
-        elif self.assumptions.prior_follows_from is not None and self.assumptions.region is None:
-            margin = self.options.reach * self.assumptions.prior_error(self.rows.counts[0])
-            low = max(mixture.prior - margin, 0.0)
-            high = cap_prior(mixture.prior + margin, mixture.purity)
-            region = Region((low, high), (mixture.purity, mixture.purity))
-        else:
+        region = self.assumptions.mixture_region(self.rows.counts[0], self.options)
+        if region is None or self.assumptions.region is not None:
             return ()
+        mixture = self.mixture
         priors = [
-            Mixture(prior, mixture.purity) for prior in _points_along(mixture.prior, region.prior)
+            Mixture(prior, mixture.purity) for prior in path_between(mixture.prior, region.prior)
         ]
         purities = [
-            Mixture(mixture.prior, purity)
-            for purity in _points_along(mixture.purity, region.purity)
+            Mixture(mixture.prior, purity) for purity in path_between(mixture.purity, region.purity)
         ]
-        options = [self.options if abs(place) == 1 else None for place in PLACES]
+        options = [self.options if abs(q) == 1 else None for q in POSITIONS]
         return tuple(
             tuple(self._estimate_for(models, *each) for each in zip(points, options, strict=True))
             for points in (priors, purities)
@@ -207,11 +199,10 @@ class PairedEstimation:
         """Estimate on a grid over the intervals given for prior and purity."""
         if self.options is None or self.assumptions.region is None:
             return ()
-        region = self.assumptions.limits(self.rows.counts[0], self.options.reach)
+        region = self.assumptions.mixture_region(self.rows.counts[0], self.options)
         assert region is not None  # noqa: S101 - for the type checker
-        line = region.prior[0] == region.prior[1] or region.purity[0] == region.purity[1]
-        grid = region.grid(NODES_OF_LINE if line else NODES)
-        return tuple(self._estimate_for(models, grid[k], self.options) for k in range(len(grid)))
+        grid = region.grid(NODES_OF_LINE if region.has_one_uncertain_share else NODES)
+        return tuple(self._estimate_for(models, mixture, self.options) for mixture in grid)
 
     def _estimate_for(
         self, models: list[Model], mixture: Mixture, options: IntervalOptions | None
@@ -234,14 +225,14 @@ class PairedEstimation:
         if model.threshold_chosen:
             threshold, names = neighbors(rates.counts, rates.threshold), AREAS
         if self.assumptions == Assumptions(self.mixture):
-            resamples = resample(
+            resamples = resample_counts(
                 rates.counts,
                 rates.corners,
-                self.mixture,
+                UncertainPrior(self.mixture),
                 self.target,
                 threshold=threshold,
                 options=self.options,
-                errors={name: estimates.standard_error(name, k) for name in names},
+                standard_errors={name: estimates.standard_error(name, k) for name in names},
                 prevalence_varies=self.prevalence_varies,
             )
         else:
@@ -256,10 +247,3 @@ class PairedEstimation:
         return build_evaluation(
             rates, self.options, resamples, threshold_chosen=model.threshold_chosen
         )
-
-
-def _points_along(center: float, interval: Range) -> list[float]:
-    """Return the points of an interval at `PLACES`; none if the interval is a single point."""
-    if interval[0] == interval[1]:
-        return []
-    return [center + abs(place) * (interval[int(place > 0)] - center) for place in PLACES]

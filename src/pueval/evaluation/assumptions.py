@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any, cast
 
 from pueval._typing import Range, Target
-from pueval.core.mixture import Mixture, PriorSource, cap_prior
+from pueval.core.mixture import Mixture, PriorSource
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.uncertainty.prior_region import Region
+from pueval.uncertainty.intervals import IntervalOptions
+from pueval.uncertainty.prior_region import Region, confidence_region
 
 if TYPE_CHECKING:
     from pueval.priors import PriorEstimate
@@ -63,19 +65,21 @@ class Assumptions:
         standard_error = (self.mixture if mixture is None else mixture).prior_standard_error
         return standard_error(counts, self.prior_follows_from, self.target)
 
-    def limits(self, counts: Counts, reach: float) -> Region | None:
-        """Return the region, if there is one, and as much more as the number of labels may err.
+    def mixture_region(self, counts: Counts, options: IntervalOptions) -> Region | None:
+        """Return the region of prior and purity, given or at a confidence level.
 
-        ``reach`` is how many standard errors that is.
+        It is that of the estimate, or the given region. A prior that follows from the number of
+        labeled rows, which varies from sample to sample, has its sampling error added. None if
+        prior and purity are known exactly.
         """
-        region = self.region
-        if region is None or self.prior_follows_from is None:
-            return region
-        low, high = (
-            prior + sign * reach * self.prior_error(counts, Mixture(prior, self.mixture.purity))
-            for prior, sign in zip(region.prior, (-1, 1), strict=True)
-        )
-        return Region((max(low, 0.0), cap_prior(high, region.purity[0])), region.purity)
+        if self.estimate is not None:
+            return confidence_region(self.estimate, options.level)
+        if self.prior_follows_from is None or options.variance == "labeling":
+            return self.region
+        mixture = self.mixture
+        point = Region((mixture.prior, mixture.prior), (mixture.purity, mixture.purity))
+        prior_error = partial(self.prior_error, counts)
+        return (self.region or point).widened(prior_error, options.critical_value)
 
     def prevalence_varies(self, target: Target) -> bool:
         """Whether the prevalence of the target varies with how many rows happen to be labeled.

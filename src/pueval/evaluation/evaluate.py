@@ -312,8 +312,8 @@ def _areas(
     }
     intervals = dict.fromkeys(values, Interval())
     if drawn is not None:
-        intervals["roc_auc"] = drawn.auc(compared, auc)
-        intervals["average_precision"] = drawn.average_precision(precision_recall)
+        intervals["roc_auc"] = drawn.auc_interval(compared, auc)
+        intervals["average_precision"] = drawn.average_precision_interval(precision_recall)
     return {
         name: Estimate.of(value, plain, intervals[name]) for name, (value, plain) in values.items()
     }

@@ -215,7 +215,7 @@ class Evaluation(Mapping[str, Estimate]):
         )
         interval = Interval()
         if self._resamples is not None and not math.isnan(value):
-            interval = self._resamples.best(found, lambda m: self._best_for(found, m))
+            interval = self._resamples.best_interval(found, lambda m: self._best_for(found, m))
         return Best(
             found.name,
             threshold,

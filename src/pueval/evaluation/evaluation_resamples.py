@@ -1,13 +1,18 @@
-"""Drawing the rows of an evaluation again, and what is uncertain about its assumptions."""
+"""Resampled counts for an evaluation, with what its assumptions leave uncertain."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
 
 from pueval._typing import Array, Target
 from pueval.counts.counts import Counts
 from pueval.evaluation.assumptions import Assumptions
 from pueval.samples.steps import Steps
 from pueval.uncertainty.intervals import IntervalOptions
-from pueval.uncertainty.resampling import Resamples, resample
+from pueval.uncertainty.prior_draws import normal_priors, priors_from_positives
+from pueval.uncertainty.resampling import Resamples, resample_counts
+from pueval.uncertainty.uncertain_prior import UncertainPrior
 
 
 def resample_evaluation(
@@ -18,34 +23,49 @@ def resample_evaluation(
     threshold: float | Array,
     options: IntervalOptions,
 ) -> Resamples:
-    """Draw counts again, and what is uncertain about prior and purity with them."""
-    mixture, region = assumptions.mixture, assumptions.region
-    # If only labels are drawn again, there are always as many of them.
-    prior_follows_from = assumptions.prior_follows_from if options.variance == "sampling" else None
-    if prior_follows_from is not None and region is not None:
-        region, prior_follows_from = assumptions.limits(counts, options.reach), None
-    # Where labels are clean, labeled rows stand for all positives, and can be more or fewer.
-    stand_for = prior_follows_from is not None and mixture.purity == 1 and target == "population"
-    if stand_for:
-        counts = counts._with_constant_propensity(mixture.label_frequency(counts))
-    drawn = resample(
+    """Resample counts, and with them prior and purity as far as they are uncertain."""
+    sampling = options.variance == "sampling"
+    counts, prior = _uncertain_prior(counts, assumptions, target, options)
+    return resample_counts(
         counts,
         corners,
-        mixture,
+        prior,
         target,
         threshold=threshold,
         options=options,
-        region=region,
-        prevalence_varies=options.variance == "sampling" and assumptions.prevalence_varies(target),
+        prevalence_varies=sampling and assumptions.prevalence_varies(target),
     )
-    if assumptions.estimate is not None:
-        from pueval.priors._one_step_bootstrap import draw_mixtures, limits
 
-        mixtures = draw_mixtures(assumptions.estimate, counts, drawn.cells)
-        return drawn.with_uncertain(mixtures, limits(assumptions.estimate, options.level))
-    if assumptions.from_propensity or (stand_for and prior_follows_from == "label_frequency"):
-        return drawn.with_uncertain(drawn.represented_mixtures())
-    if prior_follows_from is not None and not stand_for:
-        # For a prevalence this makes it vary, too, so that limits are rather too wide.
-        return drawn.with_uncertain(drawn.varied_priors(assumptions.prior_error(counts)))
-    return drawn
+
+def _uncertain_prior(
+    counts: Counts,
+    assumptions: Assumptions,
+    target: Target,
+    options: IntervalOptions,
+) -> tuple[Counts, UncertainPrior]:
+    """Return what is known about the prior, and the counts to resample."""
+    exact = UncertainPrior(assumptions.mixture)
+    region = assumptions.mixture_region(counts, options)
+    if assumptions.estimate is not None:
+        from pueval.priors._one_step_bootstrap import draw_mixtures
+
+        draw = partial(draw_mixtures, assumptions.estimate, counts)
+        return counts, replace(exact, confidence_region=region, draw_mixtures=draw)
+    if assumptions.region is not None:
+        return counts, replace(exact, given_region=region)
+    if assumptions.from_propensity:
+        return counts, replace(exact, draw_mixtures=partial(priors_from_positives, counts))
+    source = assumptions.prior_follows_from
+    # Resampling the labels leaves their number as it is.
+    if source is None or options.variance == "labeling":
+        return counts, exact
+    if assumptions.mixture.purity == 1 and target == "population":
+        # Clean labels represent all positives, in a number that varies.
+        counts = counts._with_constant_propensity(assumptions.mixture.label_frequency(counts))
+        if source == "prevalence":
+            return counts, exact
+        return counts, replace(exact, draw_mixtures=partial(priors_from_positives, counts))
+    # A given prevalence then varies, too, which makes intervals slightly too wide.
+    error = assumptions.prior_error(counts)
+    draw = partial(normal_priors, assumptions.mixture, error, options.seed)
+    return counts, replace(exact, draw_mixtures=draw)

@@ -32,7 +32,7 @@ class FixedThresholdIntervals:
 
     def __call__(self, measure: Measure) -> Interval:
         """Return the limits of a measure."""
-        return self.resamples.at(measure, self.threshold)
+        return self.resamples.interval_at(measure, self.threshold)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,21 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy
 
 from pueval._typing import Array
-from pueval.core.confidence import normal_quantile
 from pueval.core.mixture import Mixture
 from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.evaluation.evaluation import Evaluation
-
-if TYPE_CHECKING:
-    from pueval.priors import PriorEstimate
+from pueval.uncertainty.prior_region import prior_standard_error
 
 GroupPrior = Literal["shared", "label_frequency", "each"] | Mapping[Any, float]
 WAYS = ("shared", "label_frequency", "each")
@@ -133,7 +130,7 @@ def group_priors(
                 f"the prior is not below the purity {mixture.purity:g}",
             )
         return GroupPriors(prior, notes, own, common)
-    estimated = _error(overall.prior_estimate)
+    estimated = prior_standard_error(overall.prior_estimate)
     # The number of all labeled rows is one by chance, if the prior follows from it.
     prior_follows_from = 0.0
     if way == "shared" or overall.assumptions.prior_follows_from == "label_frequency":
@@ -207,12 +204,4 @@ def _estimated(counts: Counts, purity: float) -> tuple[float, float]:
     )
 
     found = estimate_without_warning(counts, purity=purity)
-    return found.mixture().prior, _error(found)
-
-
-def _error(estimate: PriorEstimate | None) -> float:
-    """Return a standard error that has the limits of an estimate, were they even."""
-    if estimate is None or estimate.prior_interval is None:
-        return 0.0
-    low, high = estimate.prior_interval
-    return (high - low) / 2 / normal_quantile(estimate.level)
+    return found.mixture().prior, prior_standard_error(found)

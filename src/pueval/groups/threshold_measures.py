@@ -17,6 +17,7 @@ from pueval.core.rates import SMALLEST_PREVALENCE, Rates, Shares, correct_shares
 from pueval.core.sizes import GroupSizes, divide_or_zero
 from pueval.uncertainty.influence import rates_by_group
 from pueval.uncertainty.score_steps import ByKind
+from pueval.uncertainty.uncertain_prior import prior_changes
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,12 +92,17 @@ def threshold_measures(
         ends.append((prevalence, replace_prevalence(at_center, prevalence)))
     for name, change in _changes(ends, prevalence_error).items():
         changes[name].append(change)
+
+    def corrected_for(moved: Mixtures) -> dict[str, Array]:
+        rates = rates_by_group(reached, sizes, moved, target)
+        return {name: measure(rates) for name, measure in MEASURES.items()}
+
     return ThresholdMeasures(
         value,
         naive_value,
         {name: np.stack(parts) for name, parts in changes.items()},
         np.vstack([share_error, prevalence_error]),
-        _prior_changes(reached, sizes, mixtures, target, prior_error),
+        prior_changes(corrected_for, MEASURES, mixtures, prior_error),
     )
 
 
@@ -145,26 +151,3 @@ def _changes(ends: list[tuple[Array, Rates]], error: Array) -> dict[str, Array]:
         name: np.where(error > 0, (measure(above) - measure(below)) * scale, 0.0)
         for name, measure in MEASURES.items()
     }
-
-
-def _prior_changes(
-    reached: ByKind, sizes: GroupSizes, mixtures: Mixtures, target: Target, prior_error: Array
-) -> dict[str, Array]:
-    if not np.any(prior_error > 0):
-        return {name: np.zeros(sizes.n.size) for name in MEASURES}
-    ends = [
-        (moved.prior, rates_by_group(reached, sizes, moved, target))
-        for moved in shifted_priors(mixtures, prior_error)
-    ]
-    return _changes(ends, prior_error)
-
-
-def shifted_priors(mixtures: Mixtures, prior_error: Array) -> list[Mixtures]:
-    """Return the mixtures with priors that are one standard error higher, and lower."""
-    return [
-        Mixtures(
-            np.clip(mixtures.prior + sign * prior_error, 0, 0.999 * mixtures.purity),
-            mixtures.purity,
-        )
-        for sign in (1.0, -1.0)
-    ]

@@ -6,13 +6,13 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from pueval._typing import Array, Target
+from pueval._typing import Array
 from pueval.core.measures import AREAS, MEASURES
 from pueval.core.mixture import Mixtures
 from pueval.core.rates import correct_area
-from pueval.core.sizes import GroupSizes, divide_or_zero
+from pueval.core.sizes import GroupSizes
 from pueval.evaluation.evaluation import Evaluation
-from pueval.groups.threshold_measures import shifted_priors, threshold_measures
+from pueval.groups.threshold_measures import threshold_measures
 from pueval.uncertainty.influence import (
     AveragePrecisions,
     influence_variance,
@@ -21,6 +21,7 @@ from pueval.uncertainty.influence import (
     placements,
 )
 from pueval.uncertainty.score_steps import ByKind, ScoreSteps
+from pueval.uncertainty.uncertain_prior import prior_changes
 
 GROUP_MEASURES = (*AREAS, *MEASURES)
 
@@ -150,9 +151,14 @@ def estimate_groups(
     for name, changes in at_threshold.changes.items():
         estimates.error[name] = np.sqrt(np.sum(changes**2, axis=0))
     estimates.prior_change.update(at_threshold.prior_change)
-    estimates.prior_change.update(
-        _prior_changes_of_areas(steps, sizes, mixtures, target, prior_error, auc)
-    )
+
+    def areas_for(moved: Mixtures) -> dict[str, Array]:
+        return {
+            "roc_auc": _corrected_aucs(auc, moved, sizes),
+            "average_precision": AveragePrecisions(steps, sizes, moved, target).value,
+        }
+
+    estimates.prior_change.update(prior_changes(areas_for, AREAS, mixtures, prior_error))
     return estimates
 
 
@@ -187,26 +193,3 @@ def contrast(mixtures: Mixtures, sizes: GroupSizes) -> Array:
 def _corrected_aucs(naive: Array, mixtures: Mixtures, sizes: GroupSizes) -> Array:
     auc: Array = correct_area(naive, mixtures, mixtures.background_prior(sizes))
     return auc
-
-
-def _prior_changes_of_areas(
-    steps: ScoreSteps,
-    sizes: GroupSizes,
-    mixtures: Mixtures,
-    target: Target,
-    prior_error: Array,
-    naive_auc: Array,
-) -> dict[str, Array]:
-    """Return the change of both areas with one standard error of the prior."""
-    if not np.any(prior_error > 0):
-        return {name: np.zeros(prior_error.size) for name in AREAS}
-    high, low = shifted_priors(mixtures, prior_error)
-    scale = divide_or_zero(prior_error, high.prior - low.prior)
-    above, below = (
-        {
-            "roc_auc": _corrected_aucs(naive_auc, moved, sizes),
-            "average_precision": AveragePrecisions(steps, sizes, moved, target).value,
-        }
-        for moved in (high, low)
-    )
-    return {name: (above[name] - below[name]) * scale for name in AREAS}

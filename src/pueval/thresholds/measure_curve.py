@@ -1,4 +1,4 @@
-"""A measure at many thresholds: corrected with limits, and naive."""
+"""A measure at many thresholds: corrected, with confidence intervals, and naive."""
 
 from __future__ import annotations
 
@@ -11,32 +11,33 @@ from pueval._typing import Array
 from pueval.core.measures import Measure
 from pueval.core.rates import Rates
 from pueval.counts.counts import Counts
+from pueval.text.results import Result
 from pueval.uncertainty.intervals import Interval
 from pueval.uncertainty.resampling import Resamples
 
-# As many thresholds as a picture can show.
+# As many thresholds as a plot can show.
 POINTS = 1000
-# With a region of priors an interval takes a search; then limits are at every fourth cell only.
-SPARSE = 4
+# With a region of priors each interval needs a search, so only every fourth cell gets one.
+STRIDE_IN_REGION = 4
 
 
-@dataclass(frozen=True, eq=False)
-class MeasureCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasureCurve(Result):
     """A measure at many thresholds.
 
     Attributes
     ----------
     measure : str
-        Its name.
+        Name of the measure.
     threshold : ndarray
         Descending, from +inf, where nothing is predicted positive.
     value : ndarray
-        Corrected, clipped to the range of the measure; NaN where it is undefined.
+        Corrected values, clipped to the range of the measure; NaN where undefined.
     low, high : ndarray
-        Confidence limits at each threshold by itself; NaN at most thresholds, since they are
-        only known where rows were counted again.
+        Pointwise confidence intervals; NaN at most thresholds, because they are known only at the
+        thresholds between which rows were resampled.
     naive : ndarray
-        With unlabeled rows counted as negative.
+        Values with unlabeled rows counted as negative.
     """
 
     measure: str
@@ -46,34 +47,39 @@ class MeasureCurve:
     high: Array
     naive: Array
 
+    def _headline(self) -> str:
+        known = np.count_nonzero(np.isfinite(self.low))
+        intervals = f", confidence intervals at {known:,} of them" if known else ""
+        return f"{self.measure} at {self.threshold.size:,} thresholds{intervals}"
 
-def curve_thresholds(counts: Counts, resamples: Resamples | None, *also: float) -> Array:
-    """Choose thresholds for a curve: quantiles of the scores, and those that limits are known at.
+
+def curve_thresholds(counts: Counts, resamples: Resamples | None, *required: float) -> Array:
+    """Choose thresholds for a curve: quantiles of the scores, and those with intervals.
 
     Parameters
     ----------
     counts : Counts
         The data.
     resamples : Resamples or None
-        Counts drawn again, if there are any.
-    *also : float
-        Others that must be among them; NaN is left out.
+        Resampled counts, if there are any.
+    *required : float
+        Further thresholds to include; NaN is ignored.
 
     Returns
     -------
     ndarray
-        Descending: +inf, the highest score, and so on to the lowest.
+        Descending, from +inf and the highest score to the lowest.
     """
-    drawn = np.empty(0) if resamples is None else resamples.cells.threshold
+    drawn = np.empty(0) if resamples is None else resamples.draws.threshold
     highest = max(chunk.values[-1] for kind in counts._samples for chunk in kind.chunks)
-    more = [highest, *(one for one in also if not math.isnan(one))]
+    more = [highest, *(threshold for threshold in required if not math.isnan(threshold))]
     return np.unique(np.concatenate([counts._thinned(POINTS).score, drawn, more, [np.inf]]))[::-1]
 
 
 def measure_curve(
     measure: Measure, corrected: Rates, naive: Rates, resamples: Resamples | None
 ) -> MeasureCurve:
-    """Evaluate a measure at every threshold of some rates.
+    """Evaluate a measure at all thresholds of the given rates.
 
     Parameters
     ----------
@@ -82,31 +88,26 @@ def measure_curve(
     corrected, naive : Rates
         At the same thresholds.
     resamples : Resamples or None
-        Counts drawn again; without them there are no limits.
+        Resampled counts; without them there are no intervals.
 
     Returns
     -------
     MeasureCurve
     """
     values = measure(corrected)
-    known = np.empty(0)
+    intervals = [Interval()] * values.size
     if resamples is not None:
-        known = resamples.cells.threshold
-        if resamples.region is not None:
-            known = known[::SPARSE]
-    limits = [
-        resamples.at(measure, threshold)
-        if resamples is not None and here and not math.isnan(value)
-        else Interval()
-        for threshold, value, here in zip(
-            corrected.threshold, values, np.isin(corrected.threshold, known), strict=True
-        )
-    ]
+        drawn = resamples.draws.threshold
+        if resamples.prior.given_region is not None:
+            drawn = drawn[::STRIDE_IN_REGION]
+        has_interval = np.isin(corrected.threshold, drawn) & ~np.isnan(values)
+        for k in np.flatnonzero(has_interval):
+            intervals[k] = resamples.interval_at(measure, corrected.threshold[k])
     return MeasureCurve(
         measure.name,
         corrected.threshold,
         np.clip(values, measure.low, measure.high),
-        np.array([one.low for one in limits]),
-        np.array([one.high for one in limits]),
+        np.array([interval.low for interval in intervals]),
+        np.array([interval.high for interval in intervals]),
         measure(naive),
     )

@@ -1,8 +1,8 @@
-"""Choosing a threshold by what it has to achieve, and what it then really achieves.
+"""Choosing a threshold by a rule, and what the chosen threshold really achieves.
 
-A threshold chosen on the same rows that it is judged by looks better than it is. The choice is
-therefore repeated in every resample: how much better each resample's choice looks there than
-where the resample was drawn from shows how far the numbers seen are from those to expect.
+A threshold looks better than it is on the rows it was chosen on. So the choice is repeated in every
+resample. How much better a resample's choice looks there than in the data the resample was drawn
+from shows how optimistic the observed values are.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from pueval.core.rates import Rates, Shares, correct_shares, correct_steps
 from pueval.counts.counts import Counts
 from pueval.errors import UnreachableError
 from pueval.thresholds.rules import Rule, best_rule
-from pueval.uncertainty.intervals import Interval, spread
-from pueval.uncertainty.prior_region import extremes
+from pueval.uncertainty.intervals import Interval, bootstrap_standard_error
 from pueval.uncertainty.resampling import Resamples
+from pueval.uncertainty.uncertain_prior import add_in_quadrature
 
 # The measure whose best threshold is the default.
 DEFAULT_BEST = "matthews_corrcoef"
-# Thresholds beside the chosen one that resamples may choose: up to 6 standard errors of the number
-# of rows beyond it, a quarter of one apart.
+# Thresholds near the chosen one that resamples can choose: up to 6 standard errors of the number
+# of rows at or above it, in steps of a quarter.
 NEIGHBORS = np.arange(-24, 25) / 4
 
 
@@ -77,165 +77,181 @@ def choose(rule: Rule, rates: Rates, draw: Callable[[float], Resamples | None]) 
     resamples = draw(threshold)
     if resamples is None:
         return Choice(threshold)
-    again = _Again.of(rule, resamples, threshold)
-    return Choice(threshold, again.interval, again.reached)
+    repeated = RepeatedChoice.of(rule, resamples, threshold)
+    return Choice(threshold, repeated.interval, repeated.reached)
 
 
 @dataclass(frozen=True, eq=False)
-class _Again:
-    """The choice repeated in every resample.
+class RepeatedChoice:
+    """The choice of a threshold, repeated in every resample.
 
-    ``there`` are the shares of rows beyond each resample's own choice, ``expected`` those beyond
-    the same threshold in what the resamples are drawn from.
+    Attributes
+    ----------
+    resamples : Resamples
+        Resampled counts.
+    threshold : float
+        The threshold chosen on the data.
+    resampled : Shares
+        Shares of rows at or above the choice of each resample, in that resample.
+    expected : Shares
+        Shares at or above the same thresholds in the data that the resamples are drawn from.
+    reached : float
+        Share of the resamples in which some threshold satisfies the rule.
     """
 
     resamples: Resamples
     threshold: float
-    there: Shares
+    resampled: Shares
     expected: Shares
     reached: float
 
     @classmethod
-    def of(cls, rule: Rule, resamples: Resamples, threshold: float) -> _Again:
-        cells = resamples.cells
-        index = rule.pick(resamples.drawn)
+    def of(cls, rule: Rule, resamples: Resamples, threshold: float) -> RepeatedChoice:
+        """Follow a rule in every resample."""
+        draws = resamples.draws
+        index = rule.pick(resamples.resampled_rates)
         lines = np.flatnonzero(index >= 0)
         return cls(
             resamples,
             threshold,
-            _taken(cells.drawn, lines, index[lines]),
-            _taken(cells.expected, lines, index[lines]),
+            _take_shares(draws.resampled, lines, index[lines]),
+            _take_shares(draws.expected, lines, index[lines]),
             lines.size / resamples.options.n_resamples,
         )
 
-    def exact(self, measure: Measure, mixture: Mixture | Mixtures) -> Array:
+    def value(self, measure: Measure, mixture: Mixture | Mixtures) -> Array:
         """Return the value at the chosen threshold, not clipped."""
         counts = self.resamples.counts
-        return measure(
-            correct_steps(counts, counts.at(self.threshold), mixture, self.resamples.target)
-        )
+        steps = counts.at(self.threshold)
+        return measure(correct_steps(counts, steps, mixture, self.resamples.target))
 
     def interval(self, measure: Measure) -> Interval:
-        """Take off what the choice adds on average; spread as its error in the resamples does.
+        """Return the interval of a measure at the chosen threshold.
 
-        What is taken off is known only roughly, so the limits are as much wider.
+        The average optimism of the resamples is subtracted, and their error gives the standard
+        error. The optimism is known only roughly, so it is added to the standard error.
         """
-        resamples, region = self.resamples, self.resamples.region
-        if resamples.uncertain is not None:
-            return self._carried(measure, resamples.at(measure, self.threshold))
-        scenarios = [resamples.mixture]
-        if region is not None:
-            scenarios += [*region.nodes, *extremes(region, partial(self.exact, measure))]
-        found = Interval.union(self._known(measure, mixture) for mixture in scenarios)
-        if measure.is_ratio:
-            # Ratios may be 0 or infinite in some resamples, of which logarithms say nothing.
-            fixed = resamples.at(measure, self.threshold)
-            return fixed if math.isnan(found.low) else Interval.union([found.exponential(), fixed])
-        return found
+        resamples = self.resamples
+        if resamples.mixture_draws is not None:
+            return self._widen(measure, resamples.interval_at(measure, self.threshold))
+        scenarios = resamples.prior.scenarios(partial(self.value, measure), as_column=False)
+        interval = Interval.union(self._interval_for(measure, mixture) for mixture in scenarios)
+        if not measure.is_ratio:
+            return interval
+        # In some resamples a ratio can be 0 or infinite, where its logarithm is undefined.
+        fixed = resamples.interval_at(measure, self.threshold)
+        if math.isnan(interval.low):
+            return fixed
+        return Interval.union([interval.exponential(), fixed])
 
-    def _known(self, measure: Measure, mixture: Mixture) -> Interval:
-        """Return limits for a prior and purity that are known exactly; of a ratio's logarithm."""
-        value = float(measure.transform(self.exact(measure, mixture))[0])
-        excess, deviation = self._error(measure, mixture)
+    def _interval_for(self, measure: Measure, mixture: Mixture) -> Interval:
+        """Return the interval for an exact mixture; that of the logarithm of a ratio."""
+        value = float(measure.transform(self.value(measure, mixture))[0])
+        optimism, error = self._optimism_and_error(measure, mixture)
         ends = (-math.inf, math.inf) if measure.is_ratio else (measure.low, measure.high)
-        return self.resamples.options.interval(value - excess, math.hypot(deviation, excess), *ends)
+        return self.resamples.options.normal_interval(
+            value - optimism, math.hypot(error, optimism), *ends
+        )
 
-    def _carried(self, measure: Measure, fixed: Interval) -> Interval:
-        """Move and widen limits at a fixed threshold, which carry an uncertain prior and purity.
+    def _widen(self, measure: Measure, fixed: Interval) -> Interval:
+        """Shift and widen the interval at a fixed threshold, which allows for an uncertain prior.
 
-        A resample that made the choice with a prior of its own would show how far another choice
-        is off if the prior is what it is; but what is wanted is how far this one may be off.
+        The choice is repeated with the prior of the data. A resample that chose with a prior of its
+        own would show the error of another choice for another prior, not that of this choice.
         """
         resamples = self.resamples
         value, low, high = (
-            float(measure.transform(np.array([each]))[0])
-            for each in (self.exact(measure, resamples.mixture)[0], fixed.low, fixed.high)
+            float(measure.transform(np.array([end]))[0])
+            for end in (self.value(measure, resamples.mixture)[0], fixed.low, fixed.high)
         )
-        excess, deviation = self._error(measure, resamples.mixture)
-        if not (math.isfinite(value) and math.isfinite(deviation)) or math.isnan(fixed.low):
+        optimism, error = self._optimism_and_error(measure, resamples.mixture)
+        if not (math.isfinite(value) and math.isfinite(error)) or math.isnan(fixed.low):
             return fixed
-        column = int(np.flatnonzero(resamples.cells.threshold == self.threshold)[0])
+        column = int(np.flatnonzero(resamples.draws.threshold == self.threshold)[0])
         lines = np.arange(resamples.options.n_resamples)
-        here = _taken(resamples.cells.drawn, lines, np.full(lines.shape, column))
-        alone = spread(measure.transform(self._values(measure, here, resamples.mixture)))
-        more = 0.0 if math.isnan(alone) else max(deviation**2 - alone**2, 0.0)
-        added = math.sqrt(more + excess**2)
-        reach = resamples.options.reach * added
-        low = value - excess - math.hypot(max(value - low, 0.0), reach)
-        high = value - excess + math.hypot(max(high - value, 0.0), reach)
+        shares = _take_shares(resamples.draws.resampled, lines, np.full(lines.shape, column))
+        fixed_error = bootstrap_standard_error(
+            measure.transform(self._values(measure, shares, resamples.mixture))
+        )
+        added_variance = 0.0 if math.isnan(fixed_error) else max(error**2 - fixed_error**2, 0.0)
+        added_error = math.sqrt(added_variance + optimism**2)
+        margin = resamples.options.critical_value * added_error
+        low, high = (end - optimism for end in add_in_quadrature(value, low, high, margin))
         if measure.is_ratio:
             return replace(Interval(low, high).exponential(), standard_error=fixed.standard_error)
-        error = math.hypot(fixed.standard_error, added)
-        return Interval(measure.clip(low), measure.clip(high), error)
+        total_error = math.hypot(fixed.standard_error, added_error)
+        return Interval(measure.clip(low), measure.clip(high), total_error)
 
-    def _error(self, measure: Measure, mixture: Mixture) -> tuple[float, float]:
-        """Return mean and spread of how much too good the resamples' choices look there."""
-        seen, meant = (
+    def _optimism_and_error(self, measure: Measure, mixture: Mixture) -> tuple[float, float]:
+        """Return mean and standard deviation of how much better the resamples' choices look."""
+        resampled, expected = (
             measure.transform(self._values(measure, shares, mixture))
-            for shares in (self.there, self.expected)
+            for shares in (self.resampled, self.expected)
         )
         with np.errstate(invalid="ignore"):
-            error = seen - meant
-        defined = error[np.isfinite(error)]
+            difference = resampled - expected
+        defined = difference[np.isfinite(difference)]
         if defined.size < 2:
             return math.nan, math.nan
-        return float(np.mean(defined)), spread(error)
+        return float(np.mean(defined)), bootstrap_standard_error(difference)
 
     def _values(self, measure: Measure, shares: Shares, mixture: Mixture | Mixtures) -> Array:
         counts, target = self.resamples.counts, self.resamples.target
-        none = np.empty(0)  # thresholds are not asked for
-        return np.atleast_1d(measure(correct_shares(counts, none, shares, mixture, target)))
+        no_thresholds = np.empty(0)
+        rates = correct_shares(counts, no_thresholds, shares, mixture, target)
+        return np.atleast_1d(measure(rates))
 
 
 @dataclass(frozen=True, eq=False)
 class ChosenThresholdIntervals:
-    """Limits of measures at a threshold that was chosen as the best for the same rows.
+    """Intervals of measures at the threshold of the best `DEFAULT_BEST` of the same rows.
 
-    Resamples hold its `neighbors`; in every one of them it is chosen again.
+    The resamples must include the `neighbors` of the threshold.
     """
 
     resamples: Resamples
     threshold: float
 
     @cached_property
-    def _again(self) -> _Again:
-        return _Again.of(best_rule(DEFAULT_BEST), self.resamples, self.threshold)
+    def _repeated(self) -> RepeatedChoice:
+        return RepeatedChoice.of(best_rule(DEFAULT_BEST), self.resamples, self.threshold)
 
     def __call__(self, measure: Measure) -> Interval:
-        """Return the limits of a measure, which hold the value that was seen, too."""
-        found = self._again.interval(measure)
-        value = float(self._again.exact(measure, self.resamples.mixture)[0])
-        if math.isnan(value) or math.isnan(found.low):
-            return found
+        """Return the interval of a measure, extended to the observed value if needed."""
+        interval = self._repeated.interval(measure)
+        value = float(self._repeated.value(measure, self.resamples.mixture)[0])
+        if math.isnan(value) or math.isnan(interval.low):
+            return interval
         value = measure.clip(value)
-        return replace(found, low=min(found.low, value), high=max(found.high, value))
+        return replace(interval, low=min(interval.low, value), high=max(interval.high, value))
 
 
-def _taken(shares: Shares, lines: Array, index: Array) -> Shares:
-    """Take one threshold of each line."""
-    found = {
-        name: None if one is None else _lines(one, lines, index)
-        for name, one in shares._asdict().items()
-        if name != "prevalence_shift"
-    }
-    chance = None if shares.prevalence_shift is None else shares.prevalence_shift[lines, 0]
-    return Shares(**found, prevalence_shift=chance)  # type: ignore[arg-type]
+def _take_shares(shares: Shares, lines: Array, index: Array) -> Shares:
+    """Return the shares at one threshold of each line."""
 
+    def take(column: Array) -> Array:
+        column = np.atleast_2d(column)
+        # An array that does not vary has a single line for all resamples.
+        taken: Array = column[lines if column.shape[0] > 1 else np.zeros_like(lines), index]
+        return taken
 
-def _lines(column: Array, lines: Array, index: Array | int = 0) -> Array:
-    """Take one entry of each of some lines; what does not vary has one line for all."""
-    column = np.atleast_2d(column)
-    found: Array = column[lines if column.shape[0] > 1 else np.zeros_like(lines), index]
-    return found
+    shift = shares.prevalence_shift
+    return Shares(
+        take(shares.labeled),
+        take(shares.unlabeled),
+        take(shares.negative),
+        None if shares.positive is None else take(shares.positive),
+        None if shift is None else shift[lines, 0],
+    )
 
 
 def neighbors(counts: Counts, threshold: float) -> Array:
-    """Return the threshold and scores beside it, from which resamples may choose."""
-    found = [np.array([threshold])]
+    """Return the threshold and scores near it, from which resamples can choose."""
+    scores = [np.array([threshold])]
     for kind in counts._samples:
         if kind.chunks:
-            above = float(kind.cumulative_counts(found[0])[1][0])
+            above = float(kind.cumulative_counts(scores[0])[1][0])
             step = max(math.sqrt(above), 4.0)
             ranks = np.unique(np.round(above + step * NEIGHBORS).clip(1, kind.total))
-            found.append(kind.quantiles(kind.total - ranks).astype(np.float64))
-    return np.unique(np.concatenate(found))
+            scores.append(kind.quantiles(kind.total - ranks).astype(np.float64))
+    return np.unique(np.concatenate(scores))

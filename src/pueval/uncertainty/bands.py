@@ -1,54 +1,47 @@
-"""Bands around ROC and precision-recall curves, from the same draws as all intervals.
+"""Confidence bands of ROC and precision-recall curves, from the same draws as all intervals.
 
-Pointwise bands hold the true curve at any one place with the level asked for; simultaneous ones
-hold the whole curve.
+A pointwise band covers the true curve at each single place with the confidence level; a
+simultaneous band covers the whole curve.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from pueval._typing import Array
 from pueval.core.curves import PrecisionRecallCurve, RocCurve
-from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, correct_steps
-from pueval.errors import InputError, require
-from pueval.uncertainty.resampling import Resamples, precision_where
-
-if TYPE_CHECKING:
-    import pandas as pd
+from pueval.errors import InputError
+from pueval.text.numbers import format_level
+from pueval.text.results import Result
+from pueval.uncertainty.resampling import Resamples, precision_or
 
 BandKind = Literal["pointwise", "simultaneous"]
-# From rates to the coordinates of a curve, one after the other along it.
-Follow = Callable[[Rates], tuple[Array, Array]]
-# Where bands are given: evenly, and more densely at the left, where curves are steep.
+# From rates to the coordinates of a curve, in the order of descending thresholds.
+Coordinates = Callable[[Rates], tuple[Array, Array]]
+# Places at which bands are given: evenly spaced, and denser at the left, where curves are steep.
 PLACES = np.unique(np.round(np.r_[np.linspace(0, 0.1, 41), np.linspace(0, 1, 201)], 6))
 PLACES.flags.writeable = False
-# How far to go towards the limits of an estimated prior and purity, as shares of the way.
-WAY = (0.0, 0.4, 0.7, 0.9, 1.0)
-# Points a side of the grid of priors and purities, where these are given as intervals.
-NODES = 3
 
 
-@dataclass(frozen=True, eq=False)
-class CurveBand:
-    """A curve with limits above and below.
+@dataclass(frozen=True, eq=False, repr=False)
+class CurveBand(Result):
+    """A curve and its confidence band.
 
     Attributes
     ----------
     x : ndarray
-        False positive rates of a ROC curve, recalls of a precision-recall curve.
+        False positive rates of a ROC curve, or recalls of a precision-recall curve.
     value, low, high : ndarray
-        True positive rates, or precisions, and their limits.
+        True positive rates, or precisions, and the lower and upper edge of their band.
     level : float
         Confidence level.
     kind : {"pointwise", "simultaneous"}
-        Whether the level holds for each place, or for all together.
+        Whether the level holds at each place, or for the whole curve.
     """
 
     x: Array
@@ -58,132 +51,132 @@ class CurveBand:
     level: float
     kind: BandKind
 
-    def frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with a row per place.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
-        pandas = require("pandas", extra="pandas", purpose="CurveBand.frame()")
-        names = ("x", "value", "low", "high")
-        frame: pd.DataFrame = pandas.DataFrame({name: getattr(self, name) for name in names})
-        return frame
+    def _headline(self) -> str:
+        return f"{format_level(self.level)} {self.kind} confidence band at {self.x.size} places"
 
 
-def roc_band(curve: RocCurve, drawn: Resamples, kind: BandKind) -> CurveBand:
-    """Band around a recovered ROC curve: true positive rate over false positive rate."""
-    _check(kind)
+@dataclass(frozen=True, eq=False)
+class _Scenario:
+    """The rates of the data, their expectation and the resampled rates, for one mixture.
+
+    ``sampling_share`` is the share of the sampling error that applies to it.
+    """
+
+    sampling_share: float
+    rates: Rates
+    expected: Rates
+    resampled: Rates
+
+
+def roc_band(curve: RocCurve, resamples: Resamples, kind: BandKind) -> CurveBand:
+    """Return the band of a ROC curve: true positive rate by false positive rate."""
+    _check_kind(kind)
     value = np.interp(PLACES, curve.fpr, curve.tpr)
-    low, high = _limits(_roc, PLACES, drawn, share=True)
+    low, high = _pointwise(_roc_coordinates, PLACES, resamples, heights_are_shares=True)
     low = np.maximum.accumulate(low)
     high = np.minimum.accumulate(high[::-1])[::-1]
     if kind == "simultaneous":
-        low, high = _wider(low, high, *_covered(_roc, PLACES, drawn))
-    # The ends of a curve are known: nothing is sure at the left, everything at the right.
+        low, high = _union([(low, high), _simultaneous(_roc_coordinates, PLACES, resamples)])
+    # The ends of a curve are known, but for the height of its start.
     low[0], low[-1], high[-1] = 0.0, 1.0, 1.0
-    return _band(PLACES, value, low, high, drawn, kind)
+    return _band(PLACES, value, low, high, resamples, kind)
 
 
 def precision_recall_band(
-    curve: PrecisionRecallCurve, drawn: Resamples, kind: BandKind
+    curve: PrecisionRecallCurve, resamples: Resamples, kind: BandKind
 ) -> CurveBand:
-    """Band around a precision-recall curve: precision over recall, which is above 0."""
-    _check(kind)
-    # Of recalls that few labeled rows tell about, the precision is anybody's guess.
-    least = min(5 / max(drawn.counts.effective_sizes[0], 1.0), 0.5)
+    """Return the band of a precision-recall curve: precision by recall, which is above 0."""
+    _check_kind(kind)
+    # With fewer than five labeled rows at or above a threshold, precision is mostly noise.
+    least = min(5 / max(resamples.counts.effective_sizes[0], 1.0), 0.5)
     places = PLACES[least <= PLACES]
-    value = _reached(places, curve.recall, curve.precision)
-    low, high = _limits(_precision_recall, places, drawn, read=_reached)
-    # Draws know the curve at some thresholds only, and steps between these as a whole.
-    steps = drawn.counts.at(drawn.cells.threshold)
-    known = _precision_recall(correct_steps(drawn.counts, steps, drawn.mixture, drawn.target))
-    missed = value - _reached(places, *known)
-    low, high = low + missed, high + missed
+    value = _step_heights(places, curve.recall, curve.precision)
+    low, high = _pointwise(_pr_coordinates, places, resamples, interpolate=_step_heights)
+    # Draws have fewer thresholds than the curve; shift the band by what this changes.
+    steps = resamples.counts.at(resamples.draws.threshold)
+    coarse = correct_steps(resamples.counts, steps, resamples.mixture, resamples.target)
+    shift = value - _step_heights(places, *_pr_coordinates(coarse))
+    low, high = low + shift, high + shift
     if kind == "simultaneous":
-        low, high = _wider(low, high, *_covered(_precision_recall, places, drawn))
-    return _band(places, value, low, high, drawn, kind)
+        low, high = _union([(low, high), _simultaneous(_pr_coordinates, places, resamples)])
+    return _band(places, value, low, high, resamples, kind)
 
 
-def _reached(places: Array, x: Array, y: Array) -> Array:
-    """Read a curve of steps: its height at the first point at or beyond each place."""
-    found: Array = y[np.minimum(np.searchsorted(x, places), x.size - 1)]
-    return found
+def _step_heights(places: Array, x: Array, y: Array) -> Array:
+    """Read a step curve: its height at the first point at or beyond each place."""
+    heights: Array = y[np.minimum(np.searchsorted(x, places), x.size - 1)]
+    return heights
 
 
-def _wider(low: Array, high: Array, lowest: Array, highest: Array) -> tuple[Array, Array]:
-    """Return limits that hold both: a band of all places is nowhere narrower than that of one."""
-    return np.minimum(low, lowest), np.maximum(high, highest)
+def _roc_coordinates(rates: Rates) -> tuple[Array, Array]:
+    return _monotone(rates.fpr), _monotone(rates.tpr)
 
 
-def _roc(rates: Rates) -> tuple[Array, Array]:
-    return _rising(rates.fpr), _rising(rates.tpr)
+def _pr_coordinates(rates: Rates) -> tuple[Array, Array]:
+    # Precision is clipped later; clipped now, it would not vary above 1.
+    return _monotone(rates.tpr), precision_or(rates, 1.0)
 
 
-def _precision_recall(rates: Rates) -> tuple[Array, Array]:
-    # Precision is not clipped yet, or there would be no noise above 1.
-    return _rising(rates.tpr), precision_where(rates, otherwise=1.0)
+def _monotone(values: Array) -> Array:
+    """Clip rates to [0, 1] and make them non-decreasing as the threshold falls."""
+    monotone: Array = np.maximum.accumulate(np.clip(values, 0, 1), axis=-1)
+    return monotone
 
 
 def _band(
-    x: Array, value: Array, low: Array, high: Array, drawn: Resamples, kind: BandKind
+    x: Array, value: Array, low: Array, high: Array, resamples: Resamples, kind: BandKind
 ) -> CurveBand:
     low, high = np.clip(low, 0, 1), np.clip(high, 0, 1)
     return CurveBand(
-        x, value, np.minimum(low, value), np.maximum(high, value), drawn.options.level, kind
+        x, value, np.minimum(low, value), np.maximum(high, value), resamples.options.level, kind
     )
 
 
-def _check(kind: str) -> None:
+def _check_kind(kind: str) -> None:
     if kind not in {"pointwise", "simultaneous"}:
         raise InputError(f"kind must be 'pointwise' or 'simultaneous'; got {kind!r}.")
 
 
-def _rising(values: Array) -> Array:
-    """Make rates legal: within [0, 1], and never falling as the threshold is lowered."""
-    rising: Array = np.maximum.accumulate(np.clip(values, 0, 1), axis=-1)
-    return rising
-
-
-def _limits(
-    follow: Follow,
+def _pointwise(
+    coordinates: Coordinates,
     places: Array,
-    drawn: Resamples,
+    resamples: Resamples,
     *,
-    share: bool = False,
-    read: Callable[[Array, Array, Array], Array] = np.interp,
+    heights_are_shares: bool = False,
+    interpolate: Callable[[Array, Array, Array], Array] = np.interp,
 ) -> tuple[Array, Array]:
-    """Limits at each place, for itself; heights that are a share of rows have limits of shares."""
+    """Return the edges of a pointwise band; heights that are shares of rows are never certain."""
 
     def heights(rates: Rates) -> Array:
-        x, y = np.broadcast_arrays(*follow(rates))
-        lines = zip(np.atleast_2d(x), np.atleast_2d(y), strict=True)
-        return np.array([read(places, one, other) for one, other in lines])
+        x, y = np.broadcast_arrays(*coordinates(rates))
+        curves = zip(np.atleast_2d(x), np.atleast_2d(y), strict=True)
+        return np.array([interpolate(places, *curve) for curve in curves])
 
     low, high = _union(
-        _around(heights(value), heights(middle), heights(again), drawn, part, share=share)
-        for part, value, middle, again in _scenarios(drawn)
+        _edges(heights, scenario, resamples, values_are_shares=heights_are_shares)
+        for scenario in _scenarios(resamples)
     )
     return low[0], high[0]
 
 
-def _covered(follow: Follow, places: Array, drawn: Resamples) -> tuple[Array, Array]:
-    """Limits at all places together.
+def _simultaneous(
+    coordinates: Coordinates, places: Array, resamples: Resamples
+) -> tuple[Array, Array]:
+    """Return the edges of a simultaneous band.
 
-    Near the left end a curve is hardly known over its x. So both coordinates get limits at
-    every threshold, which hold together, and what the rectangles between these limits cover is
-    the band.
+    Near its left end a curve is hardly known as a function of x. So both coordinates get
+    simultaneous intervals at every threshold, and the band is the area that the rectangles between
+    these intervals cover.
     """
 
     def both(rates: Rates) -> Array:
-        return np.concatenate(np.broadcast_arrays(*follow(rates)), axis=-1)
+        return np.concatenate(np.broadcast_arrays(*coordinates(rates)), axis=-1)
 
     low, high = _union(
-        _around(both(value), both(middle), both(again), drawn, part, together=True)
-        for part, value, middle, again in _scenarios(drawn)
+        _edges(both, scenario, resamples, simultaneous=True) for scenario in _scenarios(resamples)
     )
-    (x_low, y_low), (x_high, y_high) = np.split(low[0], 2), np.split(high[0], 2)
-    # Between two thresholds both coordinates lie between their values at these.
+    (x_low, y_low), (x_high, y_high) = np.split(low, 2), np.split(high, 2)
+    # Between two thresholds both coordinates lie between their values at these thresholds.
     x_low, x_high = np.maximum.accumulate(x_low)[:-1], np.maximum.accumulate(x_high)[1:]
     y_low, y_high = np.minimum(y_low[1:], y_low[:-1]), np.maximum(y_high[1:], y_high[:-1])
     lowest, highest = np.ones(places.size), np.zeros(places.size)
@@ -195,88 +188,71 @@ def _covered(follow: Follow, places: Array, drawn: Resamples) -> tuple[Array, Ar
     return lowest, highest
 
 
-def _scenarios(drawn: Resamples) -> Iterator[tuple[float, Rates, Rates, Rates]]:
-    """Yield rates as they are, expected and drawn: as assumed, then for what else may be.
-
-    Before each, how much of the reach of the limits counts there: all of it in a given region; on
-    the way to the limits of an estimate, what that leaves.
-    """
-    cells = drawn.cells
-    steps = drawn.counts.at(cells.threshold)
-
-    def given(mixture: Mixture) -> tuple[Rates, Rates, Rates]:
-        return (
-            correct_steps(drawn.counts, steps, mixture, drawn.target),
-            drawn.rates_for(cells.expected, mixture),
-            drawn.rates_for(cells.drawn, mixture),
+def _scenarios(resamples: Resamples) -> Iterator[_Scenario]:
+    """Yield the rates for the assumed mixture, then for others that are possible."""
+    draws, prior = resamples.draws, resamples.prior
+    steps = resamples.counts.at(draws.threshold)
+    for mixture, share in prior.curve_scenarios():
+        own = resamples.mixture_draws if prior.confidence_region is None else None
+        yield _Scenario(
+            share,
+            correct_steps(resamples.counts, steps, mixture, resamples.target),
+            resamples.rates_for(draws.expected, mixture),
+            resamples.rates_for(draws.resampled, mixture if own is None else own),
         )
 
-    if drawn.estimated is not None:
-        for share in WAY:
-            for mixture in drawn.estimated.toward(drawn.mixture, share):
-                yield math.sqrt(1 - share**2), *given(mixture)
-        return
-    here = correct_steps(drawn.counts, steps, drawn.mixture, drawn.target)
-    yield 1.0, here, drawn.expected, drawn.varied
-    if drawn.region is not None:
-        grid = drawn.region.grid(NODES)
-        for k in range(len(grid)):
-            yield 1.0, *given(grid[k])
 
-
-def _around(
-    value: Array,
-    middle: Array,
-    again: Array,
-    drawn: Resamples,
-    part: float,
+def _edges(
+    values_of: Callable[[Rates], Array],
+    scenario: _Scenario,
+    resamples: Resamples,
     *,
-    together: bool = False,
-    share: bool = False,
+    simultaneous: bool = False,
+    values_are_shares: bool = False,
 ) -> tuple[Array, Array]:
-    """Limits around values, from how far the draws are from their middle; a part of their reach."""
-    away = again - middle
-    level, tail = drawn.options.level, (1 - drawn.options.level) / 2
-    rows = max(drawn.counts.effective_sizes[0], 1.0)
-    # No rate is known better than by half a labeled row.
-    error = np.maximum(away.std(axis=0, ddof=1), 0.5 / rows)
-    usual = reach = drawn.options.reach
-    if together:
-        reach = float(np.quantile(np.max(np.abs(away) / error, axis=1), level))
-    reach *= part
-    low, high = value - reach * error, value + reach * error
-    if drawn.uncertain is not None and drawn.estimated is None:
-        # With an uncertain prior the curves lie unevenly; both sides are measured apart.
-        below, above = np.quantile(away, [tail, 1 - tail], axis=0)
-        wider = reach / usual
-        low = value + wider * np.minimum(below, -error / 10)
-        high = value + wider * np.maximum(above, error / 10)
-    if share:
-        # At the steep start of a curve both rates vary: as few rows would make a share vary so.
-        few = np.clip(middle * (1 - middle) / error**2, 1.0, rows)
-        low = np.minimum(low, _wilson(value, rows * _told(drawn), -reach))
-        high = np.maximum(high, _wilson(value, few, reach))
+    """Return the lower and upper edge around values, from the deviations of the resamples."""
+    value, expected = values_of(scenario.rates), values_of(scenario.expected)
+    deviation = values_of(scenario.resampled) - expected
+    options, n_labeled = resamples.options, max(resamples.counts.effective_sizes[0], 1.0)
+    # No rate is known better than to half a labeled row.
+    error = np.maximum(deviation.std(axis=0, ddof=1), 0.5 / n_labeled)
+    critical_value = options.critical_value
+    if simultaneous:
+        largest = np.max(np.abs(deviation) / error, axis=1)
+        critical_value = float(np.quantile(largest, options.level))
+    critical_value *= scenario.sampling_share
+    low, high = value - critical_value * error, value + critical_value * error
+    if resamples.mixture_draws is not None and resamples.prior.confidence_region is None:
+        # A varying prior makes curves vary asymmetrically, so both sides are measured separately.
+        tail = (1 - options.level) / 2
+        below, above = np.quantile(deviation, [tail, 1 - tail], axis=0)
+        widening = critical_value / options.critical_value
+        low = value + widening * np.minimum(below, -error / 10)
+        high = value + widening * np.maximum(above, error / 10)
+    if values_are_shares:
+        # At the steep start of a curve both rates vary, as a share of fewer rows would.
+        n_rows = np.clip(expected * (1 - expected) / error**2, 1.0, n_labeled)
+        n_informative = n_labeled * _label_information(resamples)
+        low = np.minimum(low, _wilson_limit(value, n_informative, -critical_value))
+        high = np.maximum(high, _wilson_limit(value, n_rows, critical_value))
     return low, high
 
 
-def _wilson(share: Array, rows: float | Array, reach: float) -> Array:
-    """Limit of a share of some rows by Wilson (1927); the lower one if ``reach`` is negative.
-
-    If few rows tell about a share near 0 or 1, it is more often seen at the end than it is there.
-    """
-    square = reach**2 / rows
-    away = np.sqrt(square * share * (1 - share) + square**2 / 4)
-    limit: Array = (share + square / 2 + np.copysign(away, reach)) / (1 + square)
+def _wilson_limit(share: Array, n_rows: float | Array, critical_value: float) -> Array:
+    """Return Wilson's (1927) upper limit of a share; the lower for a negative critical value."""
+    square = critical_value**2 / n_rows
+    margin = np.sqrt(square * share * (1 - share) + square**2 / 4)
+    limit: Array = (share + square / 2 + np.copysign(margin, critical_value)) / (1 + square)
     return limit
 
 
-def _told(drawn: Resamples) -> float:
-    """How much a labeled row tells about the positives: the slope of their rate, inverted."""
-    behind = float(drawn.mixture.background_prior(drawn.counts))
-    return (drawn.mixture.purity - behind) / (1 - behind)
+def _label_information(resamples: Resamples) -> float:
+    """Return the change of the labeled share with the true positive rate, in (0, 1]."""
+    background_prior = float(resamples.mixture.background_prior(resamples.counts))
+    return (resamples.mixture.purity - background_prior) / (1 - background_prior)
 
 
-def _union(ends: Iterable[tuple[Array, Array]]) -> tuple[Array, Array]:
-    every = list(ends)
-    low, high = (np.vstack([pair[k] for pair in every]) for k in (0, 1))
-    return low.min(axis=0, keepdims=True), high.max(axis=0, keepdims=True)
+def _union(edges: Iterable[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Return the narrowest band that contains all bands."""
+    low, high = zip(*edges, strict=True)
+    return np.minimum.reduce(low), np.maximum.reduce(high)

@@ -34,7 +34,7 @@ BLOCK = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class BootstrapDraws:
     """Shares of rows at or above the thresholds between cells, as drawn again many times.
 
     Attributes
@@ -43,7 +43,7 @@ class Cells:
         Descending.
     expected : Shares
         Arrays of shape (m,): what the draws lie around.
-    drawn : Shares
+    resampled : Shares
         Arrays of shape (n_resamples, m).
     positives : ndarray of shape (n_resamples,) or None
         Number of positives that the labeled rows of a draw stand for, where propensities tell.
@@ -53,12 +53,12 @@ class Cells:
 
     threshold: Array
     expected: Shares
-    drawn: Shares
+    resampled: Shares
     positives: Array | None
     noise: Array
 
 
-def cells_between(counts: Counts, corners: Steps, wanted: float | Array) -> Array:
+def cell_thresholds(counts: Counts, corners: Steps, wanted: float | Array) -> Array:
     """Thresholds that bound the cells: all corners, or about `CELLS` quantiles; and the wanted."""
     if 2 * corners.threshold.size <= CELLS:
         where = np.flatnonzero(np.diff(corners.labeled)) + 1
@@ -69,7 +69,7 @@ def cells_between(counts: Counts, corners: Steps, wanted: float | Array) -> Arra
     return np.unique(every)[::-1]
 
 
-def draw(
+def draw_counts(
     counts: Counts,
     corners: Steps,
     mixture: Mixture,
@@ -77,12 +77,12 @@ def draw(
     threshold: float | Array,
     options: IntervalOptions,
     prevalence_varies: bool,
-) -> Cells:
+) -> BootstrapDraws:
     """Draw counts between thresholds again, as ``options`` says; the given ones are among them.
 
     If ``prevalence_varies``, every draw has its own prevalence: other rows would be labeled.
     """
-    thresholds = cells_between(counts, corners, threshold)
+    thresholds = cell_thresholds(counts, corners, threshold)
     rng = np.random.default_rng(options.seed)
     if options.variance == "labeling":
         return _draw_labels(counts, thresholds, mixture, options, rng)
@@ -90,12 +90,12 @@ def draw(
     if not prevalence_varies:
         return cells
     chance = np.random.default_rng([options.seed, 1]).normal(size=(options.n_resamples, 1))
-    return replace(cells, drawn=cells.drawn._replace(prevalence_shift=chance))
+    return replace(cells, resampled=cells.resampled._replace(prevalence_shift=chance))
 
 
 def _draw_rows(
     counts: Counts, thresholds: Array, options: IntervalOptions, rng: np.random.Generator
-) -> Cells:
+) -> BootstrapDraws:
     """Draw rows of every kind again, each kind apart.
 
     Where propensities are known the number of labeled rows varies, too, since it tells the
@@ -156,7 +156,9 @@ def _draw_rows(
         rows = Shares(*(share / weigh[:, None] for share in drawn))
         around = rows._replace(positive=sums / sums[:, -1:])
         center = center._replace(positive=middle)
-    return Cells(thresholds, center, around, positives, rng.normal(size=options.n_resamples))
+    return BootstrapDraws(
+        thresholds, center, around, positives, rng.normal(size=options.n_resamples)
+    )
 
 
 def _row_weights(sample: Sample, thresholds: Array) -> Array:
@@ -244,7 +246,7 @@ def _draw_labels(
     mixture: Mixture,
     options: IntervalOptions,
     rng: np.random.Generator,
-) -> Cells:
+) -> BootstrapDraws:
     """Label other positives of the same rows; wrong labels go to other negatives.
 
     Labels are drawn without replacement. Their counts then have the covariance of a draw
@@ -296,4 +298,4 @@ def _draw_labels(
         return Shares(column / counts.n_labeled, (rows - column) / total, negative)
 
     noise = rng.normal(size=options.n_resamples)
-    return Cells(thresholds, shares(expected), shares(labeled), None, noise)
+    return BootstrapDraws(thresholds, shares(expected), shares(labeled), None, noise)

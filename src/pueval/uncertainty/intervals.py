@@ -1,4 +1,4 @@
-"""Intervals: limits from a standard error or from draws, and the standard error of the AUC."""
+"""Confidence intervals from a standard error or from draws; DeLong's standard error of the AUC."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from pueval.samples.sample import Sample
 from pueval.samples.steps import Steps
 
 VARIANCES = ("sampling", "labeling")
-# Smallest share of draws that must be defined.
-DEFINED = 0.95
+# Smallest share of draws in which a measure must be defined.
+LEAST_DEFINED = 0.95
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Confidence limits of a number, and its standard error; NaN where there are none."""
+    """Confidence interval of a number and its standard error; NaN where undefined."""
 
     low: float = math.nan
     high: float = math.nan
@@ -32,35 +32,35 @@ class Interval:
 
     @classmethod
     def union(cls, intervals: Iterable[Interval]) -> Interval:
-        """Return the interval that holds all others that are there; the first's error."""
-        every = list(intervals)
-        there = [each for each in every if not math.isnan(each.low)]
-        if not there:
+        """Return the smallest interval that contains all defined ones, with the first's error."""
+        first, *others = intervals
+        defined = [interval for interval in (first, *others) if not math.isnan(interval.low)]
+        if not defined:
             return cls()
-        low, high = min(each.low for each in there), max(each.high for each in there)
-        return cls(low, high, every[0].standard_error)
+        low, high = min(part.low for part in defined), max(part.high for part in defined)
+        return cls(low, high, first.standard_error)
 
     def exponential(self) -> Interval:
-        """Return the interval of a number if this is that of its logarithm."""
+        """Return the interval of a number from this interval of its logarithm."""
         with np.errstate(over="ignore"):
-            low, high = (float(each) for each in np.exp([self.low, self.high]))
+            low, high = (float(end) for end in np.exp([self.low, self.high]))
         return Interval(low, high, self.standard_error * math.sqrt(low * high))
 
 
 @dataclass(frozen=True)
 class IntervalOptions:
-    """How intervals are made.
+    """Options of confidence intervals.
 
     Attributes
     ----------
     level : float
-        Confidence level.
+        Confidence level, in (0, 1).
     n_resamples : int
-        How often the counts are drawn again.
+        Number of bootstrap resamples, at least 2.
     seed : int
-        Of the random numbers; the same seed gives the same intervals.
+        Random seed for the resampling.
     variance : {"sampling", "labeling"}
-        Whether other rows are drawn, or other labels for the same rows.
+        What varies: the sample of rows, or the choice of labels for the same rows.
     """
 
     level: float
@@ -87,36 +87,38 @@ class IntervalOptions:
             )
 
     @property
-    def reach(self) -> float:
-        """How many standard errors the limits of a normal number are away."""
+    def critical_value(self) -> float:
+        """Normal quantile: half the width of an interval in standard errors."""
         return normal_quantile(self.level)
 
-    def interval(self, value: float, error: float, low: float = 0.0, high: float = 1.0) -> Interval:
-        """Return normal limits around a value that is not clipped; the limits are."""
+    def normal_interval(
+        self, value: float, error: float, low: float = 0.0, high: float = 1.0
+    ) -> Interval:
+        """Return a normal interval around a value that is not clipped; its ends are clipped."""
         if not (math.isfinite(value) and math.isfinite(error)):
             return Interval()
-        reach = self.reach * error
+        margin = self.critical_value * error
         return Interval(
-            min(max(value - reach, low), high), min(max(value + reach, low), high), error
+            min(max(value - margin, low), high), min(max(value + margin, low), high), error
         )
 
-    def ratio(self, value: float, error: float, low: float, high: float) -> Interval:
-        """Return limits around a ratio: normal ones around its logarithm, since it is skewed."""
+    def ratio_interval(self, value: float, error: float, low: float, high: float) -> Interval:
+        """Return the interval of a ratio: normal on the log scale, because ratios are skewed."""
         if not (math.isfinite(error) and 0 < value < math.inf):
-            return self.interval(value, error, low, high)
-        factor = math.exp(self.reach * error / value)
+            return self.normal_interval(value, error, low, high)
+        factor = math.exp(self.critical_value * error / value)
         return Interval(max(value / factor, low), min(value * factor, high), error)
 
-    def percentiles(
+    def percentile_interval(
         self, value: float, draws: Array, low: float = 0.0, high: float = 1.0
     ) -> Interval:
-        """Return limits that hold the middle of the draws, and the value.
+        """Return the percentile interval of bootstrap draws, extended to the value if needed.
 
-        For draws that are far from normal: ratios, and those that carry the uncertainty of prior
-        or purity. Draws may be infinite; the standard error is then unknown.
+        For draws that are far from normal: ratios, and draws with a prior of their own. Draws may
+        be infinite; the standard error is then NaN.
         """
         inside = np.sort(np.clip(draws[~np.isnan(draws)], low, high))
-        if not math.isfinite(value) or inside.size <= DEFINED * draws.size:
+        if not math.isfinite(value) or inside.size <= LEAST_DEFINED * draws.size:
             return Interval()
         tail = (1 - self.level) / 2
         ends = np.quantile(inside, [tail, 1 - tail], method="inverted_cdf")
@@ -126,14 +128,14 @@ class IntervalOptions:
         return Interval(min(float(ends[0]), value), max(float(ends[1]), value), error)
 
 
-def spread(draws: Array) -> float:
-    """Return the standard deviation of drawn values.
+def bootstrap_standard_error(draws: Array) -> float:
+    """Return the standard deviation of bootstrap draws.
 
-    Draws in which a measure is undefined (nothing is predicted positive, say) say nothing
-    about it. If they are more than one in twenty, nothing can be said at all.
+    Undefined draws (where nothing is predicted positive, say) are left out. If more than one in
+    twenty is undefined, the result is NaN.
     """
     defined = draws[np.isfinite(draws)]
-    return float(np.std(defined, ddof=1)) if defined.size > DEFINED * draws.size else math.nan
+    return float(np.std(defined, ddof=1)) if defined.size > LEAST_DEFINED * draws.size else math.nan
 
 
 def delong_standard_error(counts: Counts, corners: Steps) -> float:

@@ -1,125 +1,197 @@
-"""What an estimated prior, which all models share, adds to the doubt about their differences.
+"""What an estimated prior adds to the intervals of several estimates that share it.
 
-A difference is known for the estimates of prior and purity, and at some places on the way to the
-confidence limits of each; its standard error for the estimates and at the limits. In between it
-is filled in, and the effects of prior and purity are taken as additive. With q the distance of a
-prior from its estimate, as a share of the distance of its limit, a difference δ is within limits
-that reach r standard errors if ((difference(q) − δ) / error(q))² + (r·q)² ≤ r² for some q: rows
-and estimate are taken as independent, and the prior is the one that fits δ best.
+A vector of estimates (differences of models, say) is known at the estimated prior and purity, and
+at `POSITIONS` along the path from one confidence limit to the other, of the prior and, if it was
+estimated, of the purity. Standard errors are known at the estimate and at the confidence limits;
+between them they are filled in. The effects of prior and purity are treated as additive.
+
+Let q be the distance of a prior from its estimate, as a share of the way to its confidence limit,
+and c the critical value. A value δ lies in the interval if
+((estimate(q) − δ) / error(q))² + (c·q)² ≤ c² for some q. So the errors of rows and prior are
+treated as independent, and the prior is profiled out: it is the one that fits δ best.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from pueval._typing import Array
+from pueval._typing import Array, Range
+from pueval.uncertainty.uncertain_prior import remaining_share
 
-# Where differences are known, beside the estimate itself: at both limits, and on the way to them.
-# The average precision needs so many: it bends where rates begin to be illegal.
-PLACES = (-1.0, -0.75, -0.5, -0.25, 0.25, 0.5, 0.75, 1.0)
-ORIGIN = len(PLACES) // 2
-# Points a side of the grid on which limits are looked for.
-POINTS = 41
+# Positions between the lower (−1) and the upper (1) confidence limit at which estimates are known,
+# beside the point estimate (0). The average precision needs this many: it has kinks where
+# corrected rates leave their range.
+POSITIONS = (-1.0, -0.75, -0.5, -0.25, 0.25, 0.5, 0.75, 1.0)
+# Where the point estimate belongs among them.
+CENTER = len(POSITIONS) // 2
+ALL_POSITIONS = np.insert(np.array(POSITIONS), CENTER, 0.0)
+# Points per side of the grid on which the ends of intervals are searched.
+GRID = 41
 
 
-class Gap(NamedTuple):
-    """Differences of pairs of models, and their standard errors."""
+def path_between(center: float, interval: Range) -> list[float]:
+    """Return the values at `POSITIONS`; none if the interval is a single point."""
+    low, high = interval
+    if low == high:
+        return []
+    return [center + abs(q) * ((high if q > 0 else low) - center) for q in POSITIONS]
+
+
+class EstimateVector(NamedTuple):
+    """Estimates and their standard errors."""
 
     value: Array
     error: Array
 
 
-# The gaps at `PLACES`: on the way to the limits of the prior, and of the purity if it is uncertain.
-Ways = Sequence[Sequence[Gap]]
+@dataclass(frozen=True, eq=False)
+class PriorProfile:
+    """Estimates along the paths of prior and purity between their confidence limits.
 
-
-def complete(now: Gap, ways: Ways) -> list[list[Gap]]:
-    """Fill in the standard errors between the estimate and its limits, where they are unknown.
-
-    Their inverses are taken as linear, as those of the AUC are. Where a difference is undefined,
-    nothing is known but what is now.
+    Attributes
+    ----------
+    center : EstimateVector
+        At the point estimate.
+    paths : sequence of sequence of EstimateVector
+        At `POSITIONS`: along the prior, and along the purity if it is uncertain. Empty if both are
+        known exactly.
     """
 
-    def filled(place: float, there: Gap, end: Gap) -> Gap:
-        last = np.where(np.isnan(end.error), now.error, end.error)
-        below = abs(place) * now.error + (1 - abs(place)) * last
-        error = np.divide(now.error * last, below, out=np.zeros_like(below), where=below > 0)
-        error = np.where(np.isnan(there.error), error, there.error)
-        lost = np.isnan(there.value)
-        return Gap(np.where(lost, now.value, there.value), np.where(lost, now.error, error))
+    center: EstimateVector
+    paths: Sequence[Sequence[EstimateVector]]
 
-    return [
-        [
-            filled(place, there, way[-1 if place > 0 else 0])
-            for place, there in zip(PLACES, way, strict=True)
+    @classmethod
+    def of(cls, center: EstimateVector, paths: Sequence[Sequence[EstimateVector]]) -> PriorProfile:
+        """Fill in the standard errors that are NaN between the estimate and its limits.
+
+        Their inverses are interpolated linearly, which is exact for the AUC. An undefined value is
+        replaced by that at the point estimate.
+        """
+
+        def filled(q: float, known: EstimateVector, limit: EstimateVector) -> EstimateVector:
+            limit_error = np.where(np.isnan(limit.error), center.error, limit.error)
+            weighted = abs(q) * center.error + (1 - abs(q)) * limit_error
+            error = np.divide(
+                center.error * limit_error,
+                weighted,
+                out=np.zeros_like(weighted),
+                where=weighted > 0,
+            )
+            error = np.where(np.isnan(known.error), error, known.error)
+            undefined = np.isnan(known.value)
+            return EstimateVector(
+                np.where(undefined, center.value, known.value),
+                np.where(undefined, center.error, error),
+            )
+
+        return cls(
+            center,
+            [
+                [
+                    filled(q, known, path[-1 if q > 0 else 0])
+                    for q, known in zip(POSITIONS, path, strict=True)
+                ]
+                for path in paths
+            ],
+        )
+
+    def interval(self, critical_value: float) -> Array:
+        """Return the lower and upper ends of the intervals, a line each."""
+        line = np.linspace(-1, 1, GRID)
+        grid = (
+            np.stack(np.meshgrid(*[line] * len(self.paths), indexing="ij"))
+            if self.paths
+            else (np.zeros((1, 1)))
+        )
+        grid = grid.reshape(len(grid), -1)
+        squared_distance = np.sum(grid**2, axis=0)
+        inside = squared_distance <= 1
+        grid, squared_distance = grid[:, inside], squared_distance[inside]
+        value, error = self.center.value[None], self.center.error[None]
+        for q, path in zip(grid, self.paths, strict=False):
+            index = np.searchsorted(line, q)
+            value = value + _shifts(line, self.center.value, [at.value for at in path])[index]
+            error = error + _shifts(line, self.center.error, [at.error for at in path])[index]
+        margin = critical_value * np.maximum(error, 0) * remaining_share(squared_distance[:, None])
+        return np.stack([(value - margin).min(axis=0), (value + margin).max(axis=0)])
+
+    def standard_error(self, critical_value: float) -> Array:
+        """Return standard errors that include the uncertainty of prior and purity."""
+        squares = [
+            ((path[-1].value - path[0].value) / (2 * critical_value)) ** 2 for path in self.paths
         ]
-        for way in ways
-    ]
+        error: Array = np.sqrt(self.center.error**2 + sum(squares))
+        return error
+
+    def z_score(self, critical_value: float) -> Array:
+        """Return the z-scores of the hypothesis that the true values are zero.
+
+        The square is the minimum over q of z(q)² + (c·q)², where z(q) is the ratio of estimate and
+        standard error at q. If the prior scales both alike, as for the AUC, it is z(0)². NaN or
+        infinite where the standard error is zero.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = self.center.value / self.center.error
+            added_variance = np.zeros_like(z)
+            for path in self.paths:
+                along = [at.value / at.error for at in path]
+                smallest = _smallest_statistic(z, along, critical_value)
+                ratio = np.divide(z**2, smallest, out=np.ones_like(z), where=smallest > 0)
+                added_variance += ratio - 1
+            score: Array = z / np.sqrt(1 + added_variance)
+        return score
 
 
-def carried_limits(now: Gap, ways: Ways, reach: float) -> Array:
-    """Return lower and upper limits, a line each, that reach as many standard errors."""
-    line = np.linspace(-1, 1, POINTS)
-    place = np.stack(np.meshgrid(*[line] * len(ways), indexing="ij")) if ways else np.zeros((1, 1))
-    place = place.reshape(len(place), -1)
-    square = np.sum(place**2, axis=0)
-    place, square = place[:, square <= 1], square[square <= 1]
-    value, error = now.value[None], now.error[None]
-    for at, way in zip(place, ways, strict=False):
-        index = np.searchsorted(line, at)
-        value = value + _between(line, now.value, [there.value for there in way])[index]
-        error = error + _between(line, now.error, [there.error for there in way])[index]
-    away = reach * np.maximum(error, 0) * np.sqrt(1 - square[:, None])
-    return np.stack([(value - away).min(axis=0), (value + away).max(axis=0)])
+def shift_along_path(center: Array, path: Sequence[Array], q: Array) -> Array:
+    """Return how far estimates shift if prior or purity is at positions ``q``, a line for each.
 
-
-def _between(line: Array, now: Array, there: list[Array]) -> Array:
-    """Return how far values differ from those now, at all points of a line."""
-    known = np.stack([one - now for one in there])
-    known = np.insert(known, ORIGIN, 0.0, axis=0)
-    at = np.insert(np.array(PLACES), ORIGIN, 0.0)
-    left = np.clip(np.searchsorted(at, line, side="right") - 1, 0, at.size - 2)
-    part = ((line - at[left]) / (at[left + 1] - at[left]))[:, None]
-    found: Array = (1 - part) * known[left] + part * known[left + 1]
-    return found
-
-
-def carried_error(now: Gap, ways: Ways, reach: float) -> Array:
-    """Return standard errors with the part that comes from prior and purity."""
-    squares = [((way[-1].value - way[0].value) / (2 * reach)) ** 2 for way in ways]
-    error: Array = np.sqrt(now.error**2 + sum(squares))
-    return error
-
-
-def carried_score(now: Gap, ways: Ways, reach: float) -> Array:
-    """Return differences in standard errors, at the priors that fit a difference of zero best.
-
-    It is the least of z(q)² + (r·q)², with z the ratio of difference and error. Where the prior
-    scales both alike, as for the AUC, it is the ratio itself. NaN or infinite without an error.
+    Beyond the confidence limits the last slope continues. Where some estimate is undefined, none
+    moves any further.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        score = now.value / now.error
-        doubt = np.zeros_like(score)
-        for way in ways:
-            nearest = _nearest(score, [there.value / there.error for there in way], reach)
-            doubt += np.divide(score**2, nearest, out=np.ones_like(score), where=nearest > 0) - 1
-        found: Array = score / np.sqrt(1 + doubt)
-    return found
+    positions = ALL_POSITIONS
+    values = np.insert(np.asarray(path), CENTER, center, axis=0)
+    defined = np.isfinite(values).all(axis=1)
+    positions, values = positions[defined], values[defined]
+    if positions.size < 2:
+        return np.zeros((q.size, center.size))
+    if not defined.all():
+        q = np.clip(q, positions[0], positions[-1])
+    shifted = np.array([np.interp(q, positions, column) for column in values.T]).T
+    for end, neighbor in ((0, 1), (-1, -2)):
+        beyond = q - positions[end]
+        beyond = np.where(beyond * positions[end] > 0, beyond, 0.0)
+        slope = (values[end] - values[neighbor]) / (positions[end] - positions[neighbor])
+        shifted += np.outer(beyond, slope)
+    return shifted - center
 
 
-def _nearest(score: Array, there: list[Array], reach: float) -> Array:
-    """Return the least of z(q)² + (r·q)² on one way; its last pieces go on beyond the limits."""
-    least = score**2
-    for side in (range(ORIGIN - 1, -1, -1), range(ORIGIN, len(PLACES))):
-        z, q = score, 0.0
+def _shifts(line: Array, center: Array, path: list[Array]) -> Array:
+    """Return the differences to the center at all points of a line, linear between positions."""
+    differences = np.insert(np.stack([at - center for at in path]), CENTER, 0.0, axis=0)
+    left = np.searchsorted(ALL_POSITIONS, line, side="right") - 1
+    left = np.clip(left, 0, ALL_POSITIONS.size - 2)
+    width = ALL_POSITIONS[left + 1] - ALL_POSITIONS[left]
+    weight = ((line - ALL_POSITIONS[left]) / width)[:, None]
+    shifts: Array = (1 - weight) * differences[left] + weight * differences[left + 1]
+    return shifts
+
+
+def _smallest_statistic(z: Array, along: list[Array], critical_value: float) -> Array:
+    """Return the minimum of z(q)² + (c·q)² along one path, whose ends continue as lines."""
+    smallest = z**2
+    for side in (range(CENTER - 1, -1, -1), range(CENTER, len(POSITIONS))):
+        start, q = z, 0.0
         for k in side:
-            rise, step = there[k] - z, reach * (PLACES[k] - q)
-            part = np.maximum(-(z * rise + reach * q * step) / (rise**2 + step**2), 0)
-            if k not in {0, len(PLACES) - 1}:
-                part = np.minimum(part, 1)
-            least = np.fmin(least, (z + part * rise) ** 2 + (reach * q + part * step) ** 2)
-            z, q = there[k], PLACES[k]
-    return least
+            rise, step = along[k] - start, critical_value * (POSITIONS[k] - q)
+            # The point of this line segment that is closest to the origin.
+            at = np.maximum(-(start * rise + critical_value * q * step) / (rise**2 + step**2), 0)
+            if k not in {0, len(POSITIONS) - 1}:
+                at = np.minimum(at, 1)
+            statistic = (start + at * rise) ** 2 + (critical_value * q + at * step) ** 2
+            smallest = np.fmin(smallest, statistic)
+            start, q = along[k], POSITIONS[k]
+    return smallest

@@ -1,0 +1,73 @@
+"""A prior and a purity for each bootstrap draw, where these vary with the rows.
+
+Three sources: the positives that labeled rows with known propensities represent, a standard error
+of the prior, and an estimate with confidence intervals. The functions return columns, one line per
+draw.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pueval._typing import Array
+from pueval.core.confidence import normal_quantile
+from pueval.core.mixture import Mixture, Mixtures, cap_prior
+from pueval.counts.counts import Counts
+from pueval.uncertainty.bootstrap_draws import BootstrapDraws
+
+if TYPE_CHECKING:
+    from pueval.priors import PriorEstimate
+
+# Smallest purity − prior of a draw around an estimate. Closer to 0, single draws would dominate.
+DRAW_CONTRAST = 1e-3
+
+
+def priors_from_positives(counts: Counts, draws: BootstrapDraws) -> Mixtures:
+    """Return the priors that follow from the positives that the labeled rows represent."""
+    assert draws.positives is not None  # noqa: S101 - only called where propensities are known
+    # Not clipped at 0: draws around 0 would all lose the same side of their noise.
+    prior = cap_prior((draws.positives - counts.n_labeled) / counts.n_unlabeled)
+    return Mixtures(prior[:, None], np.ones((prior.size, 1)))
+
+
+def normal_priors(
+    mixture: Mixture, standard_error: float, seed: int, draws: BootstrapDraws
+) -> Mixtures:
+    """Return normal priors with a standard error, independent of the drawn rows."""
+    size = draws.noise.size
+    rng = np.random.default_rng([seed, size])
+    prior = mixture.prior + standard_error * rng.normal(size=(size, 1))
+    purity = np.full(prior.shape, mixture.purity)
+    return Mixtures(cap_prior(prior, purity), purity)
+
+
+def scaled_to_intervals(estimate: PriorEstimate, scores: tuple[Array, Array]) -> Mixtures:
+    """Return priors and purities whose quantiles are the confidence limits of an estimate.
+
+    Parameters
+    ----------
+    estimate : PriorEstimate
+        With confidence intervals; a share without one does not vary.
+    scores : tuple of ndarray
+        Standardized deviations of prior and purity, one for each draw.
+
+    Returns
+    -------
+    Mixtures
+    """
+    critical_value = normal_quantile(estimate.level)
+    columns = []
+    for center, interval, score in zip(
+        (estimate.prior, estimate.purity),
+        (estimate.prior_interval, estimate.purity_interval),
+        scores,
+        strict=True,
+    ):
+        low, high = interval or (center, center)
+        scale = np.where(score < 0, center - low, high - center) / critical_value
+        columns.append(np.clip(center + scale * score, 0.0, 1.0))
+    prior, purity = columns
+    purity = np.maximum(purity, DRAW_CONTRAST)
+    return Mixtures(cap_prior(prior, purity, DRAW_CONTRAST)[:, None], purity[:, None])

@@ -1,0 +1,237 @@
+"""What an uncertain prior, or purity, adds to a confidence interval.
+
+Prior and purity can be known in four ways, which `UncertainPrior` describes:
+
+- exactly;
+- within a given region: the interval must hold everywhere in the region, so it is the union of
+  the intervals for many priors and purities;
+- from the number of labeled rows, which varies from sample to sample: each resample gets a prior
+  of its own;
+- by an estimate with a confidence region: each resample gets a prior of its own, and the interval
+  also covers the values that the measure takes within the confidence region.
+
+The error of an estimate and the sampling error of the rows are treated as independent, so they add
+in quadrature. There is one interface for each kind of result: `UncertainPrior.interval` for a
+number, `UncertainPrior.curve_scenarios` for a curve, `pueval.uncertainty.prior_profile` for
+differences that share the prior, and `prior_changes` for many groups.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pueval._typing import Array
+from pueval.core.mixture import Mixture, Mixtures, cap_prior
+from pueval.core.sizes import divide_or_zero
+from pueval.uncertainty.bootstrap_draws import BootstrapDraws
+from pueval.uncertainty.intervals import Interval, IntervalOptions
+from pueval.uncertainty.prior_region import Region, find_extremes
+
+# Positions at which a band looks at an estimate, as shares of the way to its confidence limits.
+BAND_POSITIONS = (0.0, 0.4, 0.7, 0.9, 1.0)
+# Points per side of the grid at which a band looks at a given region.
+BAND_GRID = 3
+# `prior_changes` keeps priors this far below the purity, as a share of it: numerical slopes close
+# to the pole of the correction would be meaningless.
+SLOPE_CONTRAST = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class UncertainPrior:
+    """Prior and purity, and how well they are known.
+
+    Attributes
+    ----------
+    mixture : Mixture
+        The point estimate, or the middle of the given region.
+    given_region : Region or None
+        What prior and purity can be, if they were given as intervals.
+    confidence_region : Region or None
+        Confidence intervals of prior and purity, if they were estimated.
+    draw_mixtures : callable or None
+        From bootstrap draws to a prior and a purity for each of them; None if these do not vary
+        with the rows. See `pueval.uncertainty.prior_draws`.
+    """
+
+    mixture: Mixture
+    given_region: Region | None = None
+    confidence_region: Region | None = None
+    draw_mixtures: Callable[[BootstrapDraws], Mixtures] | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether prior and purity are known exactly."""
+        return self.given_region is None and self.draw_mixtures is None
+
+    def scenarios(
+        self, function: Callable[[Mixtures], Array], *, as_column: bool = True
+    ) -> list[Mixture]:
+        """Return the mixtures for which intervals are made; the first is the point estimate.
+
+        The others are the extremes of ``function`` over the region, and points all over a given
+        region. ``as_column`` is that of `find_extremes`; it goes with an expensive function, for
+        which only the corners of a given region are added.
+        """
+        if self.given_region is not None:
+            region = self.given_region
+            points = region.corners if as_column else region.nodes
+            extremes = find_extremes(region, function, as_column=as_column)
+            return [self.mixture, *points, *extremes]
+        if self.confidence_region is not None:
+            extremes = find_extremes(self.confidence_region, function, as_column=as_column)
+            return [self.mixture, *extremes]
+        return [self.mixture]
+
+    def corner_scenarios(self) -> list[Mixture]:
+        """Return the scenarios for a measure that is monotone in prior and purity."""
+        region = self.given_region or self.confidence_region
+        return [self.mixture, *([] if region is None else region.corners)]
+
+    def curve_scenarios(self) -> Iterator[tuple[Mixture, float]]:
+        """Yield mixtures for a band, each with the share of the sampling error that applies to it.
+
+        The share is 1 in a given region. At a share q of the way to the confidence limits of an
+        estimate, sqrt(1 − q²) is left for the rows.
+        """
+        if self.confidence_region is not None:
+            for q in BAND_POSITIONS:
+                for mixture in self.confidence_region.between(self.mixture, q):
+                    yield mixture, float(remaining_share(np.array(q**2)))
+            return
+        yield self.mixture, 1.0
+        if self.given_region is not None:
+            for mixture in self.given_region.grid(BAND_GRID):
+                yield mixture, 1.0
+
+    def interval(
+        self,
+        options: IntervalOptions,
+        value: Callable[[Mixture], float],
+        bias_and_error: Callable[[Mixture | Mixtures], tuple[float, float]],
+        resampled_values: Callable[[Mixtures], Array],
+        mixture_draws: Mixtures | None,
+        scenarios: Iterable[Mixture],
+        low: float = 0.0,
+        high: float = 1.0,
+    ) -> Interval:
+        """Return the interval of a number.
+
+        For an estimated mixture the interval starts from percentiles of the resamples, each with
+        a prior of its own. They can miss a true value at which a measure is extreme (the best
+        accuracy first falls and then rises with the prior). So the interval also reaches as far
+        as the measure does within the confidence region, with the sampling error added in
+        quadrature.
+
+        Parameters
+        ----------
+        options : IntervalOptions
+            Confidence level.
+        value : callable
+            From a mixture to the estimate; not clipped.
+        bias_and_error : callable
+            From the mixture of all resamples, or one mixture for each, to the bias and the
+            standard error of the estimate.
+        resampled_values : callable
+            From one mixture for each resample to the values in the resamples, less their bias.
+        mixture_draws : Mixtures or None
+            One mixture for each resample, if they vary.
+        scenarios : iterable of Mixture
+            From `scenarios` or `corner_scenarios`.
+        low, high : float
+            Range of the measure.
+
+        Returns
+        -------
+        Interval
+        """
+        if self.confidence_region is None or mixture_draws is None:
+            resampled = self.mixture if mixture_draws is None else mixture_draws
+
+            def normal(mixture: Mixture, resampled: Mixture | Mixtures) -> Interval:
+                bias, error = bias_and_error(resampled)
+                return options.normal_interval(value(mixture) - bias, error, low, high)
+
+            first, *others = scenarios
+            return Interval.union([normal(first, resampled), *(normal(m, m) for m in others)])
+        bias, error = bias_and_error(self.mixture)
+        center = value(self.mixture) - bias
+        interval = options.percentile_interval(center, resampled_values(mixture_draws), low, high)
+        values = [value(mixture) - bias for mixture in scenarios]
+        values = [v for v in values if math.isfinite(v)]
+        if math.isnan(interval.low) or math.isnan(error) or not values:
+            return interval
+        lowest, highest = add_in_quadrature(
+            center, min(values), max(values), options.critical_value * error
+        )
+        return Interval(
+            min(interval.low, max(lowest, low)),
+            max(interval.high, min(highest, high)),
+            interval.standard_error,
+        )
+
+
+def add_in_quadrature(center: float, low: float, high: float, margin: float) -> tuple[float, float]:
+    """Widen an interval around ``center`` by the margin of an independent error.
+
+    Examples
+    --------
+    >>> add_in_quadrature(0.5, 0.2, 0.5, 0.4)
+    (0.0, 0.9)
+    """
+    return (
+        center - math.hypot(max(center - low, 0.0), margin),
+        center + math.hypot(max(high - center, 0.0), margin),
+    )
+
+
+def remaining_share(squared_distance: Array) -> Array:
+    """Return the share of the critical value that is left for the sampling error of the rows.
+
+    ``squared_distance`` is q², with q the distance of prior and purity from their estimates as a
+    share of the way to their confidence limits. An independent error of the rows then stays
+    within sqrt(1 − q²) of its own margin.
+    """
+    share: Array = np.sqrt(1 - squared_distance)
+    return share
+
+
+def prior_changes(
+    values: Callable[[Mixtures], dict[str, Array]],
+    names: Iterable[str],
+    mixtures: Mixtures,
+    prior_error: Array,
+) -> dict[str, Array]:
+    """Return the change of measures of many groups with one standard error of their priors.
+
+    Parameters
+    ----------
+    values : callable
+        From a mixture for each group to the values of the measures, by name.
+    names : iterable of str
+        The measures.
+    mixtures : Mixtures
+        One for each group.
+    prior_error : ndarray
+        Standard error of each prior; 0 if it is known.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Central differences, scaled to a step of one standard error.
+    """
+    if not np.any(prior_error > 0):
+        return {name: np.zeros(prior_error.size) for name in names}
+    purity = mixtures.purity
+    higher, lower = (
+        cap_prior(mixtures.prior + sign * prior_error, purity, SLOPE_CONTRAST * purity).clip(min=0)
+        for sign in (1.0, -1.0)
+    )
+    scale = divide_or_zero(prior_error, higher - lower)
+    above, below = (values(Mixtures(prior, purity)) for prior in (higher, lower))
+    return {
+        name: np.where(prior_error > 0, (above[name] - below[name]) * scale, 0.0) for name in names
+    }
