@@ -86,14 +86,14 @@ def main(rows, folder):
         for name in ("narwhals", "duckdb", "polars", "ibis-framework", "dask", "pyspark")
     )
     header = (
-        f"{rows:,} rows with as many different scores; {os.cpu_count()} cores, {versions}; load of "
-        f"the machine {os.getloadavg()[0]:.1f}. DuckDB's aggregation took {base:.2f} s.\n"
+        f"{rows:,} rows with as many distinct scores; {os.cpu_count()} cores, {versions}; load "
+        f"average {os.getloadavg()[0]:.1f}. DuckDB's aggregation took {base:.2f} s.\n"
     )
     columns = (
         "counted by",
         "4,096 bins: million rows/s",
         "× DuckDB's aggregation",
-        "lines that came back",
+        "lines returned",
         "exact: million rows/s",
     )
     lines = [header, f"| {' | '.join(columns)} |", "|---|---:|---:|---:|---:|"]

@@ -50,7 +50,7 @@ def contenders(label, score, prior):
     found = {
         "np.sort of the scores": (lambda: np.sort(score), 10**8),
         "pueval: all measures, both curves, AUC": (everything, 10**8),
-        "pueval: the same with 95 % limits": (lambda: everything(0.95), 10**8),
+        "pueval: the same, with 95% intervals": (lambda: everything(0.95), 10**8),
         "pueval: corrected AUC": (
             lambda: metrics.roc_auc_score(label, score, prior=prior),
             10**8,
@@ -158,7 +158,7 @@ def machine():
     load = os.getloadavg()[0]
     return (
         f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, "
-        f"{versions}; load of the machine {load:.1f}."
+        f"{versions}; load average {load:.1f}."
     )
 
 

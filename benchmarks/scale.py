@@ -113,9 +113,9 @@ def main(rows, folder):
             if what == "pueval":
                 last = one
     text = (
-        f"{rows:,} rows, {size / 1e9:.1f} GB; {os.cpu_count()} cores, load of the machine "
-        f"{os.getloadavg()[0]:.1f}. Best of {RUNS} runs each, in turns:\n\n"
-        "| | seconds | seconds of processor | peak memory |\n|---|---:|---:|---:|\n"
+        f"{rows:,} rows, {size / 1e9:.1f} GB; {os.cpu_count()} cores, load average "
+        f"{os.getloadavg()[0]:.1f}. Best of {RUNS} alternating runs:\n\n"
+        "| | seconds | CPU seconds | peak memory |\n|---|---:|---:|---:|\n"
     )
     for what, name in (
         ("duckdb", "DuckDB's aggregation"),
@@ -127,8 +127,8 @@ def main(rows, folder):
         )
     text += (
         f"\nSpeed of pueval / DuckDB's aggregation: "
-        f"{best['duckdb', 'wall'] / best['pueval', 'wall']:.2f} by the clock (goal ≥ 0.5), "
-        f"{best['duckdb', 'cpu'] / best['pueval', 'cpu']:.2f} by processor time. Memory: goal "
+        f"{best['duckdb', 'wall'] / best['pueval', 'wall']:.2f} by wall-clock time (goal ≥ 0.5), "
+        f"{best['duckdb', 'cpu'] / best['pueval', 'cpu']:.2f} by CPU time. Memory: goal "
         f"< 2 GB. AUC {last['auc']:.6f}, known within ±{last['auc_error']:.1g} from "
         f"{last['scores']:,} bins."
     )

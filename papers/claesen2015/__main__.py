@@ -16,9 +16,7 @@ INTRODUCTION = """# Claesen, Davis, De Smet and De Moor (2015): bounds from rank
 
 *Assessing binary classifiers using only positive and unlabeled data*, arXiv:1504.06837.
 
-The unlabeled positives are assumed to be ranked like the known ones up to a 95 % confidence band, from which bounds of contingency tables, curves
-and areas follow (`pueval.claesen_bounds`). The paper does not print numbers for its figures and tables, nor the rank distributions of its simulated
-rankings; here they are beta distributions (`pueval.simulate.ranked`). What can be checked is whether the bounds contain the truth.
+The method assumes that unlabeled positives are ranked like the known ones, up to a 95% confidence band. Bounds of contingency tables, curves and areas follow from this band (`pueval.claesen_bounds`). The paper prints neither the numbers behind its figures nor the rank distributions of its simulated rankings. We use beta distributions (`pueval.simulate.ranked`) and check whether the bounds contain the truth.
 """
 
 
@@ -59,7 +57,7 @@ def figure_2(page: Page, run: Run) -> None:
             ]
         rows.append(row)
     page.add(
-        "Width of the bounds of the AUC, how often they contain the true AUC, and how much of the true ROC curve they contain, by kind of band:\n\n"
+        "Width of the bounds of the AUC, share of repetitions in which they contain the true AUC, and share of the true ROC curve they contain, by band:\n\n"
         + table(
             [
                 "known positives",
@@ -70,8 +68,7 @@ def figure_2(page: Page, run: Run) -> None:
     )
     whole = ", ".join(f"{frame[f'{band} whole'].mean():.0%} ({band})" for band in bands)
     page.add(
-        f"The whole true curve lies between the bounds in {whole} of all repetitions. The paper's band (bootstrap) is too narrow at the ends of the ranking, where "
-        "all or none of few known positives are above a rank and resampling them changes nothing; this is where the curve is outside."
+        f"The whole true curve lies between the bounds in {whole} of all repetitions. The paper's band (bootstrap) is too narrow at the ends of the ranking. There, all or none of the few known positives are above a rank, and resampling them changes nothing."
     )
 
 
@@ -236,8 +233,7 @@ def appendix(page: Page, run: Run) -> None:
                     (f"{p:.0%} of positives, {n:.0%} of negatives", *cells, f"{inside:.0%}")
                 )
         page.add(
-            f"## {title}\n\n2,000 positives, 10,000 negatives, true AUC {100 * frame['auc'].mean():.1f} %; bounds in %, means of repetitions. The prior is 0.8 "
-            "times the right one, right, or 1.2 times.\n\n"
+            f"## {title}\n\n2,000 positives, 10,000 negatives, true AUC {100 * frame['auc'].mean():.1f} %; bounds in %, means of repetitions. The prior is 0.8, 1 or 1.2 times the true one.\n\n"
             + table(
                 ["known", "prior × 0.8", "prior × 1", "prior × 1.2", "true AUC inside, prior × 1"],
                 rows,
@@ -250,15 +246,14 @@ def appendix(page: Page, run: Run) -> None:
         .mean()
     )
     page.add(
-        f"With the right prior the bounds contain the true AUC in {inside['positives']:.0%} (table 1) and {inside['tighter']:.0%} (table 2) of all repetitions: "
-        "whoever takes the tighter of two bounds also takes the one that is too tight more often."
+        f"With the true prior, the bounds contain the true AUC in {inside['positives']:.0%} (table 1) and {inside['tighter']:.0%} (table 2) of all repetitions. Choosing the tighter of two bounds lowers the coverage."
     )
     width = frame[(frame["factor"] == 1) & (frame["start"] == "positives")]
     width = width.assign(width=100 * (width["high"] - width["low"]))
     few = width.groupby(["known_positive", "known_negative"])["width"].mean()
     page.add(
-        "As in the paper, known positives tighten the bounds a lot (from "
-        f"{few[(0.05, 0.0)]:.1f} to {few[(0.8, 0.0)]:.1f} points between 5 % and 80 % of them), known negatives hardly (from {few[(0.1, 0.4)]:.1f} to "
+        "As in the paper, known positives tighten the bounds considerably (from "
+        f"{few[(0.05, 0.0)]:.1f} to {few[(0.8, 0.0)]:.1f} points between 5 % and 80 % of them), known negatives hardly do (from {few[(0.1, 0.4)]:.1f} to "
         f"{few[(0.1, 0.8)]:.1f} points between 40 % and 80 % of them, at 10 % of the positives), unless the bounds start from the negatives (table 2)."
     )
 
@@ -274,13 +269,12 @@ def make(page: Page, run: Run) -> None:
     page.add(DIFFERENCES)
 
 
-DIFFERENCES = """## Where ours differs from the paper, and why
+DIFFERENCES = """## Differences from the paper
 
-- **Bootstrap**: at one rank the resampled share is binomial, so its quantiles are computed and nothing is drawn.
-- **What the band promises**: the paper's band holds rank by rank, so that about 5 % of a curve may lie outside it, and it does not count the chance that is in
-  the unlabeled positives themselves. `band="dkw"` holds for all ranks together and counts both, at the price of width.
-- **Covertype**: a 16 % sample of the rows, and gradient boosting on PU labels in place of the paper's ensemble of support vector machines.
-- **Equation 15** of the paper lacks a factor |U| in the denominator of the derivative of the false positive rate; no result here depends on it."""
+- **Bootstrap**: at a given rank, the resampled share is binomial, so we compute its quantiles instead of resampling.
+- **Coverage of the band**: the paper's band is pointwise, so about 5% of a curve may lie outside, and it ignores the sampling variation of the unlabeled positives. `band="dkw"` is simultaneous and includes both, but is wider.
+- **Covertype**: we use a 16% sample of the rows, and gradient boosting on PU labels instead of the paper's ensemble of support vector machines.
+- **Equation 15** of the paper lacks a factor |U| in the denominator of the derivative of the false positive rate. No result here depends on it."""
 
 
 if __name__ == "__main__":

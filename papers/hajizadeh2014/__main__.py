@@ -42,11 +42,7 @@ INTRODUCTION = """# Hajizadeh, Li, Dollevoet and Tax (2014): PULP
 
 *Evaluating classification performance with only positive and unlabeled samples*, S+SSPR 2014.
 
-{n} configurations: ten newsgroups and ten digits (MNIST, 16 × 16) as positive class; a logistic regression trained on PU labels, turned by 0 to 75 degrees toward a
-random direction so that good and bad classifiers are among them; 20, 60, 150 or 300 positives in the test set, as the data sets of the paper differ in size, too.
-Half of the positives are labeled: at random, the most representative ones (scenario 1) or the least representative ones (scenario 2), by a Gaussian mixture
-fitted to the positives. Each measure is computed on the PU labels and on the true classes of the same test rows: the rank correlation of the two over all
-configurations says whether the measure finds the better classifier, the mean absolute deviation whether it keeps its scale. {folds} of the data per class
+There are {n} configurations. The positive class is one of ten newsgroups or ten digits (MNIST, 16 × 16). The classifier is a logistic regression trained on PU labels and rotated by 0 to 75 degrees toward a random direction, so that there are good and bad classifiers. The test set has 20, 60, 150 or 300 positives, because the data sets of the paper also differ in size. Half of the positives are labeled: at random, the most representative ones (scenario 1) or the least representative ones (scenario 2), by a Gaussian mixture fitted to the positives. We compute each measure on the PU labels and on the true classes of the same test rows. The rank correlation of the two over all configurations shows whether the measure finds the better classifier. The mean absolute deviation shows whether it keeps its scale. {folds} of the data per class
 (the paper: 8-fold cross-validation).
 """
 
@@ -85,9 +81,7 @@ def make(page: Page, run: Run) -> None:
             [f"{scenario}, within test sets of one size", *(float(within[m]) for m in MEASURES)]
         )
     page.add(
-        "## Why PULP looks robust\n\nPULP is a probability. For a useful classifier it is close to its largest value, which depends on how many rows and labels "
-        "there are, and so PULP mostly orders *test sets by size*, which the labeling cannot change. Among test sets of one size, the only ones on which somebody would choose "
-        "between classifiers, its rank correlation is lower than that of the other measures:\n\n"
+        "## Why PULP looks robust\n\nPULP is a probability. For a useful classifier it is close to its maximum, which depends on the numbers of rows and labels. PULP therefore mostly orders *test sets by size*, which the labeling cannot change. Among test sets of one size, where one would choose between classifiers, its rank correlation is lower than that of the other measures:\n\n"
         + table(["", *MEASURES.values()], rows)
     )
     page.add(DIFFERENCES)
@@ -151,15 +145,12 @@ def figure_2(correlation: pd.Series, deviation: pd.Series) -> Any:
     return figure
 
 
-DIFFERENCES = """## Where ours differs from the paper, and why
+DIFFERENCES = """## Differences from the paper
 
-- **PULP's rank** among the eight measures is the paper's in scenarios 1 and 2; the table above says why it is here, and the same may hold there. Use it to see whether a classifier is better than chance, not to
-  choose between classifiers.
-- **Data**: the third data set of the paper, protein records, is not public in this form. Ten of the twenty newsgroups are used.
-- **Configurations**: the paper's are support vector machines on weighted rows; which ones is not said, nor how many positives are labeled, how many components
-  the mixture has, or how the share of positives was varied. Here half of them, five, and by leaving out negatives. Labels of the least representative positives
-  mislead the other measures less here than in the paper.
-- **Scale**: Pseudo-F takes the share of labeled rows as the prior, as in the paper, and grows without limit as labels become rare; the paper's labels were less rare."""
+- **PULP's rank** among the eight measures agrees with the paper in scenarios 1 and 2. The table above explains it here, and possibly also there. Use PULP to check whether a classifier is better than chance, not to choose between classifiers.
+- **Data**: the third data set of the paper, protein records, is not public in this form. We use ten of the twenty newsgroups.
+- **Configurations**: the paper uses support vector machines on weighted rows. It does not say which ones, how many positives are labeled, how many components the mixture has, or how the share of positives was varied. We label half of the positives, use five components, and vary the share by leaving out negatives. Labels of the least representative positives mislead the other measures less here than in the paper.
+- **Scale**: Pseudo-F takes the share of labeled rows as the prior, as in the paper, and grows without limit as labels become rare. The paper's labels were less rare."""
 
 
 if __name__ == "__main__":

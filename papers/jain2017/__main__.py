@@ -16,14 +16,12 @@ INTRODUCTION = """# Jain, White and Radivojac (2017): recovering true classifier
 
 *Recovering true classifier performance in positive-unlabeled learning*, AAAI 2017.
 
-Protocol of the paper: of twelve fully labeled data sets, 1,000 rows (100 of small sets) become labeled, a share `purity` of them positive; the
-others, at most 10,000, become unlabeled. {networks} bagged neural networks with five hidden neurons are trained by resilient propagation on
-labeled against unlabeled rows and scored out of bag. The AUC and AUC-PR of such a *non-traditional* classifier are recovered and compared with
-those of a *traditional* one, trained on the true classes. {repetitions} repetitions (the paper: 50, and 100 networks).
+Protocol of the paper: in each of twelve fully labeled data sets, 1,000 rows (100 in small sets) are labeled, and a share `purity` of them is positive. The others, at most 10,000, are unlabeled. {networks} bagged neural networks with five hidden neurons are trained by resilient propagation on
+labeled against unlabeled rows and scored out of bag. The corrected AUC and AUC-PR of this *non-traditional* classifier are compared with those of a *traditional* one, trained on the true classes. {repetitions} repetitions (the paper: 50, and 100 networks).
 
-- **PU**: naive, unlabeled rows taken as negative. **D**: direct correction (equation 4). **I**: indirect, by the recovered curve.
+- **PU**: naive, with unlabeled rows as negatives. **D**: direct correction (equation 4). **I**: indirect, from the corrected curve.
 - **R**: prior and purity are known. **E**: both are estimated from the scores, in the paper by AlphaMax, here by `pueval.priors.estimate`.
-- AUC-PR is that among the unlabeled rows (`target="unlabeled"`), as in the paper.
+- AUC-PR refers to the unlabeled rows (`target="unlabeled"`), as in the paper.
 """
 
 
@@ -108,15 +106,13 @@ def table_1(page: Page, frame: pd.DataFrame) -> pd.DataFrame:
         )
     )  # fmt: skip
     page.add(
-        "The paper compares with a classifier trained on the *true classes*. A classifier trained on few labels is worse than that one, and no "
-        "evaluation can see it: this is the floor under every column above. Against the true AUC of the classifier that was in fact evaluated, "
+        "The paper compares with a classifier trained on the *true classes*. A classifier trained on few labels is worse, and no evaluation can detect that, so the errors above have a floor. Compared with the true AUC of the classifier that was evaluated, "
         f"the mean absolute error is {number(own['network_auc_R'].mean())} with known and {number(own['network_auc_E'].mean())} with estimated "
         "prior and purity."
     )
     lost = int((~frame["identified"]).sum())
     page.add(
-        f"In {lost} of {len(frame)} repetitions `priors.estimate` gave no prior, because the scores do not separate labeled from unlabeled rows; the naive "
-        "numbers stand for the estimated ones there."
+        f"In {lost} of {len(frame)} repetitions `priors.estimate` gave no prior, because the scores do not separate labeled from unlabeled rows. There we use the naive values."
     )
     page.add("Cell by cell, *paper / ours*:")
     page.add(table(["data", "prior", "purity", "error of purity − prior", "AUC", *kinds], rows))
@@ -159,13 +155,12 @@ def table_2(page: Page, frame: pd.DataFrame) -> None:
     hard = [data for data in LABELED if data in {"bank", "pima", "wine"}]
     rest = cells.drop(index=hard, level=0)
     page.add(
-        'IR and IE here are `ev["average_precision"]`, the area of `ev.pr()`: precision along legal rates, as on the recovered ROC curve. The paper '
-        "drops points of the precision-recall curve that lie outside the unit square. Against the classifier that was in fact evaluated, the error is "
+        'IR and IE here are `ev["average_precision"]`, the area under `ev.pr()` with monotone rates. The paper '
+        "drops points of the precision-recall curve outside the unit square. Compared with the classifier that was evaluated, the error is "
         f"{number(own['network_ap_R'].mean())} with known and {number(own['network_ap_E'].mean())} with estimated prior and purity."
     )
     page.add(
-        f"With the estimated prior, most of the error comes from {', '.join(hard)}: without them it is {number(rest['ap_IE'].mean())}. These are the "
-        "three whose classes overlap most (AUC below .9); the prior is hardest to estimate there, and precision is proportional to it."
+        f"With the estimated prior, most of the error comes from {', '.join(hard)}: without them it is {number(rest['ap_IE'].mean())}. Their classes overlap most (AUC below .9), so the prior is hardest to estimate, and precision is proportional to it."
     )
     page.add("Cell by cell, *paper / ours*:")
     page.add(table(["data", "prior", "purity", "AUC-PR", *kinds], rows))
@@ -181,7 +176,7 @@ def make(page: Page, run: Run) -> None:
     page.add("## Figures")
     page.figure(
         figure, "figure1",
-        f"Figure 1. Eight rows made by hand, as in the paper (whose scores are not printed): naive AUC {naive:.3f}, true AUC {true:.3f}.",
+        f"Figure 1. Eight hand-made rows, as in the paper (which does not print the scores): naive AUC {naive:.3f}, true AUC {true:.3f}.",
     )  # fmt: skip
     page.figure(
         figures.figure_2(frame), "figure2",
@@ -190,23 +185,21 @@ def make(page: Page, run: Run) -> None:
     )  # fmt: skip
     page.figure(
         figures.figure_3(), "figure3",
-        "Figure 3. Error of the recovered AUC for every wrong estimate of prior and purity, for 27 truths (dotted). Gray: recovered AUC outside [0, 1].",
+        "Figure 3. Error of the corrected AUC for all estimates of prior and purity, for 27 true values (dotted). Gray: corrected AUC outside [0, 1].",
     )  # fmt: skip
     page.figure(
         figures.figure_4(), "figure4",
-        "Figure 4. One truth in detail: prior .25, purity .75, AUC .90, naive AUC .70.",
+        "Figure 4. One case in detail: prior .25, purity .75, AUC .90, naive AUC .70.",
     )  # fmt: skip
     page.add(DIFFERENCES)
 
 
-DIFFERENCES = """## Where ours differs from the paper, and why
+DIFFERENCES = """## Differences from the paper
 
-- **Gas**: two of its ten batches are not in the data used here (3,095 of 5,574 rows), so 400 rows are labeled instead of 1,000, which gives
-  nearly the paper's prior.
-- **Figure 4**: the paper says that the naive AUC is .80 for prior .25, purity .75 and AUC .90. By its equation 4 it is .5·.9 + .25 = .70.
-- **Sign test, estimated values**: the paper counts 9 wins, 25 losses and 2 ties of the direct method; its own table has 8, 25 and 3. P is the same.
-- **Precision among what?** The AUC-PR of table 2 is that at prevalence α, among the unlabeled rows; labeled rows are not counted. That follows from
-  equation 3 and from the true AUC-PR in the table, which rises with α. In pueval this is `target="unlabeled"`, which is not the default."""
+- **Gas**: two of its ten batches are missing in our data (3,095 of 5,574 rows), so we label 400 rows instead of 1,000, which gives almost the paper's prior.
+- **Figure 4**: the paper states a naive AUC of .80 for prior .25, purity .75 and AUC .90. By its equation 4, it is .5·.9 + .25 = .70.
+- **Sign test, estimated values**: the paper counts 9 wins, 25 losses and 2 ties of the direct method. Its table has 8, 25 and 3. P is the same.
+- **Target**: the AUC-PR of table 2 refers to the unlabeled rows, with prevalence α. This follows from equation 3 and from the true AUC-PR in the table, which increases with α. In pueval this is `target="unlabeled"`, which is not the default."""
 
 
 if __name__ == "__main__":

@@ -26,11 +26,9 @@ WAYS = {
 }
 INTRODUCTION = """# All methods, all data sets
 
-One classifier per data set ({networks} networks trained on the true classes, scored out of bag), so that the classifier is fixed and its true performance known.
-Of its positives 20 % are labeled in four ways: at random; at random with purity .8; and twice as the methods do **not** assume it, positives above the median
-score three times as likely to be labeled as those below, or a third as likely. {repetitions} repetitions; mean absolute errors against the truth on the same rows.
+There is one classifier per data set ({networks} networks trained on the true classes, scored out of bag), so its true performance is known. 20% of the positives are labeled in four ways: at random; at random with purity .8; and twice in violation of the assumptions, with positives above the median score three times, or one third, as likely to be labeled as those below. {repetitions} repetitions; mean absolute errors compared with the truth on the same rows.
 
-Methods: **naive** (unlabeled as negative); **known**: corrected with the true prior and purity (Jain, Ramola; Tabatabaei's F1 is the same number);
+Methods: **naive**: unlabeled rows as negatives; **known**: corrected with the true prior and purity (Jain, Ramola; Tabatabaei's F1 is the same number);
 **estimated**: corrected with `priors.estimate` (purity also estimated); **Claesen**: bounds from the rank distribution, prior known; **sensitivity**: bounds if some
 positives are up to four times as likely to be labeled as others, prior known (`ev.labeling_bias(4)`).
 """
@@ -146,7 +144,7 @@ def _bounds(page: Page, frame: pd.DataFrame) -> None:
             ]
         rows.append(row)
     page.add(
-        "## Bounds of the AUC: how often they contain it (and their width)\n\n"
+        "## Bounds of the AUC: coverage (and width)\n\n"
         + table(
             [
                 "data",
@@ -187,13 +185,13 @@ def _failures(page: Page, frame: pd.DataFrame) -> None:
     large_text = _grouped(large) or "nowhere"
     contained = frame.groupby("way")[["claesen", "sensitivity"]].mean()
     page.add(
-        "## Where the correction fails\n\nCorrected values are further from the truth than naive ones:\n\n"
+        "## Where the correction fails\n\nCorrected values are farther from the truth than naive ones for:\n\n"
         + "\n".join(lines)
         + f"\n\nAverage precision with estimated prior and purity is off by more than .1 on: {large_text}."
-        + f"\n\nIf labels are not drawn at random, knowing the prior does not help: Claesen's bounds contain the true AUC in {contained.loc['high', 'claesen']:.0%} and "
-        f"{contained.loc['low', 'claesen']:.0%} of the repetitions with high and low scores favored (random: {contained.loc['random', 'claesen']:.0%}), while the sensitivity bounds, which "
-        f"allow chances to differ by a factor of four, contain it in {contained.loc['high', 'sensitivity']:.0%} and {contained.loc['low', 'sensitivity']:.0%}. "
-        f"No prior could be estimated in {int((~frame['identified']).sum())} of {len(frame)} repetitions (naive values stand there)."
+        + f"\n\nIf labels are not random, knowing the prior does not help: Claesen's bounds contain the true AUC in {contained.loc['high', 'claesen']:.0%} and "
+        f"{contained.loc['low', 'claesen']:.0%} of the repetitions with high and low scores favored (random: {contained.loc['random', 'claesen']:.0%}), while the sensitivity bounds, which allow labeling probabilities to differ by a factor of four, contain it in"
+        f" {contained.loc['high', 'sensitivity']:.0%} and {contained.loc['low', 'sensitivity']:.0%}. "
+        f"No prior could be estimated in {int((~frame['identified']).sum())} of {len(frame)} repetitions, where we use naive values."
     )
 
 

@@ -78,14 +78,12 @@ def figure_1(page: Page) -> None:
     page.add("## Figure 1: the case study, exactly")
     page.figure(
         figure, "figure1",
-        "Figure 1. Four measures by threshold: normal scores around 1 and −1, prior 1/4, purity 3/4, labeled share 1/10. Dots: maxima. Crosses: recovered "
-        f"from the non-traditional rates (largest difference from the truth {worst:.0e}).",
+        "Figure 1. Four measures by threshold: normal scores around 1 and −1, prior 1/4, purity 3/4, labeled share 1/10. Dots: maxima. Crosses: corrected from the non-traditional rates"
+        f" (largest difference from the truth {worst:.0e}).",
     )  # fmt: skip
     same = all(row[1] == row[2].replace("-0.00", "0.00") for row in rows)
     page.add(table(["best value and its threshold", "paper", "ours"], rows))
-    page.add(
-        "All eight agree to the two digits that are printed." if same else "Not all of them agree."
-    )
+    page.add("All eight agree to the two printed digits." if same else "Not all of them agree.")
 
 
 def figure_2(page: Page, run: Run) -> None:
@@ -97,8 +95,8 @@ def figure_2(page: Page, run: Run) -> None:
     page.add(
         "## Figure 2: real data\n\n"
         f"Seven of the fourteen data sets of the paper ({', '.join(UNLABELED)}), {repetitions} repetitions, {networks.number} networks with seven hidden neurons "
-        "(the paper: 50 and 100). In each run the threshold that is best by the estimate is taken, and the estimate there compared with the truth there. "
-        "**PU**: naive. **CR**, **CE**: corrected with real and with estimated prior and purity."
+        "(the paper: 50 and 100). In each run, we take the threshold with the best estimate and compare the estimate with the truth at that threshold. "
+        "**PU**: naive. **CR**, **CE**: corrected with true and with estimated prior and purity."
     )
     page.figure(
         _boxes(frame), "figure2",
@@ -127,7 +125,7 @@ def figure_2(page: Page, run: Run) -> None:
     once = frame.drop_duplicates(["data", "wanted_purity", "repetition"])
     wrong = once.groupby("data")[["prior_error", "purity_error"]].agg(lambda v: v.abs().mean())
     page.add(
-        "MCC by data set, mean absolute error, and that of the estimated prior and purity:\n\n"
+        "Mean absolute errors of the MCC and of the estimated prior and purity, by data set:\n\n"
         + table(
             ["", "PU", "CR", "CE", "prior", "purity"],
             [[d, *(by_data[d, k] for k in ("PU", "CR", "CE")), *wrong.loc[d]] for d in UNLABELED],
@@ -137,8 +135,8 @@ def figure_2(page: Page, run: Run) -> None:
         f"{title} {'over' if bias[name, 'PU'] > 0 else 'under'}" for name, title in MEASURES.items()
     )
     page.add(
-        f"As in the paper, naive values are far off ({signs}estimated), correction with known values is nearly exact, and with estimated values in between. "
-        f"In {int((~once['identified']).sum())} of {len(once)} runs no prior could be estimated; naive values stand for CE there."
+        f"As in the paper, naive values are far off ({signs}estimated), the correction with known values is nearly exact, and with estimated values it is in between. "
+        f"In {int((~once['identified']).sum())} of {len(once)} runs, no prior could be estimated. There, CE uses naive values."
     )
 
 
@@ -180,12 +178,10 @@ def make(page: Page, run: Run) -> None:
     page.add(DIFFERENCES)
 
 
-DIFFERENCES = """## Where ours differs from the paper, and why
+DIFFERENCES = """## Differences from the paper
 
-- **Data**: abalone, anuran calls, protein structure, epileptic seizures, HIV-1 protease, smartphone activities and wilt are missing; covertype is a 16 % sample.
-  Of Parkinsons only the voice measures are used: subject, age, sex and test time identify the patient (AUC 1.0), which no classifier should learn.
-  Which class is positive is not printed in the paper.
-- **Estimated values** come from `pueval.priors.estimate` in place of AlphaMax. The paper's overestimates with them, as AlphaMax finds the largest prior possible."""
+- **Data**: abalone, anuran calls, protein structure, epileptic seizures, HIV-1 protease, smartphone activities and wilt are missing, and covertype is a 16% sample. For Parkinsons we use only the voice measures: subject, age, sex and test time identify the patient (AUC 1.0). The paper does not state which class is positive.
+- **Estimated values** come from `pueval.priors.estimate` instead of AlphaMax. The paper's estimates are too high, because AlphaMax finds the largest possible prior."""
 
 
 if __name__ == "__main__":

@@ -28,8 +28,7 @@ INTRODUCTION = """# Tabatabaei, Klein and Hoogendoorn (2020): estimating the F1 
 
 *Estimating the F1 score for learning from positive and unlabeled examples*, LOD 2020.
 
-With label frequency ρ known, F1 is estimated by 2·S₁/(ρ·M₁ + S), where S rows are labeled, S₁ of them and M₁ of all rows predicted positive. It is
-compared with the Lee–Liu score (LL), which needs no ρ: for random classifiers on 200 generated points (positive above X2 = X1 + .2), iris
+If the label frequency ρ is known, F1 is estimated by 2·S₁/(ρ·M₁ + S), where S rows are labeled, S₁ of them and M₁ of all rows predicted positive. It is compared with the Lee–Liu score (LL), which does not need ρ, for random classifiers on 200 generated points (positive above X2 = X1 + .2), iris
 (virginica) and heart disease (Cleveland). The hospital data of the paper are not public.
 """
 SCORES = {"f1": "F1", "lee_liu": "LL", "by_number": "LL by number (see below)"}
@@ -63,16 +62,15 @@ def table_2(page: Page, run: Run) -> None:
                           f"{number(low)} to {number(high)}"))  # fmt: skip
     page.add(table(["", "paper", "ours", "difference", "95 % of draws"], lines))
     page.add(
-        "The paper has one draw of the points, labels and classifiers; ours is the mean over many draws, and the last column says how far one of them can be off. "
-        "Classifiers and labels are drawn as in the authors' notebooks (github.com/SEYED7037/PU-Learning-Estimating-F1-LOD2020-), which tell what the paper does not: lines pass "
+        "The paper has one draw of points, labels and classifiers. Ours is the mean over many draws, and the last column shows how far a single draw can deviate. "
+        "Classifiers and labels are drawn as in the authors' notebooks (github.com/SEYED7037/PU-Learning-Estimating-F1-LOD2020-), which specify what the paper does not: lines pass "
         "through a random point at a random angle and are positive on the side with most labeled points, hyperplanes have weights uniform in (−3, 3) on inputs "
-        "scaled to [0, 1], and each positive is labeled with probability .3. There is no notebook for heart disease; here 30 % of the patients are labeled, and forests of 1 to 99 "
-        "trees of depth 1 to 9, class-balanced, are trained on the labels and predict out of fold. That choice is ours, and other ones give quite other errors of LL "
-        "(see the end of this section), so that there its agreement is no evidence of having found the paper's way.\n\n"
-        "**A flaw in the paper.** On iris the notebook divides recall² by the *number* of rows predicted positive, not by their share, as the definition of LL does (and the "
-        "notebook of the generated data). Its LL is 150 times too small, next to 0, so that .420 is about the root mean square of F1 itself. Computed as defined, "
-        f"LL errs by {number(mean.loc[('iris', 'none'), 'lee_liu'])} on iris. The order of classifiers, and with it figures 4 and 5, is not affected.\n\n"
-        "LL is not on the scale of F1 and errs most for good classifiers (up to 1/prevalence): forests trained on the true classes, which are better, have errors of "
+        "scaled to [0, 1], and each positive is labeled with probability .3. There is no notebook for heart disease. We label 30% of the patients; forests of 1 to 99 "
+        "trees of depth 1 to 9, class-balanced, are trained on the labels and predict out of fold. This choice is ours, and other choices give very different errors of LL (see the end of this section), so the agreement there does not show that we found the paper's method.\n\n"
+        "**An error in the paper.** On iris, the notebook divides recall² by the *number* of rows predicted positive, not by their share, as the definition of LL does (and the "
+        "notebook of the generated data). Its LL is 150 times too small, almost 0, so .420 is about the root mean square of F1 itself. Computed as defined, LL has an error of"
+        f" {number(mean.loc[('iris', 'none'), 'lee_liu'])} on iris. The order of classifiers, and therefore figures 4 and 5, is not affected.\n\n"
+        "LL is not on the scale of F1, and its error is largest for good classifiers (up to 1/prevalence): forests trained on the true classes, which are better, have errors of "
         f"{number(mean.loc[('heart', 'classes'), 'f1'])} for F1 and {number(mean.loc[('heart', 'classes'), 'lee_liu'])} for LL."
     )
 
@@ -192,12 +190,11 @@ def figures_4_and_5(page: Page, run: Run) -> None:
     figure.tight_layout()
     page.figure(
         figure, "figure4",
-        "Figure 4. Pairs of classifiers that F1 (label frequency known) and LL put in the wrong order: mean, and 10 % to 90 % of repetitions.",
+        "Figure 4. Pairs of classifiers that F1 (label frequency known) and LL order wrongly: mean, and 10% to 90% quantiles of the repetitions.",
     )  # fmt: skip
     limits = {"generated": ".05", "iris": ".02", "heart": ".02"}
     page.add(
-        f"At how many of the {len(grid)} label frequencies ({grid[0]} to {grid[-1]}) F1 makes significantly fewer inversions than LL (paired Wilcoxon test, "
-        "5 %), and how many significantly more:\n\n"
+        f"Number of the {len(grid)} label frequencies ({grid[0]} to {grid[-1]}) at which F1 makes significantly fewer inversions than LL (paired Wilcoxon test, 5%), and at which it makes significantly more:\n\n"
         + table(
             ["", "paper: fewer if label frequency is", "ours: fewer", "smallest of them", "ours: more"],
             [
@@ -207,7 +204,7 @@ def figures_4_and_5(page: Page, run: Run) -> None:
             ],
             digits=2,
         )
-        + "\n\nThe forests are more alike than random lines are, and both scores order them about equally well."
+        + "\n\nThe forests are more similar than random lines, and both scores order them about equally well."
     )  # fmt: skip
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True)
     for axis, data in zip(axes, ("generated", "iris"), strict=True):
@@ -223,7 +220,7 @@ def figures_4_and_5(page: Page, run: Run) -> None:
     axes[1].legend(fontsize=8.5)
     figure.tight_layout()
     page.figure(
-        figure, "figure5", "Figure 5. The same with a label frequency that is wrong by a factor."
+        figure, "figure5", "Figure 5. The same, with a label frequency that is wrong by a factor."
     )
     means = (
         frame[frame["label_frequency"].between(0.09, 0.51)]
@@ -241,7 +238,7 @@ def figures_4_and_5(page: Page, run: Run) -> None:
             digits=1,
         )
         + f"\n\nF1 is a worse guide than LL at: {_worse(means, factors)}. The paper finds this at × 0.5 on the generated data and at × 0.5 and × 2 on iris. "
-        "Either way it takes a label frequency that is wrong by a factor of two."
+        "In both cases, the label frequency has to be wrong by a factor of two."
     )
 
 
@@ -267,18 +264,18 @@ def make(page: Page, run: Run) -> None:
     figure, worst = figure_3(run)
     page.figure(
         figure, "figure3",
-        "Figure 3. Estimated F1 of one classifier over the choice of labels (gray), its mean and standard deviation, and the standard deviation by the "
-        f"formula of section 4.1 (`labeling_moments`); largest difference of the two {worst:.3f}.",
+        "Figure 3. Estimated F1 of one classifier over the choice of labels (gray), its mean and standard deviation, and the standard deviation by the formula of section 4.1 (`labeling_moments`); largest difference"
+        f" {worst:.3f}.",
     )  # fmt: skip
     figures_4_and_5(page, run)
     page.add(DIFFERENCES)
 
 
-DIFFERENCES = """## Where ours differs from the paper, and why
+DIFFERENCES = """## Differences from the paper
 
 - **LL on iris** is not LL in the paper, see table 2.
-- **Which forests?** On heart disease LL depends on how good the forests are, which the paper does not say, and on which patients are labeled: between draws it varies far more than ours differs from the paper's.
-- **Figure 2**: our estimates lie below the truth, most where the label frequency is high; the paper, which prints no numbers, calls its own very reasonable. The estimate is the mean probability of being labeled, over the labeled rows, and a logistic regression gives rows near the border less than the label frequency.
+- **Forests**: on heart disease, LL depends on the quality of the forests, which the paper does not state, and on which patients are labeled. It varies far more between draws than ours differs from the paper's.
+- **Figure 2**: our estimates are below the truth, especially if the label frequency is high. The paper prints no numbers and calls its estimates very reasonable. The estimate is the mean predicted probability of a label over the labeled rows, and a logistic regression predicts less than the label frequency near the decision boundary.
 - The estimate is the same number as Ramola's F at purity 1: `evaluate(y, score, label_frequency=…)["f1"]`."""
 
 
