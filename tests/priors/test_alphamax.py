@@ -47,6 +47,7 @@ def generic_maximum(v, w, a):
 
 
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.filterwarnings("ignore:Values in x were outside bounds")  # SciPy before 1.14
 def test_inner_solver_agrees_with_a_general_optimizer(seed):
     rng = np.random.default_rng(seed)
     w, v = rng.dirichlet(np.full(6, 2.0)), rng.dirichlet(np.ones(6))
