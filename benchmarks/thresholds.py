@@ -36,7 +36,7 @@ RULES = {
     "fpr=0.05": lambda ev: ev.threshold_for(fpr=0.05),
     "top=all labeled": lambda ev: ev.threshold_for(top=ev.counts.n_labeled),
     "best=f1": lambda ev: ev.threshold_for(best="f1"),
-    "cost=1:5": lambda ev: ev.best_cost(false_positive=1, false_negative=5),
+    "cost=1:5": lambda ev: ev.threshold_for(cost=(1, 5)),
 }
 
 

@@ -17,10 +17,9 @@ from pueval.errors import (
     MissingPackageError,
     UndefinedMeasureWarning,
 )
-from pueval.evaluation.estimates import Best, Contingency, Estimate
+from pueval.evaluation.estimates import Best, Contingency, Estimate, OperatingPoint
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.operating_point import OperatingPoint
 from pueval.sensitivity.bounds import Bounds, BoundTables, claesen_bounds
 from pueval.sensitivity.feasibility import LargestPrior, feasibility_pvalue, largest_prior
 from pueval.sensitivity.grid import SensitivityGrid

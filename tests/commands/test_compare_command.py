@@ -40,7 +40,7 @@ def test_a_prior_as_an_interval(scored, tmp_path, capsys):
     path, y, scores = scored
     target = tmp_path / "out.json"
     assert command(path, "--prior", "0.1,0.3", "--json", str(target)) == 0
-    assert "hold for every prior and purity" in capsys.readouterr().out
+    assert "covering every prior and purity" in capsys.readouterr().out
     content = json.loads(target.read_text())
     found = compare(y, scores, prior=(0.1, 0.3))
     assert content["assumptions"]["region"]["prior"] == [0.1, 0.3]

@@ -45,7 +45,7 @@ def test_evaluate(scores, capsys):
         one = ev[name]
         limits = f"({one.low:.3f}–{one.high:.3f})"
         assert cells(out, title) == [f"{one.naive:.3f}", f"{one.value:.3f}", limits]
-    assert "In brackets: 95% limits" in out
+    assert "In brackets: 95% confidence intervals" in out
     assert "model_a naive" in out
     assert "prior 0.2, purity 1" in out
 
@@ -72,7 +72,7 @@ def test_the_three_ways_to_say_the_prior(scores, capsys):
         results.append(capsys.readouterr().out)
     # That the number of labels is one by chance makes limits wider, and nothing else different.
     for said, text in zip(("prior", "prevalence", "label frequency"), results, strict=True):
-        assert f"they take {said} and purity as exact" in text
+        assert f"treating {said} and purity as exact" in text
     for lines in zip(*(text.splitlines()[2:-1] for text in results), strict=True):
         assert len({tuple(line.partition("(")[0].split()) for line in lines}) == 1
 
@@ -128,7 +128,7 @@ def test_warnings_are_printed(scores, capsys):
         (["evaluate", "{file}", "--label", "label", "--score", "model_a", "--prior", "1.2"],
          "prior must be a number in [0, 1); got 1.2"),
         (["evaluate", "{file}", "--label", "label", "--score", "model_a", "--prior", "x"],
-         "--prior must be a number, or two with a comma between them, such as 0.1,0.3; got 'x'"),
+         "--prior must be a number, or an interval such as 0.1,0.3; got 'x'"),
         (["evaluate", "{file}", "--label", "label", "--score", "model_a", "--piror", "0.1"],
          "Did you mean --prior?"),
         (["evaluate", "{file}", "--label", "label", "--score", "model_a", "--prior", "0.1",
@@ -163,8 +163,8 @@ def test_evaluate_estimates_one_prior_for_all_models(scores, tmp_path, capsys):
     assert run(["evaluate", str(scores), "--label", "label", "--score", "model_b", "--score",
                 "model_a", "--json", str(path)]) == 0  # fmt: skip
     out = capsys.readouterr().out
-    assert "(estimated from the scores of model_a, 95% limits" in out
-    assert "they carry the uncertainty of the estimates" in out
+    assert "(estimated from the scores of model_a, 95% CI" in out
+    assert "including uncertainty in the estimated prior" in out
     models = json.loads(path.read_text())["models"]
     a, b = (models[name]["assumptions"] for name in ("model_a", "model_b"))
     assert a["prior"] == b["prior"]
@@ -180,7 +180,7 @@ def test_an_existing_file_survives_a_failure(scores, tmp_path, monkeypatch, caps
     def full(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pueval.commands.outputs.json.dump", full)
+    monkeypatch.setattr("pueval.commands.output_files.json.dump", full)
     code = run(["evaluate", str(scores), "--label", "label", "--score", "model_a", "--prior",
                 "0.2", "--json", str(path)])  # fmt: skip
     assert code == 2
@@ -195,7 +195,7 @@ def test_other_files_are_not_replaced(scores, tmp_path, capsys, option):
     path.write_text("precious")
     common = ["evaluate", str(scores), "--label", "label", "--score", "model_a", "--prior", "0.2"]
     assert run([*common, option, str(path)]) == 2
-    assert f"{option} {path} is there and holds something else" in capsys.readouterr().err
+    assert f"{option} {path} already exists and is not an earlier output" in capsys.readouterr().err
     assert path.read_text() == "precious"
     path.write_text("")
     for _ in range(2):
@@ -205,12 +205,24 @@ def test_other_files_are_not_replaced(scores, tmp_path, capsys, option):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["evaluate", "a.csv", "b.csv"], "'b.csv' is one file too many. Put a pattern of several"),
-        (["evaluate", "a.csv", "--score", "a", "b"], "'b' belongs to no option. Repeat an option"),
-        (["compare", "a.csv", "--score", "a", "--at", "top=5"], "--at belongs to pueval evaluate"),
-        (["evaluate", "a.csv", "--prior", "30%"], "--prior must be a share; for 30% give 0.3"),
-        (["evaluate", "a.csv", "--prior", "0,3"], "Write decimals with a point: 0.3"),
-        (["evaluate", "a.csv", "--no-intervals", "--level", "0.9"], "does not go with"),
+        (
+            ["evaluate", "a.csv", "b.csv"],
+            "unexpected argument 'b.csv'. To read several files, quote a pattern",
+        ),
+        (
+            ["evaluate", "a.csv", "--score", "a", "b"],
+            "unexpected argument 'b'. Repeat --score for each model.",
+        ),
+        (
+            ["compare", "a.csv", "--score", "a", "--at", "top=5"],
+            "--at is an option of pueval evaluate",
+        ),
+        (
+            ["evaluate", "a.csv", "--prior", "30%"],
+            "--prior must be a share, not a percentage; got 30%. Use 0.3",
+        ),
+        (["evaluate", "a.csv", "--prior", "0,3"], "Use a decimal point: 0.3"),
+        (["evaluate", "a.csv", "--no-intervals", "--level", "0.9"], "cannot be combined with"),
     ],
 )
 def test_what_is_wrong_is_said_in_our_words(arguments, message, capsys):
@@ -314,11 +326,11 @@ def test_intervals_of_prior_and_purity(scores, capsys):
     ev = evaluate(frame["label"], frame["model_a"], prior=(0.1, 0.3), purity=(0.9, 1.0))
     assert cells(out, "F1")[-1] == f"({ev['f1'].low:.3f}–{ev['f1'].high:.3f})"
     assert "prior 0.1 to 0.3, purity 0.9 to 1" in out
-    assert "hold for every prior and purity within the limits given" in out
+    assert "covering every prior and purity in the given intervals" in out
     assert run([*start, "--prior", "0.2", "--variance", "labeling"]) == 0
-    assert "limits for another choice of labels" in capsys.readouterr().out
+    assert "intervals for a new random labeling" in capsys.readouterr().out
     for wrong in ("a", "0.1;0.3", ""):
         assert run([*start, "--prior", wrong]) == 2
-        assert "--prior must be a number, or two with a comma" in capsys.readouterr().err
+        assert "--prior must be a number, or an interval" in capsys.readouterr().err
     assert run([*start, "--prior", "0.3,0.1"]) == 2
     assert "the lower one first" in capsys.readouterr().err

@@ -46,10 +46,10 @@ class TestCount:
     def test_rows_are_not_replaced(self, rows, tmp_path, capsys):
         before = rows.read_bytes()
         said = refused(capsys, "count", rows, rows, *COLUMNS)
-        assert "rows.parquet holds something else than counts" in said
+        assert "rows.parquet already exists and does not hold counts" in said
         other = tmp_path / "other.parquet"
         other.write_text("notes")
-        assert "holds something else" in refused(capsys, "count", rows, other, *COLUMNS)
+        assert "does not hold counts" in refused(capsys, "count", rows, other, *COLUMNS)
         assert rows.read_bytes() == before
         assert other.read_text() == "notes"
 
@@ -89,7 +89,7 @@ class TestSaved:
 
     def test_exact(self, rows, saved, capsys):
         said = refused(capsys, "evaluate", saved, "--bins", "exact", *PRIOR)
-        assert "are in bins, 16 between" in said
+        assert "are binned, with 16 bins" in said
         assert run(["count", str(rows), str(saved), *COLUMNS]) == 0
         assert run(["evaluate", str(saved), "--bins", "exact", *PRIOR]) == 0
 
@@ -175,7 +175,7 @@ class TestSimulate:
     def test_truth_is_not_overwritten(self, rows, capsys):
         before = rows.read_bytes()
         how = ["--from", rows, "--class", "spam", "--label-frequency", "0.2"]
-        assert "would be lost" in refused(capsys, "simulate", rows, *how)
+        assert "already exists" in refused(capsys, "simulate", rows, *how)
         assert rows.read_bytes() == before
 
     def test_packed(self, tmp_path):
@@ -253,7 +253,7 @@ def test_fractions_are_no_whole_numbers(rows, capsys, option):
 
 def test_levels_are_shown_as_given(rows, capsys):
     assert run(["evaluate", str(rows), *COLUMNS, "--prior", "0.1", "--level", "0.995"]) == 0
-    assert "99.5% limits" in capsys.readouterr().out
+    assert "99.5% confidence intervals" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("code", [None, 130])
@@ -283,13 +283,13 @@ class TestOutputs:
         given = [*COLUMNS, "--score", "spam"] if command == "compare" else COLUMNS
         for option in ("--json",) if command == "prior" else ("--json", "--html"):
             said = refused(capsys, command, rows.parent / "*.parquet", *given, option, rows)
-            assert f"{option} {rows} is a file that is read" in said
+            assert f"{option} {rows} is an input file" in said
         assert rows.read_bytes() == before
 
     def test_two_outputs_need_two_names(self, rows, tmp_path, capsys):
         place = tmp_path / "out"
         said = refused(capsys, "evaluate", rows, *COLUMNS, *PRIOR, "--json", place, "--html", place)
-        assert "--json and --html are both" in said
+        assert "--json and --html are the same file" in said
         assert not place.exists()
 
     def test_permissions_stay(self, rows, tmp_path):

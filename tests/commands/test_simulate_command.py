@@ -130,7 +130,7 @@ def test_an_existing_file_is_not_replaced_unasked(tmp_path, capsys):
     path = tmp_path / "scores.csv"
     path.write_text("precious")
     assert run(["simulate", str(path), "--label-frequency", "0.2"]) == 2
-    assert "is there already, and would be lost" in capsys.readouterr().err
+    assert "already exists. Pass --overwrite to replace it." in capsys.readouterr().err
     assert path.read_text() == "precious"
     assert run(["simulate", str(path), "--label-frequency", "0.2", "--overwrite"]) == 0
     assert path.read_text().startswith("score,label")
@@ -141,15 +141,21 @@ def test_an_existing_file_is_not_replaced_unasked(tmp_path, capsys):
     [
         ([], "give exactly one of --label-frequency, --count and --propensity; got none"),
         (["--count", "5", "--label-frequency", "0.1"], "got --label-frequency, --count"),
-        (["--count", "5", "--lead", "2"], "--lead belongs to --model ranked"),
-        (["--count", "5", "--class", "y"], "--class and --positive belong to a labeled file"),
-        (["--propensity", "p"], "--propensity needs the columns of a labeled file"),
-        (["--count", "5", "--prior", "0.1"], "--prior belongs to --design case-control"),
+        (["--count", "5", "--lead", "2"], "--lead needs --model ranked"),
+        (["--count", "5", "--class", "y"], "--class and --positive need a labeled file"),
+        (["--propensity", "p"], "--propensity needs a labeled file"),
+        (["--count", "5", "--prior", "0.1"], "--prior needs --design case-control"),
         (["--count", "5", "--design", "case-control"], "needs --unlabeled"),
-        (["--label-frequency", "0.1", "--design", "case-control"], "does not go with --design"),
+        (
+            ["--label-frequency", "0.1", "--design", "case-control"],
+            "cannot be combined with --design",
+        ),
         (["--count", "5", "--from", "nowhere.csv"], "--from needs --class"),
         (["--count", "5", "--from", "nowhere.csv", "--class", "y"], "there is no file 'nowhere"),
-        (["--count", "5", "--from", "x", "--class", "y", "--rows", "9"], "--rows belongs to a"),
+        (
+            ["--count", "5", "--from", "x", "--class", "y", "--rows", "9"],
+            "--rows sets the score model",
+        ),
         (["--count", "5", "--rows", "0"], "n must be a whole number of at least 1"),
     ],
 )
@@ -166,13 +172,13 @@ def test_bad_options(tmp_path, capsys, options, message):
         (["--class", "nope", "--count", "5"], "has no column 'nope'; it has code, name"),
         (["--class", "disease", "--count", "5"], "no row of"),
         (["--class", "disease", "--positive", "yes", "--count", "5", "--features", "x1"],
-         "--features belong to --representative"),
+         "--features needs --representative"),
         (["--class", "disease", "--positive", "yes", "--count", "5", "--representative", "most"],
          "--representative needs --features"),
         (["--class", "disease", "--positive", "yes", "--count", "5", "--representative", "most",
           "--features", "name"], "3,000 rows have no value, or none that can be used"),
         (["--class", "disease", "--positive", "yes", "--propensity", "chance",
-          "--representative", "most"], "does not go with --propensity"),
+          "--representative", "most"], "cannot be combined with --propensity"),
     ],
 )  # fmt: skip
 def test_bad_files(tmp_path, capsys, full, options, message):

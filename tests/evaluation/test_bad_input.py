@@ -184,7 +184,7 @@ class TestAssumptions:
 
     def test_where_all_is_known(self):
         known = Counts.from_arrays(Y, SCORE, unlabeled_label=None, negative_label=0)
-        refused("prior was given, but there are no unlabeled", evaluate, known, prior=0.1)
+        refused("prior has no effect without unlabeled rows", evaluate, known, prior=0.1)
         refused("there are no unlabeled", Mixture.from_prevalence, known, 0.5)
         refused("target='unlabeled' asks", evaluate, known, target="unlabeled")
         assert evaluate(known, prior=0.0)["recall"].value == 1.0
@@ -542,8 +542,8 @@ class TestNaturalMistakes:
     @pytest.mark.parametrize(
         ("given", "message"),
         [
-            ("0,08", "Write decimals with a point: 0.08"),
-            ("estimate", "leave --prior out"),
+            ("0,08", "Use a decimal point: 0.08"),
+            ("estimate", "Leave it out to estimate"),
             ("20", "Is it in percent"),
         ],
     )

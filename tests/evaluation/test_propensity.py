@@ -141,10 +141,10 @@ def test_where_no_positive_can_hide(rng):
     y, score = np.repeat([1, 2], [20, 60]), rng.normal(size=80)
     sure = evaluate(y, score, negative_label=2, propensity=np.ones(80), level=None)
     assert sure.prevalence == 0.25
-    with pytest.raises(InputError, match="stand for 40 positives, but there are only 20 rows"):
+    with pytest.raises(InputError, match="represent 40 positives, but only 20 rows"):
         evaluate(y, score, negative_label=2, propensity=np.full(80, 0.5))
     y[20:30] = 0
-    with pytest.raises(InputError, match="stand for 40 positives, but there are only 30 rows"):
+    with pytest.raises(InputError, match="represent 40 positives, but only 30 rows"):
         evaluate(y, score, negative_label=2, propensity=np.full(80, 0.5))
 
 
@@ -171,11 +171,11 @@ def test_bad_input(rng):
         evaluate(labeled, score, propensity=good[1:])
     with pytest.raises(InputError, match="propensity must hold numbers"):
         evaluate(labeled, score, propensity=np.full(500, "x"))
-    with pytest.raises(InputError, match="propensities take labels as clean"):
+    with pytest.raises(InputError, match="propensities need clean labels"):
         evaluate(labeled, score, propensity=good, purity=0.9)
-    with pytest.raises(InputError, match="propensities are for target='population'"):
+    with pytest.raises(InputError, match="propensities need target='population'"):
         evaluate(labeled, score, propensity=good, target="unlabeled")
-    with pytest.raises(InputError, match="stand for .* positives, but there are only 500 rows"):
+    with pytest.raises(InputError, match="represent .* positives, but only 500 rows"):
         evaluate(labeled, score, propensity=np.full(500, 0.01))
     counts = Counts.from_arrays(labeled, score, propensity=good)
     with pytest.raises(InputError, match="takes the labeled rows as a random draw"):

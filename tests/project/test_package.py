@@ -81,7 +81,7 @@ class TestEvaluation:
     def test_repr(self, ev):
         lines = repr(ev).splitlines()
         assert lines[0].startswith("Evaluation of ")
-        assert lines[1].split() == ["naive", "corrected", "95%", "limits"]
+        assert lines[1].split() == ["naive", "corrected", "95%", "CI"]
         assert any(line.startswith("Matthews correlation") for line in lines)
 
     def test_html_is_escaped(self, ev):
@@ -244,4 +244,4 @@ def test_an_operating_point_is_shown_as_a_table():
     counts = Counts.from_table([3, 2, 1], labeled=[3, 1, 0], unlabeled=[1, 2, 6])
     shown = repr(evaluate(counts, prior=0.1).at(2)).splitlines()
     assert shown[0] == "Threshold 2"
-    assert shown[1].split() == ["naive", "corrected", "95%", "limits"]
+    assert shown[1].split() == ["naive", "corrected", "95%", "CI"]

@@ -267,8 +267,7 @@ def test_a_chosen_threshold_moves_the_slider(open_page, tmp_path, rng):
     _, score, labeled = draw(rng, 60_000, prevalence=0.2, label_frequency=0.3)
     first = evaluate(labeled, score, prior=0.1)
     second = evaluate(labeled, score + rng.normal(size=60_000), prior=0.1)
-    choice, other = first.threshold_for(recall=0.4), second.best_cost(
-        false_positive=1, false_negative=3)  # fmt: skip
+    choice, other = first.threshold_for(recall=0.4), second.threshold_for(cost=(1, 3))  # fmt: skip
     write_report(
         tmp_path / "report.html",
         {"first": first, "second": second},

@@ -147,7 +147,7 @@ def test_what_was_asked_for(rows, ev, tmp_path):
     for title in ("Chosen thresholds", "Measures without a prior"):
         assert title not in path.read_text(encoding="utf-8")
     other = evaluate(rows[0], rows[1] > np.median(rows[1]), prior=0.2)
-    none = other.best_cost(false_positive=9, false_negative=1)
+    none = other.threshold_for(cost=(9, 1))
     choices = [ev.threshold_for(precision=0.8), none]
     assert math.isinf(choices[1].threshold)
     ev.to_html(path, name="a", choices=choices, ranking=True)

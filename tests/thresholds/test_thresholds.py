@@ -55,7 +55,7 @@ def test_against_a_search_over_all_scores(rng, target, purity, decimals):
     assert ev.threshold_for(recall=0.7).threshold == expected
     allowed = [t for t in points if value(t, "fpr") <= 0.1]
     assert ev.threshold_for(fpr=0.1).threshold == max(allowed, key=lambda t: value(t, "recall"))
-    found = ev.best_cost(false_positive=2, false_negative=7)
+    found = ev.threshold_for(cost=(2, 7))
     expected = min(points, key=lambda t: value(t, "cost"))
     assert found.threshold == expected
     assert found["cost"].value == pytest.approx(value(expected, "cost"), abs=1e-12)
@@ -75,7 +75,7 @@ def test_values_are_those_at_the_threshold(ev):
         point = ev.at(choice.threshold)
         assert choice.table == point.table
         assert choice.naive_table == point.naive_table
-        for name, one in point.measures.items():
+        for name, one in point.items():
             assert choice[name].value == one.value
             assert choice[name].naive == one.naive
     assert ev.threshold_for(best="f1").threshold == ev.best("f1").threshold
@@ -104,19 +104,19 @@ def test_the_most_of_few_labeled_rows_is_not_precision():
 
 def test_costs(ev):
     """To miss nothing at all, predict all; to alarm nobody, none."""
-    lowest = ev.best_cost(false_positive=0, false_negative=1)
+    lowest = ev.threshold_for(cost=(0, 1))
     assert lowest["recall"].value == 1
     assert lowest["cost"].value == pytest.approx(0, abs=1e-12)
-    with pytest.warns(AssumptionWarning, match="labeled rows score lower than the others"):
+    with pytest.warns(AssumptionWarning, match="labeled rows score lower than the other rows"):
         ev = evaluate(np.repeat([1, 0], [50, 200]), np.r_[0:50, 0:200], prior=0.0, n_resamples=99)
-    none = ev.best_cost(false_positive=1000, false_negative=0.01)
+    none = ev.threshold_for(cost=(1000, 0.01))
     assert none.threshold == math.inf
     assert none["cost"].value == pytest.approx(0.01 * ev.prevalence)
     assert math.isnan(none["precision"].value)
     assert none.to_dict()["threshold"] is None
     # The same costs in another currency choose the same threshold.
-    a = ev.best_cost(false_positive=1, false_negative=20)
-    b = ev.best_cost(false_positive=3, false_negative=60)
+    a = ev.threshold_for(cost=(1, 20))
+    b = ev.threshold_for(cost=(3, 60))
     assert a.threshold == b.threshold
     assert b["cost"].low == pytest.approx(3 * a["cost"].low)
 
@@ -127,7 +127,7 @@ def test_cost_of_the_bayes_rule():
     positive = rng.random(200_000) < 0.3
     score = rng.normal(size=200_000) + 2 * positive
     ev = evaluate(positive, score, prior=0.0, level=None)
-    found = ev.best_cost(false_positive=1, false_negative=4).threshold
+    found = ev.threshold_for(cost=(1, 4)).threshold
     # posterior odds at the threshold = 1/4: .3/.7·exp(2s − 2) = 1/4
     assert found == pytest.approx((math.log(0.25 * 0.7 / 0.3) + 2) / 2, abs=0.05)
 
@@ -135,7 +135,7 @@ def test_cost_of_the_bayes_rule():
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({}, "ask for one of precision, recall, fpr, top, best; got none of them"),
+        ({}, "give exactly one of precision, recall, fpr, top, best, cost; got none of them"),
         ({"precision": 0.9, "recall": 0.9}, "got precision and recall"),
         ({"precision": 1.2}, "precision must be a number in [0, 1]; got 1.2"),
         ({"recall": "much"}, "recall must be a number in [0, 1]; got 'much'"),
@@ -165,7 +165,7 @@ def test_bad_requests(ev, asked, message):
 )
 def test_bad_costs(ev, costs, message):
     with pytest.raises(InputError, match=message):
-        ev.best_cost(false_positive=costs[0], false_negative=costs[1])
+        ev.threshold_for(cost=(costs[0], costs[1]))
 
 
 def test_ties_that_leave_no_threshold():
@@ -290,7 +290,7 @@ def test_limits_hold_what_the_chosen_threshold_achieves():
         positive = rng.random(600) < np.where(y == 1, 1, prior)
         score = rng.normal(size=600) + separation * positive
         ev = evaluate(y, score, prior=prior, threshold=0.0, n_resamples=150, seed=seed)
-        choice = ev.best_cost(false_positive=1, false_negative=5)
+        choice = ev.threshold_for(cost=(1, 5))
         true = truth(choice.threshold, prevalence, separation)
         point = ev.at(choice.threshold)
         held.append([choice[n].low <= true[n] <= choice[n].high for n in ("cost", "recall", "f1")])
@@ -313,7 +313,7 @@ def test_as_data_and_text(ev):
     assert text.startswith(f"Threshold {choice.threshold:.6g} for a precision of at least 0.8")
     assert f"{choice['recall'].low:.3f} to {choice['recall'].high:.3f}" in text
     assert "<table>" in choice._repr_html_()
-    assert "Cost per row" in repr(ev.best_cost(false_positive=1, false_negative=2))
+    assert "Cost per row" in repr(ev.threshold_for(cost=(1, 2)))
     with pytest.raises(InputError, match="Did you mean 'recall'"):
         choice["recal"]
 
@@ -344,22 +344,22 @@ def test_command_line(file, tmp_path, capsys):
     assert f"{choice.threshold:.5g}" in line
     choices = json.loads(out.read_text())["models"]["a"]["choices"]
     assert choices["precision=0.7"]["threshold"] == choice.threshold
-    cost = ev.best_cost(false_positive=1, false_negative=20)
+    cost = ev.threshold_for(cost=(1, 20))
     assert choices["cost=1:20"]["measures"]["cost"]["value"] == cost["cost"].value
     assert len([one for one in printed.splitlines() if one.startswith("b, ")]) == 4
-    assert "chosen on these rows" in printed
+    assert "choosing these thresholds on the same rows" in printed
 
 
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ("precision", "--at 'precision' says nothing. Write precision=0.9"),
-        ("precison=0.9", "Did you mean precision=0.9?"),
+        ("precision", "unrecognized --at value 'precision'. Use precision=0.9"),
+        ("precison=0.9", "Did you mean 'precision=0.9'?"),
         ("precision=90", "Is it in percent? Then give 0.9."),
-        ("precision=high", "--at 'precision=high' says nothing"),
+        ("precision=high", "unrecognized --at value 'precision=high'"),
         ("cost=1", "cost=1:20"),
-        ("best=", "--at 'best=' says nothing"),
-        ("sensitivity=0.9", "says nothing"),
+        ("best=", "unrecognized --at value 'best='"),
+        ("sensitivity=0.9", "unrecognized --at value"),
         ("best=f_1", "Did you mean 'f1'?"),
     ],
 )

@@ -1,1 +1,1 @@
-"""The command line: one file per command; `app` puts them together."""
+"""Internal: the command line. One module per command; `app` puts them together."""

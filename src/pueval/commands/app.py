@@ -1,7 +1,8 @@
-"""The command line as a whole: its commands, and what happens to errors."""
+"""The command line as a whole: its commands, and how it reports errors."""
 
 from __future__ import annotations
 
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -13,10 +14,10 @@ from pueval import __version__
 from pueval.commands.compare import compare_command
 from pueval.commands.count import count_command
 from pueval.commands.evaluate import evaluate_command
+from pueval.commands.option_names import name_options
 from pueval.commands.prior import prior_command
 from pueval.commands.simulate import simulate_command
-from pueval.commands.suggestions import as_options
-from pueval.commands.terminal import typed
+from pueval.commands.terminal import command_line
 from pueval.errors import (
     INTERRUPT_EXIT_CODE,
     AssumptionWarning,
@@ -31,9 +32,10 @@ app = cyclopts.App(
     version=__version__,
     version_flags=["--version"],
     help=(
-        "Honest evaluation of binary classifiers when nobody ever labeled a negative.\n\n"
-        "Counting unlabeled rows as negative gives wrong numbers. pueval finds out how many "
-        "positives hide among them, or takes your word for it, and gives the right ones."
+        "Honest evaluation of binary classifiers from positive and unlabeled data.\n\n"
+        "Counting unlabeled rows as negative gives wrong numbers. pueval corrects them for the "
+        "positives hidden among the unlabeled rows. It takes their share from you, or "
+        "estimates it."
     ),
 )
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -51,25 +53,26 @@ def run(arguments: Sequence[str]) -> int:
     """Run the command line; return the exit code."""
     try:
         with warnings.catch_warnings():
-            # They are part of the evaluation and printed with it.
-            warnings.simplefilter("ignore", AssumptionWarning)
-            typed.set(tuple(arguments))
-            warnings.simplefilter("ignore", BinnedScoresWarning)
-            warnings.simplefilter("ignore", UndefinedMeasureWarning)
+            # Results list their own warnings, and commands print them.
+            for category in (AssumptionWarning, BinnedScoresWarning, UndefinedMeasureWarning):
+                warnings.simplefilter("ignore", category)
+            command_line.set(tuple(arguments))
             app(list(arguments), exit_on_error=False, print_error=False)
             sys.stdout.flush()
     except (InputError, MissingPackageError) as error:
-        return _fail(as_options(str(error)))
+        return _fail(name_options(str(error)))
     except cyclopts.CycloptsError as error:
-        known = [name for name in arguments[:1] if name in app]
-        return _fail(f"{_explained(error, known)} See {' '.join(['pueval', *known, '--help'])}.")
+        command = [name for name in arguments[:1] if name in app]
+        return _fail(
+            f"{_explain(error, command)} See {shlex.join(['pueval', *command, '--help'])}."
+        )
     except BrokenPipeError:
         sys.stderr.close()
         return 1
     except OSError as error:
         return _fail(f"{error.strerror or error}.")
     except MemoryError as error:
-        return _fail(f"there is not enough memory. {error}".strip())
+        return _fail(f"not enough memory. {error}".strip())
     except KeyboardInterrupt:
         return _interrupted()
     except SystemExit as stop:
@@ -77,32 +80,38 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _explained(error: cyclopts.CycloptsError, command: Sequence[str]) -> str:
-    """Say in our words what is wrong with what was typed, where the parser's say little."""
+def _explain(error: cyclopts.CycloptsError, command: Sequence[str]) -> str:
+    """Replace the parser's message where it does not say what to do."""
     if isinstance(error, cyclopts.UnusedCliTokensError) and error.unused_tokens:
         first = error.unused_tokens[0]
         if Path(first).suffix:
             return (
-                f"{first!r} is one file too many. Put a pattern of several in quotes, such as "
+                f"unexpected argument {first!r}. To read several files, quote a pattern such as "
                 "'scores/*.parquet'."
             )
-        return f"{first!r} belongs to no option. Repeat an option for each of its values."
+        if "--score" in _options(command):
+            return f"unexpected argument {first!r}. Repeat --score for each model."
+        return f"unexpected argument {first!r}. Repeat an option for each of its values."
     if isinstance(error, cyclopts.UnknownOptionError):
         option = error.token.keyword or error.token.value
-        others = [name for name in COMMANDS if name not in command and option in _options_of(name)]
-        if others:
-            return f"{option} belongs to pueval {' and '.join(others)}."
+        owners = [name for name in COMMANDS if name not in command and option in _options([name])]
+        if owners:
+            return f"{option} is an option of pueval {' and '.join(owners)}."
     return str(error)
 
 
-def _options_of(command: str) -> set[str]:
+def _options(command: Sequence[str]) -> set[str]:
+    """Return the names of all options of a command; of none, nothing."""
     return {
-        name for argument in app[command].assemble_argument_collection() for name in argument.names
+        name
+        for command_name in command
+        for argument in app[command_name].assemble_argument_collection()
+        for name in argument.names
     }
 
 
 def _interrupted() -> int:
-    """Say that somebody stopped the command."""
+    """Report that the user stopped the command."""
     print("pueval: interrupted.", file=sys.stderr)  # noqa: T201
     return INTERRUPT_EXIT_CODE
 

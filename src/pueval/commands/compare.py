@@ -1,4 +1,4 @@
-"""``pueval compare``: several models in a file, paired row by row."""
+"""``pueval compare``: paired comparison of several models in a file."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from pueval.commands.options import (
     Quiet,
     Unlabeled,
     Weight,
-    shares,
+    read_shares,
 )
-from pueval.commands.outputs import check_outputs, write_json
-from pueval.commands.terminal import say, show_table, typed, warn
+from pueval.commands.output_files import check_outputs, write_json
+from pueval.commands.terminal import command_line, print_line, print_warnings, show_table
 from pueval.comparison.compare import compare
 from pueval.comparison.comparison import Comparison
 from pueval.comparison.comparison_text import (
@@ -71,76 +71,76 @@ def compare_command(
 ) -> None:
     """Compare models that scored the same rows of a CSV or Parquet file.
 
-    Prints every model's measures, which model is probably the best, paired differences with
-    limits and p-values, and which model is the best at which prior.
+    Prints the measures of every model, the probability that each is best, paired differences with
+    confidence intervals and p-values, and the best model by prior.
 
     Example: pueval compare scores.csv --label label --score model_a --score model_b
 
     Parameters
     ----------
     file
-        A CSV or Parquet file, a folder of them, a quoted pattern such as 'scores/*.parquet', or
-        'duckdb:///file.db?table=name'.
+        CSV or Parquet file, folder, quoted pattern such as 'scores/*.parquet', or database table
+        (duckdb:///file.db?table=name).
     score
-        Column with a model's scores; repeat the option for every model.
+        Column with a model's scores. Repeat the option for each model.
     target
-        Whose performance: of the whole population in the file, or of its unlabeled rows
-        (when the labeled ones were collected apart).
+        Population to evaluate: all rows (population), or only the unlabeled rows (unlabeled), if
+        the labeled rows were collected separately.
     threshold
-        Scores at or above it count as predicted positive, for all models. By default each
-        model's threshold of the best Matthews correlation.
+        Score at or above which rows are predicted positive, for all models. By default the
+        threshold with the best Matthews correlation of each model.
     measure
-        Measure to compare pairs by, such as f1 or best_f1; repeat it for several.
+        Measure for the comparison of pairs, such as f1 or best_f1. Repeat the option for each.
     level
-        Confidence level of the limits.
+        Confidence level of the intervals.
     n_resamples
-        How often rows are drawn again.
+        Number of bootstrap resamples.
     seed
-        Of the random numbers.
+        Random seed for the resampling.
     ranking
-        Also print the order of the models by PULP, Lee-Liu, naive and corrected measures.
+        Also print the ranking of the models by PULP, Lee-Liu, naive and corrected measures.
     json_path
-        Write everything to this file.
+        JSON file for all results.
     """
     check_model_names(score)
     check_outputs(file, {"--json": json_path, "--html": html_path})
-    assumed = shares(prior, prevalence, label_frequency, purity)
+    assumptions = read_shares(prior, prevalence, label_frequency, purity)
     labels = LabelValues(positive, unlabeled, negative)
     rows = read_rows(file, Columns(label, tuple(score), weight), labels=labels)
-    known_positive, not_labeled, known_negative = KIND_CODES.values
+    positive_kind, unlabeled_kind, negative_kind = KIND_CODES.values
     comparison = compare(
         rows.kind,
         zip(score, rows.scores, strict=True),
-        **assumed,
+        **assumptions,
         target=target,
         threshold=threshold,
         level=level,
         n_resamples=n_resamples,
         seed=seed,
         sample_weight=rows.sample_weight,
-        pos_label=known_positive,
-        unlabeled_label=not_labeled,
-        negative_label=known_negative,
+        pos_label=positive_kind,
+        unlabeled_label=unlabeled_kind,
+        negative_label=negative_kind,
     )
     measures = tuple(measure or HEADLINE_MEASURES)
-    shown = _tables(comparison, measures, ranking=ranking)
+    tables = _tables(comparison, measures, ranking=ranking)
     if json_path is not None:
         write_json(json_path, {"file": file, "label": label} | comparison.to_dict())
     if html_path is not None:
         comparison.to_html(
             html_path,
-            # Float weights cannot be counted; the table in the terminal says so.
+            # Rankings need counts, which importance weights do not give; the printed table says so.
             ranking=ranking and comparison.countable,
-            command=shlex.join(["pueval", *typed.get()]),
+            command=shlex.join(["pueval", *command_line.get()]),
         )
     if quiet:
-        warn(comparison.warnings)
+        print_warnings(comparison.warnings)
     else:
-        _print(comparison, shown)
+        _print(comparison, tables)
 
 
 def _tables(comparison: Comparison, measures: tuple[str, ...], *, ranking: bool) -> list[Any]:
-    """Make all tables before the first is printed, so that errors come alone."""
+    """Make all tables before any is printed, so that an error is the only output."""
     tables = [value_rows(comparison), difference_rows(comparison, measures)]
     if next(iter(comparison.evaluations.values())).counts.n_unlabeled:
         tables.append(order_rows(comparison, measures))
@@ -150,10 +150,10 @@ def _tables(comparison: Comparison, measures: tuple[str, ...], *, ranking: bool)
 
 
 def _print(comparison: Comparison, tables: list[Any]) -> None:
-    say(f"{summary(comparison)}.")
+    print_line(f"{summary(comparison)}.")
     for header, rows in tables:
         show_table(header, rows)
     for line in notes(comparison):
-        say(line)
+        print_line(line)
     for warning in comparison.warnings:
-        say(f"! {warning}")
+        print_line(f"! {warning}")

@@ -1,4 +1,4 @@
-"""``pueval count``: rows counted once, and kept for other days."""
+"""``pueval count``: count rows once and save the counts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pueval.commands.models import add_to_saved, check_target, read_models
+from pueval.commands.model_counts import add_to_saved, check_counts_file, read_models
 from pueval.commands.options import (
     COLUMNS,
     LABEL,
@@ -19,7 +19,7 @@ from pueval.commands.options import (
     Unlabeled,
     Weight,
 )
-from pueval.commands.terminal import say
+from pueval.commands.terminal import print_line
 from pueval.sources.storage import saved_name
 
 
@@ -39,25 +39,24 @@ def count_command(
     engine: EngineName = "duckdb",
     address: Address = None,
 ) -> None:
-    """Count rows once and keep the counts, or add them to those of earlier days.
+    """Count rows and save the counts, or add them to saved counts.
 
-    "pueval evaluate" and "pueval prior" take the saved counts in place of the rows, and need
-    milliseconds to read them.
+    "pueval evaluate" and "pueval prior" read saved counts in milliseconds, in place of the rows.
 
     Example: pueval count 'today/*.parquet' counts.parquet --add --label label --score model_a
 
     Parameters
     ----------
     file
-        The rows, as for "pueval evaluate"; or counts that were kept before, which need no options.
+        Rows, as for "pueval evaluate", or saved counts, which need no options.
     to
-        The Parquet file to keep the counts in: new, or one of earlier counts.
+        Parquet file for the counts. Existing counts are replaced unless you pass --add.
     score
         Column with a model's scores.
     add
-        Add to the counts in the file, if it is there, instead of replacing them.
+        Add to the counts in the file, if it exists, instead of replacing them.
     """
-    check_target(to, add=add)
+    check_counts_file(to, add=add)
     [counts] = read_models(
         file,
         label=label,
@@ -71,4 +70,4 @@ def count_command(
     name = saved_name(file) if score is None else score
     total, name = add_to_saved(to, counts, name) if add else (counts, name)
     total.to_parquet(to, name=name)
-    say(f"{to}: {total}")
+    print_line(f"{to}: {total}")

@@ -8,14 +8,14 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from pueval._typing import Target
-from pueval.commands.evaluations import print_evaluations, weights_mean
+from pueval.commands.evaluation_tables import print_evaluations
 from pueval.commands.group_tables import (
+    check_group_options,
     evaluate_groups,
     print_groups,
     read_groups,
-    refuse_with_groups,
 )
-from pueval.commands.models import read_models
+from pueval.commands.model_counts import read_models
 from pueval.commands.options import (
     ASSUMPTIONS,
     COLUMNS,
@@ -35,14 +35,15 @@ from pueval.commands.options import (
     Quiet,
     Unlabeled,
     Weight,
-    shares,
+    read_shares,
 )
-from pueval.commands.outputs import check_outputs, write_models
-from pueval.commands.terminal import say, show_table, typed, warn
-from pueval.commands.threshold_rules import choice_table, choose_all
+from pueval.commands.output_files import check_outputs, write_models
+from pueval.commands.terminal import command_line, print_line, print_warnings, show_table
+from pueval.commands.threshold_rules import choose_thresholds, threshold_table
 from pueval.core.curves import model_with_highest_naive_auc
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
+from pueval.evaluation.assumption_text import weight_sentence
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.report import write_report
@@ -83,7 +84,7 @@ def evaluate_command(
     html_path: HtmlPath = None,
     quiet: Quiet = False,
 ) -> None:
-    """Evaluate the scores of one or more models in a CSV or Parquet file.
+    """Evaluate one or more models whose scores are in a file.
 
     Prints every measure twice: naive, with unlabeled rows counted as negative, and corrected.
 
@@ -92,72 +93,78 @@ def evaluate_command(
     Parameters
     ----------
     file
-        A CSV, Parquet or Arrow file, a quoted pattern such as 'scores/*.parquet', a folder, a table
-        of a database as duckdb:///file.db?table=name, or Counts saved by "pueval count".
+        CSV, Parquet or Arrow file, folder, quoted pattern such as 'scores/*.parquet', database
+        table (duckdb:///file.db?table=name), or counts saved by "pueval count".
     score
-        Column with a model's scores; repeat the option to see models side by side.
+        Column with a model's scores. Repeat the option for each model.
     target
-        Whose performance: of the whole population in the file, or of its unlabeled rows
-        (when the labeled ones were collected apart).
+        Population to evaluate: all rows (population), or only the unlabeled rows (unlabeled), if
+        the labeled rows were collected separately.
     by
-        Column with the group of each row: evaluate every group, beside all rows together.
+        Column with the group of each row. Every group is evaluated, and all rows together.
     group_prior
-        With --by: the same prior in every group, the same label frequency, or a prior that is
-        estimated in each.
+        Prior of the groups, with --by: the same prior in every group (shared), the same label
+        frequency (label_frequency), or a prior estimated in each group (each).
     threshold
-        Scores at or above it count as predicted positive. By default each model's threshold of
-        the best Matthews correlation.
+        Score at or above which rows are predicted positive. By default the threshold with the
+        best Matthews correlation of each model.
     at
-        Also choose a threshold: precision=0.9, recall=0.8, fpr=0.01, top=500 (rows), best=f1 or
-        cost=1:20 (what a false positive and a false negative cost); repeat it for several.
+        Rule that chooses another threshold: precision=0.9, recall=0.8, fpr=0.01, top=500 (rows),
+        best=f1, or cost=1:20 (costs of a false positive and a false negative). Repeat the option
+        for several rules.
     level
-        Confidence level of the limits, 0.95 by default. They carry the uncertainty of an estimated
-        prior.
+        Confidence level of the intervals; 0.95 by default. Intervals include the uncertainty of
+        an estimated prior.
     intervals
-        Whether to compute limits.
+        Whether to compute confidence intervals.
     variance
-        What limits are about: another sample of rows, or another choice of labels for these.
+        Uncertainty that the intervals describe: a new sample of rows (sampling), or a new random
+        labeling of the same rows (labeling).
     n_resamples
-        How often rows are drawn again for the limits.
+        Number of bootstrap resamples for the intervals.
     seed
-        Of the random numbers for the limits.
+        Random seed for the resampling.
     ranking
         Also print the measures that need no prior: PULP, Lee-Liu, pseudo-F and others.
     json_path
-        Write everything, curves included, to this file.
+        JSON file for all results, including the curves.
     """
     check_outputs(file, {"--json": json_path, "--html": html_path})
     if level is not None and not intervals:
-        raise InputError("--level is that of the intervals, and does not go with --no-intervals.")
-    labels = LabelValues(positive, unlabeled, negative)
-    how: dict[str, Any] = {
+        raise InputError("--level cannot be combined with --no-intervals.")
+    assumptions = read_shares(prior, prevalence, label_frequency, purity)
+    options: dict[str, Any] = {
         "target": target,
         "threshold": threshold,
         "level": (0.95 if level is None else level) if intervals else None,
-        "variance": variance,
         "n_resamples": n_resamples,
         "seed": seed,
     }
-    assumed = shares(prior, prevalence, label_frequency, purity)
     if by is not None:
-        refuse_with_groups(at=at, ranking=ranking, variance=variance != "sampling", html=html_path)
-        if engine != "duckdb" or bins != "auto" or address is not None:
-            raise InputError(
-                "--engine, --address and --bins do not go with --by: groups are read row by row."
-            )
+        check_group_options(
+            at=at,
+            ranking=ranking,
+            variance=variance != "sampling",
+            html=html_path,
+            engine=engine != "duckdb",
+            address=address,
+            bins=bins != "auto",
+        )
         if label is None or not score:
-            raise InputError("--by needs --label and --score: groups are made of rows.")
-        columns = read_groups(file, label, score, weight, labels, by)
-        groups = evaluate_groups(columns, group_prior, assumed, how)
+            raise InputError("--by needs --label and --score.")
+        labels = LabelValues(positive, unlabeled, negative)
+        models = read_groups(file, label, score, weight, labels, by)
+        groups = evaluate_groups(models, group_prior, assumptions, options)
         if json_path is not None:
-            write_models(json_path, file, label, {k: one.to_dict() for k, one in groups.items()})
+            content = {name: evaluation.to_dict() for name, evaluation in groups.items()}
+            write_models(json_path, file, label, content)
         if quiet:
-            warn(f"{name}: {one}" for name, each in groups.items() for one in each.warnings)
+            print_warnings(f"{name}: {text}" for name, g in groups.items() for text in g.warnings)
         else:
             print_groups(groups)
         return
     if group_prior != "shared":
-        raise InputError("--group-prior is about groups, and goes with --by.")
+        raise InputError("--group-prior needs --by.")
     counts = read_models(
         file,
         label=label,
@@ -168,54 +175,60 @@ def evaluate_command(
         engine=engine,
         address=address,
     )
-    evaluations = _evaluate_all(counts, assumed, how)
+    evaluations = _evaluate_models(counts, assumptions, options | {"variance": variance})
     rankings = {name: ev.ranking() for name, ev in evaluations.items()} if ranking else {}
-    chosen = choose_all(at or [], evaluations)
+    chosen = choose_thresholds(at or [], evaluations)
     if json_path is not None:
-        models = {
+        content = {
             name: ev.to_dict()
             | ({"ranking": rankings[name]} if rankings else {})
             | ({"choices": chosen.to_dict(name)} if at else {})
             for name, ev in evaluations.items()
         }
-        write_models(json_path, file, label, models)
+        write_models(json_path, file, label, content)
     if html_path is not None:
+        points = {name: [*by_rule.values()] for name, by_rule in chosen.points.items()}
         write_report(
             html_path,
             evaluations,
-            choices={name: [*each.values()] for name, each in chosen.points.items()}
-            if at
-            else None,
+            choices=points if at else None,
             rankings=rankings,
-            notes=chosen.notes,
-            command=shlex.join(["pueval", *typed.get()]),
+            notes=chosen.warnings,
+            command=shlex.join(["pueval", *command_line.get()]),
         )
     if quiet:
-        said = [f"{name}: {one}" for name, ev in evaluations.items() for one in ev.warnings]
-        warn([*said, *chosen.notes])
+        model_warnings = [
+            f"{name}: {text}" for name, ev in evaluations.items() for text in ev.warnings
+        ]
+        print_warnings([*model_warnings, *chosen.warnings])
         return
     print_evaluations(evaluations, rankings)
     if weight is not None:
-        say(weights_mean(next(iter(counts.values()))))
+        print_line(weight_sentence(next(iter(counts.values()))))
     if any(chosen.points.values()):
-        show_table(*choice_table(chosen.points))
+        show_table(*threshold_table(chosen.points))
         if intervals:
-            say("Limits at chosen thresholds allow for their having been chosen on these rows.")
-    for note in chosen.notes:
-        say(f"! {note}")
+            print_line("Intervals account for choosing these thresholds on the same rows.")
+    for warning in chosen.warnings:
+        print_line(f"! {warning}")
 
 
-def _evaluate_all(
-    counts: dict[str, Counts], assumed: dict[str, Any], how: dict[str, Any]
+def _evaluate_models(
+    counts: dict[str, Counts], assumptions: dict[str, Any], options: dict[str, Any]
 ) -> dict[str, Evaluation]:
-    """Evaluate all models; if the prior is estimated, by the model that separates best."""
-    given = any(assumed[name] is not None for name in ("prior", "prevalence", "label_frequency"))
+    """Evaluate all models. The model that separates best estimates the prior of all."""
+    given = any(
+        assumptions[name] is not None for name in ("prior", "prevalence", "label_frequency")
+    )
     if given or len(counts) == 1:
-        return {name: evaluate(one, **assumed, **how) for name, one in counts.items()}
-    best = model_with_highest_naive_auc(counts)
-    first = evaluate(counts[best], **assumed, **how)
-    mixture: dict[str, Any] = {"prior": first.prior_estimate, "purity": first.mixture.purity}
+        return {
+            name: evaluate(model_counts, **assumptions, **options)
+            for name, model_counts in counts.items()
+        }
+    prior_model = model_with_highest_naive_auc(counts)
+    first = evaluate(counts[prior_model], **assumptions, **options)
+    estimated: dict[str, Any] = {"prior": first.prior_estimate, "purity": first.mixture.purity}
     return {
-        name: first if name == best else evaluate(one, **mixture, **how)
-        for name, one in counts.items()
+        name: first if name == prior_model else evaluate(model_counts, **estimated, **options)
+        for name, model_counts in counts.items()
     }

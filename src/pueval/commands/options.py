@@ -14,7 +14,8 @@ from pueval.sources.columns import Engine
 COLUMNS = Group("Columns", sort_key=1)
 ASSUMPTIONS = Group(
     "Assumptions",
-    help="At most one of prior, prevalence and label frequency; with none the prior is estimated.",
+    help="Give at most one of --prior, --prevalence and --label-frequency. Without any, the prior "
+    "is estimated from the scores.",
     sort_key=2,
 )
 ESTIMATION = Group("Estimation", sort_key=2)
@@ -24,7 +25,7 @@ OUTPUT = Group("Output", sort_key=4)
 
 
 def _whole(_: Any, tokens: Sequence[Token]) -> int | str:
-    """Read a whole number, or a word where one may stand; 1.5 is no number of anything."""
+    """Read an integer, or one of the words that --bins accepts."""
     text = tokens[0].value
     if text in get_args(BinsWord):
         return text
@@ -36,94 +37,94 @@ def _whole(_: Any, tokens: Sequence[Token]) -> int | str:
 
 BinsWord = Literal["auto", "exact"]
 WHOLE = Parameter(converter=_whole)
-LABEL = Parameter(group=COLUMNS, help="Column that says which rows are labeled positives.")
+LABEL = Parameter(group=COLUMNS, help="Column with the labels of the rows.")
 Prior = Annotated[
     str | None,
     Parameter(
         group=ASSUMPTIONS,
-        help="Share of positives among the unlabeled rows: a number, or an interval such as "
-        "0.1,0.3.",
+        help="Share of positives among the unlabeled rows: a number in [0, 1), or an interval "
+        "such as 0.1,0.3.",
     ),
 ]
 Prevalence = Annotated[
     str | None,
-    Parameter(group=ASSUMPTIONS, help="Share of positives in the target; a number or an interval."),
+    Parameter(group=ASSUMPTIONS, help="Share of positives in the target: a number or an interval."),
 ]
 LabelFrequency = Annotated[
     str | None,
     Parameter(
         group=ASSUMPTIONS,
-        help="Share of all positives that are labeled; a number or an interval.",
+        help="Share of all positives that are labeled: a number or an interval.",
     ),
 ]
 Purity = Annotated[
     str,
     Parameter(
         group=ASSUMPTIONS,
-        help="Share of true positives among the labeled rows, a number or an interval; 1 means "
-        'clean labels. "estimate" estimates it together with the prior.',
+        help="Share of true positives among the labeled rows: a number, an interval, or "
+        '"estimate" to estimate it together with the prior. 1 means clean labels.',
     ),
 ]
 Weight = Annotated[
     str | None,
     Parameter(
         group=COLUMNS,
-        help="Column with weights of the rows. Whole numbers count rows (3: as if it were there "
-        "three times); others say how much a row matters.",
+        help="Column with row weights. Integers are frequency weights: 3 counts as three rows. "
+        "Other numbers are importance weights.",
     ),
 ]
 Positive = Annotated[
     str,
-    Parameter(group=LABELS, help="Value of a labeled positive; 1 also stands for 1.0 and true."),
+    Parameter(group=LABELS, help="Label of labeled positives; 1 also matches 1.0 and true."),
 ]
 Unlabeled = Annotated[
     str,
-    Parameter(group=LABELS, help="Value of an unlabeled row; 0 also stands for 0.0 and false."),
+    Parameter(group=LABELS, help="Label of unlabeled rows; 0 also matches 0.0 and false."),
 ]
 Negative = Annotated[
-    str | None, Parameter(group=LABELS, help="Value of a known negative, if there are any.")
+    str | None, Parameter(group=LABELS, help="Label of known negatives, if there are any.")
 ]
 Bins = Annotated[
     int | BinsWord,
     WHOLE,
     Parameter(
         group=ENGINE,
-        help="How many bins to put between a score and twice it, a power of 2 such as 4096; "
-        '"exact" keeps every score; "auto" does so for up to 50 million of them.',
+        help="Number of bins per doubling of the score, a power of 2 such as 4096. "
+        '"exact" keeps every score; "auto" bins only above 50 million distinct scores.',
     ),
 ]
 EngineName = Annotated[
     Engine,
     Parameter(
         group=ENGINE,
-        help="What reads the files: duckdb (here, on all cores), polars, dask or spark.",
+        help="Engine that reads the files: duckdb (local, on all cores), polars, dask or spark.",
     ),
 ]
 Address = Annotated[
     str | None,
     Parameter(
         group=ENGINE,
-        help="Of a running cluster: a Dask scheduler (tcp://host:8786), a Spark master "
-        "(spark://host:7077) or Connect server (sc://host:15002).",
+        help="Address of a running cluster: Dask scheduler (tcp://host:8786), Spark master "
+        "(spark://host:7077) or Spark Connect server (sc://host:15002).",
     ),
 ]
 Quiet = Annotated[
-    bool, Parameter(group=OUTPUT, negative=(), help="Print nothing but errors and warnings.")
+    bool, Parameter(group=OUTPUT, negative=(), help="Print only errors and warnings.")
 ]
 HtmlPath = Annotated[
     str | None,
     Parameter(
         name="--html",
         group=OUTPUT,
-        help="Write a page with sliders for every assumption to this file; it needs no network.",
+        help="HTML file for a self-contained page with sliders for the assumptions.",
     ),
 ]
 
 
-def shares(
+def read_shares(
     prior: str | None, prevalence: str | None, label_frequency: str | None, purity: str
 ) -> dict[str, Any]:
-    """Return what was assumed as numbers and intervals."""
+    """Return the assumed shares as numbers and intervals."""
     return {
         "prior": _share("prior", prior),
         "prevalence": _share("prevalence", prevalence),
@@ -138,19 +139,24 @@ def _share(name: str, text: str | None) -> float | tuple[float, ...] | None:
         return None
     if re.fullmatch(r"0,\d{2,}|0,[2-9]", text):
         raise InputError(
-            f"--{name} {text} would be the interval from 0 to {text[2:]}. Write decimals with a "
-            f"point: {text.replace(',', '.')}."
+            f"--{name} {text} means the interval from 0 to {text[2:]}. Use a decimal point: "
+            f"{text.replace(',', '.')}."
         )
     if text == "estimate" and name != "purity":
-        raise InputError(f"to have it estimated, leave --{name} out.")
+        raise InputError(
+            f"--{name} must be a number or an interval; got 'estimate'. Leave it out to "
+            "estimate the prior."
+        )
     percent = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%", text)
     if percent:
-        raise InputError(f"--{name} must be a share; for {text} give {float(percent[1]) / 100:g}.")
+        raise InputError(
+            f"--{name} must be a share, not a percentage; got {text}. Use "
+            f"{float(percent[1]) / 100:g}."
+        )
     try:
         numbers = tuple(float(part) for part in text.split(","))
     except ValueError:
         raise InputError(
-            f"--{name} must be a number, or two with a comma between them, such as 0.1,0.3; "
-            f"got {text!r}."
+            f"--{name} must be a number, or an interval such as 0.1,0.3; got {text!r}."
         ) from None
     return numbers[0] if len(numbers) == 1 else numbers

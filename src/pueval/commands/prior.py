@@ -1,4 +1,4 @@
-"""``pueval prior``: how many positives hide among the unlabeled rows of a file."""
+"""``pueval prior``: the share of positives among the unlabeled rows of a file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from pueval.commands.models import read_models
+from pueval.commands.model_counts import read_models
 from pueval.commands.options import (
     COLUMNS,
     ESTIMATION,
@@ -20,8 +20,9 @@ from pueval.commands.options import (
     Unlabeled,
     Weight,
 )
-from pueval.commands.outputs import check_outputs, write_models
-from pueval.commands.terminal import say, show_table
+from pueval.commands.output_files import check_outputs, write_models
+from pueval.commands.terminal import print_line, show_table
+from pueval.text.numbers import format_level
 
 
 def prior_command(
@@ -42,30 +43,30 @@ def prior_command(
     address: Address = None,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
 ) -> None:
-    """Estimate how many positives hide among the unlabeled rows.
+    """Estimate the share of positives among the unlabeled rows.
 
-    Prints the prior with its limits, every estimator's answer, and the largest prior that the
-    data allow. Scores must come from rows the model was not trained on.
+    Prints the prior with its confidence interval, the estimate of every estimator, and the largest
+    prior that fits the data. Use out-of-fold scores.
 
     Example: pueval prior scores.csv --label label --score model_a
 
     Parameters
     ----------
     file
-        A CSV, Parquet or Arrow file, a quoted pattern such as 'scores/*.parquet', a folder, a table
-        of a database as duckdb:///file.db?table=name, or Counts saved by "pueval count".
+        CSV, Parquet or Arrow file, folder, quoted pattern such as 'scores/*.parquet', database
+        table (duckdb:///file.db?table=name), or counts saved by "pueval count".
     score
-        Column with a model's scores; repeat the option for several models.
+        Column with a model's scores. Repeat the option for each model.
     purity
-        Share of true positives among the labeled rows; 1 means clean labels. "estimate" estimates
-        it together with the prior.
+        Share of true positives among the labeled rows, or "estimate" to estimate it together with
+        the prior. 1 means clean labels.
     method
-        consensus, tilt, roc_network, alphamax, best_bin, dedpul, dist_curve, elkan_noto or
-        roc_slope.
+        Estimator: consensus, tilt, roc_network, alphamax, best_bin, dedpul, dist_curve,
+        elkan_noto or roc_slope.
     level
-        Level of the limits.
+        Confidence level of the intervals.
     json_path
-        Write everything to this file.
+        JSON file for all results.
     """
     from pueval import priors
 
@@ -80,13 +81,15 @@ def prior_command(
         engine=engine,
         address=address,
     )
-    found = {
-        name: priors.estimate(one, purity=purity, method=method, level=level)
-        for name, one in counts.items()
+    estimates = {
+        name: priors.estimate(model_counts, purity=purity, method=method, level=level)
+        for name, model_counts in counts.items()
     }
     if json_path is not None:
-        write_models(json_path, file, label, {name: one.to_dict() for name, one in found.items()})
-    for name, one in found.items():
-        show_table([name, "prior", "limits", "purity", "limits"], one.rows())
-        for note in one.notes():
-            say(note)
+        content = {name: estimate.to_dict() for name, estimate in estimates.items()}
+        write_models(json_path, file, label, content)
+    interval = f"{format_level(level)} CI"
+    for name, estimate in estimates.items():
+        show_table([name, "prior", interval, "purity", interval], estimate.rows())
+        for note in estimate.notes():
+            print_line(note)

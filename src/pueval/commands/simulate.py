@@ -1,4 +1,4 @@
-"""``pueval simulate``: a file of scores with known truth, or a labeled file made a PU one."""
+"""``pueval simulate``: positive-unlabeled data with known truth."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cyclopts import Group, Parameter
 from pueval._checks import check_count
 from pueval._typing import Array
 from pueval.commands.options import OUTPUT, WHOLE
-from pueval.commands.outputs import check_new
+from pueval.commands.output_files import check_overwrite
 from pueval.errors import InputError
 from pueval.simulate._families import beta_scores, binormal, ranked
 from pueval.simulate._labeling import Labeling
@@ -65,11 +65,10 @@ def simulate_command(
     seed: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 0,
     overwrite: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
 ) -> None:
-    """Write a positive-unlabeled file whose truth is known.
+    """Write a positive-unlabeled file with known truth.
 
-    Either draws scores from a model and labels some of the positives, or takes a fully labeled
-    file and hides most of its classes. The truth is printed, and written only if --truth asks
-    for it.
+    Draws scores from a model and labels some of the positives; or, with --from, reads a fully
+    labeled file and hides most of its classes. Prints the truth. Pass --truth to write it, too.
 
     Example: pueval simulate scores.csv --model binormal --separation 2 --rows 10000
     --prevalence 0.3 --label-frequency 0.2
@@ -79,100 +78,102 @@ def simulate_command(
     Parameters
     ----------
     out
-        The file to write: Parquet if it ends in .parquet or .pq, else CSV.
+        File to write: Parquet if it ends in .parquet or .pq, otherwise CSV.
     model
-        binormal (default): normal scores. beta: scores between 0 and 1. ranked: uniform ranks of
-        which the positives have the top ones, as in Claesen et al. (2015).
+        Distribution of the scores: normal (binormal, the default), between 0 and 1 (beta), or
+        uniform ranks with the positives on top, as in Claesen et al. (2015) (ranked).
     rows
         Number of rows; 10000 by default.
     prevalence
         Share of positives; 0.3 by default (0.2 for ranked).
     separation
-        binormal: distance of the mean scores, in standard deviations of the negatives; 2 by
+        binormal: difference of the mean scores, in standard deviations of the negatives; 2 by
         default.
     spread
-        binormal: standard deviation of the positives; 1 by default.
+        binormal: standard deviation of the scores of the positives; 1 by default.
     positive_shape
         beta: the two shape parameters of the positives; 3 1.5 by default.
     negative_shape
-        beta: those of the negatives; 1.5 3 by default.
+        beta: the two shape parameters of the negatives; 1.5 3 by default.
     concentration
-        ranked: how far the positives are on top; 4 by default, 1 is by chance.
+        ranked: concentration of the positives at the top; 4 by default, 1 is random.
     lead
-        ranked: above 1, few positives are at the very top; 1 by default.
+        ranked: above 1, fewer positives at the very top; 1 by default.
     source
-        A CSV or Parquet file in which every row's class is known.
+        CSV or Parquet file in which the class of every row is known.
     class_column
-        The column that holds it.
+        Column with the classes.
     positive
-        The value of the positive class; 1 also stands for 1.0 and true.
+        Value of the positive class; 1 also matches 1.0 and true.
     label_frequency
         Share of the positives to label.
     count
         Number of rows to label.
     propensity
-        Column of the file with each row's probability of being labeled if it is positive.
+        Column with the probability that a row is labeled if it is positive.
     representative
-        Label the most, or the least, representative positives first, by a Gaussian mixture
-        fitted to --features.
+        Label the most or the least representative positives first, by a Gaussian mixture fitted
+        to --features.
     features
-        Columns of the file for --representative.
+        Columns for --representative.
     purity
-        Share of true positives among the labeled rows; the others are negatives.
+        Share of true positives among the labeled rows; the other labeled rows are negatives.
     unlabeled
         Number of unlabeled rows to keep; all by default.
     prior
         Share of positives among the unlabeled rows (case-control only).
     design
-        single-sample: all rows are one sample, part of its positives labeled. case-control: labeled
-        and unlabeled rows are drawn apart (--count and --unlabeled say how many).
+        Sampling design: one sample, some of whose positives are labeled (single-sample), or
+        separate samples of --count labeled and --unlabeled unlabeled rows (case-control).
     truth
-        Also write the column true_class, which no evaluation may look at.
+        Also write the column true_class, which an evaluation must not use.
     seed
-        Of the random numbers.
+        Random seed.
     overwrite
-        Replace the file if it is there.
+        Replace an existing file.
     """
-    how = {
+    labeling_options = {
         "label_frequency": label_frequency, "count": count, "purity": purity,
         "unlabeled": unlabeled, "prior": prior, "design": design, "propensity": propensity,
         "representative": representative, "features": features,
     }  # fmt: skip
-    shape = {
+    model_options = {
         "model": model, "rows": rows, "prevalence": prevalence, "separation": separation,
         "spread": spread, "positive_shape": positive_shape, "negative_shape": negative_shape,
         "concentration": concentration, "lead": lead,
     }  # fmt: skip
     check_count("seed", seed, least=0)
-    check_new(out, overwrite=overwrite)
+    check_overwrite(out, overwrite=overwrite)
     rng = np.random.default_rng(seed)
     if source is not None:
-        _refuse(shape, "belongs to a score model; leave it out, or leave --from out")
+        _refuse(model_options, "sets the score model and cannot be combined with --from")
         if class_column is None:
-            raise InputError("--from needs --class, the column that says which rows are positive.")
+            raise InputError("--from needs --class, the column with the classes.")
         numbers = [*(features or []), *([propensity] if propensity else [])]
 
         def make(positives: Array, columns: dict[str, Array]) -> Labeling:
-            return _label(positives, how, columns, rng)
+            return _label(positives, labeling_options, columns, rng)
 
-        made = label_file(
+        labeling = label_file(
             source, out, make,
             class_column=class_column, positive=positive, numbers=numbers, truth=truth,
         )  # fmt: skip
-        print(_said(out, made, None))  # noqa: T201
+        print(_description(out, labeling, None))  # noqa: T201
         return
     if class_column is not None or positive != "1":
-        raise InputError("--class and --positive belong to a labeled file; add --from FILE.")
-    of_file = {name: how[name] for name in ("propensity", "representative", "features")}
-    _refuse(of_file, "needs the columns of a labeled file; add --from FILE")
-    population = _population(shape)
+        raise InputError("--class and --positive need a labeled file. Add --from FILE.")
+    of_file = {
+        name: labeling_options[name] for name in ("propensity", "representative", "features")
+    }
+    _refuse(of_file, "needs a labeled file. Add --from FILE")
+    population = _population(model_options)
     drawn = population.draw(10_000 if rows is None else rows, seed=rng)
-    made = _label(drawn.positive, how, {}, rng)
-    write_simulated_rows(out, drawn, made, truth=truth)
+    labeling = _label(drawn.positive, labeling_options, {}, rng)
+    write_simulated_rows(out, drawn, labeling, truth=truth)
     apart = design == "case-control"
-    if apart and made.prior:
-        population = population.with_prevalence(made.prior)
-    print(_said(out, made, population, positives=not apart or made.prior > 0))  # noqa: T201
+    if apart and labeling.prior:
+        population = population.with_prevalence(labeling.prior)
+    print(_description(out, labeling, population, positives=not apart or labeling.prior > 0))  # noqa: T201
 
 
 def _refuse(given: dict[str, Any], why: str) -> None:
@@ -181,8 +182,8 @@ def _refuse(given: dict[str, Any], why: str) -> None:
             raise InputError(f"--{name.replace('_', '-')} {why}.")
 
 
-def _population(shape: dict[str, Any]) -> Population:
-    model = shape["model"] or "binormal"
+def _population(model_options: dict[str, Any]) -> Population:
+    model = model_options["model"] or "binormal"
     own: dict[str, dict[str, Any]] = {
         "binormal": {"separation": 2.0, "spread": 1.0},
         "beta": {"positive_shape": (3.0, 1.5), "negative_shape": (1.5, 3.0)},
@@ -190,12 +191,12 @@ def _population(shape: dict[str, Any]) -> Population:
     }
     for other, names in own.items():
         if other != model:
-            _refuse({name: shape[name] for name in names}, f"belongs to --model {other}")
+            _refuse({name: model_options[name] for name in names}, f"needs --model {other}")
     chosen = {
-        name: default if shape[name] is None else shape[name]
+        name: default if model_options[name] is None else model_options[name]
         for name, default in own[model].items()
     }
-    prevalence = shape["prevalence"]
+    prevalence = model_options["prevalence"]
     if prevalence is None:
         prevalence = 0.2 if model == "ranked" else 0.3
     if model == "beta":
@@ -208,52 +209,71 @@ def _population(shape: dict[str, Any]) -> Population:
 
 
 def _label(
-    positive: Array, how: dict[str, Any], columns: dict[str, Array], rng: np.random.Generator
+    positive: Array,
+    options: dict[str, Any],
+    columns: dict[str, Array],
+    rng: np.random.Generator,
 ) -> Labeling:
-    ways = [name for name in ("label_frequency", "count", "propensity") if how[name] is not None]
-    if len(ways) != 1:
+    methods = [
+        name for name in ("label_frequency", "count", "propensity") if options[name] is not None
+    ]
+    if len(methods) != 1:
         raise InputError(
             "give exactly one of --label-frequency, --count and --propensity; got "
-            f"{', '.join('--' + name.replace('_', '-') for name in ways) or 'none'}."
+            f"{', '.join('--' + name.replace('_', '-') for name in methods) or 'none'}."
         )
-    if how["features"] and not how["representative"]:
-        raise InputError("--features belong to --representative most or least.")
-    if how["design"] == "case-control":
+    if options["features"] and not options["representative"]:
+        raise InputError("--features needs --representative most or least.")
+    if options["design"] == "case-control":
         _refuse(
-            {name: how[name] for name in ("label_frequency", "propensity", "representative")},
-            "does not go with --design case-control, which takes --count and --unlabeled",
+            {name: options[name] for name in ("label_frequency", "propensity", "representative")},
+            "cannot be combined with --design case-control. Use --count and --unlabeled",
         )
-        if how["unlabeled"] is None:
-            raise InputError("--design case-control needs --unlabeled, the number of such rows.")
+        if options["unlabeled"] is None:
+            raise InputError(
+                "--design case-control needs --unlabeled, the number of unlabeled rows."
+            )
         return case_control(
-            positive, n_labeled=how["count"], n_unlabeled=how["unlabeled"], prior=how["prior"],
-            purity=how["purity"], seed=rng,
+            positive, n_labeled=options["count"], n_unlabeled=options["unlabeled"],
+            prior=options["prior"], purity=options["purity"], seed=rng,
         )  # fmt: skip
-    _refuse({"prior": how["prior"]}, "belongs to --design case-control")
-    common = {"purity": how["purity"], "n_unlabeled": how["unlabeled"], "seed": rng}
-    if how["propensity"]:
-        _refuse({"representative": how["representative"]}, "does not go with --propensity")
-        return label_by_propensity(positive, columns[how["propensity"]], **common)
-    common |= {"label_frequency": how["label_frequency"], "count": how["count"]}
-    if how["representative"]:
-        if not how["features"]:
-            raise InputError("--representative needs --features, the columns to fit a mixture to.")
-        matrix = np.column_stack([columns[name] for name in how["features"]])
-        return label_by_representativeness(positive, matrix, first=how["representative"], **common)
+    _refuse({"prior": options["prior"]}, "needs --design case-control")
+    common = {
+        "purity": options["purity"],
+        "n_unlabeled": options["unlabeled"],
+        "seed": rng,
+    }
+    if options["propensity"]:
+        _refuse(
+            {"representative": options["representative"]},
+            "cannot be combined with --propensity",
+        )
+        return label_by_propensity(positive, columns[options["propensity"]], **common)
+    common |= {
+        "label_frequency": options["label_frequency"],
+        "count": options["count"],
+    }
+    if options["representative"]:
+        if not options["features"]:
+            raise InputError("--representative needs --features, the columns for the mixture.")
+        matrix = np.column_stack([columns[name] for name in options["features"]])
+        return label_by_representativeness(
+            positive, matrix, first=options["representative"], **common
+        )
     return label_at_random(positive, **common)
 
 
-def _said(
-    out: str, made: Labeling, population: Population | None, *, positives: bool = True
+def _description(
+    out: str, labeling: Labeling, population: Population | None, *, positives: bool = True
 ) -> str:
-    """Say what was written, and what is true; ``positives`` if there are any in the target."""
+    """Describe the file and the truth; without positives there is no average precision."""
     text = (
-        f"{out}: {made.n_labeled:,} labeled, {made.n_unlabeled:,} unlabeled rows.\n"
-        f"Truth: prior {made.prior:.4g}, purity {made.purity:.4g}, prevalence "
-        f"{made.prevalence:.4g}, label frequency {made.label_frequency:.4g}"
+        f"{out}: {labeling.n_labeled:,} labeled, {labeling.n_unlabeled:,} unlabeled rows.\n"
+        f"Truth: prior {labeling.prior:.4g}, purity {labeling.purity:.4g}, prevalence "
+        f"{labeling.prevalence:.4g}, label frequency {labeling.label_frequency:.4g}"
     )
     if population is not None:
-        text += f"; of all possible rows, ROC AUC {population.roc_auc:.4f}"
+        text += f"; in the population, ROC AUC {population.roc_auc:.4f}"
         if positives:
             text += (
                 f", average precision {population.average_precision:.4f} "

@@ -1,4 +1,4 @@
-"""What the command line shows in a terminal: tables that fit its width, small ROC curves."""
+"""Terminal output: lines, warnings, tables that fit the width, and small ROC curves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from pueval.commands.suggestions import as_options
+from pueval.commands.option_names import name_options
 from pueval.commands.text_curves import draw_curves
 from pueval.text.numbers import format_number
 from pueval.text.tables import text_table
@@ -24,28 +24,27 @@ if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation
 
 WIDTH, HEIGHT = 34, 12
-# Fewer characters than this are no column of titles.
-NARROWEST = 12
+# Least width of the column of titles.
+MIN_TITLE_WIDTH = 12
 STYLES = ("yellow", "bold cyan")
 
+# The arguments of the running command; a report shows them.
+command_line: ContextVar[Sequence[str]] = ContextVar("command_line", default=())
 
-# What was typed, for pages to show.
-typed: ContextVar[Sequence[str]] = ContextVar("typed", default=())
 
-
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     """Print a line."""
     Console(soft_wrap=not sys.stdout.isatty(), highlight=False).print(escape(text))
 
 
-def warn(lines: Iterable[str]) -> None:
-    """Say what looks wrong where nothing else is printed."""
+def print_warnings(lines: Iterable[str]) -> None:
+    """Print warnings to the standard error stream."""
     for line in lines:
-        print(f"pueval: warning: {as_options(line)}", file=sys.stderr)  # noqa: T201
+        print(f"pueval: warning: {name_options(line)}", file=sys.stderr)  # noqa: T201
 
 
 def show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table that fits the terminal; aligned text elsewhere."""
+    """Print a table that fits the terminal, or aligned text if the output is no terminal."""
     if not sys.stdout.isatty():
         flat = [cell.replace("\n", " ") for cell in header]
         print(text_table(flat, rows))  # noqa: T201
@@ -56,16 +55,16 @@ def show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def print_table(
     header: Sequence[str], rows: Sequence[Sequence[str]], console: Console | None = None
 ) -> None:
-    """Print a table; in parts below each other, if it is too wide for the terminal.
+    """Print a table; if it is too wide for the terminal, print groups of columns one by one.
 
     Parameters
     ----------
     header : sequence of str
-        Titles of the columns. Neighbors with the same first line stay together.
+        Titles of the columns. Neighbors with the same first line stay in one group.
     rows : sequence of sequence of str
-        Cells as text. They are broken between words, and never cut.
+        Cells as text. They are wrapped between words, never cut.
     console : rich Console, optional
-        Where to print; by default the standard output.
+        Console to print to; the standard output by default.
     """
     console = console or Console()
     parts: list[list[int]] = []
@@ -76,14 +75,16 @@ def print_table(
             parts.append([k])
     while parts:
         together = parts.pop(0)
-        while parts and _beyond(console, _table(header, rows, [0, *together, *parts[0]])) <= 0:
+        while (
+            parts and _excess_width(console, _table(header, rows, [0, *together, *parts[0]])) <= 0
+        ):
             together += parts.pop(0)
         table = _table(header, rows, [0, *together])
-        beyond = _beyond(console, table)
-        if beyond > 0:
-            # In a narrow terminal titles are broken before numbers are.
+        excess = _excess_width(console, table)
+        if excess > 0:
+            # In a narrow terminal, wrap titles rather than numbers.
             first = table.columns[0]
-            first.width = first.min_width = max((first.min_width or 0) - beyond, NARROWEST)
+            first.width = first.min_width = max((first.min_width or 0) - excess, MIN_TITLE_WIDTH)
             first.no_wrap = False
         console.print(table)
 
@@ -92,7 +93,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], columns: list[i
     table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     for k in columns:
         cells = [row[k] for row in rows]
-        # Titles stay whole, and so do numbers; a value and its limits may stand in two lines.
+        # Titles and numbers stay whole; a value and its interval may take two lines.
         uncut = [word for cell in cells for word in cell.split()] if k else cells
         table.add_column(
             escape(header[k]),
@@ -107,23 +108,23 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], columns: list[i
     return table
 
 
-def _beyond(console: Console, table: Table) -> int:
-    """Return by how many characters a table is too wide, if its numbers are not to be cut."""
+def _excess_width(console: Console, table: Table) -> int:
+    """Return by how many characters a table is too wide to keep its numbers whole."""
     unlimited = console.options.update(width=100_000)
-    # Rich leaves out the edges and the spaces between columns.
+    # Rich does not count the edges and the spaces between columns.
     between = len(table.columns) + 1
     return console.measure(table, options=unlimited).minimum + between - console.width
 
 
 def print_roc_curves(evaluations: Mapping[str, Evaluation], console: Console | None = None) -> None:
-    """Print a small ROC curve of each model, naive dotted and corrected solid.
+    """Print a small ROC plot of each model: the naive curve dotted, the corrected one solid.
 
     Parameters
     ----------
     evaluations : mapping of str to Evaluation
-        By name of the model.
+        Evaluations by name of the model.
     console : rich Console, optional
-        Where to print; by default the standard output.
+        Console to print to; the standard output by default.
     """
     console = console or Console()
     pictures = [
@@ -141,16 +142,16 @@ def _can_print(console: Console) -> bool:
 
 
 def roc_picture(name: str, ev: Evaluation, *, braille: bool = True) -> Text:
-    """Draw naive and corrected ROC curve as text.
+    """Draw the naive and the corrected ROC curve as text.
 
     Parameters
     ----------
     name : str
-        Of the model; shown as it is, but short.
+        Name of the model; long names are cut.
     ev : Evaluation
-        Its evaluation.
+        Evaluation of the model.
     braille : bool, default True
-        Whether braille and box characters can be printed.
+        Whether the terminal can show braille and box characters.
 
     Returns
     -------

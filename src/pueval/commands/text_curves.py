@@ -1,4 +1,4 @@
-"""Curves as characters, for terminals: braille dots, or ASCII where there are none."""
+"""Curves drawn with characters: braille dots, or ASCII."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MARKS = ".*"
 
 
 class Cell(NamedTuple):
-    """A character, and the number of the curve that is on top in it; −1 for none."""
+    """A character, and the index of the topmost curve in it; −1 for none."""
 
     character: str
     curve: int
@@ -30,12 +30,12 @@ def draw_curves(
     Parameters
     ----------
     curves : sequence of (x, y)
-        Points to be joined by straight lines. Later curves are drawn over earlier ones; all but
-        the last are dotted, so that they can be told apart without colors.
+        Points, joined by straight lines. Later curves are drawn over earlier ones. All but the
+        last are dotted, so that they differ without colors.
     width, height : int
-        In characters, at least 2.
+        Size in characters, at least 2.
     braille : bool, default True
-        Whether to use braille characters, with 2 × 4 dots in each, or ASCII.
+        Whether to use braille characters, each with 2 × 4 dots, or ASCII.
 
     Returns
     -------
@@ -63,19 +63,19 @@ def draw_curves(
     for k, (x, y) in enumerate(curves):
         across, down = _dots(x, y, columns, rows)
         if k < len(curves) - 1 and braille:
-            # A dotted line: of every three dots in a row one is lit.
+            # A dotted line has every third dot.
             across, down = across[::3], down[::3]
         lit[k, down, across] = True
-    # Dots by line, character of the line, curve, and place in the character.
+    # Axes: line, character, curve, and row and column of the dot in the character.
     cells = lit.reshape(len(curves), height, fine[0], width, fine[1]).transpose(1, 3, 0, 2, 4)
     return [[_cell(cell, braille=braille) for cell in line] for line in cells]
 
 
 def _dots(x: Array, y: Array, columns: int, rows: int) -> tuple[Array, Array]:
-    """Walk along a curve and return the dots that it passes, each once in a row."""
+    """Return the dots along a curve, without repeating a dot."""
     across, down = np.clip(x, 0, 1) * (columns - 1), (1 - np.clip(y, 0, 1)) * (rows - 1)
     way = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(across), np.diff(down)))])
-    # Four steps a dot leave no holes.
+    # Four steps per dot leave no gaps.
     places = np.linspace(0.0, way[-1], max(int(4 * way[-1]), 1) + 1)
     across = np.rint(np.interp(places, way, across)).astype(int)
     down = np.rint(np.interp(places, way, down)).astype(int)

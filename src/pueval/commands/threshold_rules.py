@@ -1,4 +1,4 @@
-"""Thresholds on the command line: ``--at precision=0.9`` and the like."""
+"""Threshold rules on the command line: ``--at precision=0.9`` and the like."""
 
 from __future__ import annotations
 
@@ -8,113 +8,141 @@ from dataclasses import dataclass
 from typing import Any
 
 from pueval.errors import InputError, UnreachableError
+from pueval.evaluation.estimates import OperatingPoint
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.measure_titles import OPERATING_POINT_MEASURES, TITLES, title_in_sentence
-from pueval.evaluation.operating_point import OperatingPoint
 
-NUMBERS = ("precision", "recall", "fpr", "top")
+# The names are the arguments of `Evaluation.threshold_for`.
+EXAMPLES = {
+    "precision": "0.9",
+    "recall": "0.8",
+    "fpr": "0.01",
+    "top": "500",
+    "best": "f1",
+    "cost": "1:20",
+}
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One ``--at``, understood."""
+class ThresholdRule:
+    """One ``--at name=value``.
+
+    Attributes
+    ----------
+    text : str
+        The rule as typed.
+    goal : dict
+        Argument of `Evaluation.threshold_for`.
+    """
 
     text: str
-    name: str
-    value: str
+    goal: dict[str, Any]
 
     @classmethod
-    def parse(cls, text: str) -> Asked:
-        """Take ``name=value`` apart; refuse what cannot be one."""
+    def parse(cls, text: str) -> ThresholdRule:
+        """Read ``name=value``.
+
+        Examples
+        --------
+        >>> ThresholdRule.parse("cost=1:20").goal
+        {'cost': (1.0, 20.0)}
+        """
         name, _, value = text.partition("=")
-        parts = value.split(":") if name == "cost" else [value]
-        if name in {*NUMBERS, "cost"}:
-            try:
-                numbers = [float(part) for part in parts]
-            except ValueError:
-                numbers = []
-            if len(numbers) == (2 if name == "cost" else 1):
-                return cls(text, name, value)
-        elif name == "best" and value:
-            return cls(text, name, value)
-        near = difflib.get_close_matches(name, [*NUMBERS, "best", "cost"], n=1)
-        hint = f" Did you mean {near[0]}={value}?" if near and near[0] != name else ""
+        try:
+            return cls(text, {name: _goal_value(name, value)})
+        except ValueError:
+            pass
+        close = difflib.get_close_matches(name, EXAMPLES, n=1)
+        hint = ""
+        if close and close[0] != name:
+            hint = f" Did you mean '{close[0]}={value}'?"
+        *others, last = (f"{name}={example}" for name, example in EXAMPLES.items())
         raise InputError(
-            f"--at {text!r} says nothing.{hint} Write precision=0.9, recall=0.8, fpr=0.01, "
-            "top=500, best=f1 or cost=1:20 (false positive : false negative)."
+            f"unrecognized --at value {text!r}.{hint} Use {', '.join(others)} or {last} "
+            "(costs of a false positive and a false negative)."
         )
 
-    def of(self, ev: Evaluation) -> OperatingPoint:
+    def choose(self, ev: Evaluation) -> OperatingPoint:
         """Choose the threshold of one model."""
-        if self.name == "cost":
-            false_positive, false_negative = map(float, self.value.split(":"))
-            return ev.best_cost(false_positive=false_positive, false_negative=false_negative)
-        if self.name == "best":
-            return ev.threshold_for(best=self.value)
-        asked: dict[str, Any] = {self.name: float(self.value)}
-        return ev.threshold_for(**asked)
+        return ev.threshold_for(**self.goal)
+
+
+def _goal_value(name: str, value: str) -> str | float | tuple[float, ...]:
+    """Read the value of a rule; raise a ValueError if it has no meaning."""
+    if name == "best" and value:
+        return value
+    if name == "cost":
+        costs = tuple(map(float, value.split(":")))
+        if len(costs) == 2:
+            return costs
+    elif name in EXAMPLES:
+        return float(value)
+    raise ValueError(name)
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """All thresholds that were asked for.
+class ChosenThresholds:
+    """The thresholds of all models by all rules.
 
     Attributes
     ----------
     points : dict of str to dict of str to OperatingPoint
-        By model and by what was asked.
+        Operating points by model and rule.
     unreachable : dict of str to dict of str to str
-        What cannot be reached, and why.
+        Why no threshold satisfies a rule, by model and rule.
     """
 
     points: dict[str, dict[str, OperatingPoint]]
     unreachable: dict[str, dict[str, str]]
 
     @property
-    def notes(self) -> list[str]:
-        """Say what cannot be reached."""
+    def warnings(self) -> list[str]:
+        """Rules that no threshold satisfies."""
         return [
-            f"{model}, {text}: {why}"
-            for model, all_ in self.unreachable.items()
-            for text, why in all_.items()
+            f"{model}, {rule}: {reason}"
+            for model, reasons in self.unreachable.items()
+            for rule, reason in reasons.items()
         ]
 
     def to_dict(self, model: str) -> dict[str, Any]:
-        """Return everything about one model as plain data."""
-        points = {text: one.to_dict() for text, one in self.points[model].items()}
-        lost = {text: {"unreachable": why} for text, why in self.unreachable[model].items()}
-        return points | lost
+        """Return the thresholds of one model as plain data."""
+        points = {rule: point.to_dict() for rule, point in self.points[model].items()}
+        return points | {
+            rule: {"unreachable": reason} for rule, reason in self.unreachable[model].items()
+        }
 
 
-def choose_all(texts: Sequence[str], evaluations: dict[str, Evaluation]) -> Chosen:
-    """Choose all thresholds of all models, before anything is printed."""
-    asked = [Asked.parse(text) for text in dict.fromkeys(texts)]
-    chosen = Chosen({name: {} for name in evaluations}, {name: {} for name in evaluations})
+def choose_thresholds(texts: Sequence[str], evaluations: dict[str, Evaluation]) -> ChosenThresholds:
+    """Choose the thresholds of all models."""
+    rules = [ThresholdRule.parse(text) for text in dict.fromkeys(texts)]
+    chosen = ChosenThresholds(
+        {name: {} for name in evaluations}, {name: {} for name in evaluations}
+    )
     for name, ev in evaluations.items():
-        for one in asked:
+        for rule in rules:
             try:
-                chosen.points[name][one.text] = one.of(ev)
+                chosen.points[name][rule.text] = rule.choose(ev)
             except UnreachableError as error:
-                chosen.unreachable[name][one.text] = str(error)
+                chosen.unreachable[name][rule.text] = str(error)
     return chosen
 
 
-def choice_table(
-    choices: dict[str, dict[str, OperatingPoint]],
+def threshold_table(
+    points: dict[str, dict[str, OperatingPoint]],
 ) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows: a row for each model and each ``--at``."""
-    every = [(model, text, one) for model, all_ in choices.items() for text, one in all_.items()]
-    cost = any("cost" in one.measures for _, _, one in every)
-    header = [
-        "Chosen threshold",
-        "threshold",
-        *(title_in_sentence(TITLES[name]) for name in OPERATING_POINT_MEASURES),
+    """Return header and rows of a table: a row for each model and rule."""
+    measures = [*OPERATING_POINT_MEASURES]
+    titles = [title_in_sentence(TITLES[name]) for name in measures]
+    if any("cost" in point for by_rule in points.values() for point in by_rule.values()):
+        measures.append("cost")
+        titles.append("cost per row")
+    rows = [
+        [
+            f"{model}, {rule}",
+            f"{point.threshold:.5g}",
+            *(str(point[name]) if name in point else "" for name in measures),
+        ]
+        for model, by_rule in points.items()
+        for rule, point in by_rule.items()
     ]
-    header += ["cost per row"] if cost else []
-    rows = []
-    for model, text, one in every:
-        cells = [str(one[name]) for name in OPERATING_POINT_MEASURES]
-        if cost:
-            cells.append(str(one["cost"]) if "cost" in one.measures else "")
-        rows.append([f"{model}, {text}", f"{one.threshold:.5g}", *cells])
-    return header, rows
+    return ["Chosen threshold", "threshold", *titles], rows

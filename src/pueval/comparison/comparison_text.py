@@ -7,12 +7,16 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from pueval.errors import InputError
+from pueval.evaluation.assumption_text import (
+    OWN_THRESHOLDS,
+    interval_sentences,
+    prior_and_purity,
+    row_counts,
+)
 from pueval.evaluation.estimates import Estimate
-from pueval.evaluation.evaluation_text import OWN_THRESHOLDS, assumed, taken_as_exact
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES, measure_title
 from pueval.text.numbers import (
     CLIPPED_NOTE,
-    format_count,
     format_interval,
     format_level,
     format_number,
@@ -40,12 +44,9 @@ def estimate_of(ev: Evaluation, measure: str) -> Estimate:
 def summary(comparison: Comparison) -> str:
     """Say in one line what was compared and assumed."""
     first = next(iter(comparison.evaluations.values()))
-    counts = first.counts
-    rows = f"{format_count(counts.n_labeled)} labeled, {format_count(counts.n_unlabeled)} unlabeled"
-    if counts.n_negative:
-        rows += f", {format_count(counts.n_negative)} known negative"
+    assumed = prior_and_purity(first, comparison.prior_model)
     return (
-        f"{len(comparison)} models on {rows} rows; {assumed(first, comparison.prior_model)}, "
+        f"{len(comparison)} models on {row_counts(first.counts)}; {assumed}, "
         f"target {comparison.target} (prevalence {first.prevalence:.4g})"
     )
 
@@ -87,9 +88,9 @@ def difference_rows(
     comparison: Comparison, measures: tuple[str, ...] = HEADLINE_MEASURES
 ) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the table of differences."""
-    header = ["", "pair", "difference", "limits", "p-value", "adjusted"]
+    header = ["", "pair", "difference", "CI", "p-value", "adjusted"]
     if comparison.level is not None:
-        header[3] = f"{format_level(comparison.level)} limits"
+        header[3] = f"{format_level(comparison.level)} CI"
     body = [
         [
             measure_title(measure),
@@ -150,22 +151,18 @@ def notes(comparison: Comparison) -> list[str]:
         for measure in comparison.measures
     ]
     said = [CLIPPED_NOTE] if any(one.clipped for one in every) else []
-    return said if comparison.level is None else [*said, *_about_limits(comparison)]
+    return said if comparison.level is None else [*said, *_interval_notes(comparison)]
 
 
-def _about_limits(comparison: Comparison) -> list[str]:
-    said = "Limits are for another sample of rows"
+def _interval_notes(comparison: Comparison) -> list[str]:
+    first = next(iter(comparison.evaluations.values()))
+    # All models have the same assumptions, but each has its own threshold.
+    lines = [f"{interval_sentences(first)[0]} Adjusted p-values are Holm's, over all pairs."]
     if comparison.assumptions.region is not None:
-        said += (
-            ", and hold for every prior and purity within the given limits; p-values are the "
-            "largest for any of them, values and probabilities are for the middle."
+        lines.append(
+            "For given intervals, values and probabilities are for the midpoint, and p-values "
+            "are the largest in the interval."
         )
-    elif comparison.prior_estimate is not None:
-        said += ", and carry the uncertainty of the estimated prior, which all models share."
-    else:
-        first = next(iter(comparison.evaluations.values()))
-        said += f"; they take {taken_as_exact(first)} as exact."
-    lines = [f"{said} Adjusted: Holm's p-values over all pairs."]
     if any(ev.threshold_chosen for ev in comparison.evaluations.values()):
         lines.append(OWN_THRESHOLDS)
     return lines

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pueval.displays._precision_recall import PrecisionRecallDisplay
 from pueval.displays._roc import RocCurveDisplay
-from pueval.evaluation.evaluation_text import rows
+from pueval.evaluation.evaluation_text import estimate_table
 from pueval.text.numbers import CLIPPED_NOTE, format_number
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _element(tag: str, content: str, style: str) -> str:
 
 
 def _table(ev: Evaluation) -> str:
-    header, body = rows(ev)
+    header, body = estimate_table(ev)
 
     def table_row(tag: str, row: list[str]) -> str:
         rule = "border-bottom:1px solid" if tag == "th" else ""

@@ -1,4 +1,4 @@
-"""What is assumed: prior and purity as given, in any of several ways, or as estimated."""
+"""Assumptions: prior and purity as given in one of several ways, or as estimated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, cast
 
 from pueval._typing import Range, Target
-from pueval.core.mixture import Mixture, PriorSource
+from pueval.core.mixture import Mixture, PriorSource, cap_prior
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.uncertainty.intervals import IntervalOptions
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
     from pueval.priors import PriorEstimate
 
 
-# A prevalence may be so many standard errors less than the share of labeled rows.
-CHANCE = 4.0
+# Standard errors by which a given prevalence may fall below the share of labeled rows.
+MAX_CHANCE_DEFICIT = 4.0
 
 
 @dataclass(frozen=True)
 class Assumptions:
-    """Prior and purity, and how well they are known.
+    """Prior and purity, and how they are known.
 
     Attributes
     ----------
     mixture : Mixture
-        As given or estimated; the middle of what was given as intervals.
+        Prior and purity, given or estimated; the midpoint of given intervals.
     region : Region or None
-        Where one of them was given as an interval.
+        Possible priors and purities, where one of them was given as an interval.
     estimate : PriorEstimate or None
-        Where they were estimated.
-    elsewhere : bool
-        Whether that was done before, perhaps from the scores of another model.
+        Estimate of prior and purity, if they were estimated.
+    estimate_given : bool
+        Whether the estimate was passed as ``prior``, perhaps from another model's scores.
     from_propensity : bool
         Whether the prior follows from the propensities of the labeled rows.
-    by_labels : {"label_frequency", "prevalence"} or None
-        What was given, where the prior follows from it and the number of labeled rows, which
-        varies by chance.
+    prior_follows_from : {"label_frequency", "prevalence"} or None
+        Share that was given instead of the prior. The prior then depends on the number of labeled
+        rows, which is random.
     target : {"population", "unlabeled"}
-        Whose share of positives that is about.
+        Population whose prevalence was given.
     warnings : tuple of str
-        Problems with the assumptions that nobody has been warned of yet.
+        Problems with the assumptions that have not been issued as warnings yet.
     """
 
     mixture: Mixture
@@ -59,7 +59,10 @@ class Assumptions:
     warnings: tuple[str, ...] = ()
 
     def prior_error(self, counts: Counts, mixture: Mixture | None = None) -> float:
-        """Return the standard error that a prior then has; that of the middle if none is given."""
+        """Return the standard error of a prior that follows from another share; else 0.
+
+        ``mixture`` replaces the assumed one.
+        """
         if self.prior_follows_from is None:
             return 0.0
         standard_error = (self.mixture if mixture is None else mixture).prior_standard_error
@@ -81,10 +84,20 @@ class Assumptions:
         prior_error = partial(self.prior_error, counts)
         return (self.region or point).widened(prior_error, options.critical_value)
 
-    def prevalence_varies(self, target: Target) -> bool:
-        """Whether the prevalence of the target varies with how many rows happen to be labeled.
+    @property
+    def prior_range(self) -> Range | None:
+        """Interval of the prior, given or estimated; None for a prior that is exact."""
+        if self.region is not None:
+            return self.region.prior
+        if self.estimate is None or self.estimate.prior_interval is None:
+            return None
+        low, high = self.estimate.prior_interval
+        return low, cap_prior(high)
 
-        Not if it is known, nor if the prior follows from the same number and varies instead.
+    def prevalence_varies(self, target: Target) -> bool:
+        """Return whether the prevalence of the target depends on how many rows are labeled.
+
+        It does not if it was given, nor if the prior follows from the same number of rows.
         """
         return target == "population" and not (self.prior_follows_from or self.from_propensity)
 
@@ -97,35 +110,13 @@ def resolve_assumptions(
     prevalence: Any,
     label_frequency: Any,
 ) -> Assumptions:
-    """Return the assumptions as given, or as estimated where they are not."""
-    given = {
-        name: value
-        for name, value in (
-            ("prior", prior),
-            ("prevalence", prevalence),
-            ("label_frequency", label_frequency),
-        )
-        if value is not None
-    }
+    """Return the given assumptions, or estimate them."""
+    shares = {"prior": prior, "prevalence": prevalence, "label_frequency": label_frequency}
+    given = {name: value for name, value in shares.items() if value is not None}
     if counts.has_propensity:
         _check_propensity(purity, target)
     if not counts.n_unlabeled:
-        if any(given.values()):
-            raise InputError(
-                f"{', '.join(given)} was given, but there are no unlabeled rows for it to "
-                "tell about. Leave it out: where every row is known, it has no effect."
-            )
-        if counts.n_represented > counts.n_labeled * (1 + 1e-9):
-            raise _too_many(counts)
-        if isinstance(purity, str):
-            raise InputError(
-                f"purity must be a number where there are no unlabeled rows; got {purity!r}. It "
-                "cannot be estimated without them."
-            )
-        known = _purity_given(purity)
-        if isinstance(known, tuple):
-            return _of_region(Region((0.0, 0.0), known))
-        return Assumptions(Mixture(0.0, known))
+        return _without_unlabeled(counts, purity, given)
     if len(given) > 1:
         raise InputError(
             f"give at most one of prior, prevalence and label_frequency; got "
@@ -134,11 +125,11 @@ def resolve_assumptions(
             "that are labeled."
         )
     if hasattr(prior, "prior_interval"):
-        return _estimated(prior, purity)
+        return _given_estimate(prior, purity)
     if given:
-        return _given(counts, target, purity, *next(iter(given.items())))
+        return _given_share(counts, target, purity, *next(iter(given.items())))
     if counts.has_propensity:
-        return Assumptions(_represented(counts), from_propensity=True)
+        return Assumptions(_propensity_mixture(counts), from_propensity=True)
     if isinstance(purity, tuple | list):
         raise InputError(
             f"purity as an interval needs a prior; got purity={purity!r} and no prior. "
@@ -151,8 +142,27 @@ def resolve_assumptions(
     return Assumptions(estimate.mixture(), estimate=estimate, warnings=estimate.warnings)
 
 
-def _estimated(estimate: PriorEstimate, purity: Any) -> Assumptions:
-    """Take an estimate that was made before, perhaps from another model's scores."""
+def _without_unlabeled(counts: Counts, purity: Any, given: dict[str, Any]) -> Assumptions:
+    """Return the assumptions where the class of every row is known."""
+    if any(given.values()):
+        raise InputError(
+            f"{', '.join(given)} has no effect without unlabeled rows, and there are none. "
+            "Leave it out."
+        )
+    if counts.n_represented > counts.n_labeled * (1 + 1e-9):
+        raise _too_many_positives(counts)
+    if isinstance(purity, str):
+        raise InputError(
+            f"purity must be a number; got {purity!r}. It cannot be estimated without unlabeled "
+            "rows, and there are none."
+        )
+    if isinstance(purity, tuple | list):
+        return _region_assumptions(Region((0.0, 0.0), _read_interval("purity", purity)))
+    return Assumptions(Mixture(0.0, purity))
+
+
+def _given_estimate(estimate: PriorEstimate, purity: Any) -> Assumptions:
+    """Use an estimate that was made before, perhaps from another model's scores."""
     if purity not in (1.0, "estimate", estimate.purity):
         raise InputError(
             f"the estimate given as prior has purity {estimate.purity:g}; got purity={purity!r}. "
@@ -161,81 +171,86 @@ def _estimated(estimate: PriorEstimate, purity: Any) -> Assumptions:
     return Assumptions(estimate.mixture(), estimate=estimate, estimate_given=True)
 
 
-def _given(counts: Counts, target: Target, purity: Any, name: str, value: Any) -> Assumptions:
+def _given_share(counts: Counts, target: Target, purity: Any, name: str, value: Any) -> Assumptions:
+    """Convert a given prior, prevalence or label frequency."""
     if isinstance(purity, str):
         raise InputError(
             f"purity must be a number where {name} is given; got {purity!r}. "
             f"Leave {name} out to estimate both."
         )
-    known = _purity_given(purity)
-    convert: Callable[[float, float], Mixture]
-    if name == "label_frequency":
-
-        def convert(value: float, purity: float) -> Mixture:
-            return Mixture.from_label_frequency(counts, value, purity)
-    elif name == "prevalence" and target == "population":
-
-        def convert(value: float, purity: float) -> Mixture:
-            try:
-                return Mixture.from_prevalence(counts, value, purity)
-            except InputError:
-                if _less_by_chance(counts, value, purity) is None:
-                    raise
-                return Mixture(0.0, purity)
-    else:
-        convert = Mixture
-    limits = _limits(name, value) if isinstance(value, tuple | list) else (value, value)
-    if not isinstance(known, tuple):
-        ends = sorted(convert(limit, known).prior for limit in limits)
-        # Labeled rows collected apart are as many as somebody wanted, but then no label frequency
-        # is known. Propensities say more.
-        by_chance = target == "population" or name == "label_frequency"
-        by_chance = by_chance and name != "prior" and not counts.has_propensity
-        prior_follows_from = cast("PriorSource", name) if by_chance else None
-        region = None
-        if isinstance(value, tuple | list):
-            region = Region((ends[0], ends[1]), (known, known))
-        mixture = convert(value, known) if region is None else region.middle
-        if prior_follows_from is None:
-            return Assumptions(mixture, region)
-        note = None
-        if prior_follows_from == "prevalence" and region is None:
-            note = _less_by_chance(counts, value, known)
-        warnings = () if note is None else (note,)
-        return Assumptions(
-            mixture, region, prior_follows_from=prior_follows_from, target=target, warnings=warnings
-        )
-    if convert is not Mixture:
-        raise InputError(
-            f"purity as an interval goes with a prior, not with {name}: for each purity in it "
-            f"the same {name} means another prior. Give prior, as a number or an interval."
-        )
-    return _of_region(Region(limits, known))
-
-
-def _less_by_chance(counts: Counts, prevalence: float, purity: float) -> str | None:
-    """Say that a prevalence is less than the labeled rows alone make it, if that can be chance.
-
-    Where most positives are labeled, more of them than on average can be in a sample.
-    """
-    least = purity * counts.n_labeled / counts.n
-    error = Mixture(0.0, purity).prevalence_standard_error(counts)
-    if not 0 < least - prevalence <= CHANCE * error:
-        return None
-    return (
-        f"prevalence {prevalence:g} is less than the labeled rows alone make it ({least:.4g}), by "
-        "no more than chance explains: the prior is taken as 0."
+    convert = _conversion(counts, target, name)
+    is_interval = isinstance(value, tuple | list)
+    interval = _read_interval(name, value) if is_interval else (value, value)
+    if isinstance(purity, tuple | list):
+        purities = _read_interval("purity", purity)
+        if convert is not Mixture:
+            raise InputError(
+                f"purity as an interval needs a prior, not {name}: the same {name} implies a "
+                "different prior for each purity. Give prior, as a number or an interval."
+            )
+        return _region_assumptions(Region(interval, purities))
+    low, high = sorted(convert(end, purity).prior for end in interval)
+    region = Region((low, high), (purity, purity)) if is_interval else None
+    mixture = convert(value, purity) if region is None else region.middle
+    # In a case-control design the number of labeled rows is fixed, but then there is no label
+    # frequency. Propensities determine more than the number of labeled rows does.
+    depends_on_labels = target == "population" or name == "label_frequency"
+    if name == "prior" or not depends_on_labels or counts.has_propensity:
+        return Assumptions(mixture, region)
+    deficit = None
+    if name == "prevalence" and region is None:
+        deficit = _chance_deficit(counts, value, purity)
+    return Assumptions(
+        mixture,
+        region,
+        prior_follows_from=cast("PriorSource", name),
+        target=target,
+        warnings=() if deficit is None else (deficit,),
     )
 
 
-def _of_region(region: Region) -> Assumptions:
+def _conversion(counts: Counts, target: Target, name: str) -> Callable[[float, float], Mixture]:
+    """Return the function from a share and a purity to prior and purity."""
+
+    def from_label_frequency(value: float, purity: float) -> Mixture:
+        return Mixture.from_label_frequency(counts, value, purity)
+
+    def from_prevalence(value: float, purity: float) -> Mixture:
+        try:
+            return Mixture.from_prevalence(counts, value, purity)
+        except InputError:
+            if _chance_deficit(counts, value, purity) is None:
+                raise
+            return Mixture(0.0, purity)
+
+    if name == "label_frequency":
+        return from_label_frequency
+    return from_prevalence if name == "prevalence" and target == "population" else Mixture
+
+
+def _chance_deficit(counts: Counts, prevalence: float, purity: float) -> str | None:
+    """Describe a prevalence that is below the share of labeled rows, if chance explains it.
+
+    Where most positives are labeled, a sample can have more of them than expected.
+    """
+    least = purity * counts.n_labeled / counts.n
+    error = Mixture(0.0, purity).prevalence_standard_error(counts)
+    if not 0 < least - prevalence <= MAX_CHANCE_DEFICIT * error:
+        return None
+    return (
+        f"prevalence {prevalence:g} is below the share of labeled positives ({least:.4g}), but "
+        "within chance: the prior is set to 0."
+    )
+
+
+def _region_assumptions(region: Region) -> Assumptions:
     return Assumptions(region.middle, region)
 
 
-def _limits(name: str, value: Any) -> Range:
-    """Return an interval as two floats; refuse everything else."""
-    if len(value) == 2 and all(isinstance(limit, Real) and math.isfinite(limit) for limit in value):
-        low, high = (float(limit) for limit in value)
+def _read_interval(name: str, value: Any) -> Range:
+    """Return an interval as two floats."""
+    if len(value) == 2 and all(isinstance(end, Real) and math.isfinite(end) for end in value):
+        low, high = (float(end) for end in value)
         if low <= high:
             return low, high
     raise InputError(
@@ -243,38 +258,31 @@ def _limits(name: str, value: Any) -> Range:
     )
 
 
-def _purity_given(purity: Any) -> float | Range:
-    if isinstance(purity, tuple | list):
-        return _limits("purity", purity)
-    known: float = purity
-    return known
-
-
 def _check_propensity(purity: Any, target: Target) -> None:
     if purity != 1:
         raise InputError(
-            f"propensities take labels as clean; got purity={purity!r}. A wrongly labeled row "
-            "has no chance of being labeled as a positive."
+            f"propensities need clean labels; got purity={purity!r}. The labeling probability of "
+            "a positive says nothing about wrongly labeled rows."
         )
     if target != "population":
         raise InputError(
-            "propensities are for target='population': labeled rows are then positives of the "
-            f"same data set that happened to be labeled; got target={target!r}."
+            "propensities need target='population': labeled rows must be positives of the same "
+            f"sample as the unlabeled rows; got target={target!r}."
         )
 
 
-def _represented(counts: Counts) -> Mixture:
-    """Return the prior for which all positives are as many as the labeled rows stand for."""
-    hidden = counts.n_represented - counts.n_labeled
-    if hidden >= counts.n_unlabeled:
-        raise _too_many(counts)
-    return Mixture(hidden / counts.n_unlabeled)
+def _propensity_mixture(counts: Counts) -> Mixture:
+    """Return the prior for which the weighted labeled rows are all positives."""
+    hidden_positives = counts.n_represented - counts.n_labeled
+    if hidden_positives >= counts.n_unlabeled:
+        raise _too_many_positives(counts)
+    return Mixture(hidden_positives / counts.n_unlabeled)
 
 
-def _too_many(counts: Counts) -> InputError:
+def _too_many_positives(counts: Counts) -> InputError:
     return InputError(
-        f"the propensities say that {counts.n_labeled:,} labeled rows stand for "
-        f"{counts.n_represented:,.6g} positives, but there are only "
-        f"{counts.n_labeled + counts.n_unlabeled:,} rows that are labeled or unlabeled. "
-        "Check them; if they are known only up to a factor, give prior or prevalence too."
+        f"by their propensities, {counts.n_labeled:,} labeled rows represent "
+        f"{counts.n_represented:,.6g} positives, but only "
+        f"{counts.n_labeled + counts.n_unlabeled:,} rows are labeled or unlabeled. Check the "
+        "propensities; if they are known only up to a factor, give prior or prevalence too."
     )

@@ -1,26 +1,37 @@
-"""What an evaluation is made of: estimates, best values, contingency tables."""
+"""Estimates: corrected values with confidence intervals, beside the naive values.
+
+`Estimate` is one measure, `Best` its best value over all thresholds, `Contingency` a table of
+rows, and `OperatingPoint` every measure at one threshold.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.measures import Measure, Table, clip
+from pueval.core.measures import MEASURES, Measure, Table, clip, find_measure
 from pueval.core.rates import Rates
 from pueval.errors import require
 from pueval.text.numbers import (
+    CLIPPED_NOTE,
+    format_count,
     format_estimate,
     format_interval,
     format_level,
     format_number,
+    format_threshold,
     was_clipped,
 )
+from pueval.text.results import Result, plain_data
+from pueval.text.tables import html_table, text_table
 from pueval.uncertainty.intervals import Interval
+from pueval.uncertainty.resampling import Resamples
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,25 +39,27 @@ if TYPE_CHECKING:
 # Measures whose best value over all thresholds is reported; Ramola et al. (2019) correct these.
 BEST_MEASURES = ("accuracy", "balanced_accuracy", "f1", "matthews_corrcoef")
 
+IntervalOf = Callable[[Measure], Interval]
 
-@dataclass(frozen=True)
-class Estimate:
-    """A corrected value with its confidence limits, beside the naive one.
+
+@dataclass(frozen=True, repr=False)
+class Estimate(Result):
+    """A corrected value with its confidence interval, beside the naive value.
 
     Attributes
     ----------
     value : float
-        Corrected, clipped to the range of the measure; NaN where the measure is undefined.
+        Corrected value, clipped to the range of the measure; NaN where the measure is undefined.
     low, high : float
-        Confidence limits; NaN if none were asked for. They carry what is uncertain about prior
-        and purity where these were estimated, and hold for every prior and purity within the
-        limits where these were given as intervals.
+        Ends of the confidence interval; NaN without intervals. The interval includes the
+        uncertainty of an estimated prior or purity. Where prior or purity was given as an
+        interval, it covers every value in that interval.
     naive : float
-        With unlabeled rows counted as negative.
+        Value with unlabeled rows counted as negative.
     standard_error : float
-        Of the corrected value before it was clipped.
+        Standard error of the corrected value before clipping.
     unclipped : float
-        The corrected value before it was clipped.
+        Corrected value before clipping.
     """
 
     value: float
@@ -62,11 +75,11 @@ class Estimate:
         unclipped: float,
         naive: float,
         interval: Interval,
-        reach: tuple[float, float] = (0.0, 1.0),
+        value_range: tuple[float, float] = (0.0, 1.0),
     ) -> Estimate:
-        """Clip a value to the range of its measure, and put its interval beside it."""
+        """Clip a value to the range of its measure and attach its interval."""
         return cls(
-            clip(unclipped, *reach),
+            clip(unclipped, *value_range),
             interval.low,
             interval.high,
             naive,
@@ -82,24 +95,27 @@ class Estimate:
     def __str__(self) -> str:
         return format_estimate(self.value, self.low, self.high, clipped=self.clipped)
 
+    def _headline(self) -> str:
+        return f"Estimate: corrected {self}, naive {format_number(self.naive)}"
 
-@dataclass(frozen=True)
-class Best:
+
+@dataclass(frozen=True, repr=False)
+class Best(Result):
     """The best value of a measure over all thresholds.
 
     Attributes
     ----------
     measure : str
-        Its name.
+        Name of the measure.
     threshold, value : float
-        Where the corrected measure is best, and how good it is there.
+        Threshold at which the corrected measure is best, and its value there.
     low, high : float
-        Confidence limits of the best value, corrected for its being the best of many; NaN if
-        none were asked for.
+        Ends of the confidence interval of the best value, corrected for selecting the best of
+        many; NaN without intervals.
     naive_threshold, naive : float
-        The same for the naive measure.
+        Threshold at which the naive measure is best, and its value there.
     unclipped : float
-        The best corrected value before it was clipped to the range of the measure.
+        Best corrected value before clipping to the range of the measure.
     """
 
     measure: str
@@ -116,10 +132,24 @@ class Best:
         """Whether the best corrected value was outside the range of the measure."""
         return bool(was_clipped(self.unclipped, self.value))
 
+    def _headline(self) -> str:
+        best = format_estimate(self.value, self.low, self.high, clipped=self.clipped)
+        return (
+            f"Best {find_measure(self.measure).title}: "
+            f"corrected {best} at threshold {format_threshold(self.threshold)}, "
+            f"naive {format_number(self.naive)} at {format_threshold(self.naive_threshold)}"
+        )
 
-@dataclass(frozen=True)
-class Contingency:
-    """A contingency table in numbers of rows of the target; corrected ones are not whole."""
+
+@dataclass(frozen=True, repr=False)
+class Contingency(Result):
+    """A contingency table in rows of the target; corrected counts are not integers.
+
+    Attributes
+    ----------
+    true_positive, false_positive, false_negative, true_negative : float
+        Expected number of rows in each cell.
+    """
 
     true_positive: float
     false_positive: float
@@ -128,7 +158,7 @@ class Contingency:
 
     @classmethod
     def of(cls, rates: Rates) -> Contingency:
-        """Make the table of the first threshold."""
+        """Return the table at the first threshold of the rates."""
         table = Table.of(rates).scaled(rates.size)
         cells = (
             table.true_positive,
@@ -139,7 +169,7 @@ class Contingency:
         return cls(*(float(cell[0]) for cell in cells))
 
     def as_array(self) -> Array:
-        """Return [[tn, fp], [fn, tp]], as scikit-learn's ``confusion_matrix`` lays it out."""
+        """Return [[tn, fp], [fn, tp]], the layout of scikit-learn's ``confusion_matrix``."""
         return np.array(
             [
                 [self.true_negative, self.false_positive],
@@ -147,38 +177,206 @@ class Contingency:
             ]
         )
 
+    def _headline(self) -> str:
+        cells = (
+            ("predicted positive", self.true_positive, self.false_positive),
+            ("predicted negative", self.false_negative, self.true_negative),
+        )
+        rows = [[title, *map(format_count, counts)] for title, *counts in cells]
+        return text_table(["Rows of the target", "positive", "negative"], rows)
+
+
+@dataclass(frozen=True, eq=False)
+class FixedThresholdIntervals:
+    """Confidence intervals of measures at a threshold that was not chosen on the same rows."""
+
+    resamples: Resamples
+    threshold: float
+
+    def __call__(self, measure: Measure) -> Interval:
+        """Return the interval of a measure."""
+        return self.resamples.interval_at(measure, self.threshold)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OperatingPoint(Mapping[str, Estimate]):
+    """Every measure at one threshold; made by `Evaluation.at` and `Evaluation.threshold_for`.
+
+    It maps names of measures to estimates, like an `Evaluation`: ``point["recall"].value``. Any
+    ``"f<beta>"`` can be looked up, too. At a chosen threshold, values are those of the rows on
+    which it was chosen, and tend to be too good. Intervals are corrected for the choice: they
+    cover the true value of the measure **at the chosen threshold**. They need not be symmetric,
+    and the value may lie outside.
+
+    Attributes
+    ----------
+    threshold : float
+        Score at or above which rows are predicted positive; +inf if predicting none is best.
+    table, naive_table : Contingency
+        Corrected (not clipped) and naive contingency table.
+    level : float or None
+        Confidence level of the intervals.
+    rule : str or None
+        Rule by which the threshold was chosen, if it was.
+    reached : float
+        Share of the resamples in which some threshold satisfies the rule; NaN without a rule or
+        without intervals. If it is low, another sample might have no such threshold.
+    """
+
+    threshold: float
+    level: float | None
+    _measures: dict[str, Measure]
+    _rates: tuple[Rates, Rates]
+    _intervals: IntervalOf | None
+    rule: str | None = None
+    reached: float = math.nan
+    _estimates: dict[str, Estimate] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        threshold: float,
+        rates: tuple[Rates, Rates],
+        intervals: IntervalOf | None,
+        level: float | None,
+        *,
+        extra: Measure | None = None,
+        rule: str | None = None,
+        reached: float = math.nan,
+    ) -> OperatingPoint:
+        """Take corrected and naive rates at a threshold; ``extra`` is one more measure to list."""
+        measures = MEASURES if extra is None else MEASURES | {extra.name: extra}
+        return cls(threshold, level, measures, rates, intervals, rule, reached)
+
+    def __getitem__(self, name: str) -> Estimate:
+        # Intervals take time, so each is computed when it is first looked up.
+        if name not in self._estimates:
+            self._estimates[name] = self._estimate(self._measures.get(name) or find_measure(name))
+        return self._estimates[name]
+
+    def _estimate(self, measure: Measure) -> Estimate:
+        value, naive = (float(measure(rates)[0]) for rates in self._rates)
+        interval = Interval()
+        if self._intervals is not None and not math.isnan(value):
+            interval = self._intervals(measure)
+        return Estimate.of(value, naive, interval, (measure.low, measure.high))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._measures)
+
+    def __len__(self) -> int:
+        return len(self._measures)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._measures
+
+    # A mapping is equal by content and cannot be hashed; an operating point is neither.
+    __eq__, __hash__ = object.__eq__, object.__hash__
+
+    @property
+    def table(self) -> Contingency:
+        """Corrected contingency table; not clipped."""
+        return Contingency.of(self._rates[0])
+
+    @property
+    def naive_table(self) -> Contingency:
+        """Contingency table with unlabeled rows counted as negative."""
+        return Contingency.of(self._rates[1])
+
+    @property
+    def clipped(self) -> dict[str, float]:
+        """Measures outside their range, with their values before clipping."""
+        values = {name: float(one(self._rates[0])[0]) for name, one in self._measures.items()}
+        return {
+            name: value
+            for name, value in values.items()
+            if was_clipped(value, self._measures[name].clip(value))
+        }
+
+    def frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame with a row per measure and a column per field of `Estimate`.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        return estimate_frame(self, "OperatingPoint.frame()")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers and text, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Undefined and infinite numbers are None.
+        """
+        content: dict[str, Any] = plain_data(
+            {
+                "rule": self.rule,
+                "threshold": self.threshold,
+                "level": self.level,
+                "reached": self.reached,
+                "table": self.table,
+                "naive_table": self.naive_table,
+                "measures": dict(self),
+            }
+        )
+        return content
+
+    def summary(self) -> str:
+        """Return the threshold and the rule by which it was chosen, in one line.
+
+        Returns
+        -------
+        str
+        """
+        return f"Threshold {self.threshold:.6g}" + (f" for {self.rule}" if self.rule else "")
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        titles = (measure.title for measure in self._measures.values())
+        return estimate_rows(zip(titles, self.values(), strict=True), self.level)
+
+    def __repr__(self) -> str:
+        note = f"\n{CLIPPED_NOTE}" if self.clipped else ""
+        return f"{self.summary()}\n{text_table(*self._table())}{note}"
+
+    def _repr_html_(self) -> str:
+        note = f"<p>{escape(CLIPPED_NOTE)}</p>" if self.clipped else ""
+        return f"<div><p>{escape(self.summary())}</p>{html_table(*self._table())}{note}</div>"
+
 
 def estimate_rows(
-    named: Iterable[tuple[str, Estimate]], level: float | None
+    estimates: Iterable[tuple[str, Estimate]], level: float | None
 ) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of a table of estimates, each with its title."""
+    """Return header and rows of a table of titles and estimates."""
     header = ["", "naive", "corrected"]
-    every = list(named)
-    rows = [
-        [name, format_number(one.naive), format_number(one.value, clipped=one.clipped)]
-        for name, one in every
-    ]
     if level is not None:
-        header.append(f"{format_level(level)} limits")
-        for row, (_, one) in zip(rows, every, strict=True):
-            row.append(format_interval(one.low, one.high, clipped=one.clipped))
+        header.append(f"{format_level(level)} CI")
+    rows = []
+    for title, estimate in estimates:
+        clipped = estimate.clipped
+        value = format_number(estimate.value, clipped=clipped)
+        row = [title, format_number(estimate.naive), value]
+        if level is not None:
+            row.append(format_interval(estimate.low, estimate.high, clipped=clipped))
+        rows.append(row)
     return header, rows
 
 
 def estimate_frame(estimates: Mapping[str, Estimate], purpose: str) -> pd.DataFrame:
-    """Return a pandas DataFrame with a row per measure, a column per field of `Estimate`."""
+    """Return a pandas DataFrame with a row per measure and a column per field of `Estimate`."""
     pandas = require("pandas", extra="pandas", purpose=purpose)
     frame: pd.DataFrame = pandas.DataFrame(
-        [vars(one) for one in estimates.values()],
+        [vars(estimate) for estimate in estimates.values()],
         index=pandas.Index([*estimates], name="measure"),
     )
     return frame
 
 
-def best_value(measure: Measure, these: Rates) -> tuple[float, float]:
-    """Return threshold and value of the best, not clipped; the highest of equal thresholds."""
-    values = measure(these)
+def best_value(measure: Measure, rates: Rates) -> tuple[float, float]:
+    """Return the best value, not clipped, after its threshold; the highest threshold of ties."""
+    values = measure(rates)
     if np.isnan(values).all():
         return math.nan, math.nan
     index = np.nanargmax(values) if measure.greater_is_better else np.nanargmin(values)
-    return float(these.threshold[index]), float(values[index])
+    return float(rates.threshold[index]), float(values[index])

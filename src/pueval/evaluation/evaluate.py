@@ -1,4 +1,4 @@
-"""evaluate(): from labels and scores to every corrected measure, beside the naive one."""
+"""evaluate(): every measure of a classifier, corrected and naive, from labels and scores."""
 
 from __future__ import annotations
 
@@ -23,19 +23,24 @@ from pueval.counts.arguments import check_threshold, read_counts
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.assumptions import Assumptions, resolve_assumptions
-from pueval.evaluation.estimates import Estimate, best_value
+from pueval.evaluation.estimates import (
+    Estimate,
+    FixedThresholdIntervals,
+    IntervalOf,
+    OperatingPoint,
+    best_value,
+)
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.evaluation_resamples import resample_evaluation
 from pueval.evaluation.findings import (
-    beyond_scores,
     clipped_values,
     constant_scores,
-    contradicted,
-    few_effective,
+    contradicted_assumptions,
+    few_effective_rows,
     reversed_scores,
-    within_bin,
+    threshold_beyond_scores,
+    threshold_within_bin,
 )
-from pueval.evaluation.operating_point import FixedThresholdIntervals, IntervalOf, OperatingPoint
 from pueval.samples.steps import Steps
 from pueval.thresholds.threshold_choice import DEFAULT_BEST, ChosenThresholdIntervals, neighbors
 from pueval.uncertainty.intervals import Interval, IntervalOptions
@@ -67,56 +72,57 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate a classifier on positive and unlabeled rows.
 
-    The rates of labeled and unlabeled rows at or above each threshold are unmixed into true and
-    false positive rates, and every measure follows from these:
+    At each threshold, let γ and η be the shares of labeled and of unlabeled rows at or above it.
+    They are corrected to the true and false positive rate,
     tpr = ((1 − prior)·γ − (1 − purity)·η) / (purity − prior) and
-    fpr = (purity·η − prior·γ) / (purity − prior), with γ and η the shares of labeled and of
-    unlabeled rows at or above the threshold. This assumes that the labeled rows are a random
-    draw: labeled positives from all positives, and wrongly labeled rows from all negatives.
+    fpr = (purity·η − prior·γ) / (purity − prior), and every measure follows from these. This
+    assumes that labeled positives are a random sample of all positives, and wrongly labeled rows
+    a random sample of all negatives.
 
     Parameters
     ----------
     y : array-like or Counts
-        1 or True for labeled positives, 0 or False for unlabeled rows; or Counts, and no score.
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows. Or Counts, without
+        ``score``.
     score : array-like
-        The classifier's score; higher means more likely positive. It should come from rows that
-        the classifier was not trained on.
+        Scores; higher means more likely positive. Use out-of-fold scores: in-sample scores
+        invalidate every number.
     prior : float, (low, high) or PriorEstimate, optional
-        Share of positives among the unlabeled rows. Give at most one of ``prior``,
-        ``prevalence`` and ``label_frequency``; without any of them the prior is estimated from
-        the scores by `pueval.priors.estimate`. Where it is only known to lie in an interval,
-        values are for the middle, and limits hold for all of it. An estimate made before, for
-        example from a better model's scores, is used with its limits.
+        Share of positives among the unlabeled rows, in [0, 1). Give at most one of ``prior``,
+        ``prevalence`` and ``label_frequency``; without any, `pueval.priors.estimate` estimates
+        the prior from the scores. For an interval, values are for its midpoint, and confidence
+        intervals cover all of it. An estimate, for example from a better model's scores, is used
+        with its uncertainty.
     prevalence : float or (low, high), optional
-        Share of positives in the target.
+        Share of positives in the target, in [0, 1].
     label_frequency : float or (low, high), optional
-        Share of all positives that are labeled.
+        Share of all positives that are labeled, in (0, 1].
     purity : float, (low, high) or "estimate", default 1.0
-        Share of true positives among the labeled rows; ``"estimate"`` estimates it together
-        with the prior.
+        Share of true positives among the labeled rows, above the prior and at most 1;
+        ``"estimate"`` estimates it together with the prior.
     target : {"population", "unlabeled"}
-        Whose performance is wanted: of all rows together (one data set, part of its positives
-        labeled), or of the unlabeled rows (the labeled ones were collected apart; known negatives
-        count as a random draw from all negatives).
+        Population to evaluate: all rows (one sample, some of whose positives are labeled), or only
+        the unlabeled rows (case-control: labeled rows were collected separately, and known
+        negatives are a random sample of all negatives).
     threshold : float, optional
-        Scores at or above it are predicted positive. By default the threshold of the best
-        Matthews correlation, which depends on neither prior nor purity; limits then allow for
-        its being chosen on these rows.
+        Score at or above which rows are predicted positive. By default the threshold with the best
+        Matthews correlation, which does not depend on prior and purity; intervals then account
+        for choosing it on the same rows.
     level : float or None, default 0.95
-        Confidence level of the intervals; None for point estimates only, which is faster. Where
-        the prior or the purity was estimated, intervals carry that uncertainty, too.
+        Confidence level of the intervals, in (0, 1); None for point estimates only, which is
+        faster. Intervals include the uncertainty of an estimated prior or purity.
     n_resamples : int, default 2000
-        How often the counts are drawn again for the intervals.
+        Number of bootstrap resamples for the intervals.
     seed : int, default 0
-        Of the random numbers for it.
+        Random seed for the resampling.
     variance : {"sampling", "labeling"}
-        What intervals are about: how far another sample of rows would differ, or how far these
-        rows would, had chance labeled other positives among them.
+        Source of the uncertainty that intervals describe: a new sample of rows, or a new random
+        labeling of the same rows.
     propensity : array-like, optional
-        For labeled rows that were not drawn with equal chances: the chance that a positive like
-        this one gets labeled, in (0, 1]; other rows may have any value there. Labeled rows are
-        then weighed by 1/propensity. Without a prior, their number also tells the prevalence;
-        with one, propensities need to be known up to a factor only.
+        For labeled rows that are not a random sample: the probability that a positive like this
+        row is labeled, in (0, 1]; values of other rows are ignored. Labeled rows are weighted by
+        1/propensity. Without a prior, the propensities also determine the prevalence; with one,
+        they matter only up to a factor.
     sample_weight, pos_label, unlabeled_label, negative_label : optional
         As for `Counts.from_arrays`.
 
@@ -127,7 +133,7 @@ def evaluate(
     Warns
     -----
     AssumptionWarning
-        If the prior is more than the ranking allows, or a measure had to be clipped.
+        If the prior contradicts the ranking, or a measure had to be clipped.
 
     References
     ----------
@@ -164,16 +170,20 @@ def evaluate(
         target, level=level, n_resamples=n_resamples, seed=seed, variance=variance
     )
     assumptions = resolve_assumptions(counts, target, purity, prior, prevalence, label_frequency)
-    ready = rate_thresholds(counts, assumptions, target, threshold)
-    drawn = None
+    model = rate_thresholds(counts, assumptions, target, threshold)
+    threshold_chosen = threshold is None
+    resamples = None
     if options is not None:
-        wanted = ready.threshold if threshold is not None else neighbors(counts, ready.threshold)
-        drawn = resample_evaluation(counts, ready.corners, assumptions, target, wanted, options)
+        # Resamples of a chosen threshold choose again, among its neighbors.
+        included = neighbors(counts, model.threshold) if threshold_chosen else model.threshold
+        resamples = resample_evaluation(
+            counts, model.corners, assumptions, target, included, options
+        )
     ev = build_evaluation(
-        ready, options, drawn, assumptions.warnings, threshold_chosen=threshold is None
+        model, options, resamples, assumptions.warnings, threshold_chosen=threshold_chosen
     )
-    for note in ev.warnings:
-        warnings.warn(note, AssumptionWarning, stacklevel=2)
+    for warning in ev.warnings:
+        warnings.warn(warning, AssumptionWarning, stacklevel=2)
     return ev
 
 
@@ -185,21 +195,21 @@ def check_options(
     seed: int = 0,
     variance: str = "sampling",
 ) -> IntervalOptions | None:
-    """Refuse options that mean nothing; return how to make limits, or None for no limits."""
+    """Check the options of the intervals; return them, or None without intervals."""
     check_target(target)
-    # Checked without a level, too: a wrong option is never passed over.
-    asked = IntervalOptions(0.95 if level is None else level, n_resamples, seed, variance)
+    # Options are checked without a level, too: a wrong one is never ignored.
+    options = IntervalOptions(0.95 if level is None else level, n_resamples, seed, variance)
     if variance == "labeling" and target != "population":
         raise InputError(
-            "variance='labeling' is for target='population', where labels were drawn from the "
-            "positives among these rows; labeled rows that were collected apart were not."
+            "variance='labeling' needs target='population': labels must be drawn from the "
+            f"positives among these rows; got target={target!r}."
         )
-    return None if level is None else asked
+    return None if level is None else options
 
 
 @dataclass(frozen=True, eq=False)
 class ModelRates:
-    """A classifier's rates at every threshold that matters, before anything is measured.
+    """Corrected and naive rates of one classifier, and the threshold to evaluate.
 
     Attributes
     ----------
@@ -208,13 +218,13 @@ class ModelRates:
     assumptions : Assumptions
         Prior and purity.
     target : str
-        Whose performance is wanted.
+        Population to evaluate.
     threshold : float
-        The threshold of the measures that need one.
+        Threshold of the measures that need one.
     corners : Steps
         Counts at the corners of the ROC curve.
     rates : tuple of Rates
-        Corrected and naive rates there.
+        Corrected and naive rates at the corners.
     """
 
     counts: Counts
@@ -228,75 +238,73 @@ class ModelRates:
 def rate_thresholds(
     counts: Counts, assumptions: Assumptions, target: Target, threshold: float | None
 ) -> ModelRates:
-    """Compute the rates of all corners, and the default threshold if none is given."""
+    """Compute the rates at all corners, and the default threshold if none is given."""
     corners = counts._roc_corners()
-    both = corrected_and_naive_rates(counts, corners, assumptions.mixture, target)
+    rates = corrected_and_naive_rates(counts, corners, assumptions.mixture, target)
     if threshold is None:
-        threshold = _default_threshold(*both)
-    return ModelRates(counts, assumptions, target, check_threshold(threshold), corners, both)
+        threshold = _default_threshold(*rates)
+    return ModelRates(counts, assumptions, target, check_threshold(threshold), corners, rates)
 
 
 def build_evaluation(
-    ready: ModelRates,
+    model: ModelRates,
     options: IntervalOptions | None,
-    drawn: Resamples | None,
-    said: tuple[str, ...] = (),
+    resamples: Resamples | None,
+    earlier_warnings: tuple[str, ...] = (),
     *,
     threshold_chosen: bool = False,
 ) -> Evaluation:
-    """Evaluate every measure, with intervals from ``drawn``.
+    """Evaluate every measure and collect warnings, without issuing them.
 
-    What looks wrong is added to what was ``said`` before; nobody is warned yet. If the threshold
-    was ``chosen`` as the best for these rows, limits allow for that.
+    If the threshold was chosen on the same rows, intervals account for that.
     """
-    counts, threshold, mixture = ready.counts, ready.threshold, ready.assumptions.mixture
-    there = corrected_and_naive_rates(counts, counts.at(threshold), mixture, ready.target)
-    limits: IntervalOf | None = None
-    if drawn is not None:
-        limits = (ChosenThresholdIntervals if threshold_chosen else FixedThresholdIntervals)(
-            drawn, threshold
-        )
-    level = None if options is None else options.level
-    point = OperatingPoint.of(threshold, there, limits, level)
-    curves = tuple(recover_precision_recall(these) for these in ready.rates)
-    areas = _areas(ready, curves, drawn)
-    outside = {name: one.unclipped for name, one in areas.items() if one.clipped}
-    found = [
-        *said,
+    counts, threshold, mixture = model.counts, model.threshold, model.assumptions.mixture
+    intervals: IntervalOf | None = None
+    if resamples is not None:
+        kind = ChosenThresholdIntervals if threshold_chosen else FixedThresholdIntervals
+        intervals = kind(resamples, threshold)
+    point = OperatingPoint.of(
+        threshold,
+        corrected_and_naive_rates(counts, counts.at(threshold), mixture, model.target),
+        intervals,
+        None if options is None else options.level,
+    )
+    curves = tuple(recover_precision_recall(rates) for rates in model.rates)
+    areas = _areas(model, curves, resamples)
+    clipped_areas = {name: area.unclipped for name, area in areas.items() if area.clipped}
+    findings = [
+        *earlier_warnings,
         constant_scores(counts),
         reversed_scores(counts, areas["roc_auc"].naive),
-        None if threshold_chosen else beyond_scores(counts, threshold),
-        None if threshold_chosen else within_bin(counts, threshold),
-        None if options is None else few_effective(counts),
-        contradicted(counts, ready.assumptions),
-        clipped_values(outside | point.clipped, mixture, point.threshold),
+        None if threshold_chosen else threshold_beyond_scores(counts, threshold),
+        None if threshold_chosen else threshold_within_bin(counts, threshold),
+        None if options is None else few_effective_rows(counts),
+        contradicted_assumptions(counts, model.assumptions),
+        clipped_values(clipped_areas | point.clipped, mixture, threshold),
     ]
     return Evaluation(
         counts=counts,
-        target=ready.target,
-        threshold=point.threshold,
-        warnings=tuple(note for note in found if note),
-        assumptions=ready.assumptions,
+        target=model.target,
+        threshold=threshold,
+        warnings=tuple(finding for finding in findings if finding),
+        assumptions=model.assumptions,
         resampling=options,
         operating_point=point,
         threshold_chosen=threshold_chosen,
-        _corners=ready.corners,
-        _rates=ready.rates,
+        _corners=model.corners,
+        _rates=model.rates,
         _pr=curves,
-        _resamples=drawn,
+        _resamples=resamples,
         _areas=areas,
     )
 
 
 def _areas(
-    ready: ModelRates, curves: tuple[PrecisionRecallCurve, ...], drawn: Resamples | None
+    model: ModelRates, curves: tuple[PrecisionRecallCurve, ...], resamples: Resamples | None
 ) -> dict[str, Estimate]:
-    """Return both areas."""
-    counts, corners = ready.counts, ready.corners
+    """Estimate the areas under the ROC curve and the precision-recall curve."""
+    counts, corners, mixture = model.counts, model.corners, model.assumptions.mixture
     naive = naive_auc(counts, corners)
-    weighed = drawn is not None and drawn.counts.has_propensity
-    compared = mean_placement(counts) if weighed else naive
-    mixture = ready.assumptions.mixture
 
     def auc(assumed: Mixture) -> float:
         return direct_auc(counts, naive, assumed)
@@ -304,25 +312,26 @@ def _areas(
     def precision_recall(assumed: Mixture) -> float:
         if assumed == mixture:
             return curves[0].area
-        return float(average_precision(correct_steps(counts, corners, assumed, ready.target)))
+        return float(average_precision(correct_steps(counts, corners, assumed, model.target)))
 
     values = {
         "roc_auc": (auc(mixture), naive),
         "average_precision": (curves[0].area, curves[1].area),
     }
     intervals = dict.fromkeys(values, Interval())
-    if drawn is not None:
-        intervals["roc_auc"] = drawn.auc_interval(compared, auc)
-        intervals["average_precision"] = drawn.average_precision_interval(precision_recall)
+    if resamples is not None:
+        observed = mean_placement(counts) if resamples.counts.has_propensity else naive
+        intervals["roc_auc"] = resamples.auc_interval(observed, auc)
+        intervals["average_precision"] = resamples.average_precision_interval(precision_recall)
     return {
-        name: Estimate.of(value, plain, intervals[name]) for name, (value, plain) in values.items()
+        name: Estimate.of(value, naive, intervals[name]) for name, (value, naive) in values.items()
     }
 
 
 def _default_threshold(corrected: Rates, naive: Rates) -> float:
-    """Return the threshold of the best Matthews correlation; the lowest score if it has none."""
-    for these in (corrected, naive):
-        threshold = best_value(MEASURES[DEFAULT_BEST], these)[0]
+    """Return the threshold of the best Matthews correlation; the lowest score if undefined."""
+    for rates in (corrected, naive):
+        threshold = best_value(MEASURES[DEFAULT_BEST], rates)[0]
         if not math.isnan(threshold):
             return threshold
     return float(naive.threshold[-1])

@@ -1,4 +1,4 @@
-"""What looks wrong with an evaluation: each says it, or returns None."""
+"""Findings: what looks wrong with an evaluation. Each function returns a warning, or None."""
 
 from __future__ import annotations
 
@@ -15,77 +15,73 @@ from pueval.samples.sample import score_range
 from pueval.sensitivity.feasibility import infeasibility_message, region_infeasibility_message
 from pueval.text.numbers import format_count
 
-# Where labeled rows, by their propensities, are worth fewer than so many, and than this part of
-# their number, limits were seen to hold too seldom.
-ENOUGH, EVEN = 50, 0.7
+# Intervals cover too rarely where propensities leave an effective number of labeled rows below
+# MIN_EFFECTIVE and below MIN_EFFICIENCY times their actual number.
+MIN_EFFECTIVE, MIN_EFFICIENCY = 50, 0.7
 
 
 def reversed_scores(counts: Counts, naive: float) -> str | None:
-    """Say that scores seem to be the wrong way round."""
+    """Warn that scores seem to be reversed."""
     if auc_z_score(counts, naive) >= REVERSED_Z_SCORE:
         return None
     return (
-        f"labeled rows score lower than the others (naive AUC {naive:.3f}). A higher score must "
-        "mean more likely positive: negate the scores if it does not."
+        f"labeled rows score lower than the other rows (naive AUC {naive:.3f}). Higher scores must "
+        "mean more likely positive; negate the scores if they do not."
     )
 
 
 def constant_scores(counts: Counts) -> str | None:
-    """Say that all rows have the same score; unless binned."""
+    """Warn that all rows have the same score, unless scores are binned."""
     low, high = score_range(counts._samples)
     if low < high or counts.bins is not None:
         return None
     return (
-        f"all rows have the same score ({float(low):g}), so this classifier orders nothing: its "
-        "AUC is 0.5, and measures that divide by zero are undefined."
+        f"all rows have the same score ({float(low):g}), so the classifier ranks nothing: its "
+        "AUC is 0.5, and some measures are undefined."
     )
 
 
-def beyond_scores(counts: Counts, threshold: float) -> str | None:
-    """Say that a threshold is beyond all scores, perhaps on another scale; unless binned."""
+def threshold_beyond_scores(counts: Counts, threshold: float) -> str | None:
+    """Warn that a threshold lies outside the range of scores, unless scores are binned."""
     low, high = map(float, score_range(counts._samples))
     if low <= threshold <= high or math.isinf(threshold) or counts.bins is not None:
         return None
     return (
         f"{'no row scores' if threshold > high else 'all rows score'} at or above the threshold "
-        f"{threshold:g}: scores are between {low:.9g} and {high:.9g}."
+        f"{threshold:g}: scores range from {low:.9g} to {high:.9g}."
     )
 
 
-def within_bin(counts: Counts, threshold: float) -> str | None:
-    """Say that a threshold lies among scores that were put together."""
+def threshold_within_bin(counts: Counts, threshold: float) -> str | None:
+    """Warn that a threshold lies inside a bin of scores."""
     if counts.bins is None or not math.isfinite(threshold):
         return None
-    wide = counts._wide_bin_scores()
-    same = keys(wide, counts.bins) == keys(np.array([threshold]), counts.bins)
-    if not np.any(same & (wide != threshold)):
+    scores = counts._wide_bin_scores()
+    same_bin = keys(scores, counts.bins) == keys(np.array([threshold]), counts.bins)
+    if not np.any(same_bin & (scores != threshold)):
         return None
     return (
-        f"the threshold {threshold:g} lies inside a bin, whose rows cannot be told apart: measures "
-        f"are those at a neighboring score. Count with more bins than {counts.bins:,}, or take a "
-        "threshold that is a score of the counts."
+        f"the threshold {threshold:g} lies inside a bin, so measures are those at a neighboring "
+        f"score. Use more than {counts.bins:,} bins, or a threshold that is a score of the counts."
     )
 
 
-def few_effective(counts: Counts) -> str | None:
-    """Say that a few labeled rows with small propensities stand for most positives."""
+def few_effective_rows(counts: Counts) -> str | None:
+    """Warn that a few labeled rows with small propensities dominate."""
     if not counts.has_propensity:
         return None
-    labeled, effective = (
-        counts.effective_sizes[0],
-        counts._inverse_propensity_sample().effective_size,
-    )
-    if effective >= ENOUGH or effective > EVEN * labeled:
+    labeled = counts.effective_sizes[0]
+    effective = counts._inverse_propensity_sample().effective_size
+    if effective >= MIN_EFFECTIVE or effective > MIN_EFFICIENCY * labeled:
         return None
     return (
-        f"with these propensities {format_count(round(labeled))} labeled rows tell as much as "
-        f"{effective:.0f} that are equally likely, since some stand for many positives: limits "
-        "hold less often than they say."
+        f"small propensities reduce the effective number of labeled rows from "
+        f"{format_count(round(labeled))} to {effective:.0f}. Intervals may be too narrow."
     )
 
 
-def contradicted(counts: Counts, assumptions: Assumptions) -> str | None:
-    """Say what of the assumptions the ranking cannot have."""
+def contradicted_assumptions(counts: Counts, assumptions: Assumptions) -> str | None:
+    """Warn that the ranking contradicts the prior or the purity."""
     if counts.has_propensity:
         return None
     if assumptions.region is not None:
@@ -96,21 +92,21 @@ def contradicted(counts: Counts, assumptions: Assumptions) -> str | None:
 
 
 def clipped_values(clipped: dict[str, float], mixture: Mixture, threshold: float) -> str | None:
-    """Say which measures were outside their range."""
+    """Warn that measures were outside their range."""
     if not clipped:
         return None
-    shown = ", ".join(f"{name} {_beyond(value)}" for name, value in [*clipped.items()][:4])
+    shown = ", ".join(f"{name} {_outside(value)}" for name, value in [*clipped.items()][:4])
     if len(clipped) > 4:
         shown += f" and {len(clipped) - 4} more"
     return (
         f"corrected values outside their range were clipped: {shown} (threshold {threshold:g}). "
-        f"Either few rows lie beyond the threshold and this is chance, or prior "
-        f"{mixture.prior:g}, purity {mixture.purity:g} or random labeling do not fit this ranking."
+        "Either few rows lie beyond the threshold and this is chance, or the ranking does not fit "
+        f"prior {mixture.prior:g}, purity {mixture.purity:g} or random labeling."
     )
 
 
-def _beyond(value: float) -> str:
-    """Show a value with so many digits that it is not the end of its range."""
+def _outside(value: float) -> str:
+    """Show a value with enough digits to differ from the end of its range."""
     return next(
         (text for text in (f"{value:.{k}g}" for k in (4, 6, 8)) if float(text) not in {-1, 0, 1}),
         f"{value:.12g}",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from pueval._writing import open_atomic
 
 if TYPE_CHECKING:
+    from pueval.evaluation.estimates import OperatingPoint
     from pueval.evaluation.evaluation import Evaluation
-    from pueval.evaluation.operating_point import OperatingPoint
 
 __all__ = ["write_report"]
 
@@ -44,8 +44,7 @@ def write_report(
         (first minus second), ``low``, ``high`` and ``pvalue``; if they have an
         ``adjusted_pvalue``, it is shown, too.
     choices : mapping of str to sequence of OperatingPoint, optional
-        For some or all models, thresholds chosen by `Evaluation.threshold_for` or
-        `Evaluation.best_cost`.
+        For some or all models, thresholds chosen by `Evaluation.threshold_for`.
     rankings : mapping of str to mapping, optional
         For some or all models, the measures that need no prior, from `Evaluation.ranking`.
     command : str, optional

@@ -11,8 +11,8 @@ from pueval.ranking import RANKING_TITLES
 from pueval.report._plain import json_number, shown_estimate, text
 
 if TYPE_CHECKING:
+    from pueval.evaluation.estimates import OperatingPoint
     from pueval.evaluation.evaluation import Evaluation
-    from pueval.evaluation.operating_point import OperatingPoint
 
 
 def chosen_thresholds(
@@ -21,7 +21,7 @@ def chosen_thresholds(
     """Return the titles of the columns, and a line for each choice of each model."""
     order = _known(choices, evaluations, "choices")
     every = [(name, choice) for name in order for choice in choices[name]]
-    cost = ["cost"] if any("cost" in choice.measures for _, choice in every) else []
+    cost = ["cost"] if any("cost" in choice for _, choice in every) else []
     return {
         "titles": [TITLES[name] for name in OPERATING_POINT_MEASURES]
         + ["Cost per row" for _ in cost],
@@ -39,7 +39,7 @@ def chosen_thresholds(
 
 
 def _cell(choice: OperatingPoint, measure: str) -> dict[str, Any] | None:
-    if measure not in choice.measures:
+    if measure not in choice:
         return None
     return shown_estimate(choice[measure])
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pueval.core.mixture import Mixture
-from pueval.evaluation.evaluation_text import taken_as_exact
+from pueval.evaluation.assumption_text import assumption_sentences, share_origin
 from pueval.report._page_thinning import Thinned
 from pueval.sensitivity.feasibility import infeasibility_message
 from pueval.text.numbers import format_level
@@ -15,7 +15,6 @@ from pueval.text.numbers import format_level
 if TYPE_CHECKING:
     from pueval.evaluation.estimates import Estimate
     from pueval.evaluation.evaluation import Evaluation
-    from pueval.uncertainty.intervals import IntervalOptions
 
 # Names in code are cut here; a report is not the place for a novel.
 LONGEST_NAME = 60
@@ -99,91 +98,12 @@ def answer(ev: Evaluation) -> list[tuple[str, bool]]:
 
 def assumptions(ev: Evaluation) -> list[str]:
     """Say what the numbers rest on."""
-    counts, mixture = ev.counts, ev.mixture
-    said = ["Scores come from rows that the classifier was not trained on."]
-    if ev.splits is not None:
-        often = "once" if ev.splits.n_repeats == 1 else f"{ev.splits.n_repeats} times"
-        others = f"the other {ev.splits.n_folds - 1} of {ev.splits.n_folds} folds"
-        said = [f"Every row was scored {often} by a classifier trained on {others}."]
-    if not counts.n_unlabeled:
-        said.append("Every row is known: there are no unlabeled rows.")
-    else:
-        said.append(_labeling(ev))
-        said.append(
-            f"The prior, the share of positives among the unlabeled rows, is {mixture.prior:.4g}. "
-            + prior_origin(ev)
-        )
-    clean = " (clean labels)" if mixture.purity == 1 else ""
-    said.append(
-        "The purity, the share of true positives among the labeled rows, is "
-        f"{mixture.purity:.4g}{clean}. {_origin(ev, 'purity')}"
-    )
-    if counts.n_negative:
-        said.append(
-            "Known negatives are a random draw from all negatives."
-            if mixture.purity < 1
-            else "Known negatives are counted as what they are."
-        )
-    if ev.target == "population":
-        said.append(
-            "The target is the population: all rows together are one sample, part of whose "
-            f"positives are labeled. Its prevalence is {ev.prevalence:.4g}."
-        )
-    else:
-        said.append(
-            "The target are the unlabeled rows; the labeled ones were collected apart. "
-            f"The prevalence is {ev.prevalence:.4g}."
-        )
-    if ev.resampling is not None:
-        said.append(_limits(ev, ev.resampling))
-    return said
-
-
-def _labeling(ev: Evaluation) -> str:
-    if ev.counts.has_propensity:
-        return "Positives were labeled with the chances that the given propensities say."
-    wrong = ", and wrongly labeled rows from all negatives" if ev.mixture.purity < 1 else ""
-    return f"Labeled positives are a random draw from all positives{wrong}."
-
-
-def _limits(ev: Evaluation, how: IntervalOptions) -> str:
-    if how.variance == "labeling":
-        about = "these rows would differ, had chance labeled other positives among them"
-    else:
-        about = "another sample of rows would differ"
-    if ev.prior_estimate is not None:
-        more = "They carry the uncertainty of what was estimated."
-    elif ev.region is not None:
-        more = "They hold for every prior and purity within the limits that were given."
-    else:
-        more = f"They take {taken_as_exact(ev)} as exact."
-    if ev.threshold_chosen:
-        more += " Those at the threshold allow for its being the best for these rows."
-    return f"The {level(how.level)} limits say how far {about}. {more}"
+    return [sentence.replace("%", PERCENT) for sentence in assumption_sentences(ev)]
 
 
 def prior_origin(ev: Evaluation) -> str:
     """Say where the prior came from."""
-    if not ev.counts.n_unlabeled:
-        return "There are no unlabeled rows, so there is no prior."
-    if ev.assumptions.from_propensity:
-        return "It follows from the propensities of the labeled rows."
-    return _origin(ev, "prior")
-
-
-def _origin(ev: Evaluation, name: str) -> str:
-    estimate, region = ev.prior_estimate, ev.region
-    if region is not None:
-        low, high = getattr(region, name)
-        if low < high:
-            return f"It was given as an interval, {low:.4g} to {high:.4g}, and this is its middle."
-    interval = None if estimate is None else getattr(estimate, f"{name}_interval")
-    if estimate is None or (name == "purity" and interval is None):
-        return "It was given, not estimated."
-    text = f"It was estimated from the scores ({estimate.method}"
-    if interval is not None:
-        text += f", {level(estimate.level)} limits {interval[0]:.3g} to {interval[1]:.3g}"
-    return text + ")."
+    return share_origin(ev, "prior").replace("%", PERCENT)
 
 
 def thinning(tables: Sequence[Thinned]) -> str:

@@ -11,7 +11,7 @@ import scipy
 
 from pueval.core.measures import AREAS, MEASURES
 from pueval.errors import InputError
-from pueval.evaluation.evaluation_text import OWN_THRESHOLDS
+from pueval.evaluation.assumption_text import OWN_THRESHOLDS
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES, TITLES, measure_title
 from pueval.report._page_thinning import Thinned, affordable, thin
 from pueval.report._plain import json_number, shown_estimate, text
@@ -23,8 +23,8 @@ from pueval.text.numbers import CLIPPED_NOTE
 from pueval.text.results import plain_data
 
 if TYPE_CHECKING:
+    from pueval.evaluation.estimates import OperatingPoint
     from pueval.evaluation.evaluation import Evaluation
-    from pueval.evaluation.operating_point import OperatingPoint
     from pueval.priors import PriorEstimate
 
 # With more models than this, bands of curves are given at fewer places.

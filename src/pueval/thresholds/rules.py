@@ -54,12 +54,19 @@ def find_rule(counts: Counts, target: Target, asked: dict[str, Any]) -> Rule:
     given = {name: value for name, value in asked.items() if value is not None}
     if len(given) != 1:
         got = " and ".join(given) if given else "none of them"
-        raise InputError(f"ask for one of {', '.join(asked)}; got {got}.")
+        raise InputError(f"give exactly one of {', '.join(asked)}; got {got}.")
     [(name, value)] = given.items()
     if name == "best":
         return best_rule(value)
     if name == "top":
         return _top(counts, target, value)
+    if name == "cost":
+        if not isinstance(value, tuple | list) or len(value) != 2:
+            raise InputError(
+                "cost must be two numbers, the costs of a false positive and of a false negative; "
+                f"got {value!r}."
+            )
+        return cost_rule(*value)
     _check_share(name, value)
     if name == "precision":
         return _precision(value, _highest(counts))

@@ -1,4 +1,4 @@
-"""Models as the command line names them: score columns of rows, or saved Counts."""
+"""Counts of the models that a command names: score columns of a file, or saved counts."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def read_models(
     engine: Engine,
     address: str | None,
 ) -> dict[str, Counts]:
-    """Return the Counts of each score column of a file, or those that the file holds."""
-    wanted = None if bins == "exact" else bins
+    """Return the counts of each score column of a file, or the counts saved in it."""
+    bin_count = None if bins == "exact" else bins
     if _parquet(file) and is_counts_file(file):
         given = {
             "--label": label is not None,
@@ -39,21 +39,21 @@ def read_models(
             "--engine": engine != "duckdb",
             "--address": address is not None,
         }
-        return _saved(file, [name for name, there in given.items() if there], wanted)
-    if label is None and not scores and _parquet(file) and is_damaged(file):
-        # It may have held saved counts: say that it is broken, not that options are missing.
-        return _saved(file, [], wanted)
-    if label is None or not scores:
-        what = "--label" if label is None else "--score"
-        raise InputError(
-            f"{what} is missing: the column of {'labels' if label is None else 'scores'} in {file}."
+        return _saved_counts(
+            file, [name for name, is_given in given.items() if is_given], bin_count
         )
+    if label is None and not scores and _parquet(file) and is_damaged(file):
+        # These may be saved counts. That the file is damaged matters more than missing options.
+        return _saved_counts(file, [], bin_count)
+    if label is None or not scores:
+        name = "label" if label is None else "score"
+        raise InputError(f"--{name} is missing. Give the column with the {name}s in {file}.")
     return tally(
         file,
         label=label,
         scores=scores,
         sample_weight=weight,
-        bins=wanted,
+        bins=bin_count,
         engine=engine,
         address=address,
         pos_label=labels[0],
@@ -66,48 +66,44 @@ def _parquet(file: str) -> bool:
     return SUFFIXES.get(Path(file).suffix.lower()) == "parquet"
 
 
-def _saved(file: str, about_rows: Sequence[str], bins: Bins) -> dict[str, Counts]:
-    if about_rows:
+def _saved_counts(file: str, row_options: Sequence[str], bins: Bins) -> dict[str, Counts]:
+    if row_options:
         raise InputError(
-            f"{file} holds saved counts, which have no columns any more. "
-            f"Leave out {', '.join(about_rows)}."
+            f"{file} holds saved counts, which have no columns. Leave out {', '.join(row_options)}."
         )
     counts = Counts.from_parquet(file)
     if bins is None and counts.bins is not None:
         raise InputError(
-            f"the scores of {file} are in bins, {counts.bins:,} between a score and twice it. "
-            "Leave out --bins exact, or count the rows again with it."
+            f"the scores in {file} are binned, with {counts.bins:,} bins per doubling of the "
+            "score. Leave out --bins exact, or count the rows again with it."
         )
     name = saved_name(file) or Path(file).stem
     return {name: counts.to_bins(bins) if isinstance(bins, int) else counts}
 
 
-def check_target(file: str, *, add: bool) -> None:
-    """Refuse to keep Counts where they would not be found again, or in the place of other data.
-
-    What cannot be added to is refused when it is read.
-    """
+def check_counts_file(file: str, *, add: bool) -> None:
+    """Raise an error if counts cannot be saved to a file, or would replace other data."""
     if not _parquet(file):
         raise InputError(
-            f"the file to keep counts in must end in .parquet or .pq; got {file!r}. Other commands "
-            "would take it for rows."
+            f"the file for the counts must end in .parquet or .pq; got {file!r}. Otherwise other "
+            "commands would read it as rows."
         )
     if not add and Path(file).is_file() and not is_counts_file(file):
         raise InputError(
-            f"{file} holds something else than counts, which would be lost. Give another name, or "
-            "remove it first."
+            f"{file} already exists and does not hold counts. Choose another name, or remove it "
+            "first."
         )
 
 
 def add_to_saved(file: str, counts: Counts, name: str | None) -> tuple[Counts, str | None]:
-    """Add the Counts of a score to those in a file, if it is there; also return its name."""
+    """Add counts to those in a file, if it exists; return the sum and the name of the score."""
     if not Path(file).exists():
         return counts, name
     total = Counts.from_parquet(file) + counts
-    known = saved_name(file)
-    if None not in {known, name} and known != name:
+    name_in_file = saved_name(file)
+    if None not in {name_in_file, name} and name_in_file != name:
         raise InputError(
-            f"{file} holds counts of the score {known!r}, to which those of {name!r} cannot be "
-            "added. Give another file."
+            f"{file} holds counts of the score {name_in_file!r}; counts of {name!r} cannot be "
+            "added to them. Choose another file."
         )
-    return total, known or name
+    return total, name_in_file or name

@@ -1,4 +1,4 @@
-"""Errors in the words of the command line: arguments of functions are options there."""
+"""Messages with options of the command line in place of arguments of functions."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ PHRASES = {
     'group_prior="label_frequency"': "--group-prior label_frequency",
     "For one model use evaluate()": "For one model use pueval evaluate",
 }
-# Not in quotes: that is what somebody else has written.
+# Quoted names are left alone: they come from the data.
 NAME = re.compile(rf"(?<!['\"\w])({'|'.join(OPTIONS)})\b(=(?=[^\s,.]))?=?")
 
 
-def as_options(message: str) -> str:
-    """Name options instead of arguments.
+def name_options(message: str) -> str:
+    """Replace arguments of functions by options in a message.
 
     Examples
     --------
-    >>> as_options("Say which: unlabeled_label=-1 or negative_label=-1.")
+    >>> name_options("Say which: unlabeled_label=-1 or negative_label=-1.")
     'Say which: --unlabeled -1 or --negative -1.'
-    >>> as_options("there is no score column 'pos_label'.")
+    >>> name_options("there is no score column 'pos_label'.")
     "there is no score column 'pos_label'."
     """
     for phrase, words in PHRASES.items():
         message = message.replace(phrase, words)
-    return NAME.sub(lambda found: OPTIONS[found[1]] + (" " if found[2] else ""), message)
+    return NAME.sub(lambda match: OPTIONS[match[1]] + (" " if match[2] else ""), message)

@@ -1,0 +1,76 @@
+"""Evaluations of several models, printed side by side."""
+
+from __future__ import annotations
+
+import sys
+
+from pueval.commands.terminal import print_line, print_roc_curves, show_table
+from pueval.evaluation.assumption_text import interval_sentences, prior_and_purity, row_counts
+from pueval.evaluation.evaluation import Evaluation
+from pueval.evaluation.measure_titles import TITLES
+from pueval.ranking import RANKING_TITLES
+from pueval.text.numbers import CLIPPED_NOTE, format_number
+
+
+def print_evaluations(
+    evaluations: dict[str, Evaluation], rankings: dict[str, dict[str, float]]
+) -> None:
+    """Print assumptions, all measures, small ROC curves, and notes."""
+    first = next(iter(evaluations.values()))
+    print_line(_summary(first, _prior_model(evaluations)))
+    show_table(*_measure_table(evaluations))
+    if rankings:
+        show_table(*_ranking_table(rankings))
+    if sys.stdout.isatty():
+        print_roc_curves(evaluations)
+    if any(ev.clipped for ev in evaluations.values()):
+        print_line(CLIPPED_NOTE)
+    if first.resampling is not None:
+        print_line(" ".join(interval_sentences(first, subject="In brackets:")))
+    for name, ev in evaluations.items():
+        if ev.resolution is not None:
+            print_line(f"{name}: {ev.resolution}.")
+        for warning in ev.warnings:
+            print_line(f"! {name}: {warning}")
+
+
+def _prior_model(evaluations: dict[str, Evaluation]) -> str | None:
+    """Return the model whose scores gave the prior of all, where there are several."""
+    if len(evaluations) == 1:
+        return None
+    estimated = (
+        name
+        for name, ev in evaluations.items()
+        if ev.prior_estimate is not None and not ev.assumptions.estimate_given
+    )
+    return next(estimated, None)
+
+
+def _summary(ev: Evaluation, prior_model: str | None) -> str:
+    labeling = "labeling by propensity" if ev.counts.has_propensity else "random labeling"
+    return (
+        f"{row_counts(ev.counts)}. Assumed: {prior_and_purity(ev, prior_model)}, {labeling}. "
+        f"Target: {ev.target} (prevalence {ev.prevalence:.4g}, "
+        f"label frequency {ev.mixture.label_frequency(ev.counts):.4g})."
+    )
+
+
+def _measure_table(evaluations: dict[str, Evaluation]) -> tuple[list[str], list[list[str]]]:
+    first = next(iter(evaluations.values()))
+    header, rows = [""], [[TITLES[measure]] for measure in first]
+    thresholds = ["Threshold"]
+    for name, ev in evaluations.items():
+        header += [f"{name}\nnaive", f"{name}\ncorrected"]
+        thresholds += ["", f"{ev.threshold:.5g}"]
+        for row, measure in zip(rows, ev, strict=True):
+            row += [format_number(ev[measure].naive), str(ev[measure])]
+    return header, [*rows, thresholds]
+
+
+def _ranking_table(rankings: dict[str, dict[str, float]]) -> tuple[list[str], list[list[str]]]:
+    measures = next(iter(rankings.values()))
+    rows = [
+        [RANKING_TITLES[name], *(format_number(values[name]) for values in rankings.values())]
+        for name in measures
+    ]
+    return ["Without a prior", *rankings], rows

@@ -1,0 +1,169 @@
+"""Sentences about what an evaluation assumes and what its confidence intervals cover.
+
+Printed results, commands, comparisons and the report all take these sentences from here. They are
+plain text; the report adds its own markup.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pueval.text.numbers import format_count, format_level
+
+if TYPE_CHECKING:
+    from pueval.counts.counts import Counts
+    from pueval.evaluation.evaluation import Evaluation
+
+OWN_THRESHOLDS = (
+    "Threshold-based measures use each model's own best-MCC threshold. Do not rank models by them."
+)
+CHOSEN_THRESHOLD = "Intervals at the threshold account for choosing it on the same rows."
+
+
+def row_counts(counts: Counts) -> str:
+    """Say how many rows there are of each kind: "100 labeled, 900 unlabeled rows"."""
+    kinds = {
+        "labeled": counts.n_labeled,
+        "unlabeled": counts.n_unlabeled,
+        "known negative": counts.n_negative,
+    }
+    return (
+        ", ".join(
+            f"{format_count(size)} {kind}"
+            for kind, size in kinds.items()
+            if size or kind != "known negative"
+        )
+        + " rows"
+    )
+
+
+def prior_and_purity(ev: Evaluation, prior_model: str | None = None) -> str:
+    """Say which prior and purity were used, and whether they were estimated.
+
+    ``prior_model`` is the model whose scores gave the estimate, where there are several models.
+    """
+    return f"{_share(ev, 'prior', prior_model)}, {_share(ev, 'purity', prior_model)}"
+
+
+def _share(ev: Evaluation, name: Literal["prior", "purity"], prior_model: str | None) -> str:
+    value: float = getattr(ev.mixture, name)
+    if ev.region is not None:
+        low, high = getattr(ev.region, name)
+        return f"{name} {low:.4g}" + (f" to {high:.4g}" if high > low else "")
+    if ev.assumptions.from_propensity and name == "prior":
+        return f"{name} {value:.4g} (from the propensities)"
+    if ev.prior_estimate is None:
+        return f"{name} {value:.4g}"
+    interval = getattr(ev.prior_estimate, f"{name}_interval")
+    if interval is None:
+        return f"{name} {value:.3g}"
+    source = f" from the scores of {prior_model}" if prior_model else ""
+    return f"{name} {value:.3g} (estimated{source}, {_interval(ev.prior_estimate.level, interval)})"
+
+
+def _interval(level: float, interval: tuple[float, float]) -> str:
+    return f"{format_level(level)} CI {interval[0]:.3g} to {interval[1]:.3g}"
+
+
+def share_origin(ev: Evaluation, name: Literal["prior", "purity"]) -> str:
+    """Say where the prior or the purity comes from."""
+    estimate, region = ev.prior_estimate, ev.region
+    if name == "prior" and not ev.counts.n_unlabeled:
+        return "There are no unlabeled rows, so there is no prior."
+    if name == "prior" and ev.assumptions.from_propensity:
+        return "It follows from the propensities of the labeled rows."
+    if region is not None:
+        low, high = getattr(region, name)
+        if low < high:
+            return f"It was given as the interval {low:.4g} to {high:.4g}; this is its midpoint."
+    interval = None if estimate is None else getattr(estimate, f"{name}_interval")
+    if estimate is None or (name == "purity" and interval is None):
+        return "It was given, not estimated."
+    shown = "" if interval is None else f", {_interval(estimate.level, interval)}"
+    return f"It was estimated from the scores ({estimate.method}{shown})."
+
+
+def assumption_sentences(ev: Evaluation) -> list[str]:
+    """Return everything that the numbers of an evaluation rest on."""
+    counts, mixture = ev.counts, ev.mixture
+    sentences = ["Scores are out-of-fold: no row was scored by a classifier trained on it."]
+    if ev.splits is not None:
+        times = "once" if ev.splits.n_repeats == 1 else f"{ev.splits.n_repeats} times"
+        folds = f"the other {ev.splits.n_folds - 1} of {ev.splits.n_folds} folds"
+        sentences = [f"Each row was scored {times} by a classifier trained on {folds}."]
+    if counts.n_unlabeled:
+        sentences.append(_labeling(ev))
+        sentences.append(
+            f"The prior, the share of positives among the unlabeled rows, is {mixture.prior:.4g}. "
+            + share_origin(ev, "prior")
+        )
+    else:
+        sentences.append("The class of every row is known: there are no unlabeled rows.")
+    clean = " (clean labels)" if mixture.purity == 1 else ""
+    sentences.append(
+        "The purity, the share of true positives among the labeled rows, is "
+        f"{mixture.purity:.4g}{clean}. {share_origin(ev, 'purity')}"
+    )
+    if counts.n_negative:
+        sentences.append(
+            "Known negatives are a random sample of all negatives."
+            if mixture.purity < 1
+            else "Known negatives count as negatives."
+        )
+    if ev.target == "population":
+        target = (
+            "The target is the population: all rows are one sample, and some of its positives "
+            "are labeled."
+        )
+    else:
+        target = (
+            "The target is the unlabeled rows; the labeled rows were collected separately "
+            "(case-control)."
+        )
+    sentences.append(f"{target} Its prevalence is {ev.prevalence:.4g}.")
+    return [*sentences, *interval_sentences(ev)]
+
+
+def _labeling(ev: Evaluation) -> str:
+    if ev.counts.has_propensity:
+        return "Positives were labeled with the given propensities."
+    wrong = ", and wrongly labeled rows of all negatives" if ev.mixture.purity < 1 else ""
+    return f"Labeled positives are a random sample of all positives{wrong}."
+
+
+def interval_sentences(ev: Evaluation, subject: str = "Intervals are") -> list[str]:
+    """Say which confidence intervals are shown and what they cover; nothing if there are none."""
+    if ev.resampling is None:
+        return []
+    level, labeling = ev.resampling.level, ev.resampling.variance == "labeling"
+    new_labels = " for a new random labeling of the same rows" if labeling else ""
+    sentences = [
+        f"{subject} {format_level(level)} confidence intervals{new_labels}, {interval_scope(ev)}."
+    ]
+    return [*sentences, CHOSEN_THRESHOLD] if ev.threshold_chosen else sentences
+
+
+def interval_scope(ev: Evaluation) -> str:
+    """Say how confidence intervals treat prior and purity."""
+    if ev.prior_estimate is not None:
+        purity = " and purity" if ev.prior_estimate.purity_interval is not None else ""
+        return f"including uncertainty in the estimated prior{purity}"
+    if ev.region is not None:
+        return "covering every prior and purity in the given intervals"
+    if ev.assumptions.from_propensity:
+        return "treating the propensities as exact"
+    given = None
+    if ev.resampling is not None and ev.resampling.variance == "sampling":
+        given = ev.assumptions.prior_follows_from
+    return f"treating {(given or 'prior').replace('_', ' ')} and purity as exact"
+
+
+def weight_sentence(counts: Counts) -> str:
+    """Say how the weights of rows were used."""
+    if not counts._has_importance_weights:
+        return "Integer weights are frequency weights: a row with weight 3 counts as three rows."
+    effective = counts.effective_sizes[0] + counts.effective_sizes[1]
+    return (
+        "Non-integer weights are importance weights. "
+        f"The effective sample size is {format_count(round(effective))} rows."
+    )

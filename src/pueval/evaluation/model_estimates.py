@@ -1,0 +1,290 @@
+"""The numbers of one evaluated classifier: areas, measures at thresholds, and best values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pueval._typing import Array, Target
+from pueval.core.curves import PrecisionRecallCurve
+from pueval.core.measures import AREAS, find_measure, unknown_measure_error
+from pueval.core.mixture import Mixture
+from pueval.core.rates import Rates, correct_steps, corrected_and_naive_rates
+from pueval.core.resolution import Resolution, resolution
+from pueval.counts.arguments import check_threshold
+from pueval.counts.counts import Counts
+from pueval.errors import InputError, UnknownMeasureError
+from pueval.evaluation.assumptions import Assumptions
+from pueval.evaluation.estimates import (
+    Best,
+    Contingency,
+    Estimate,
+    FixedThresholdIntervals,
+    OperatingPoint,
+    best_value,
+)
+from pueval.evaluation.evaluation_resamples import resample_evaluation
+from pueval.samples.steps import Steps
+from pueval.thresholds.rules import find_rule
+from pueval.thresholds.threshold_choice import choose, neighbors
+from pueval.uncertainty.intervals import Interval, IntervalOptions
+from pueval.uncertainty.prior_region import Region
+from pueval.uncertainty.resampling import Resamples
+
+if TYPE_CHECKING:
+    from pueval.model_selection._splits import Splits
+    from pueval.priors import PriorEstimate
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelEstimates(Mapping[str, Estimate]):
+    """Data, assumptions and estimates of one classifier: what `Evaluation` is built on."""
+
+    counts: Counts
+    target: Target
+    threshold: float
+    warnings: tuple[str, ...]
+    assumptions: Assumptions
+    resampling: IntervalOptions | None
+    operating_point: OperatingPoint
+    threshold_chosen: bool
+    _corners: Steps
+    _rates: tuple[Rates, Rates]
+    _pr: tuple[PrecisionRecallCurve, ...]
+    _resamples: Resamples | None
+    _areas: dict[str, Estimate]
+    splits: Splits | None = None
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name in self._areas:
+            return self._areas[name]
+        try:
+            return self.operating_point[name]
+        except UnknownMeasureError:
+            raise unknown_measure_error(name, [*self]) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self._areas, *self.operating_point))
+
+    def __len__(self) -> int:
+        return len(self._areas) + len(self.operating_point)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._areas or name in self.operating_point
+
+    # A mapping is equal by content and cannot be hashed; an evaluation is neither.
+    __eq__, __hash__ = object.__eq__, object.__hash__
+
+    @property
+    def mixture(self) -> Mixture:
+        """Prior and purity; the midpoint where they were given as intervals."""
+        return self.assumptions.mixture
+
+    @property
+    def prior(self) -> float:
+        """Share of positives among the unlabeled rows, as given or estimated."""
+        return self.mixture.prior
+
+    @property
+    def purity(self) -> float:
+        """Share of true positives among the labeled rows, as given or estimated."""
+        return self.mixture.purity
+
+    @property
+    def clipped(self) -> dict[str, float]:
+        """Measures outside their range, with their values before clipping."""
+        areas = {name: area.unclipped for name, area in self._areas.items() if area.clipped}
+        return areas | self.operating_point.clipped
+
+    @property
+    def region(self) -> Region | None:
+        """Possible priors and purities, where they were given as intervals."""
+        return self.assumptions.region
+
+    @property
+    def prior_estimate(self) -> PriorEstimate | None:
+        """Estimate of prior and purity, if they were estimated."""
+        return self.assumptions.estimate
+
+    @property
+    def prevalence(self) -> float:
+        """Share of positives in the target."""
+        return self.mixture.prevalence(self.counts, self.target)
+
+    @property
+    def resolution(self) -> Resolution | None:
+        """Largest error that binned scores can cause; None if scores are not binned."""
+        return resolution(self.counts, self.mixture)
+
+    @property
+    def table(self) -> Contingency:
+        """Corrected contingency table at ``threshold``; not clipped."""
+        return self.operating_point.table
+
+    def at(self, threshold: float) -> OperatingPoint:
+        """Evaluate another threshold.
+
+        Parameters
+        ----------
+        threshold : float
+            Score at or above which rows are predicted positive.
+
+        Returns
+        -------
+        OperatingPoint
+        """
+        threshold = check_threshold(threshold)
+        resamples = self._resample(threshold)
+        return OperatingPoint.of(
+            threshold,
+            self._rates_at(threshold),
+            None if resamples is None else FixedThresholdIntervals(resamples, threshold),
+            None if resamples is None else resamples.options.level,
+        )
+
+    def best(self, measure: str) -> Best:
+        """Find the best value of a measure over all thresholds.
+
+        Parameters
+        ----------
+        measure : str
+            Name of a measure at a threshold, for example ``"f1"``.
+
+        Returns
+        -------
+        Best
+
+        Notes
+        -----
+        The best of many noisy values is too good on average, most of all with few labeled rows.
+        ``value`` is the observed best. The interval is corrected for this bias, so it need not
+        be symmetric, and ``value`` may lie above it.
+
+        References
+        ----------
+        Ramola, Jain and Radivojac (2019) for accuracy, balanced accuracy, F1 and MCC.
+        """
+        if measure in AREAS:
+            raise InputError(
+                f"{measure} is an area under a curve and has no threshold. "
+                "Choose a measure at a threshold, such as 'f1'."
+            )
+        wanted = find_measure(measure)
+        corrected, naive = (best_value(wanted, rates) for rates in self._rates)
+
+        def best_for(mixture: Mixture) -> float:
+            if mixture == self.mixture:
+                return corrected[1]
+            return best_value(
+                wanted, correct_steps(self.counts, self._corners, mixture, self.target)
+            )[1]
+
+        interval = Interval()
+        if self._resamples is not None and not math.isnan(corrected[1]):
+            interval = self._resamples.best_interval(wanted, best_for)
+        return Best(
+            measure=wanted.name,
+            threshold=corrected[0],
+            value=wanted.clip(corrected[1]),
+            low=interval.low,
+            high=interval.high,
+            naive_threshold=naive[0],
+            naive=naive[1],
+            unclipped=corrected[1],
+        )
+
+    def threshold_for(
+        self,
+        *,
+        precision: float | None = None,
+        recall: float | None = None,
+        fpr: float | None = None,
+        top: float | None = None,
+        best: str | None = None,
+        cost: tuple[float, float] | None = None,
+    ) -> OperatingPoint:
+        """Choose a threshold by what it must achieve. Give exactly one argument.
+
+        Parameters
+        ----------
+        precision : float, optional
+            Least precision, in [0, 1]. The threshold with the highest recall is chosen. Where
+            fewer than 10 labeled rows (or half of them, if there are fewer than 20) lie at or
+            above a threshold, it is not considered: precision is too noisy there.
+        recall : float, optional
+            Least recall, in [0, 1]. The highest threshold is chosen.
+        fpr : float, optional
+            Largest false positive rate, in [0, 1]. The threshold with the highest recall is chosen.
+        top : int, optional
+            Largest number of rows of the target at or above the threshold. The lowest threshold
+            is chosen.
+        best : str, optional
+            Name of the measure to optimize, for example ``"f1"``.
+        cost : (float, float), optional
+            Cost of a false positive and of a false negative, in any unit. The threshold with the
+            least expected cost per row of the target is chosen; the result has the measure
+            ``"cost"``.
+
+        Returns
+        -------
+        OperatingPoint
+            Intervals cover the true value of each measure at the chosen threshold. They are
+            corrected for choosing it on the same rows: every resample repeats the choice, and
+            its average optimism is subtracted. For the best value of any threshold, see `best`.
+
+        References
+        ----------
+        Elkan (2001), The foundations of cost-sensitive learning, for ``cost``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pueval import evaluate
+        >>> rng = np.random.default_rng(0)
+        >>> positive = rng.random(20_000) < 0.3
+        >>> score = rng.normal(size=20_000) + 2 * positive
+        >>> labeled = positive & (rng.random(20_000) < 0.2)
+        >>> ev = evaluate(labeled, score, prevalence=0.3)
+        >>> choice = ev.threshold_for(precision=0.9)
+        >>> round(choice.threshold, 1), round(choice["recall"].value, 1)
+        (1.8, 0.6)
+        >>> choice["precision"].low < 0.9 < choice["precision"].high
+        True
+        """
+        goals = {
+            "precision": precision,
+            "recall": recall,
+            "fpr": fpr,
+            "top": top,
+            "best": best,
+            "cost": cost,
+        }
+        rule = find_rule(self.counts, self.target, goals)
+
+        def resample(threshold: float) -> Resamples | None:
+            return self._resample(neighbors(self.counts, threshold))
+
+        choice = choose(rule, self._rates[0], resample)
+        return OperatingPoint.of(
+            choice.threshold,
+            self._rates_at(choice.threshold),
+            choice.intervals,
+            None if self.resampling is None else self.resampling.level,
+            extra=rule.measure,
+            rule=rule.name,
+            reached=choice.reached,
+        )
+
+    def _rates_at(self, threshold: float | Array) -> tuple[Rates, Rates]:
+        return corrected_and_naive_rates(
+            self.counts, self.counts.at(threshold), self.mixture, self.target
+        )
+
+    def _resample(self, threshold: float | Array) -> Resamples | None:
+        if self.resampling is None:
+            return None
+        return resample_evaluation(
+            self.counts, self._corners, self.assumptions, self.target, threshold, self.resampling
+        )
