@@ -1,4 +1,4 @@
-"""Evaluate the bundled example: naive, corrected, and the truth, which the example knows."""
+"""Evaluate the bundled example: naive, corrected and true values."""
 
 import csv
 from pathlib import Path
@@ -39,15 +39,15 @@ def main():
     prior = truth[label == 0].mean()
     console = Console()
     console.print(
-        f"\nTwo spam filters, judged on {len(label):,} e-mails. {int(label.sum())} are known to be "
-        f"spam;\nof the others it is only known that {prior:.1%} are spam, too: the prior.\n"
-        "(UCI Spambase, CC BY 4.0; each e-mail scored by models not trained on it.)\n"
+        f"\nTwo spam filters, evaluated on {len(label):,} e-mails. {int(label.sum())} are labeled "
+        f"as spam.\nThe others are unlabeled; {prior:.1%} of them are spam, too. This is the prior.\n"
+        "(UCI Spambase, CC BY 4.0. All scores are out-of-fold.)\n"
     )
     results = []
     for model in MODELS:
         ev = evaluate(label, data[model], prior=prior)
-        known = Counts.from_arrays(truth, data[model], unlabeled_label=None, negative_label=0)
-        true = evaluate(known, threshold=ev.threshold)
+        true_counts = Counts.from_arrays(truth, data[model], unlabeled_label=None, negative_label=0)
+        true = evaluate(true_counts, threshold=ev.threshold)
         results.append((ev, true))
         table = Table("Model: " + model, box=box.SIMPLE_HEAD, header_style="bold")
         table.add_column("naive", justify="right")
@@ -57,21 +57,22 @@ def main():
             values = ev[name].naive, ev[name].value, true[name].value
             table.add_row(TITLES[name], *(f"{value:.3f}" for value in values))
         console.print(table)
-    off = {
+    mean_error = {
         kind: np.mean([abs(getattr(ev[n], kind) - true[n].value) for ev, true in results
                        for n in SHOWN])
         for kind in ("naive", "value")
     }  # fmt: skip
     console.print(
-        f"Mean distance from the truth: naive {off['naive']:.3f}, corrected {off['value']:.3f}.\n"
+        f"Mean absolute error: naive {mean_error['naive']:.3f}, "
+        f"corrected {mean_error['value']:.3f}.\n"
     )
-    found = priors.estimate(label, data["logistic"])
-    low, high = found.prior_interval
+    estimate = priors.estimate(label, data["logistic"])
+    low, high = estimate.prior_interval
     console.print(
-        f"Without knowing the prior, pueval estimates it, here from the logistic model:\n"
-        f"{found.prior:.1%} (95 % limits {low:.1%} to {high:.1%}).\n"
+        "If you do not know the prior, pueval estimates it. From the logistic model:\n"
+        f"{estimate.prior:.1%} (95% confidence interval {low:.1%} to {high:.1%}).\n"
     )
-    console.print("Now on your own file, with or without --prior:\n")
+    console.print("Now try your own file, with or without --prior:\n")
     console.print(
         "  .venv/bin/pueval evaluate scores.csv --label label --score model_a --prior 0.2\n",
         highlight=False,

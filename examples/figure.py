@@ -1,8 +1,12 @@
-"""Draw every picture of README and docs from the bundled example into docs/images/.
+"""Draw the pictures of README and docs from the bundled example into docs/images/.
 
-The first one also has the truth, which the example knows; all others are pueval's displays.
+The first one also shows the truth. The others are pueval's displays, and a screenshot of the report
+if Chromium is installed.
 """
 
+import shutil
+import subprocess
+import tempfile
 from pathlib import Path
 
 import matplotlib as mpl
@@ -35,10 +39,10 @@ def save(name, figure):
 
 def draw_truth(data, ev):
     """Draw naive, corrected and true curves: the picture of the README."""
-    known = Counts.from_arrays(
+    true_counts = Counts.from_arrays(
         data["truth"], data["logistic"], unlabeled_label=None, negative_label=0
     )
-    true = evaluate(known, threshold=ev.threshold)
+    true = evaluate(true_counts, threshold=ev.threshold)
     curves = {
         "naive": (ev.roc(naive=True), ev.pr(naive=True), "naive"),
         "truth": (true.roc(), true.pr(), "value"),
@@ -73,6 +77,23 @@ def draw_truth(data, ev):
     print("docs/images/spambase.png")
 
 
+def photograph_report(ev):
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        print("docs/images/report.png needs Chromium; skipped")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "report.html"
+        ev.to_html(page, name="logistic")
+        options = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
+        subprocess.run(  # noqa: S603
+            [chromium, *options, "--disable-background-networking", "--window-size=1200,1000",
+             f"--screenshot={FOLDER / 'report.png'}", page.as_uri()],
+            check=True, capture_output=True,
+        )  # fmt: skip
+    print("docs/images/report.png")
+
+
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     data = load()
@@ -81,6 +102,7 @@ def main():
     ev = evaluate(label, score, prior=prior)
     estimated = evaluate(label, score)
     draw_truth(data, estimated)
+    photograph_report(estimated)
 
     save("overview", ev.plot().figure_)
     save("roc_curve", RocCurveDisplay.from_evaluation(ev, name="logistic").figure_)

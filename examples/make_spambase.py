@@ -1,9 +1,9 @@
-"""Make spambase.csv: out-of-fold scores of two models that saw only some of the positives.
+"""Make spambase.csv: out-of-fold scores of two models trained with few labeled positives.
 
 The data are the UCI Spambase set (Hopkins, Reeber, Forman and Suermondt, 1999; CC BY 4.0):
-4,601 e-mails, 1,813 of them spam. 35 % of the spam is labeled at random; all other mails are
-unlabeled. Both models learn labeled against unlabeled, as one has to, and score each mail with
-the fold that was not trained on it. The true class is kept to check the results against.
+4,601 e-mails, 1,813 of them spam. 35% of the spam is labeled at random. All other e-mails are
+unlabeled. Both models are trained on labeled against unlabeled e-mails and give out-of-fold
+scores. The file keeps the true class, so that results can be checked.
 
 Usage: PUEVAL_DATA=<folder with spambase.parquet> python examples/make_spambase.py
 """
@@ -26,7 +26,7 @@ LABEL_FREQUENCY = 0.35
 def main():
     folder = os.environ.get("PUEVAL_DATA")
     if not folder:
-        sys.exit("Set PUEVAL_DATA to the folder that holds spambase.parquet.")
+        sys.exit("Set PUEVAL_DATA to the folder with spambase.parquet.")
     data = pd.read_parquet(Path(folder) / "spambase.parquet")
     truth = data.pop("y").to_numpy()
     rng = np.random.default_rng(2024)

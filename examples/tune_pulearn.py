@@ -1,4 +1,4 @@
-"""Compare and tune classifiers of the library pulearn, which learn from positives and unlabeled."""
+"""Compare and tune classifiers of pulearn, a library for positive and unlabeled data."""
 
 import numpy as np
 from pulearn import BaggingPuClassifier, ElkanotoPuClassifier
@@ -13,7 +13,7 @@ from pueval.scoring import make_scorer
 
 
 def load(seed=0):
-    """Transactions: features, whether they are confirmed frauds, and whether they are frauds."""
+    """Return features, confirmed frauds and true classes of simulated transactions."""
     X, fraud = make_classification(
         n_samples=3000, n_features=10, n_informative=4, weights=[0.75], class_sep=1.3,
         flip_y=0.02, random_state=seed,
@@ -31,12 +31,12 @@ def main():
             DecisionTreeClassifier(max_depth=4), n_estimators=20, random_state=0
         ),
     }
-    # One prior for all, so that they are judged alike; from the model that ranks best.
+    # Use one prior for all models, estimated from the model that ranks best.
     prior = evaluate_cv(models["bagging"], X, y, align="rank", level=None).mixture.prior
     print(f"{y.sum()} confirmed frauds among {len(y):,}; prior {prior:.3f}\n")
     print(f"{'ROC AUC':20} {'naive':>6} {'corrected':>10} {'truth':>6}")
     for name, model in models.items():
-        # Each fold's Elkan-Noto model divides by its own constant, so ranks are compared.
+        # The Elkan-Noto model of each fold divides by its own constant, so we compare ranks.
         ev = evaluate_cv(model, X, y, align="rank", prior=prior, level=None)
         auc, truth = ev["roc_auc"], roc_auc_score(fraud, ev.splits.score[0])
         print(f"{name:20} {auc.naive:6.3f} {auc.value:10.3f} {truth:6.3f}")

@@ -1,4 +1,4 @@
-"""Tune and judge a scikit-learn classifier when only some positives are labeled."""
+"""Tune and evaluate a scikit-learn classifier when only some positives are labeled."""
 
 import numpy as np
 from sklearn.datasets import make_classification
@@ -13,7 +13,7 @@ from pueval.scoring import make_scorer
 
 
 def load(seed=0):
-    """Patients: features, whether they were diagnosed, and whether they are ill."""
+    """Return features, diagnoses and true classes of simulated patients."""
     X, ill = make_classification(
         n_samples=4000, n_features=20, n_informative=5, weights=[0.7], class_sep=1.2,
         flip_y=0.02, random_state=seed,
@@ -27,17 +27,17 @@ def main():
     train, test = np.arange(3000), np.arange(3000, 4000)
     print(f"{y.sum()} of {len(y):,} patients were diagnosed; nobody knows who else is ill.\n")
 
-    # 1. How good is a plain model, and how many ill patients are there among the others?
+    # 1. How good is a plain model, and how many undiagnosed patients are ill?
     model = make_pipeline(StandardScaler(), LogisticRegression())
     ev = evaluate_cv(model, X[train], y[train], n_repeats=3)
     prior = ev.mixture.prior
     low, high = ev.prior_estimate.prior_interval
     truth = ill[train][y[train] == 0].mean()
-    print(f"prior      {prior:.3f} (limits {low:.3f} to {high:.3f}; the truth is {truth:.3f})")
+    print(f"prior      {prior:.3f} (95% CI {low:.3f} to {high:.3f}; the truth is {truth:.3f})")
     auc, spread = ev["roc_auc"], ev.splits.standard_deviation["roc_auc"]
-    print(f"ROC AUC    {auc.value:.3f} (naive {auc.naive:.3f}; between splits ± {spread:.3f})\n")
+    print(f"ROC AUC    {auc.value:.3f} (naive {auc.naive:.3f}; over splits ± {spread:.3f})\n")
 
-    # 2. Choose hyperparameters by the best F1 that each candidate can reach.
+    # 2. Choose hyperparameters by the best F1 over all thresholds.
     scoring = make_scorer("f1", prior=prior, threshold="best")
     search = GridSearchCV(
         model,
@@ -48,8 +48,8 @@ def main():
     search.fit(X[train], y[train])
     print(f"best C     {search.best_params_['logisticregression__C']:g}")
 
-    # 3. Choose the threshold, and see on other rows what it is worth.
-    print("F1 on other rows, by their true classes:")
+    # 3. Choose the threshold, and check it on other rows.
+    print("True F1 on other rows, with the threshold tuned by F1:")
     for name, prior_used in (("naive", 0.0), ("corrected", prior)):
         tuned = TunedThresholdClassifierCV(
             search.best_estimator_, scoring=make_scorer("f1", prior=prior_used)
