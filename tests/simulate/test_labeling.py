@@ -171,30 +171,30 @@ def test_counts():
     ("call", "message"),
     [
         (lambda: label_at_random([1, 2, 0], count=1, seed=0), "positive must hold 1 or True"),
-        (lambda: label_at_random([1, 1], count=1, seed=0), "both classes; got one only"),
-        (lambda: label_at_random(TRUTH, seed=0), "give either label_frequency"),
-        (lambda: label_at_random(TRUTH, count=1, label_frequency=0.1, seed=0), "give either"),
+        (lambda: label_at_random([1, 1], count=1, seed=0), "both classes; got only one"),
+        (lambda: label_at_random(TRUTH, seed=0), "give exactly one of label_frequency"),
+        (lambda: label_at_random(TRUTH, count=1, label_frequency=0.1, seed=0), "give exactly one"),
         (lambda: label_at_random(TRUTH, count=0, seed=0), "count must be a whole number"),
-        (lambda: label_at_random(TRUTH, count=400, seed=0), "400 positives, and there are 300"),
-        (lambda: label_at_random(TRUTH, count=2000, purity=0.1, seed=0), "1,800 negatives, and"),
+        (lambda: label_at_random(TRUTH, count=400, seed=0), "400 positives, but there are only 300"),
+        (lambda: label_at_random(TRUTH, count=2000, purity=0.1, seed=0), "1,800 negatives, but"),
         (lambda: label_at_random(TRUTH, label_frequency=1.2, seed=0), r"label_frequency must be"),
-        (lambda: label_at_random(TRUTH, label_frequency=1e-4, seed=0), "is no row"),
+        (lambda: label_at_random(TRUTH, label_frequency=1e-4, seed=0), "labels none of 300"),
         (lambda: label_at_random(TRUTH, label_frequency=1.0, purity=0.2, seed=0), "1,200 wrongly"),
         (lambda: label_at_random(TRUTH, count=9, purity=0, seed=0), "purity must be a number"),
         (lambda: label_at_random(TRUTH, count=9, n_unlabeled=0, seed=0), "n_unlabeled must be"),
-        (lambda: label_by_propensity(TRUTH, [0.5], seed=0), "got 1 for 1,000 rows"),
+        (lambda: label_by_propensity(TRUTH, [0.5], seed=0), "got 1 and 1,000"),
         (lambda: label_by_propensity(TRUTH, np.full(1000, 1.5), seed=0), "got 1.5 for a positive"),
         (lambda: label_by_propensity(TRUTH, np.zeros(1000), seed=0), "no positive was labeled"),
         (lambda: label_by_representativeness(TRUTH, TRUTH, first="best", count=1, seed=0),
          "first must be 'most' or 'least'"),
         (lambda: label_by_representativeness(TRUTH, [1.0], first="most", count=1, seed=0),
-         "got 1 for 1,000 rows"),
-        (lambda: representativeness(np.ones((5, 2)), TRUTH, seed=0), "got 5 for 1,000 rows"),
-        (lambda: representativeness([[np.nan]] * 1000, TRUTH, seed=0), "features cannot be used"),
+         "got 1 and 1,000"),
+        (lambda: representativeness(np.ones((5, 2)), TRUTH, seed=0), "got 5 and 1,000"),
+        (lambda: representativeness([[np.nan]] * 1000, TRUTH, seed=0), "invalid features"),
         (lambda: representativeness(np.ones((4, 2)), [1, 1, 0, 0], seed=0), "2 positives are too"),
-        (lambda: case_control(TRUTH, n_labeled=50, n_unlabeled=900, seed=0), "320 positives, and"),
+        (lambda: case_control(TRUTH, n_labeled=50, n_unlabeled=900, seed=0), "320 positives, but"),
         (lambda: case_control(TRUTH, n_labeled=50, n_unlabeled=900, prior=0.0, seed=0),
-         "900 negatives, and"),
+         "900 negatives, but"),
         (lambda: case_control(TRUTH, n_labeled=50, n_unlabeled=90, prior=1.0, seed=0), r"\[0, 1\)"),
     ],
 )  # fmt: skip
@@ -206,7 +206,7 @@ def test_bad_input(call, message):
 def test_what_is_no_number_has_no_rank():
     """NaN would be sorted to the end, and so be the most representative row of all."""
     depth = np.where(np.arange(1000) == np.flatnonzero(TRUTH)[3], np.nan, 1.0)
-    with pytest.raises(InputError, match="representativeness must hold numbers.*got 1 NaN"):
+    with pytest.raises(InputError, match="representativeness must not be NaN; got 1 NaN"):
         label_by_representativeness(TRUTH, depth, first="most", count=1, seed=0)
     text = np.full(1000, "high")
     with pytest.raises(InputError, match="representativeness must hold numbers; got"):
@@ -216,5 +216,5 @@ def test_what_is_no_number_has_no_rank():
 
 
 def test_labeled_rows_hold_a_positive():
-    with pytest.raises(InputError, match="no positive would be left"):
+    with pytest.raises(InputError, match="include no positive"):
         label_at_random(TRUTH, count=1, purity=0.4, seed=0)

@@ -50,9 +50,9 @@ def test_densities_are_those_of_scipy(name):
     share = np.array([1e-6, 0.01, 0.3, 0.5, 0.9, 0.999])
     for ours, theirs in zip((population.positive, population.negative), twins, strict=True):
         place = theirs.isf(share)
-        np.testing.assert_allclose(ours.threshold(share), place, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(ours.inverse_survival(share), place, rtol=1e-9, atol=1e-12)
         here = (place > theirs.ppf(0)) & (place < theirs.ppf(1))
-        np.testing.assert_allclose(ours.above(place[here]), theirs.sf(place[here]), rtol=1e-8)
+        np.testing.assert_allclose(ours.survival(place[here]), theirs.sf(place[here]), rtol=1e-8)
         np.testing.assert_allclose(ours.pdf(place[here]), theirs.pdf(place[here]), rtol=1e-8)
     assert Beta(2, 2).pdf(np.array([-0.1, 1.1])).tolist() == [0, 0]
 
@@ -113,14 +113,18 @@ def test_ranked_areas_by_hand():
     assert population.roc_auc == pytest.approx(5 / 6, abs=1e-12)
     assert population.average_precision == pytest.approx(twin.average_precision, abs=1e-9)
     at = np.linspace(0, 1, 7)
-    np.testing.assert_allclose(population.negative.above(at), twin.negative.above(at), atol=1e-12)
+    np.testing.assert_allclose(
+        population.negative.survival(at), twin.negative.survival(at), atol=1e-12
+    )
     np.testing.assert_allclose(population.negative.pdf(at), twin.negative.pdf(at), atol=1e-12)
     # The general integral agrees with the closed form for ranks.
     general = Population(Beta(2, 1), Beta(1, 2), 0.5)
     assert general.roc_auc == pytest.approx(population.roc_auc, abs=1e-10)
     wanted = np.array([0.0, 0.2, 0.5, 1.0])
     np.testing.assert_allclose(
-        population.negative.above(population.negative.threshold(wanted)), wanted, atol=1e-9
+        population.negative.survival(population.negative.inverse_survival(wanted)),
+        wanted,
+        atol=1e-9,
     )
 
 
@@ -143,7 +147,7 @@ def test_big_samples(name):
     assert average_precision_score(rows.positive, rows.score) == pytest.approx(
         population.average_precision, abs=width
     )
-    threshold = float(population.positive.threshold(np.array([0.6]))[0])
+    threshold = float(population.positive.inverse_survival(np.array([0.6]))[0])
     predicted = rows.score >= threshold
     for measure, theirs in (
         ("f1", f1_score),
@@ -162,7 +166,7 @@ def test_scores_are_drawn_from_the_densities(name):
         (population.positive, rows.score[rows.positive]),
         (population.negative, rows.score[~rows.positive]),
     ):
-        assert stats.kstest(score, lambda s, d=density: 1 - d.above(s)).pvalue > 1e-4
+        assert stats.kstest(score, lambda s, d=density: 1 - d.survival(s)).pvalue > 1e-4
 
 
 def test_curves(name):
@@ -255,15 +259,15 @@ def test_seeds():
         (lambda: binormal(math.nan, prevalence=0.3), "mean must be a finite number; got nan"),
         (lambda: binormal(2, prevalence=0.3, spread=0), "spread must be a positive number; got 0"),
         (lambda: beta_scores((1, 0), (1, 1), prevalence=0.3), "shape parameter of positive"),
-        (lambda: beta_scores(3, (1, 1), prevalence=0.3), "positive must be two shape parameters"),
+        (lambda: beta_scores(3, (1, 1), prevalence=0.3), "positive must be a pair"),
         (lambda: ranked(0.5, prevalence=0.2), "concentration must be at least 1; got 0.5"),
         (lambda: ranked(4, prevalence=0.3), r"The prevalence must be at most 0\.25"),
-        (lambda: Remainder(Beta(1, 0.5), 0.1), "positives cannot be 0.1 of all rows"),
+        (lambda: Remainder(Beta(1, 0.5), 0.1), "a prevalence of 0.1 is too high"),
         (
             lambda: binormal(2, prevalence=0.3).draw(0, seed=0),
             "n must be a whole number of at least 1",
         ),
-        (lambda: binormal(2, prevalence=0.3).tpr_at(1.5), r"must lie in \[0, 1\]"),
+        (lambda: binormal(2, prevalence=0.3).tpr_at(1.5), r"must be in \[0, 1\]"),
         (lambda: binormal(2, prevalence=0.3).area("f1"), "area must be 'roc_auc' or"),
         (lambda: binormal(2, prevalence=0.3).measure("f", threshold=1), "there is no measure 'f'"),
     ],

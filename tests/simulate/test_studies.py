@@ -110,10 +110,10 @@ def test_progress(capsys):
         ({"size": 3}, {}, "'size' must be a list of values; got 3"),
         ({"size": "abc"}, {}, "'size' must be a list of values"),
         ({"size": []}, {}, "'size' has no values"),
-        ([], {}, "settings are empty"),
-        ([{"size": 1}, {"size": 1}], {}, "listed twice"),
-        ({"replication": [1]}, {}, "cannot be names of settings"),
-        ({"size": [object()]}, {}, "'size' must be a number, text"),
+        ([], {}, "settings must not be empty"),
+        ([{"size": 1}, {"size": 1}], {}, "duplicate setting"),
+        ({"replication": [1]}, {}, "cannot be the name of a setting"),
+        ({"size": [object()]}, {}, "'size' must be a number, string"),
         ({"size": [1]}, {"replications": 0}, "replications must be a whole number"),
         ({"size": [1]}, {"seed": -1}, "seed must be a whole number of at least 0"),
         ({"size": [1]}, {"path": "/nowhere/there/x.jsonl"}, "cannot be written"),
@@ -144,7 +144,7 @@ def test_files_of_others_are_left_alone(tmp_path):
         study(draw, {"size": [1]}, replications=1, path=path)
     other = tmp_path / "notes.txt"
     other.write_text("dear diary\n")
-    with pytest.raises(InputError, match="is not a file of study"):
+    with pytest.raises(InputError, match="was not written by study"):
         study(draw, {"size": [1]}, replications=1, path=other)
     assert other.read_text() == "dear diary\n"
 
@@ -169,13 +169,13 @@ def test_broken_line_is_cut_off_in_place(tmp_path, monkeypatch):
     study(draw, GRID, replications=2, path=path)
     path.write_bytes(path.read_bytes()[:-5])
     written = []
-    before = studies._Store._write
+    before = studies._ResultFile._write
 
     def write(self, text, *, mode):
         written.append(mode)
         before(self, text, mode=mode)
 
-    monkeypatch.setattr(studies._Store, "_write", write)
+    monkeypatch.setattr(studies._ResultFile, "_write", write)
     assert len(study(draw, GRID, replications=2, path=path)) == 8
     assert written == ["a"]
     assert len(path.read_text().splitlines()) == 9
@@ -188,7 +188,7 @@ def test_broken_line_is_cut_off_in_place(tmp_path, monkeypatch):
 def test_other_files_are_refused(tmp_path, content):
     path = tmp_path / "study.jsonl"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="is not a file of study"):
+    with pytest.raises(InputError, match="was not written by study"):
         study(draw, GRID, replications=1, path=path)
     assert path.read_bytes() == content
 
@@ -199,7 +199,7 @@ def test_folders_are_refused(tmp_path):
 
 
 def test_bad_arguments():
-    with pytest.raises(InputError, match="n_jobs must be a whole number, but not 0; got 0"):
+    with pytest.raises(InputError, match="n_jobs must be a nonzero whole number; got 0"):
         study(draw, GRID, replications=1, n_jobs=0)
     with pytest.raises(InputError, match="names of settings must be text; got 1"):
         study(draw, [{1: 2}], replications=1)

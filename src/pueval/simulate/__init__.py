@@ -1,8 +1,8 @@
-"""Simulation with known truth: populations, labeling, and studies of many replications.
+"""Simulation with known truth: populations, labeling mechanisms, and replicated studies.
 
-A `Population` knows its ROC curve, areas and measures exactly. Functions that start with
-``label_`` hide the classes of a fully labeled data set as a PU data set does, and keep the truth
-apart. `study` repeats whatever you do with the two.
+A `Population` knows its ROC curve, areas and measures exactly. `case_control` and the functions
+that start with ``label_`` turn a fully labeled data set into a positive-unlabeled one and keep the
+true classes separate. `study` runs replications of a simulation.
 """
 
 from pueval.simulate._distributions import Beta, Normal, Remainder

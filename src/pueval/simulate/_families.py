@@ -1,17 +1,18 @@
-"""Families of populations: normal scores, beta scores, and ranks."""
+"""Families of populations: binormal scores, beta scores, and rankings."""
 
 from __future__ import annotations
 
 from pueval._checks import check_fraction
 from pueval.errors import InputError
-from pueval.simulate._distributions import Beta, Normal, Remainder, check_positive
+from pueval.simulate._distributions import Beta, Normal, Remainder
 from pueval.simulate._populations import Population
+from pueval.simulate._simulation_inputs import check_positive
 
 
 def binormal(separation: float, *, prevalence: float, spread: float = 1.0) -> Population:
-    """Return normal scores: negatives around 0 with deviation 1, positives around ``separation``.
+    """Return a population with normal scores in both classes.
 
-    Its AUC is Φ(separation/√(1 + spread²)).
+    Negatives have mean 0 and standard deviation 1. The AUC is Φ(separation/√(1 + spread²)).
 
     Parameters
     ----------
@@ -20,7 +21,7 @@ def binormal(separation: float, *, prevalence: float, spread: float = 1.0) -> Po
     prevalence : float
         Share of positives, in (0, 1).
     spread : float, default 1.0
-        Standard deviation of the scores of positives.
+        Standard deviation of the positives' scores, above 0.
 
     Returns
     -------
@@ -38,12 +39,12 @@ def binormal(separation: float, *, prevalence: float, spread: float = 1.0) -> Po
 def beta_scores(
     positive: tuple[float, float], negative: tuple[float, float], *, prevalence: float
 ) -> Population:
-    """Return beta distributed scores, as probabilities of a calibrated model often look.
+    """Return a population with beta-distributed scores, like predicted probabilities.
 
     Parameters
     ----------
     positive, negative : tuple of float
-        The two shape parameters of each class: the larger the first one, the higher the scores.
+        The two shape parameters of each class, above 0; a larger first one gives higher scores.
     prevalence : float
         Share of positives, in (0, 1).
 
@@ -59,29 +60,30 @@ def beta_scores(
     """
     for name, shape in (("positive", positive), ("negative", negative)):
         if not isinstance(shape, tuple) or len(shape) != 2:
-            raise InputError(f"{name} must be two shape parameters, such as (3, 1.5).")
+            raise InputError(f"{name} must be a pair such as (3, 1.5); got {shape!r}.")
         for value in shape:
             check_positive(f"a shape parameter of {name}", value)
     return Population(Beta(*positive), Beta(*negative), prevalence)
 
 
 def ranked(concentration: float, *, prevalence: float, lead: float = 1.0) -> Population:
-    """Return a simulated ranking, as Claesen et al. (2015) use them.
+    """Return a population of relative ranks, as in Claesen et al. (2015).
 
-    All rows together have uniform scores, which are relative ranks (1 is the top); those of the
-    positives have a beta distribution, and the negatives fill the ranks that are left. The rank
-    distribution of the positives is thus known exactly, and the AUC is
+    Scores are relative ranks (1 is the top), so they are uniform over all rows. Those of the
+    positives have a beta distribution, and the negatives fill the remaining ranks. The rank
+    distribution of the positives is known exactly, and the AUC is
     (mean rank of the positives − prevalence/2)/(1 − prevalence).
 
     Parameters
     ----------
     concentration : float
-        How far the positives are on top, at least 1: first shape parameter of the beta
-        distribution of their scores. 1 (with ``lead`` 1) is a ranking by chance.
+        First shape parameter of the positives' beta distribution, at least 1. Larger values move
+        positives to the top; 1 (with ``lead`` 1) gives a random ranking.
     prevalence : float
-        Share of positives; no more than there is room for at the densest rank.
+        Share of positives, in (0, 1), at most the inverse of the beta distribution's largest
+        density.
     lead : float, default 1.0
-        Second shape parameter, at least 1: above 1 few positives are at the very top.
+        Second shape parameter, at least 1; above 1, few positives are at the very top.
 
     Returns
     -------
@@ -89,8 +91,8 @@ def ranked(concentration: float, *, prevalence: float, lead: float = 1.0) -> Pop
 
     References
     ----------
-    Claesen, Davis, De Smet and De Moor (2015), figures 2 to 4. They do not say which rank
-    distributions they took.
+    Claesen, Davis, De Smet and De Moor (2015), figures 2 to 4. The paper does not state
+    its rank distributions.
 
     Examples
     --------

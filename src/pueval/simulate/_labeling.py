@@ -1,4 +1,4 @@
-"""What labeling gives: labels, and the truth apart from them."""
+"""Labeling: positive-unlabeled labels of simulated or real rows, with the truth kept separate."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.sources.arrays import one_column
+from pueval.text.results import Result
 
 
-@dataclass(frozen=True, eq=False)
-class Labeling:
-    """Labels as a PU data set has them, and apart from them the truth.
+@dataclass(frozen=True, eq=False, repr=False)
+class Labeling(Result):
+    """Positive-unlabeled labels, with the true classes kept separate.
 
     Attributes
     ----------
     rows : ndarray of int
-        The rows of the given data that are in the PU data set, ascending.
+        Indices of the rows in the positive-unlabeled data set, ascending.
     label : ndarray of int8
-        For each of them 1 (labeled) or 0 (unlabeled): all that an evaluation may see.
+        1 for labeled and 0 for unlabeled rows: all that an evaluation may use.
     truth : ndarray of bool
-        Whether each of them is positive.
+        True for positive rows.
 
     Examples
     --------
     >>> import numpy as np
     >>> from pueval.simulate import label_at_random
-    >>> made = label_at_random(np.arange(1000) < 300, label_frequency=0.2, seed=0)
-    >>> made
-    Labeling(60 labeled, 940 unlabeled rows; prior 0.2553, purity 1)
+    >>> label_at_random(np.arange(1000) < 300, label_frequency=0.2, seed=0)
+    Labeling: 60 labeled, 940 unlabeled rows; prior 0.2553, purity 1
     """
 
     rows: Array
@@ -60,26 +60,26 @@ class Labeling:
 
     @property
     def prevalence(self) -> float:
-        """True share of positives among all rows that are in the PU data set."""
+        """True share of positives among all rows of the data set."""
         return float(self.truth.mean())
 
     @property
     def label_frequency(self) -> float:
-        """True share of the positives that are labeled."""
+        """True share of all positives that are labeled."""
         return float(self.label[self.truth].mean())
 
     @property
     def mixture(self) -> Mixture:
-        """The true prior and purity."""
+        """True prior and purity."""
         return Mixture(self.prior, self.purity)
 
     def counts(self, score: Any) -> Counts:
-        """Return the Counts of a classifier's scores.
+        """Return the Counts of a classifier's scores with these labels.
 
         Parameters
         ----------
         score : array-like
-            Either one score per row of the given data, or one per row of the PU data set.
+            One score per row of the original data, or one per row of this data set.
 
         Returns
         -------
@@ -89,8 +89,8 @@ class Labeling:
         --------
         >>> import numpy as np
         >>> from pueval.simulate import label_at_random
-        >>> made = label_at_random([1, 1, 0, 0], count=1, seed=0)
-        >>> made.counts([4, 3, 2, 1]).n_labeled
+        >>> labeling = label_at_random([1, 1, 0, 0], count=1, seed=0)
+        >>> labeling.counts([4, 3, 2, 1]).n_labeled
         1
         """
         values = one_column(score, "score")
@@ -99,14 +99,17 @@ class Labeling:
         if self.rows.size and self.rows[-1] < values.size:
             return Counts.from_arrays(self.label, values[self.rows])
         raise InputError(
-            f"score must have one value for each of the {self.label.size:,} rows of the PU data "
-            f"set, or for each row of the given data; got {values.size:,}."
+            f"score must have one value for each of the {self.label.size:,} rows of the data set, "
+            f"or for each row of the original data; got {values.size:,}."
         )
 
-    def __repr__(self) -> str:
+    def _headline(self) -> str:
         prior = f"prior {self.prior:.4g}" if self.n_unlabeled else "no prior"
         purity = f"purity {self.purity:.4g}" if self.n_labeled else "no purity"
         return (
-            f"Labeling({self.n_labeled:,} labeled, {self.n_unlabeled:,} unlabeled rows; "
-            f"{prior}, {purity})"
+            f"Labeling: {self.n_labeled:,} labeled, {self.n_unlabeled:,} unlabeled rows; "
+            f"{prior}, {purity}"
         )
+
+    def _table(self) -> str:
+        return ""

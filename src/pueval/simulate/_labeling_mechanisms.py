@@ -1,4 +1,4 @@
-"""Labeling: hide most of the classes of a fully labeled data set, and remember the truth."""
+"""Labeling mechanisms: which rows of a fully labeled data set keep a label."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pueval._checks import check_count, check_fraction
 from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.simulate._labeling import Labeling
-from pueval.simulate._simulation_inputs import read_truth, real_numbers
+from pueval.simulate._simulation_inputs import read_classes, read_numbers
 
 Seed = int | np.random.Generator
 
@@ -24,22 +24,23 @@ def label_at_random(
     n_unlabeled: int | None = None,
     seed: Seed,
 ) -> Labeling:
-    """Label positives drawn at random (single-sample: all rows are one sample).
+    """Label a random sample of the positives (single-sample design, random labeling).
 
     Parameters
     ----------
     positive : array-like of bool or 0 and 1
-        The truth.
+        True classes.
     label_frequency : float, optional
-        Share of the positives to label. Give this or ``count``.
+        Share of the positives to label, in (0, 1]. Give this or ``count``.
     count : int, optional
-        Number of rows to label, wrongly labeled ones included.
+        Number of rows to label, including wrongly labeled negatives.
     purity : float, default 1.0
-        Share of true positives among the labeled rows; the others are negatives drawn at random.
+        Share of true positives among the labeled rows, in (0, 1]. The others are negatives drawn
+        at random.
     n_unlabeled : int, optional
-        Keep at most so many of the other rows, drawn at random; all by default.
+        Largest number of unlabeled rows to keep, drawn at random; by default all.
     seed : int or numpy Generator
-        Of the random numbers.
+        Random seed.
 
     Returns
     -------
@@ -50,13 +51,13 @@ def label_at_random(
     >>> import numpy as np
     >>> from pueval.simulate import label_at_random
     >>> label_at_random(np.arange(1000) < 300, count=100, purity=0.75, seed=0)
-    Labeling(100 labeled, 900 unlabeled rows; prior 0.25, purity 0.75)
+    Labeling: 100 labeled, 900 unlabeled rows; prior 0.25, purity 0.75
     """
-    truth = read_truth(positive)
+    truth = read_classes(positive)
     rng = np.random.default_rng(seed)
-    right, wrong = _how_many(truth, label_frequency, count, purity)
-    labeled = rng.choice(np.flatnonzero(truth), right, replace=False)
-    return _finish(truth, labeled, wrong, n_unlabeled, rng)
+    n_right, n_wrong = _label_counts(truth, label_frequency, count, purity)
+    chosen = rng.choice(np.flatnonzero(truth), n_right, replace=False)
+    return _add_other_rows(truth, chosen, n_wrong, n_unlabeled, rng)
 
 
 def label_by_propensity(
@@ -67,17 +68,17 @@ def label_by_propensity(
     n_unlabeled: int | None = None,
     seed: Seed,
 ) -> Labeling:
-    """Label each positive with a probability of its own.
+    """Label each positive with its own probability.
 
     Parameters
     ----------
     positive : array-like of bool or 0 and 1
-        The truth.
+        True classes.
     propensity : array-like of float
-        For each row the probability that it is labeled if it is positive, in [0, 1]; those of
-        negatives are not looked at.
+        Probability of each row to be labeled if it is positive, in [0, 1]. Values of negatives
+        are ignored.
     purity, n_unlabeled, seed
-        As for `label_at_random`.
+        See `label_at_random`.
 
     Returns
     -------
@@ -88,25 +89,29 @@ def label_by_propensity(
     >>> import numpy as np
     >>> from pueval.simulate import label_by_propensity
     >>> truth = np.arange(1000) < 300
-    >>> made = label_by_propensity(truth, np.where(np.arange(1000) < 150, 0.6, 0.2), seed=0)
-    >>> made.n_labeled
+    >>> propensity = np.where(np.arange(1000) < 150, 0.6, 0.2)
+    >>> label_by_propensity(truth, propensity, seed=0).n_labeled
     113
     """
-    truth = read_truth(positive)
-    chance = real_numbers(propensity, "propensity")
-    if chance.size != truth.size:
+    truth = read_classes(positive)
+    probabilities = read_numbers(propensity, "propensity")
+    if probabilities.size != truth.size:
         raise InputError(
-            f"propensity must have one value per row; got {chance.size:,} for {truth.size:,} rows."
+            f"propensity and positive must have the same length; got {probabilities.size:,} and "
+            f"{truth.size:,}."
         )
-    wanted = chance[truth]
-    if np.any(~((wanted >= 0) & (wanted <= 1))):
-        bad = wanted[~((wanted >= 0) & (wanted <= 1))][0]
-        raise InputError(f"propensity must lie in [0, 1]; got {bad:g} for a positive row.")
+    probabilities = probabilities[truth]
+    valid = (probabilities >= 0) & (probabilities <= 1)
+    if not valid.all():
+        raise InputError(
+            f"propensity must be in [0, 1]; got {probabilities[~valid][0]:g} for a positive row."
+        )
     rng = np.random.default_rng(seed)
-    chosen = np.flatnonzero(truth)[rng.random(wanted.size) < wanted]
+    chosen = np.flatnonzero(truth)[rng.random(probabilities.size) < probabilities]
     if not chosen.size:
-        raise InputError("no positive was labeled: the propensities are too small for these rows.")
-    return _finish(truth, chosen, _wrong(truth, chosen.size, purity), n_unlabeled, rng)
+        raise InputError("no positive was labeled. Raise the propensities, or use more rows.")
+    n_wrong = _wrong_label_count(truth, chosen.size, purity)
+    return _add_other_rows(truth, chosen, n_wrong, n_unlabeled, rng)
 
 
 def label_by_representativeness(
@@ -122,25 +127,25 @@ def label_by_representativeness(
     dimensions: int = 20,
     seed: Seed,
 ) -> Labeling:
-    """Label the most, or the least, representative positives first.
+    """Label the most, or the least, representative positives.
 
-    These are scenarios 1 and 2 of Hajizadeh et al. (2014): a Gaussian mixture is fitted to the
-    positives, and its density says how representative each is.
+    These are scenarios 1 and 2 of Hajizadeh et al. (2014). The density of a Gaussian mixture fitted
+    to the positives measures how representative each row is.
 
     Parameters
     ----------
     positive : array-like of bool or 0 and 1
-        The truth.
+        True classes.
     features : array-like or sparse matrix of shape (n, d)
-        What the mixture is fitted to. Or a precomputed `representativeness` of every row: an
-        array of shape (n,).
+        Features for the mixture, or the precomputed `representativeness` of each row, of shape
+        (n,).
     first : {"most", "least"}
-        Which positives get labeled: ``"most"`` leaves the least representative ones unlabeled
-        (scenario 1), ``"least"`` the most representative ones (scenario 2).
+        Positives to label: the most representative (scenario 1) or the least representative
+        (scenario 2).
     label_frequency, count, purity, n_unlabeled, seed
-        As for `label_at_random`.
+        See `label_at_random`.
     n_components, dimensions
-        As for `representativeness`.
+        See `representativeness`.
 
     Returns
     -------
@@ -155,36 +160,35 @@ def label_by_representativeness(
     >>> import numpy as np
     >>> from pueval.simulate import label_by_representativeness
     >>> truth = np.arange(6) < 4
-    >>> depth = [0.1, 0.9, 0.5, 0.3, 0.0, 0.0]
-    >>> label_by_representativeness(truth, depth, first="most", count=2, seed=0).label
+    >>> density = [0.1, 0.9, 0.5, 0.3, 0.0, 0.0]
+    >>> label_by_representativeness(truth, density, first="most", count=2, seed=0).label
     array([0, 1, 1, 0, 0, 0], dtype=int8)
     """
     from pueval.simulate._representativeness import representativeness
 
     if first not in {"most", "least"}:
         raise InputError(f"first must be 'most' or 'least'; got {first!r}.")
-    truth = read_truth(positive)
+    truth = read_classes(positive)
     rng = np.random.default_rng(seed)
-    right, wrong = _how_many(truth, label_frequency, count, purity)
+    n_right, n_wrong = _label_counts(truth, label_frequency, count, purity)
     if np.ndim(features) == 1:
-        depth = real_numbers(features, "representativeness")
-        lost = int(np.isnan(depth).sum())
-        if lost:
-            raise InputError(f"representativeness must hold numbers only; got {lost:,} NaN.")
-        if depth.size != truth.size:
+        density = read_numbers(features, "representativeness")
+        n_missing = int(np.isnan(density).sum())
+        if n_missing:
+            raise InputError(f"representativeness must not be NaN; got {n_missing:,} NaN.")
+        if density.size != truth.size:
             raise InputError(
-                f"representativeness must have one value per row; got {depth.size:,} for "
-                f"{truth.size:,} rows."
+                "representativeness and positive must have the same length; got "
+                f"{density.size:,} and {truth.size:,}."
             )
     else:
-        depth = representativeness(
+        density = representativeness(
             features, truth, n_components=n_components, dimensions=dimensions, seed=rng
         )
-    where = np.flatnonzero(truth)
-    shuffled = rng.permutation(where)  # so that equally representative rows have equal chances
-    order = np.argsort(depth[shuffled], kind="stable")
-    chosen = shuffled[order[::-1][:right] if first == "most" else order[:right]]
-    return _finish(truth, chosen, wrong, n_unlabeled, rng)
+    shuffled = rng.permutation(np.flatnonzero(truth))  # breaks ties at random
+    order = np.argsort(density[shuffled], kind="stable")
+    chosen = shuffled[order[::-1][:n_right] if first == "most" else order[:n_right]]
+    return _add_other_rows(truth, chosen, n_wrong, n_unlabeled, rng)
 
 
 def case_control(
@@ -196,24 +200,24 @@ def case_control(
     purity: float = 1.0,
     seed: Seed,
 ) -> Labeling:
-    """Collect labeled and unlabeled rows apart (case-control).
+    """Draw labeled and unlabeled rows separately (case-control design).
 
-    The labeled rows are drawn from the positives, the unlabeled ones from the rows that are left,
-    with a share ``prior`` of positives. Use it with ``target="unlabeled"``.
+    Labeled rows are drawn from the positives, unlabeled rows from the remaining rows, with a share
+    ``prior`` of positives. Evaluate with ``target="unlabeled"``.
 
     Parameters
     ----------
     positive : array-like of bool or 0 and 1
-        The truth.
+        True classes.
     n_labeled, n_unlabeled : int
-        How many rows of each kind.
+        Numbers of labeled and unlabeled rows.
     prior : float, optional
-        Share of positives among the unlabeled rows; by default that of the given data, so that
-        the unlabeled rows look like a draw from the whole population.
+        Share of positives among the unlabeled rows, in [0, 1); by default the share in the given
+        data, so that the unlabeled rows resemble a random draw from it.
     purity : float, default 1.0
-        Share of true positives among the labeled rows.
+        Share of true positives among the labeled rows, in (0, 1].
     seed : int or numpy Generator
-        Of the random numbers.
+        Random seed.
 
     Returns
     -------
@@ -224,87 +228,86 @@ def case_control(
     >>> import numpy as np
     >>> from pueval.simulate import case_control
     >>> case_control(np.arange(1000) < 300, n_labeled=50, n_unlabeled=400, prior=0.1, seed=0)
-    Labeling(50 labeled, 400 unlabeled rows; prior 0.1, purity 1)
+    Labeling: 50 labeled, 400 unlabeled rows; prior 0.1, purity 1
     """
-    truth = read_truth(positive)
-    right, wrong = _how_many(truth, None, n_labeled, purity)
+    truth = read_classes(positive)
+    n_right, n_wrong = _label_counts(truth, None, n_labeled, purity)
     check_count("n_unlabeled", n_unlabeled)
     share = float(truth.mean()) if prior is None else prior
     if not 0 <= share < 1:
         raise InputError(f"prior must be a number in [0, 1); got {prior!r}.")
-    hidden = round(share * n_unlabeled)
-    positives, negatives = int(truth.sum()), int((~truth).sum())
-    for name, there, wanted in (
-        ("positives", positives, right + hidden),
-        ("negatives", negatives, wrong + n_unlabeled - hidden),
-    ):
-        if wanted > there:
+    n_hidden = round(share * n_unlabeled)  # unlabeled positives
+    n_negative = n_unlabeled - n_hidden
+    required = {"positives": n_right + n_hidden, "negatives": n_wrong + n_negative}
+    for name, available in (("positives", truth), ("negatives", ~truth)):
+        if required[name] > available.sum():
             raise InputError(
-                f"this would take {wanted:,} {name}, and there are {there:,}. "
-                "Ask for fewer labeled or unlabeled rows, or another prior."
+                f"this requires {required[name]:,} {name}, but there are only "
+                f"{available.sum():,}. Reduce n_labeled or n_unlabeled, or change the prior."
             )
     rng = np.random.default_rng(seed)
-    ones, zeros = (rng.permutation(np.flatnonzero(truth == kind)) for kind in (True, False))
-    labeled = np.concatenate([ones[:right], zeros[:wrong]])
-    others = np.concatenate(
-        [ones[right : right + hidden], zeros[wrong : wrong + n_unlabeled - hidden]]
+    positives, negatives = (
+        rng.permutation(np.flatnonzero(truth == value)) for value in (True, False)
     )
-    return _collect(truth, labeled, others)
+    labeled = np.concatenate([positives[:n_right], negatives[:n_wrong]])
+    unlabeled = np.concatenate(
+        [positives[n_right : n_right + n_hidden], negatives[n_wrong : n_wrong + n_negative]]
+    )
+    return _collect(truth, labeled, unlabeled)
 
 
-# ---------------------------------------------------------------------- parts
-
-
-def _how_many(
+def _label_counts(
     truth: Array, label_frequency: float | None, count: int | None, purity: float
 ) -> tuple[int, int]:
-    """Positives and negatives to label."""
+    """Return the numbers of positives and of negatives to label."""
     if (label_frequency is None) == (count is None):
-        raise InputError("give either label_frequency (share of the positives) or count (rows).")
-    positives = int(truth.sum())
+        raise InputError(
+            "give exactly one of label_frequency (share of the positives) and count (rows)."
+        )
+    n_positive = int(truth.sum())
     _check_purity(purity)
     if label_frequency is not None:
         if label_frequency != 1:
             check_fraction("label_frequency", label_frequency)
-        right = round(label_frequency * positives)
-        if not right:
+        n_right = round(label_frequency * n_positive)
+        if not n_right:
             raise InputError(
-                f"label_frequency {label_frequency:g} of {positives:,} positives is no row. "
-                "Raise it, or give count=1."
+                f"a label_frequency of {label_frequency:g} labels none of {n_positive:,} "
+                "positives. Raise it, or use count=1."
             )
-        return right, _wrong(truth, right, purity)
+        return n_right, _wrong_label_count(truth, n_right, purity)
     check_count("count", count)
     assert count is not None  # noqa: S101 - for the type checker
-    right = round(count * purity)
-    if not right:
+    n_right = round(count * purity)
+    if not n_right:
         raise InputError(
-            f"of {count:,} labeled rows of purity {purity:g} no positive would be left. "
-            "Raise one of them."
+            f"{count:,} labeled rows with a purity of {purity:g} include no positive. Raise count "
+            "or purity."
         )
-    wrong = count - right
-    for name, there, wanted in (
-        ("positives", positives, right),
-        ("negatives", truth.size - positives, wrong),
+    n_wrong = count - n_right
+    for name, available, required in (
+        ("positives", n_positive, n_right),
+        ("negatives", truth.size - n_positive, n_wrong),
     ):
-        if wanted > there:
+        if required > available:
             raise InputError(
-                f"{count:,} labeled rows of purity {purity:g} would take {wanted:,} {name}, and "
-                f"there are {there:,}."
+                f"{count:,} labeled rows with a purity of {purity:g} require {required:,} {name}, "
+                f"but there are only {available:,}. Reduce count, or change the purity."
             )
-    return right, wrong
+    return n_right, n_wrong
 
 
-def _wrong(truth: Array, right: int, purity: float) -> int:
-    """Negatives that make ``right`` labeled positives have a purity."""
+def _wrong_label_count(truth: Array, n_right: int, purity: float) -> int:
+    """Return the number of negatives to label for a purity, given the labeled positives."""
     _check_purity(purity)
-    wrong = round(right * (1 - purity) / purity)
-    there = int((~truth).sum())
-    if wrong > there:
+    n_wrong = round(n_right * (1 - purity) / purity)
+    available = int((~truth).sum())
+    if n_wrong > available:
         raise InputError(
-            f"purity {purity:g} would take {wrong:,} wrongly labeled negatives, and there are "
-            f"{there:,}."
+            f"a purity of {purity:g} requires {n_wrong:,} wrongly labeled negatives, but there "
+            f"are only {available:,}. Raise the purity."
         )
-    return wrong
+    return n_wrong
 
 
 def _check_purity(purity: float) -> None:
@@ -312,22 +315,23 @@ def _check_purity(purity: float) -> None:
         check_fraction("purity", purity)
 
 
-def _finish(
-    truth: Array, chosen: Array, wrong: int, n_unlabeled: int | None, rng: np.random.Generator
+def _add_other_rows(
+    truth: Array, chosen: Array, n_wrong: int, n_unlabeled: int | None, rng: np.random.Generator
 ) -> Labeling:
-    """Add wrongly labeled negatives and the unlabeled rows."""
-    if wrong:
-        chosen = np.concatenate([chosen, rng.choice(np.flatnonzero(~truth), wrong, replace=False)])
-    others = np.setdiff1d(np.arange(truth.size), chosen)
+    """Add wrongly labeled negatives and the unlabeled rows to the chosen positives."""
+    if n_wrong:
+        wrong = rng.choice(np.flatnonzero(~truth), n_wrong, replace=False)
+        chosen = np.concatenate([chosen, wrong])
+    unlabeled = np.setdiff1d(np.arange(truth.size), chosen)
     if n_unlabeled is not None:
         check_count("n_unlabeled", n_unlabeled)
-        if n_unlabeled < others.size:
-            others = rng.choice(others, n_unlabeled, replace=False)
-    return _collect(truth, chosen, others)
+        if n_unlabeled < unlabeled.size:
+            unlabeled = rng.choice(unlabeled, n_unlabeled, replace=False)
+    return _collect(truth, chosen, unlabeled)
 
 
-def _collect(truth: Array, labeled: Array, others: Array) -> Labeling:
-    rows = np.sort(np.concatenate([labeled, others]))
+def _collect(truth: Array, labeled: Array, unlabeled: Array) -> Labeling:
+    rows = np.sort(np.concatenate([labeled, unlabeled]))
     label = np.isin(rows, labeled).astype(np.int8)
     arrays = (rows, label, truth[rows])
     for array in arrays:

@@ -1,4 +1,4 @@
-"""Populations with exact truth: every rate, measure, curve and area of a score model."""
+"""Population: a score model whose rates, measures, curves and areas are known exactly."""
 
 from __future__ import annotations
 
@@ -16,40 +16,44 @@ from pueval.core.measures import find_measure
 from pueval.core.rates import Rates
 from pueval.errors import InputError
 from pueval.simulate._distributions import Density, Normal, Remainder
+from pueval.text.results import Result
 
 
-@dataclass(frozen=True, eq=False)
-class SimulatedRows:
+@dataclass(frozen=True, eq=False, repr=False)
+class SimulatedRows(Result):
     """Rows drawn from a population.
 
     Attributes
     ----------
     score : ndarray of float
-        The scores.
+        Scores.
     positive : ndarray of bool
-        The truth.
+        True classes.
     """
 
     score: Array
     positive: Array
 
+    def _headline(self) -> str:
+        return f"SimulatedRows: {self.score.size:,} rows, {self.positive.sum():,} positive"
+
 
 @dataclass(frozen=True)
 class Population:
-    """Scores of positives and negatives, and how many positives there are: all that is true.
+    """Score distributions of positives and negatives, and the prevalence.
 
-    At a threshold t the true positive rate is P(score ≥ t | positive), the false positive rate
-    P(score ≥ t | negative), and every measure follows from the two and the prevalence. Areas are
-    integrals over the recall r, with t(r) the threshold that a share r of the positives reaches:
+    At a threshold t, the true positive rate is P(score ≥ t | positive) and the false positive rate
+    is P(score ≥ t | negative). All measures follow from these rates and the prevalence. Areas are
+    integrals over recall r, with t(r) the threshold that a share r of the positives reaches:
     AUC = 1 − ∫ fpr(t(r)) dr and average precision = ∫ precision(t(r)) dr.
 
-    Make one with `binormal`, `beta_scores` or `ranked`, or from two densities.
+    Use `binormal`, `beta_scores` or `ranked` to make one, or pass two distributions.
 
     Parameters
     ----------
     positive, negative : Density
-        The scores of the two classes: `Normal`, `Beta`, `Remainder`, or anything with the methods
-        ``above``, ``threshold``, ``pdf`` and ``draw``.
+        Score distributions of the classes: `Normal`, `Beta`, `Remainder`, or any object with the
+        methods ``survival``, ``inverse_survival``, ``pdf`` and ``draw``.
     prevalence : float
         Share of positives, in (0, 1).
 
@@ -71,14 +75,14 @@ class Population:
         check_fraction("prevalence", self.prevalence)
 
     def with_prevalence(self, prevalence: float) -> Population:
-        """Return the same scores with another share of positives.
+        """Return the same score distributions with another prevalence.
 
-        For ``target="unlabeled"`` the truth is that of ``with_prevalence(prior)``.
+        ``with_prevalence(prior)`` gives the truth for ``target="unlabeled"``.
 
         Parameters
         ----------
         prevalence : float
-            The other share.
+            Share of positives, in (0, 1).
 
         Returns
         -------
@@ -92,20 +96,18 @@ class Population:
         """
         return replace(self, prevalence=prevalence)
 
-    # ------------------------------------------------------------------ at thresholds
-
     def rates(self, threshold: Any) -> Rates:
-        """Return the true rates at thresholds, as `pueval.rates.Rates`.
+        """Return the true rates at thresholds.
 
         Parameters
         ----------
         threshold : array-like
-            Scores at or above it are predicted positive.
+            Thresholds; rows with scores at or above a threshold are predicted positive.
 
         Returns
         -------
         Rates
-            Of a target of size 1.
+            Rates in a target of size 1.
 
         Examples
         --------
@@ -113,10 +115,10 @@ class Population:
         >>> binormal(2, prevalence=0.3).rates([1.0]).tpr.round(4)
         array([0.8413])
         """
-        wanted = np.atleast_1d(np.asarray(threshold, dtype=np.float64))
-        tpr, fpr = self.positive.above(wanted), self.negative.above(wanted)
+        thresholds = np.atleast_1d(np.asarray(threshold, dtype=np.float64))
+        tpr, fpr = self.positive.survival(thresholds), self.negative.survival(thresholds)
         predicted = self.prevalence * tpr + (1 - self.prevalence) * fpr
-        return Rates(wanted, tpr, fpr, predicted, self.prevalence, 1)
+        return Rates(thresholds, tpr, fpr, predicted, self.prevalence, 1)
 
     def measure(self, name: str, *, threshold: float) -> float:
         """Return the true value of a measure at a threshold.
@@ -124,14 +126,14 @@ class Population:
         Parameters
         ----------
         name : str
-            Any measure of `pueval.evaluate`, such as ``"f1"``.
+            Name of a measure of `pueval.evaluate`, such as ``"f1"``.
         threshold : float
-            Scores at or above it are predicted positive.
+            Threshold; rows with scores at or above it are predicted positive.
 
         Returns
         -------
         float
-            NaN where the measure is undefined.
+            Value; NaN if the measure is undefined.
 
         Examples
         --------
@@ -144,12 +146,12 @@ class Population:
     def best(self, name: str) -> tuple[float, float]:
         """Return the threshold at which a measure is best, and its value there.
 
-        Found on a fine grid of thresholds and then by golden section around the best of them.
+        A golden-section search refines the best point of a fine grid.
 
         Parameters
         ----------
         name : str
-            A measure at a threshold.
+            Name of a measure at a threshold.
 
         Returns
         -------
@@ -165,36 +167,36 @@ class Population:
         measure = find_measure(name)
         sign = 1.0 if measure.greater_is_better else -1.0
 
-        def worth(threshold: Array) -> Array:
+        def objective(threshold: Array) -> Array:
             values = sign * measure(self.rates(threshold))
             return np.where(np.isnan(values), -np.inf, values)
 
         grid = self._thresholds(4001)
-        k = int(np.argmax(worth(grid)))
+        k = int(np.argmax(objective(grid)))
         low, high = grid[min(k + 1, grid.size - 1)], grid[max(k - 1, 0)]
         ratio = (math.sqrt(5) - 1) / 2
         for _ in range(80):
             left, right = high - ratio * (high - low), low + ratio * (high - low)
-            first, second = worth(np.array([left, right]))
+            first, second = objective(np.array([left, right]))
             low, high = (low, right) if first >= second else (left, high)
         middle = float((low + high) / 2)
-        # Predicting everything, or nothing, may be best.
+        # Predicting all rows positive, or none, may be best.
         candidates = np.array([middle, grid[k], np.inf, -np.inf])
-        values = worth(candidates)
-        where = int(np.argmax(values))
-        return float(candidates[where]), float(sign * values[where])
-
-    # ------------------------------------------------------------------ curves and areas
+        values = objective(candidates)
+        best = int(np.argmax(values))
+        return float(candidates[best]), float(sign * values[best])
 
     def _thresholds(self, n: int) -> Array:
-        """Thresholds from high to low that follow the scores of both classes."""
+        """Return descending thresholds at quantiles of both classes."""
         shares = np.linspace(0, 1, n // 2 + 2)[1:-1]
         extreme = np.logspace(-9, -3, 25)
         shares = np.concatenate([extreme, shares, 1 - extreme])
-        both = [self.positive.threshold(shares), self.negative.threshold(shares)]
-        found = np.unique(np.concatenate(both))[::-1]
-        # A threshold may be rounded up to the highest possible score, where nothing is left.
-        return found[(self.positive.above(found) > 0) | (self.negative.above(found) > 0)]
+        thresholds = np.concatenate(
+            [scores.inverse_survival(shares) for scores in (self.positive, self.negative)]
+        )
+        grid = np.unique(thresholds)[::-1]
+        # Rounding may move a threshold to the highest possible score, which no row reaches.
+        return grid[(self.positive.survival(grid) > 0) | (self.negative.survival(grid) > 0)]
 
     def tpr_at(self, fpr: Any) -> Array:
         """Return the height of the true ROC curve at false positive rates.
@@ -202,7 +204,7 @@ class Population:
         Parameters
         ----------
         fpr : array-like
-            Within [0, 1].
+            False positive rates, in [0, 1].
 
         Returns
         -------
@@ -214,10 +216,11 @@ class Population:
         >>> binormal(2, prevalence=0.3).tpr_at([0.1]).round(4)
         array([0.7638])
         """
-        wanted = np.atleast_1d(np.asarray(fpr, dtype=np.float64))
-        if np.any(~((wanted >= 0) & (wanted <= 1))):
-            raise InputError("false positive rates must lie in [0, 1].")
-        return self.positive.above(self.negative.threshold(wanted))
+        rates = np.atleast_1d(np.asarray(fpr, dtype=np.float64))
+        invalid = ~((rates >= 0) & (rates <= 1))
+        if invalid.any():
+            raise InputError(f"fpr must be in [0, 1]; got {rates[invalid][0]:g}.")
+        return self.positive.survival(self.negative.inverse_survival(rates))
 
     def roc(self, n: int = 2001) -> RocCurve:
         """Return points of the true ROC curve.
@@ -225,7 +228,7 @@ class Population:
         Parameters
         ----------
         n : int, default 2001
-            About how many; half of them follow the scores of each class.
+            Approximate number of points, half of them at quantiles of each class.
 
         Returns
         -------
@@ -237,11 +240,11 @@ class Population:
         >>> round(binormal(2, prevalence=0.3).roc().area, 3)
         0.921
         """
-        these = self.rates(self._thresholds(n))
+        rates = self.rates(self._thresholds(n))
         return RocCurve(
-            np.concatenate([[0], these.fpr, [1]]),
-            np.concatenate([[0], these.tpr, [1]]),
-            np.concatenate([[np.inf], these.threshold, [-np.inf]]),
+            np.concatenate([[0], rates.fpr, [1]]),
+            np.concatenate([[0], rates.tpr, [1]]),
+            np.concatenate([[np.inf], rates.threshold, [-np.inf]]),
         )
 
     def pr(self, n: int = 2001) -> PrecisionRecallCurve:
@@ -250,7 +253,7 @@ class Population:
         Parameters
         ----------
         n : int, default 2001
-            About how many.
+            Approximate number of points.
 
         Returns
         -------
@@ -262,37 +265,38 @@ class Population:
         >>> round(binormal(2, prevalence=0.3).pr().area, 2)
         0.85
         """
-        these = self.rates(self._thresholds(n))
-        precision = self.prevalence * these.tpr / these.predicted
+        rates = self.rates(self._thresholds(n))
+        precision = self.prevalence * rates.tpr / rates.predicted
         return PrecisionRecallCurve(
             np.concatenate([[precision[0]], precision, [self.prevalence]]),
-            np.concatenate([[0], these.tpr, [1]]),
-            np.concatenate([[np.inf], these.threshold, [-np.inf]]),
+            np.concatenate([[0], rates.tpr, [1]]),
+            np.concatenate([[np.inf], rates.threshold, [-np.inf]]),
         )
 
     @property
     def roc_auc(self) -> float:
         """True area under the ROC curve; closed form for normal scores and ranks."""
-        one, other = self.positive, self.negative
-        if isinstance(one, Normal) and isinstance(other, Normal):
-            distance = (one.mean - other.mean) / math.hypot(one.spread, other.spread)
-            return float(Normal().above(np.array([-distance]))[0])
-        if isinstance(other, Remainder) and other.taken == one:
-            # Ranks are uniform, so the mean relative rank of the positives says it all.
-            return (one.mean - other.share / 2) / (1 - other.share)
-        return _integral(lambda recall: 1 - other.above(one.threshold(recall)))
+        positive, negative = self.positive, self.negative
+        if isinstance(positive, Normal) and isinstance(negative, Normal):
+            scale = math.hypot(positive.spread, negative.spread)
+            distance = (positive.mean - negative.mean) / scale
+            return float(Normal().survival(np.array([-distance]))[0])
+        if isinstance(negative, Remainder) and negative.taken == positive:
+            # Ranks are uniform, so the AUC follows from the mean rank of the positives.
+            return (positive.mean - negative.share / 2) / (1 - negative.share)
+        return _integrate(lambda recall: 1 - negative.survival(positive.inverse_survival(recall)))
 
     @property
     def average_precision(self) -> float:
         """True area under the precision-recall curve, by quadrature."""
 
         def precision(recall: Array) -> Array:
-            fpr = self.negative.above(self.positive.threshold(recall))
-            hits = self.prevalence * recall
-            found: Array = hits / (hits + (1 - self.prevalence) * fpr)
-            return found
+            fpr = self.negative.survival(self.positive.inverse_survival(recall))
+            true_positive = self.prevalence * recall
+            value: Array = true_positive / (true_positive + (1 - self.prevalence) * fpr)
+            return value
 
-        return _integral(precision)
+        return _integrate(precision)
 
     def area(self, name: str) -> float:
         """Return ``roc_auc`` or ``average_precision`` by name.
@@ -300,7 +304,7 @@ class Population:
         Parameters
         ----------
         name : str
-            One of the two.
+            ``"roc_auc"`` or ``"average_precision"``.
 
         Returns
         -------
@@ -316,8 +320,6 @@ class Population:
             raise InputError(f"area must be 'roc_auc' or 'average_precision'; got {name!r}.")
         return float(getattr(self, name))
 
-    # ------------------------------------------------------------------ rows
-
     def draw(
         self, n: int, *, seed: int | np.random.Generator, exact: bool = False
     ) -> SimulatedRows:
@@ -326,17 +328,17 @@ class Population:
         Parameters
         ----------
         n : int
-            How many.
+            Number of rows.
         seed : int or numpy Generator
-            Of the random numbers.
+            Random seed.
         exact : bool, default False
-            Whether the number of positives is the prevalence times n, rounded, instead of
-            being left to chance.
+            Whether to fix the number of positives at prevalence × n, rounded, instead of drawing
+            it at random.
 
         Returns
         -------
         Drawn
-            In random order.
+            Rows in random order.
 
         Examples
         --------
@@ -352,28 +354,30 @@ class Population:
         else:
             positive = rng.random(n) < self.prevalence
         score = np.empty(n)
-        found = int(positive.sum())
-        score[positive] = self.positive.draw(rng, found)
-        score[~positive] = self.negative.draw(rng, n - found)
+        n_positive = int(positive.sum())
+        score[positive] = self.positive.draw(rng, n_positive)
+        score[~positive] = self.negative.draw(rng, n - n_positive)
         return SimulatedRows(score, positive)
 
 
-def _integral(function: Callable[[Array], Array], tolerance: float = 1e-10) -> float:
-    """Integrate over (0, 1) by the tanh-sinh rule, halving its step until nothing changes.
+def _integrate(function: Callable[[Array], Array], tolerance: float = 1e-10) -> float:
+    """Integrate over (0, 1) by the tanh-sinh rule, halving its step until it converges.
 
-    The rule moves the ends to infinity, so integrands with infinite slope there, as curves of
-    recall have, cost nothing.
+    The rule moves both ends to infinity, so an infinite slope there, as curves of recall have,
+    costs no accuracy.
     """
-    before = math.nan
+    previous = math.nan
     for level in range(4, 14):
         step = 8.0 / 2**level
         t = np.arange(-4.0, 4.0 + step / 2, step)
         inner = np.pi / 2 * np.sinh(t)
-        place = 1 / (1 + np.exp(-2 * inner))
+        x = 1 / (1 + np.exp(-2 * inner))
         weight = np.pi / 4 * np.cosh(t) / np.cosh(inner) ** 2
-        inside = (place > 0) & (place < 1) & (weight > 0)
-        now = float(step * np.sum(weight[inside] * function(place[inside])))
-        if abs(now - before) < tolerance:
-            return now
-        before = now
-    raise InputError("the area under this curve could not be integrated to ten digits.")
+        inside = (x > 0) & (x < 1) & (weight > 0)
+        integral = float(step * np.sum(weight[inside] * function(x[inside])))
+        if abs(integral - previous) < tolerance:
+            return integral
+        previous = integral
+    raise InputError(
+        f"the area did not converge to {tolerance:g}. Use smoother score distributions."
+    )

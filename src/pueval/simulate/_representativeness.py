@@ -1,4 +1,4 @@
-"""How representative each row is of the positives: the density of a Gaussian mixture."""
+"""Representativeness of rows: their density under a Gaussian mixture of the positives."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from pueval._checks import check_count
 from pueval._typing import Array
 from pueval.errors import InputError
-from pueval.simulate._simulation_inputs import read_truth
+from pueval.simulate._simulation_inputs import read_classes
 
 
 def representativeness(
@@ -20,34 +20,34 @@ def representativeness(
     dimensions: int = 20,
     seed: int | np.random.Generator,
 ) -> Array:
-    """Return the log density of a Gaussian mixture fitted to the positives, for every row.
+    """Return each row's log density under a Gaussian mixture fitted to the positives.
 
-    More than ``dimensions`` features are first reduced to so many by a singular value
-    decomposition of the positives: a density in hundreds of dimensions says nothing. Reduced or
-    not, they are scaled to unit variance.
+    If there are more than ``dimensions`` features, a truncated singular value decomposition of
+    the positives reduces them first, because densities in hundreds of dimensions are
+    uninformative. All features are then scaled to unit variance.
 
     Parameters
     ----------
     features : array-like or sparse matrix of shape (n, d)
-        The rows.
+        Features of the rows.
     positive : array-like of bool or 0 and 1
-        The truth.
+        True classes.
     n_components : int, default 5
-        Normal distributions in the mixture.
+        Number of mixture components.
     dimensions : int, default 20
-        Most features to fit it to.
+        Largest number of features to fit the mixture to.
     seed : int or numpy Generator
-        Of the random numbers.
+        Random seed.
 
     Returns
     -------
     ndarray of shape (n,)
-        The higher, the more representative.
+        Log densities; higher means more representative.
 
     References
     ----------
-    Hajizadeh, Li, Dollevoet and Tax (2014), section 3. They do not say how many components
-    they took, nor whether features were reduced.
+    Hajizadeh, Li, Dollevoet and Tax (2014), section 3. The paper states neither the number of
+    components nor whether features were reduced.
 
     Examples
     --------
@@ -64,32 +64,33 @@ def representativeness(
     from sklearn.mixture import GaussianMixture
     from sklearn.utils import check_array
 
-    truth = read_truth(positive)
+    classes = read_classes(positive)
     check_count("n_components", n_components)
     check_count("dimensions", dimensions)
     try:
         matrix = check_array(features, accept_sparse="csr", dtype=[np.float64, np.float32])
     except ValueError as error:
-        raise InputError(f"features cannot be used: {error}") from None
-    if matrix.shape[0] != truth.size:
+        raise InputError(f"invalid features: {error}") from None
+    if matrix.shape[0] != classes.size:
         raise InputError(
-            f"features must have one row per row of positive; got {matrix.shape[0]:,} for "
-            f"{truth.size:,} rows."
+            f"features and positive must have the same length; got {matrix.shape[0]:,} and "
+            f"{classes.size:,}."
         )
-    found = int(truth.sum())
-    if found <= n_components:
+    n_positive = int(classes.sum())
+    if n_positive <= n_components:
         raise InputError(
-            f"{found:,} positives are too few for a mixture of {n_components} components."
+            f"{n_positive:,} positives are too few for a mixture of {n_components} components. "
+            "Reduce n_components."
         )
     state = int(np.random.default_rng(seed).integers(2**31))
     if issparse(matrix) or matrix.shape[1] > dimensions:
-        size = min(dimensions, matrix.shape[1] - 1, found - 1)
-        center = np.zeros(matrix.shape[1]) if issparse(matrix) else matrix[truth].mean(axis=0)
+        size = min(dimensions, matrix.shape[1] - 1, n_positive - 1)
+        center = np.zeros(matrix.shape[1]) if issparse(matrix) else matrix[classes].mean(axis=0)
         reducer = TruncatedSVD(max(size, 1), random_state=state)
-        reducer.fit(matrix[truth] - center if not issparse(matrix) else matrix[truth])
+        reducer.fit(matrix[classes] - center if not issparse(matrix) else matrix[classes])
         matrix = reducer.transform(matrix if issparse(matrix) else matrix - center)
-    scale = matrix[truth].std(axis=0)
-    matrix = (matrix - matrix[truth].mean(axis=0)) / np.where(scale > 0, scale, 1.0)
-    mixture = GaussianMixture(n_components, random_state=state, reg_covar=1e-3).fit(matrix[truth])
+    scale = matrix[classes].std(axis=0)
+    matrix = (matrix - matrix[classes].mean(axis=0)) / np.where(scale > 0, scale, 1.0)
+    mixture = GaussianMixture(n_components, random_state=state, reg_covar=1e-3).fit(matrix[classes])
     density: Array = mixture.score_samples(matrix)
     return density

@@ -1,4 +1,4 @@
-"""Simulated data as files: write made-up rows, or label the rows of a file. DuckDB does both."""
+"""Simulated data as files, written by DuckDB: drawn rows, or a labeled file with new labels."""
 
 from __future__ import annotations
 
@@ -23,11 +23,13 @@ PARQUET = {".parquet", ".pq"}
 TRUTH = "true_class"
 
 
-def write_simulated_rows(path: str, drawn: SimulatedRows, made: Labeling, *, truth: bool) -> None:
-    """Write the columns ``score`` and ``label``, and ``true_class`` if wanted."""
-    columns = {"score": drawn.score[made.rows], "label": made.label}
+def write_simulated_rows(
+    path: str, rows: SimulatedRows, labeling: Labeling, *, truth: bool
+) -> None:
+    """Write the columns ``score`` and ``label``, and optionally ``true_class``."""
+    columns = {"score": rows.score[labeling.rows], "label": labeling.label}
     if truth:
-        columns[TRUTH] = made.truth.astype(np.int8)
+        columns[TRUTH] = labeling.truth.astype(np.int8)
     with _connection() as connection:
         connection.register("made", columns)
         _copy(connection, "SELECT * FROM made", path)
@@ -43,15 +45,15 @@ def label_file(
     numbers: Sequence[str] = (),
     truth: bool,
 ) -> Labeling:
-    """Write a file again with PU labels in place of its classes.
+    """Copy a file with positive-unlabeled labels in place of its classes.
 
-    ``make`` gets the classes and the columns ``numbers``, and returns the labels.
+    ``make`` takes the classes and the columns ``numbers``, and returns the labels.
     """
     if not Path(source).is_file():
         raise InputError(f"there is no file {source!r} (looked in {Path.cwd()}).")
     if Path(path).exists() and Path(path).samefile(source):
         raise InputError(
-            f"{path} is the labeled file itself; its classes would be lost. Give another name."
+            f"{path} is the labeled file itself. Choose another name, or its classes would be lost."
         )
     with _connection() as connection:
         name = text_literal(glob.escape(source))

@@ -1,4 +1,4 @@
-"""study(): many replications of a simulation, in parallel, resumable, as a tidy table."""
+"""study(): replications of a simulation, in parallel and resumable, as a tidy table."""
 
 from __future__ import annotations
 
@@ -33,40 +33,38 @@ def study(
     n_jobs: int = 1,
     progress: bool | None = None,
 ) -> pd.DataFrame:
-    """Run a simulation many times under several settings.
+    """Run replications of a simulation under several settings.
 
-    Each replication has random numbers of its own, made from ``seed``, its setting and its
-    number: results depend neither on ``n_jobs``, nor on the order of the work, nor on what else
-    is in the study.
+    The random seed of each replication depends only on ``seed``, its setting and its number.
+    Results do not depend on ``n_jobs``, on the order of execution, or on the other settings.
 
     Parameters
     ----------
     replicate : callable
-        Called as ``replicate(rng, **setting)``; returns a mapping of names to numbers, texts or
-        booleans, or a list of such mappings, each of which becomes a row. For more than one job
-        it must be defined at the top of a module.
+        Function called as ``replicate(rng, **setting)``. It returns a mapping from names to
+        numbers, strings or booleans, or a list of such mappings, one per row. For more than one
+        job, define it at the top level of a module.
     settings : mapping or sequence of mappings
-        A mapping of names to values means all combinations; a sequence lists the settings.
-        Values are numbers, texts, booleans, None, or lists of these.
+        A mapping from names to lists of values, for all combinations, or a sequence of settings.
+        Values are numbers, strings, booleans, None, or lists of these.
     replications : int
-        How often each setting is run.
+        Number of replications per setting, at least 1.
     seed : int, default 0
-        Of all random numbers.
+        Random seed of the study, at least 0.
     path : path, optional
-        A file (JSON lines) that results are added to as they come. A study that was broken off
-        goes on where it stopped if it is started again with the same file; more replications or
-        settings may be added, too.
+        JSON lines file to which results are appended. If you start an interrupted study again with
+        the same file, it resumes. You may add replications or settings.
     n_jobs : int, default 1
-        Processes that work at the same time; −1 for as many as there are cores.
+        Number of parallel processes; −1 uses all cores.
     progress : bool, optional
-        Whether to show a progress bar (needs the package rich); by default in a terminal, if it
-        takes longer than a second or two.
+        Whether to show a progress bar (needs the package rich). By default, studies that take
+        longer than a second or two show one in a terminal.
 
     Returns
     -------
     pandas.DataFrame
-        A row per replication (or per mapping that it returned): the setting, ``replication``,
-        and what was returned; in the order of the settings, whatever order they were run in.
+        One row per replication (or per mapping that it returns), in the order of the settings:
+        the setting, ``replication``, and the returned values.
 
     Examples
     --------
@@ -74,9 +72,9 @@ def study(
     >>> from pueval.simulate import binormal, label_at_random, study
     >>> def error(rng, label_frequency):
     ...     rows = binormal(2, prevalence=0.3).draw(2000, seed=rng)
-    ...     made = label_at_random(rows.positive, label_frequency=label_frequency, seed=rng)
-    ...     found = roc_auc_score(made.label, rows.score, prior=made.prior)
-    ...     return {"error": found - binormal(2, prevalence=0.3).roc_auc}
+    ...     labeling = label_at_random(rows.positive, label_frequency=label_frequency, seed=rng)
+    ...     auc = roc_auc_score(labeling.label, rows.score, prior=labeling.prior)
+    ...     return {"error": auc - binormal(2, prevalence=0.3).roc_auc}
     >>> frame = study(error, {"label_frequency": [0.1, 0.5]}, replications=20)
     >>> list(frame.columns), len(frame)
     (['label_frequency', 'replication', 'error'], 40)
@@ -89,19 +87,18 @@ def study(
     check_count("replications", replications)
     check_count("seed", seed, least=0)
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or not n_jobs:
-        raise InputError(f"n_jobs must be a whole number, but not 0; got {n_jobs!r}.")
-    listed = _settings(settings)
-    tasks = [(setting, k) for setting in listed for k in range(replications)]
-    store = None if path is None else _Store(Path(path), int(seed))
-    done = {} if store is None else store.load()
-    waiting = [(setting, k) for setting, k in tasks if _key(setting, k) not in done]
-    finished = len(tasks) - len(waiting)
+        raise InputError(f"n_jobs must be a nonzero whole number; got {n_jobs!r}.")
+    tasks = [(setting, k) for setting in _list_settings(settings) for k in range(replications)]
+    store = None if path is None else _ResultFile(Path(path), int(seed))
+    results = {} if store is None else store.load()
+    pending = [(setting, k) for setting, k in tasks if _task_key(setting, k) not in results]
+    finished = len(tasks) - len(pending)
     with progress_bar("study", len(tasks), done=finished, show=progress) as advance:
-        work = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-            delayed(_run)(replicate, setting, k, seed) for setting, k in waiting
+        completed = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
+            delayed(_run_task)(replicate, setting, k, seed) for setting, k in pending
         )
-        for key, rows in work:
-            done[key] = rows
+        for key, rows in completed:
+            results[key] = rows
             if store is not None:
                 store.add(key, rows)
             advance()
@@ -109,124 +106,129 @@ def study(
         [
             {**setting, "replication": k, **row}
             for setting, k in tasks
-            for row in done[_key(setting, k)]
+            for row in results[_task_key(setting, k)]
         ]
     )
     return frame
 
 
-def _settings(given: Any) -> list[Setting]:
-    """All combinations of a mapping of lists, or the listed mappings."""
-    if isinstance(given, Mapping):
-        combined: list[Setting] = [{}]
-        for name, values in given.items():
+def _list_settings(settings: Any) -> list[Setting]:
+    """Return all combinations of a mapping of lists, or the listed mappings."""
+    if isinstance(settings, Mapping):
+        combinations: list[Setting] = [{}]
+        for name, values in settings.items():
             if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
                 raise InputError(f"setting {name!r} must be a list of values; got {values!r}.")
             if not len(values):
                 raise InputError(f"setting {name!r} has no values.")
-            combined = [{**one, name: value} for one in combined for value in values]
+            combinations = [{**rest, name: value} for rest in combinations for value in values]
     else:
-        combined = [dict(one) for one in given]
-    if not combined:
-        raise InputError("settings are empty, so there is nothing to run.")
-    listed = [{name: _plain(value, name) for name, value in one.items()} for one in combined]
-    keys = [_text(one) for one in listed]
+        combinations = [dict(setting) for setting in settings]
+    if not combinations:
+        raise InputError("settings must not be empty.")
+    listed = [
+        {name: _plain_value(value, name) for name, value in setting.items()}
+        for setting in combinations
+    ]
+    keys = [_setting_key(setting) for setting in listed]
     if len(set(keys)) < len(keys):
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise InputError(f"a setting is listed twice: {twice}. Use more replications instead.")
-    for one in listed:
-        strange = [name for name in one if not isinstance(name, str)]
-        if strange:
-            raise InputError(f"names of settings must be text; got {strange[0]!r}.")
-        if "replication" in one or "rng" in one:
-            raise InputError("'replication' and 'rng' cannot be names of settings.")
+        duplicate = next(key for key in keys if keys.count(key) > 1)
+        raise InputError(f"duplicate setting {duplicate}. Use more replications instead.")
+    for name in (name for setting in listed for name in setting):
+        if not isinstance(name, str):
+            raise InputError(f"names of settings must be strings; got {name!r}.")
+        if name in {"replication", "rng"}:
+            raise InputError(f"{name!r} cannot be the name of a setting. Rename it.")
     return listed
 
 
-def _plain(value: Any, name: str) -> Any:
-    """Turn NumPy scalars into Python's; refuse what a line of JSON cannot hold."""
+def _plain_value(value: Any, name: str) -> Any:
+    """Convert NumPy scalars to Python's; refuse values that JSON cannot hold."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, list | tuple):
-        return [_plain(item, name) for item in value]
+        return [_plain_value(item, name) for item in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise InputError(
-        f"{name!r} must be a number, text, boolean, None or a list of these; "
+        f"{name!r} must be a number, string, boolean, None or a list of these; "
         f"got {type(value).__name__}."
     )
 
 
-def _text(setting: Setting) -> str:
+def _setting_key(setting: Setting) -> str:
     return json.dumps(setting, sort_keys=True)
 
 
-def _key(setting: Setting, k: int) -> str:
-    return f"{k} {_text(setting)}"
+def _task_key(setting: Setting, k: int) -> str:
+    return f"{k} {_setting_key(setting)}"
 
 
-def _run(replicate: Replicate, setting: Setting, k: int, seed: int) -> tuple[str, list[Row]]:
-    key = _key(setting, k)
+def _run_task(replicate: Replicate, setting: Setting, k: int, seed: int) -> tuple[str, list[Row]]:
+    key = _task_key(setting, k)
     digest = hashlib.sha256(f"{seed} {key}".encode()).digest()
     words = np.frombuffer(digest, dtype=np.uint32).tolist()
-    found: Any = replicate(np.random.default_rng(words), **setting)
-    if not isinstance(found, Iterable):
+    result: Any = replicate(np.random.default_rng(words), **setting)
+    rows = [result] if isinstance(result, Mapping) else result
+    if not isinstance(rows, Iterable):
         raise InputError(
-            f"replicate must return a mapping or a list of mappings; got {found!r:.100}."
+            f"replicate must return a mapping or a list of mappings; got {result!r:.100}."
         )
-    rows = [found] if isinstance(found, Mapping) else list(found)
-    plain = []
+    plain_rows = []
     for row in rows:
         if not isinstance(row, Mapping):
             raise InputError(
                 f"replicate must return a mapping or a list of mappings; got {type(row).__name__}."
             )
-        clash = {"replication", *setting} & set(row)
-        if clash:
-            raise InputError(f"replicate returned {sorted(clash)}, which are names of the setting.")
-        plain.append({str(name): _plain(value, str(name)) for name, value in row.items()})
-    return key, plain
+        clashes = {"replication", *setting} & set(row)
+        if clashes:
+            raise InputError(
+                f"replicate returned {sorted(clashes)}, which are names of the setting. Rename "
+                "them."
+            )
+        plain_rows.append({str(key): _plain_value(item, str(key)) for key, item in row.items()})
+    return key, plain_rows
 
 
-class _Store:
-    """Results in a file: a first line that names the study, then a line per replication."""
+class _ResultFile:
+    """A file of results: a header line that identifies the study, then a line per replication."""
 
     def __init__(self, path: Path, seed: int) -> None:
         self.path = path
-        self.head = {"study": "pueval.simulate.study", "seed": seed}
+        self.header = {"study": "pueval.simulate.study", "seed": seed}
 
     def load(self) -> dict[str, list[Row]]:
-        """Read what is there; cut off a line that was not written to its end."""
+        """Return the stored results; remove an incomplete last line."""
         try:
             text = self.path.read_bytes() if self.path.exists() else b""
         except OSError as error:
             raise InputError(f"{self.path} cannot be read: {error.strerror}.") from None
-        first = json.dumps(self.head) + "\n"
+        first = json.dumps(self.header) + "\n"
         if first.encode().startswith(text):
-            # New, empty, or broken off before its first line was written.
+            # A new file, or one interrupted within its first line.
             self._write(first, mode="w")
             return {}
-        whole = text[: text.rfind(b"\n") + 1]
-        lines = whole.split(b"\n")[:-1]
+        complete = text[: text.rfind(b"\n") + 1]
+        lines = complete.split(b"\n")[:-1]
         try:
-            head = json.loads(lines[0]) if lines else None
-            done = {one["key"]: one["rows"] for one in map(json.loads, lines[1:])}
+            header = json.loads(lines[0]) if lines else None
+            results = {entry["key"]: entry["rows"] for entry in map(json.loads, lines[1:])}
         except (ValueError, KeyError, TypeError):
-            head, done = None, {}
+            header, results = None, {}
         if (
-            not isinstance(head, dict)
-            or head.get("study") != self.head["study"]
-            or "seed" not in head
+            not isinstance(header, dict)
+            or header.get("study") != self.header["study"]
+            or "seed" not in header
         ):
-            raise InputError(f"{self.path} is not a file of study(). Give another path.")
-        if head["seed"] != self.head["seed"]:
+            raise InputError(f"{self.path} was not written by study(). Use another path.")
+        if header["seed"] != self.header["seed"]:
             raise InputError(
-                f"{self.path} holds a study with seed {head['seed']}; got seed "
-                f"{self.head['seed']}. Give that seed, or another path."
+                f"{self.path} holds a study with seed {header['seed']}; got seed "
+                f"{self.header['seed']}. Use that seed, or another path."
             )
-        if len(whole) < len(text):
-            os.truncate(self.path, len(whole))
-        return done
+        if len(complete) < len(text):
+            os.truncate(self.path, len(complete))
+        return results
 
     def add(self, key: str, rows: list[Row]) -> None:
         self._write(json.dumps({"key": key, "rows": rows}) + "\n", mode="a")
