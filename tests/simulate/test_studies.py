@@ -201,7 +201,7 @@ def test_folders_are_refused(tmp_path):
 def test_bad_arguments():
     with pytest.raises(InputError, match="n_jobs must be a nonzero whole number; got 0"):
         study(draw, GRID, replications=1, n_jobs=0)
-    with pytest.raises(InputError, match="names of settings must be text; got 1"):
+    with pytest.raises(InputError, match="names of settings must be strings; got 1"):
         study(draw, [{1: 2}], replications=1)
     with pytest.raises(InputError, match="must return a mapping or a list of mappings; got None"):
         study(lambda rng, size: None, {"size": [1]}, replications=1)
