@@ -40,7 +40,7 @@ def main():
     console = Console()
     console.print(
         f"\nTwo spam filters, evaluated on {len(label):,} e-mails. {int(label.sum())} are labeled "
-        f"as spam.\nThe others are unlabeled; {prior:.1%} of them are spam, too. This is the prior.\n"
+        f"as spam.\nThe others are unlabeled; {prior:.1%} of them are spam: this is the prior.\n"
         "(UCI Spambase, CC BY 4.0. All scores are out-of-fold.)\n"
     )
     results = []
