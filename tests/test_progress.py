@@ -17,7 +17,7 @@ class Terminal(io.StringIO):
 
 @pytest.mark.parametrize(("patience", "shown"), [(0.0, True), (60.0, False)])
 def test_only_long_work_in_a_terminal(monkeypatch, patience, shown):
-    monkeypatch.setattr("pueval._progress.PATIENCE", patience)
+    monkeypatch.setattr("pueval._progress.DELAY", patience)
     monkeypatch.setattr(sys, "stderr", Terminal())
     with progress_bar("work", 3) as advance:
         for _ in range(3):
@@ -26,7 +26,7 @@ def test_only_long_work_in_a_terminal(monkeypatch, patience, shown):
 
 
 def test_not_where_it_is_piped(capsys, monkeypatch):
-    monkeypatch.setattr("pueval._progress.PATIENCE", 0.0)
+    monkeypatch.setattr("pueval._progress.DELAY", 0.0)
     with progress_bar("work", 1) as advance:
         advance()
     assert capsys.readouterr().err == ""

@@ -11,17 +11,17 @@ from pueval.errors import INTERRUPT_EXIT_CODE, MissingPackageError, require
 
 
 def main() -> None:
-    """Run the command line, or say how to install what it needs."""
+    """Run the command line, or say how to install the packages it requires."""
     try:
         _main()
     except KeyboardInterrupt:
-        # Before there is anything to interrupt: modules were being loaded.
+        # Modules were still loading; nothing else needs to stop.
         sys.exit(INTERRUPT_EXIT_CODE)
 
 
 def _main() -> None:
     if sys.stdout is None:  # closed by the caller
-        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the program
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - open until the program ends
     try:
         for package in ("cyclopts", "rich"):
             require(package, extra="cli", purpose="the command line")
@@ -30,7 +30,7 @@ def _main() -> None:
     from pueval.commands.app import run
 
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A terminal or a file may lack a dash or the name of a column; that is no reason to stop.
+        # The encoding may lack a character, such as a dash; show a replacement instead of failing.
         sys.stdout.reconfigure(errors="replace")
     sys.exit(run(sys.argv[1:]))
 

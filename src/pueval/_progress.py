@@ -1,4 +1,4 @@
-"""A progress bar for long runs, on the standard error stream."""
+"""Progress bars for long runs, on the standard error stream."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 from pueval.errors import require
 
-# A bar that nobody asked for is shown only for work that takes longer than this many seconds.
-PATIENCE = 1.5
+# By default, a bar appears only if the work takes longer than this many seconds.
+DELAY = 1.5
 
 
 @contextlib.contextmanager
@@ -21,23 +21,21 @@ def progress_bar(
 ) -> Iterator[Callable[[], None]]:
     """Yield a function that advances the bar by one.
 
-    With ``show=None`` there is a bar only for long work, in a terminal, where rich is installed.
+    With ``show=None``, a bar appears only for long work, in a terminal, if rich is installed.
     """
+    delay = 0.0
     if show is None:
-        there = sys.stderr is not None and sys.stderr.isatty()
-        wanted = there and importlib.util.find_spec("rich") is not None
-        wait = PATIENCE
-    else:
-        wanted, wait = show, 0.0
-    if not wanted:
+        is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        show, delay = is_terminal and importlib.util.find_spec("rich") is not None, DELAY
+    if not show:
         yield lambda: None
         return
-    start, bar, task = time.monotonic(), _bar(), None
+    start, bar, task = time.monotonic(), _rich_bar(), None
 
     def advance() -> None:
         nonlocal done, task
         done += 1
-        if task is None and time.monotonic() - start >= wait:
+        if task is None and time.monotonic() - start >= delay:
             bar.start()
             task = bar.add_task(text, total=total)
         if task is not None:
@@ -49,7 +47,7 @@ def progress_bar(
         bar.stop()
 
 
-def _bar() -> Any:
+def _rich_bar() -> Any:
     rich = require("rich.progress", extra="cli", purpose="a progress bar")
     console = require("rich.console", extra="cli", purpose="a progress bar").Console(stderr=True)
     columns = (
@@ -58,5 +56,5 @@ def _bar() -> Any:
         rich.MofNCompleteColumn(),
         rich.TimeRemainingColumn(),
     )
-    # In a file the bar is one line at the end; in a terminal it goes away.
+    # In a terminal the bar disappears at the end; in a file it leaves one line.
     return rich.Progress(*columns, console=console, transient=console.is_terminal)

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic file writing: a file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from pueval.errors import InputError
 
 @contextlib.contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Give the name of a temporary file beside ``path`` that takes its place at the end.
+    """Yield the name of a temporary file that replaces ``path`` at the end.
 
-    A reader sees the old file or the new one. If anything fails on the way, what was at
-    ``path`` stays as it was. A link is followed; what is no file, such as ``/dev/stdout``, is
-    written to.
+    A reader sees either the old or the new file. If an error occurs, ``path`` does not change.
+    Symbolic links are followed. Devices such as ``/dev/stdout`` are written to at the end.
     """
     path = Path(path)
     if is_device(path):
         with tempfile.TemporaryDirectory() as folder:
-            whole = Path(folder) / "whole"
-            yield str(whole)
-            _send(whole, path)
+            temporary = Path(folder) / "content"
+            yield str(temporary)
+            _copy_to_device(temporary, path)
         return
     path = path.resolve()
     if not path.parent.is_dir():
-        raise InputError(f"{path} cannot be written: there is no folder {path.parent}.")
+        raise InputError(
+            f"{path} cannot be written: the folder {path.parent} does not exist. Create it first."
+        )
     try:
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.")
         os.close(descriptor)
@@ -39,9 +40,9 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[str]:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from None
     try:
         yield name
-        with Path(name).open("r+b") as written:  # Windows needs it to be writable
-            os.fsync(written.fileno())
-        Path(name).chmod(_mode(path))
+        with Path(name).open("r+b") as stream:  # fsync needs a writable file on Windows
+            os.fsync(stream.fileno())
+        Path(name).chmod(_permissions(path))
         Path(name).replace(path)
     except BaseException as error:
         Path(name).unlink(missing_ok=True)
@@ -50,8 +51,8 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[str]:
         raise
 
 
-def _mode(path: Path) -> int:
-    """Return the permissions of a file: those it has, or those of a new one."""
+def _permissions(path: Path) -> int:
+    """Return the permissions of an existing file, or the default ones of a new file."""
     if path.exists():
         return stat.S_IMODE(path.stat().st_mode)
     umask = os.umask(0)
@@ -60,15 +61,15 @@ def _mode(path: Path) -> int:
 
 
 def is_device(path: Path) -> bool:
-    """Whether a name stands for a terminal, a pipe or the like, or for where output goes."""
+    """Return whether a path is a device or pipe, such as a terminal or ``/dev/stdout``."""
     if not path.exists() or path.is_dir():
         return False
     return not path.is_file() or path.absolute().parts[:2] == ("/", "dev")
 
 
-def _send(whole: Path, device: Path) -> None:
+def _copy_to_device(path: Path, device: Path) -> None:
     try:
-        with whole.open("rb") as source, device.open("wb") as stream:
+        with path.open("rb") as source, device.open("wb") as stream:
             shutil.copyfileobj(source, stream)
     except OSError as error:
         raise InputError(f"{device} cannot be written: {error.strerror or error}.") from None
@@ -76,6 +77,6 @@ def _send(whole: Path, device: Path) -> None:
 
 @contextlib.contextmanager
 def open_atomic(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    """Open a text file that takes the place of ``path`` at the end."""
+    """Open a temporary text file that replaces ``path`` at the end."""
     with atomic_path(path) as name, Path(name).open("w", encoding="utf-8") as stream:
         yield stream

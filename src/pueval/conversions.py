@@ -1,8 +1,8 @@
-"""From a naive number to the corrected one, without the data.
+"""Corrected measures from naive ones, without the data.
 
-For a number somebody published, or a classifier that is gone: where a measure is a known function
-of its naive counterpart, these formulas apply it. They hold for samples without known negatives,
-or with the background prior of `Mixture.background_prior` in place of the prior.
+Use these formulas for published numbers, or if you no longer have the classifier. They cover
+measures that are a known function of their naive counterparts. They hold for data without known
+negatives; with known negatives, pass `Mixture.background_prior` as the prior.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def roc_auc(naive: float, *, prior: float, purity: float = 1.0) -> float:
     Parameters
     ----------
     naive : float
-        AUC with unlabeled rows counted as negative.
+        AUC with unlabeled rows counted as negatives.
     prior : float
         Share of positives among the unlabeled rows.
     purity : float, default 1.0
@@ -36,7 +36,7 @@ def roc_auc(naive: float, *, prior: float, purity: float = 1.0) -> float:
     Returns
     -------
     float
-        Not clipped: a value above 1 says that prior or purity do not fit.
+        Corrected AUC, not clipped. A value above 1 means that prior or purity do not fit.
 
     References
     ----------
@@ -61,7 +61,7 @@ def balanced_accuracy(naive: float, *, prior: float, purity: float = 1.0) -> flo
     Parameters
     ----------
     naive : float
-        Balanced accuracy with unlabeled rows counted as negative.
+        Balanced accuracy with unlabeled rows counted as negatives.
     prior : float
         Share of positives among the unlabeled rows.
     purity : float, default 1.0
@@ -70,7 +70,7 @@ def balanced_accuracy(naive: float, *, prior: float, purity: float = 1.0) -> flo
     Returns
     -------
     float
-        Not clipped.
+        Corrected value, not clipped.
 
     References
     ----------
@@ -82,7 +82,7 @@ def balanced_accuracy(naive: float, *, prior: float, purity: float = 1.0) -> flo
     0.84
     """
     mixture = Mixture(prior, purity)
-    # At one threshold it is the area under two lines.
+    # At a single threshold, balanced accuracy is the area under a ROC curve with one corner.
     area: float = correct_area(naive, mixture, mixture.prior)
     return area
 
@@ -98,18 +98,18 @@ def matthews_corrcoef(
     Parameters
     ----------
     naive : float
-        Coefficient with unlabeled rows counted as negative.
+        Coefficient with unlabeled rows counted as negatives.
     prior : float
         Share of positives among the unlabeled rows.
     labeled_share : float
-        Share of labeled rows among all.
+        Share of labeled rows among all rows, in (0, 1).
     purity : float, default 1.0
         Share of true positives among the labeled rows.
 
     Returns
     -------
     float
-        Not clipped.
+        Corrected value, not clipped.
 
     References
     ----------
@@ -120,7 +120,7 @@ def matthews_corrcoef(
     >>> round(matthews_corrcoef(0.2153, prior=0.25, purity=0.75, labeled_share=0.1), 2)
     0.66
     """
-    mixture, share = Mixture(prior, purity), _labeled_share(labeled_share)
+    mixture, share = Mixture(prior, purity), _check_labeled_share(labeled_share)
     prevalence = share * mixture.purity + (1 - share) * mixture.prior
     scale = math.sqrt(prevalence * (1 - prevalence) / (share * (1 - share)))
     return naive * scale / (mixture.purity - mixture.prior)
@@ -136,29 +136,29 @@ def precision(
 ) -> float:
     """Correct a precision.
 
-    With o = (1 − c)/c · naive/(1 − naive), which is how much more often labeled rows are
-    predicted positive than unlabeled ones, and c the labeled share,
-    γ/η_pu = ((1 − prior)·o − (1 − purity)) / (purity − prior); the precision is
-    prior·γ/η_pu among the unlabeled, and π·γ/η_pu / (c·o + 1 − c) in the population of
-    prevalence π.
+    Let c be the labeled share and o = (1 − c)/c · naive/(1 − naive), the ratio of the shares of
+    labeled and of unlabeled rows that are predicted positive. With
+    r = ((1 − prior)·o − (1 − purity)) / (purity − prior), the ratio of the true positive rate to
+    the share of unlabeled rows predicted positive, precision is prior·r among the unlabeled rows
+    and π·r / (c·o + 1 − c) in a population of prevalence π.
 
     Parameters
     ----------
     naive : float
-        Precision with unlabeled rows counted as negative, in [0, 1).
+        Precision with unlabeled rows counted as negatives, in [0, 1).
     prior : float
         Share of positives among the unlabeled rows.
     labeled_share : float
-        Share of labeled rows among all.
+        Share of labeled rows among all rows, in (0, 1).
     purity : float, default 1.0
         Share of true positives among the labeled rows.
     target : {"population", "unlabeled"}
-        Whose precision.
+        Population to evaluate: all rows, or only the unlabeled rows.
 
     Returns
     -------
     float
-        Not clipped.
+        Corrected value, not clipped.
 
     References
     ----------
@@ -170,14 +170,14 @@ def precision(
     0.6
     """
     check_target(target)
-    mixture, share = Mixture(prior, purity), _labeled_share(labeled_share)
+    mixture, share = Mixture(prior, purity), _check_labeled_share(labeled_share)
     if not 0 <= naive < 1:
         raise InputError(
-            f"naive precision must be in [0, 1); got {naive!r}. At 1 no unlabeled row is "
-            "predicted positive and the corrected precision is not determined."
+            f"naive precision must be in [0, 1); got {naive!r}. At 1, no unlabeled row is "
+            "predicted positive, and the corrected precision is undefined."
         )
     odds = (1 - share) / share * naive / (1 - naive)
-    # Shares in units of that of the unlabeled rows, so that theirs is 1.
+    # Shares relative to that of the unlabeled rows, which becomes 1.
     ratio = float(correct_pair(np.array(odds), np.array(1.0), mixture, mixture.prior)[0])
     if target == "unlabeled":
         return mixture.prior * ratio
@@ -185,7 +185,7 @@ def precision(
     return prevalence * ratio / (share * odds + 1 - share)
 
 
-def _labeled_share(value: float) -> float:
+def _check_labeled_share(value: float) -> float:
     if not 0 < value < 1:
         raise InputError(
             f"labeled_share must be a number in (0, 1); got {value!r}. "

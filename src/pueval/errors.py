@@ -1,52 +1,52 @@
-"""The errors and warnings of pueval, and the one way to ask for an optional package."""
+"""Errors and warnings of pueval, and imports of optional packages."""
 
 from __future__ import annotations
 
 import importlib
 from typing import Any
 
-# The exit code of a command after Ctrl-C.
+# Exit code of a command that was interrupted by Ctrl-C.
 INTERRUPT_EXIT_CODE = 130
 
 
 class InputError(ValueError):
-    """Data or an argument that cannot be used; the message says what to do about it."""
+    """Invalid data or argument; the message says how to fix it."""
 
 
 class UnreachableError(InputError):
-    """No threshold does what was asked for."""
+    """No threshold meets the requirement."""
 
 
 class UnknownMeasureError(InputError, KeyError):
-    """A name that is not a measure's; a KeyError, too, since results are looked up by names."""
+    """Unknown name of a measure; also a KeyError, since you look up results by name."""
 
-    # A KeyError would show its message in quotes.
+    # KeyError would show its message in quotes.
     __str__ = Exception.__str__
 
 
 class AssumptionWarning(UserWarning):
-    """The prior, the purity or the random labeling does not fit this ranking."""
+    """The data contradict the prior, the purity or random labeling."""
 
 
 class UndefinedMeasureWarning(UserWarning):
-    """A measure divides by zero here, and ``zero_division`` was put in its place."""
+    """A measure is undefined because it divides by zero; ``zero_division`` replaces it."""
 
 
 class BinnedScoresWarning(UserWarning):
-    """There were too many different scores to keep, so they were put into bins."""
+    """There are too many distinct scores to keep, so they were binned."""
 
 
 class MissingPackageError(ImportError):
-    """An optional package is needed and not installed."""
+    """An optional package is required but not installed."""
 
 
 def require(package: str, *, extra: str, purpose: str) -> Any:
-    """Import an optional package, or say which extra of pueval brings it."""
+    """Import an optional package, or raise an error that names the extra to install."""
     try:
         return importlib.import_module(package)
     except ImportError as error:
         name = package.partition(".")[0]
         raise MissingPackageError(
-            f'{purpose} needs the package "{name}", which is not installed: '
-            f'pip install "pueval[{extra}]"'
+            f'{purpose} requires the package "{name}", which is not installed. '
+            f'Install it with: pip install "pueval[{extra}]"'
         ) from error

@@ -186,7 +186,7 @@ class TestAssumptions:
         known = Counts.from_arrays(Y, SCORE, unlabeled_label=None, negative_label=0)
         refused("prior has no effect without unlabeled rows", evaluate, known, prior=0.1)
         refused("there are no unlabeled", Mixture.from_prevalence, known, 0.5)
-        refused("target='unlabeled' asks", evaluate, known, target="unlabeled")
+        refused("target='unlabeled' needs", evaluate, known, target="unlabeled")
         assert evaluate(known, prior=0.0)["recall"].value == 1.0
 
     def test_target(self):
@@ -498,7 +498,7 @@ class TestNaturalMistakes:
         refused("100 rows with a label.*These look like scores", evaluate, score, label, prior=0.1)
 
     def test_percent_and_words(self):
-        refused("Is it in percent. Then give 0.2", evaluate, Y, SCORE, prior=20)
+        refused("If this is a percentage, pass 0.2", evaluate, Y, SCORE, prior=20)
         refused("leave prior out", evaluate, Y, SCORE, prior="estimate")
         refused("prior must be a number", evaluate, Y, SCORE, prior=np.array([0.1, 0.2]))
         ev = evaluate(Y, SCORE, prior=0.0, level=None)
@@ -544,7 +544,7 @@ class TestNaturalMistakes:
         [
             ("0,08", "Use a decimal point: 0.08"),
             ("estimate", "Leave it out to estimate"),
-            ("20", "Is it in percent"),
+            ("20", "If this is a percentage, pass 0.2"),
         ],
     )
     def test_command_line(self, tmp_path, capsys, given, message):

@@ -8,7 +8,8 @@ from scipy.stats import hypergeom
 from sklearn import metrics as sk
 
 from pueval import Counts, InputError, metrics
-from pueval.ranking import TopRows, lee_liu, pseudo_f, pulp, ranking_measures
+from pueval.ranking import lee_liu, pseudo_f, pulp, ranking_measures
+from pueval.ranking._top_k_hits import TopKHits
 
 
 def by_definition(y):
@@ -88,15 +89,15 @@ def test_batches_do_not_matter(rng, monkeypatch):
     y = (rng.random(500) < 0.3).astype(int)
     counts = Counts.from_arrays(y, np.round(rng.normal(size=500) + y, 0))
     whole = ranking_measures(counts)
-    monkeypatch.setattr("pueval.ranking._top_rows.BATCH", 50)
+    monkeypatch.setattr("pueval.ranking._top_k_hits.BATCH", 50)
     assert ranking_measures(counts) == pytest.approx(whole, abs=1e-12)
 
 
 def test_against_scipy_at_every_rank(rng):
     y = (rng.random(20_000) < 0.02).astype(int)
     score = rng.normal(size=20_000) + 1.5 * y
-    points = TopRows(Counts.from_arrays(y, score))
-    ours = points.by_chance()
+    top = TopKHits(Counts.from_arrays(y, score))
+    ours = top.probability_of_fewer_hits()
     hits = np.cumsum(y[np.argsort(-score)])
     ranks = rng.integers(1, 20_001, size=300)
     theirs = hypergeom.cdf(hits[ranks - 1] - 1, 20_000, y.sum(), ranks)

@@ -144,7 +144,7 @@ def test_cost_of_the_bayes_rule():
         ({"top": 0}, "top must be a number of rows between 1 and the 3,000"),
         ({"top": 3001}, "top must be a number of rows between 1 and the 3,000"),
         ({"top": "all"}, "got 'all'"),
-        ({"best": "f_1"}, "there is no measure 'f_1'. Did you mean 'f1'?"),
+        ({"best": "f_1"}, "Unknown measure 'f_1'. Did you mean 'f1'?"),
         ({"best": "roc_auc"}, "roc_auc is an area under a curve and has no threshold"),
     ],
 )
@@ -355,7 +355,7 @@ def test_command_line(file, tmp_path, capsys):
     [
         ("precision", "unrecognized --at value 'precision'. Use precision=0.9"),
         ("precison=0.9", "Did you mean 'precision=0.9'?"),
-        ("precision=90", "Is it in percent? Then give 0.9."),
+        ("precision=90", "If this is a percentage, pass 0.9."),
         ("precision=high", "unrecognized --at value 'precision=high'"),
         ("cost=1", "cost=1:20"),
         ("best=", "unrecognized --at value 'best='"),

@@ -159,7 +159,7 @@ class TestSensitivityGrid:
         assert not grid.feasible[0, 1]
 
     def test_bad_input(self, ev):
-        with pytest.raises(InputError, match="there is no measure 'fone'"):
+        with pytest.raises(InputError, match="Unknown measure 'fone'"):
             ev.sensitivity("fone")
         with pytest.raises(InputError, match="priors must be numbers in"):
             ev.sensitivity("f1", priors=[-0.1])

@@ -1,7 +1,8 @@
-"""Measures: each a value with a name, a formula, a range and a direction.
+"""Measures of a contingency table: each has a name, a formula, a range and a direction.
 
-A formula sees a `Table` of shares: true positives, predicted positives and positives of a
-target of size 1. Everything else of a contingency table follows from these three numbers.
+A formula takes a `Table` of shares: true positives, predicted positives and positives of a
+target of size 1. The rest of a contingency table follows from these three numbers. To add a
+measure, write its formula and add a line to `MEASURES`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pueval._typing import Array
 from pueval.core.rates import Rates
 from pueval.errors import InputError, UnknownMeasureError
 
-# Shares below this come from rounding: it would take 10¹⁴ rows to have one as small.
+# Smaller shares are rounding errors: a share this small would take 10¹⁴ rows.
 ZERO = 1e-14
 
 
@@ -34,7 +35,7 @@ class Table(NamedTuple):
 
     @classmethod
     def of(cls, rates: Rates) -> Table:
-        """Make the tables that belong to some rates."""
+        """Compute the tables of rates, one per threshold."""
         return cls(rates.prevalence * rates.tpr, rates.predicted, rates.prevalence)
 
     @property
@@ -74,15 +75,15 @@ class Measure:
     Attributes
     ----------
     name : str
-        As scikit-learn names it, where it has one.
+        Name of the measure; scikit-learn's name if it has one.
     title : str
-        For people.
+        Name to show in text and pictures.
     formula : callable
-        From a `Table` to an array; NaN where the measure is undefined.
+        Function from a `Table` to an array; NaN where the measure is undefined.
     low, high : float
-        The range of the true value; estimates outside are clipped with a warning.
+        Range of the true value; estimates outside are clipped with a warning.
     greater_is_better : bool
-        Whether a good classifier has a high value.
+        Whether a higher value is better.
     """
 
     name: str
@@ -97,27 +98,27 @@ class Measure:
         return np.asarray(self.formula(Table.of(rates)), dtype=np.float64)
 
     def clip(self, value: float) -> float:
-        """Bring an estimate into the range of the measure; what is undefined stays so."""
+        """Clip an estimate to the range of the measure; NaN stays NaN."""
         return clip(value, self.low, self.high)
 
     @property
     def is_ratio(self) -> bool:
-        """Whether it has no upper end, so that estimates are skewed."""
+        """Whether the measure is unbounded above, so that its estimates are skewed."""
         return math.isinf(self.high)
 
     def transform(self, values: Array) -> Array:
-        """Take logarithms of ratios, whose estimates are skewed; keep other measures as is."""
+        """Take the logarithm of ratios, to reduce skewness; leave other measures unchanged."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(values) if self.is_ratio else values
 
 
 def clip(value: float, low: float = 0.0, high: float = 1.0) -> float:
-    """Bring a number into a range; NaN stays NaN."""
+    """Clip a number to a range; NaN stays NaN."""
     return value if math.isnan(value) else float(min(max(value, low), high))
 
 
 def _ratio(numerator: Array | float, denominator: Array | float) -> Array:
-    """Divide; NaN where the denominator is zero, but for rounding."""
+    """Divide; NaN where the denominator is zero up to rounding."""
     with np.errstate(divide="ignore", invalid="ignore"):
         result: Array = np.asarray(np.divide(numerator, denominator))
     undefined = np.abs(denominator) <= ZERO
@@ -127,7 +128,7 @@ def _ratio(numerator: Array | float, denominator: Array | float) -> Array:
 
 
 def _covariance(t: Table) -> Array:
-    """Return n² times the covariance of class and prediction: tp·tn − fp·fn."""
+    """Return n² times the covariance of class and prediction, tp·tn − fp·fn."""
     return t.true_positive * t.total - t.predicted * t.positive
 
 
@@ -171,10 +172,10 @@ def _jaccard(t: Table) -> Array:
 
 def _geometric_mean(t: Table) -> Array:
     recall, specificity = _recall(t), _specificity(t)
-    # The square root would magnify a rate of 1e-16, which is rounding, to 1e-8.
-    vanishes = (recall <= ZERO) | (specificity <= ZERO)
-    product = recall * specificity  # stays NaN where one of them is undefined
-    mean: Array = np.sqrt(np.where(vanishes, 0 * product, product))
+    # The square root would turn a rounding error of 1e-16 into 1e-8.
+    is_zero = (recall <= ZERO) | (specificity <= ZERO)
+    product = recall * specificity  # NaN where either rate is undefined
+    mean: Array = np.sqrt(np.where(is_zero, 0 * product, product))
     return mean
 
 
@@ -183,14 +184,14 @@ def _fowlkes_mallows(t: Table) -> Array:
 
 
 def fbeta(beta: float) -> Measure:
-    """Return the F measure that weighs recall ``beta`` times as much as precision.
+    """Return the F measure that weights recall ``beta`` times as much as precision.
 
     F = (1 + beta²)·tp / (predicted + beta²·positives)
 
     Parameters
     ----------
     beta : float
-        Positive; 1 gives the harmonic mean of precision and recall.
+        Weight of recall, above 0; 1 gives the harmonic mean of precision and recall.
 
     Returns
     -------
@@ -218,8 +219,8 @@ def cost(false_positive: float, false_negative: float) -> Measure:
     Parameters
     ----------
     false_positive, false_negative : float
-        What one wrong prediction of each kind costs, in any unit; not negative, one of them
-        positive.
+        Costs of one false positive and of one false negative, at least 0, in any unit. One of
+        them must be positive.
 
     Returns
     -------
@@ -240,7 +241,7 @@ def cost(false_positive: float, false_negative: float) -> Measure:
             raise InputError(f"{name} must be a cost of at least 0; got {value!r}.")
     if not (false_positive or false_negative):
         raise InputError(
-            "false_positive and false_negative are both 0: nothing would cost anything."
+            "false_positive and false_negative are both 0. Give at least one of them a cost."
         )
     formula = partial(_cost, wrong=(float(false_positive), float(false_negative)))
     most = float(max(false_positive, false_negative))
@@ -280,7 +281,7 @@ def _false_discovery_rate(t: Table) -> Array:
 
 
 def _measures() -> dict[str, Measure]:
-    every = [
+    measures = [
         Measure("accuracy", "Accuracy", _accuracy),
         Measure("balanced_accuracy", "Balanced accuracy", _balanced_accuracy),
         Measure("precision", "Precision", _precision),
@@ -334,16 +335,16 @@ def _measures() -> dict[str, Measure]:
             greater_is_better=False,
         ),
     ]
-    return {measure.name: measure for measure in every}
+    return {measure.name: measure for measure in measures}
 
 
 MEASURES = _measures()
 
-# The names of areas and other numbers that are not one contingency table's.
+# Areas under curves, which are no function of a single contingency table.
 AREAS = ("roc_auc", "average_precision")
 
 
-# What others call them.
+# Other common names of the measures.
 ALIASES = {
     "auc": "roc_auc",
     "auroc": "roc_auc",
@@ -364,7 +365,7 @@ ALIASES = {
 
 
 def find_measure(name: str) -> Measure:
-    """Look a measure up by name; any ``f<beta>`` is one, too.
+    """Look up a measure by name; ``f<beta>`` works for any beta.
 
     Parameters
     ----------
@@ -388,15 +389,15 @@ def find_measure(name: str) -> Measure:
 
 
 def unknown_measure_error(
-    name: object, known: list[str], *, any_beta: bool = True
+    name: object, names: list[str], *, any_beta: bool = True
 ) -> UnknownMeasureError:
-    """Return the error for a name that is not a measure's."""
-    usual = str(name).lower().removesuffix("_score")
-    usual = ALIASES.get(usual, usual)
-    near = [one for one in (usual, f"neg_{usual}") if one in known]
-    near = near or difflib.get_close_matches(str(name), known, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    more = ", and f<beta> for any beta, such as f2 or f0.5" if any_beta else ""
+    """Return the error for an unknown measure, with a suggestion and the valid names."""
+    alias = str(name).lower().removesuffix("_score")
+    alias = ALIASES.get(alias, alias)
+    suggestions = [valid for valid in (alias, f"neg_{alias}") if valid in names]
+    suggestions = suggestions or difflib.get_close_matches(str(name), names, n=1)
+    hint = f" Did you mean {suggestions[0]!r}?" if suggestions else ""
+    f_beta = ", and f<beta> for any beta, such as f2 or f0.5" if any_beta else ""
     return UnknownMeasureError(
-        f"there is no measure {name!r}.{hint} The measures are {', '.join(known)}{more}."
+        f"Unknown measure {name!r}.{hint} Measures are {', '.join(names)}{f_beta}."
     )

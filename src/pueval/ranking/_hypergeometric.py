@@ -1,7 +1,4 @@
-"""Hypergeometric probabilities along a ranking, in one pass.
-
-X_b is the number of labeled rows among b rows drawn at random from N, of which t are labeled.
-"""
+"""Hypergeometric distribution: the number of labeled rows in a random sample of rows."""
 
 from __future__ import annotations
 
@@ -12,13 +9,13 @@ from pueval._typing import Array
 
 
 class LogFactorials:
-    """ln 0!, ln 1!, …, ln n!, looked up instead of computed again."""
+    """A table of ln 0!, ln 1!, …, ln n!."""
 
     def __init__(self, n: int) -> None:
         self._table = scipy.special.gammaln(np.arange(n + 1, dtype=np.float64) + 1)
 
     def pmf(self, k: Array, total: Array | int, marked: Array | int, drawn: Array | int) -> Array:
-        """Return P(k marked among ``drawn`` of ``total`` rows, ``marked`` of them marked)."""
+        """Return P(X = k) for k of ``marked`` rows in a sample of ``drawn`` of ``total`` rows."""
         k, total, marked, drawn = np.broadcast_arrays(k, total, marked, drawn)
         possible = (k >= 0) & (k <= marked) & (k <= drawn) & (drawn - k <= total - marked)
         k = np.where(possible, k, np.maximum(0, drawn - (total - marked)))
@@ -31,8 +28,10 @@ class LogFactorials:
         return np.where(possible, np.exp(value), 0.0)
 
 
-def spread(total: Array | int, marked: Array | int, drawn: Array | int) -> tuple[Array, Array]:
-    """Mean and variance of the number of marked rows among ``drawn`` of ``total``."""
+def hypergeometric_moments(
+    total: Array | int, marked: Array | int, drawn: Array | int
+) -> tuple[Array, Array]:
+    """Return mean and variance of the number of marked rows in a sample of ``drawn`` rows."""
     total, marked, drawn = (np.asarray(a, dtype=np.float64) for a in (total, marked, drawn))
     share = marked / total
     mean = drawn * share

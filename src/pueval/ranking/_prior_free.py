@@ -1,7 +1,7 @@
-"""PULP, Lee–Liu, pseudo-F, and the naive measures averaged likewise.
+"""PULP, Lee–Liu and pseudo-F, and naive measures averaged in the same way.
 
-Hajizadeh et al. (2014) average every measure over all operating points: the top 0, 1, …, N rows
-predicted positive.
+Hajizadeh et al. (2014) average every measure over all operating points, with the top k rows
+predicted positive for k = 0, 1, …, N.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.ranking._hypergeometric import LogFactorials
-from pueval.ranking._top_rows import TopRows, check_countable
+from pueval.ranking._top_k_hits import TopKHits, check_integer_counts
 
 RANKING_TITLES = {
     "pulp": "PULP",
@@ -31,8 +31,8 @@ RANKING_TITLES = {
 }
 
 
-def _point(counts: Counts, threshold: float) -> tuple[float, float, float, float]:
-    """Rows, labeled rows, predicted rows and hits at a threshold."""
+def _count_hits(counts: Counts, threshold: float) -> tuple[float, float, float, float]:
+    """Return the numbers of rows, labeled rows, predicted rows and hits at a threshold."""
     counts._check_nonempty()
     steps = counts.at(check_threshold(threshold))
     hits = steps.labeled[0].item()
@@ -42,16 +42,17 @@ def _point(counts: Counts, threshold: float) -> tuple[float, float, float, float
 def pulp(counts: Counts, *, threshold: float | None = None) -> float:
     """Probability that random predictions hit fewer labeled rows (PULP).
 
-    At a threshold that predicts b of N rows positive and hits k of the t labeled ones, it is
-    P(X < k) with X hypergeometric(N, t, b). Without a threshold, the mean over all operating
-    points, (1/(N + 1))·Σ_b P(X_b < k_b), which needs neither a prior nor random labeling.
+    At a threshold that predicts k of N rows positive and hits h of the t labeled rows, PULP is
+    P(X < h) with X hypergeometric(N, t, k). Without a threshold, it is the mean over all operating
+    points, (1/(N + 1))·Σ_k P(X_k < h_k). PULP needs neither a prior nor random labeling.
 
     Parameters
     ----------
     counts : Counts
-        The data, with whole-number counts.
+        The data, with integer counts.
     threshold : float, optional
-        Scores at or above it are predicted positive. All operating points if left out.
+        Scores at or above it are predicted positive. By default, average over all operating
+        points.
 
     Returns
     -------
@@ -66,32 +67,33 @@ def pulp(counts: Counts, *, threshold: float | None = None) -> float:
     --------
     >>> from pueval import Counts
     >>> counts = Counts.from_arrays([1, 1, 0, 0], [4, 3, 2, 1])
-    >>> round(pulp(counts, threshold=3), 4)    # both hits: all but 1 of 6 draws do worse
+    >>> round(pulp(counts, threshold=3), 4)    # 2 hits: 5 of 6 samples have fewer
     0.8333
     >>> round(pulp(counts), 4)
     0.3667
     """
     if threshold is None:
-        points = TopRows(counts)
-        return points.mean(points.by_chance())
-    check_countable(counts)
-    n, t, drawn, hits = (int(value) for value in _point(counts, threshold))
-    below = LogFactorials(n).pmf(np.arange(hits), n, t, drawn)
-    return float(min(below.sum(), 1.0))
+        top = TopKHits(counts)
+        return top.mean(top.probability_of_fewer_hits())
+    check_integer_counts(counts)
+    n, t, k, hits = (int(value) for value in _count_hits(counts, threshold))
+    probabilities = LogFactorials(n).pmf(np.arange(hits), n, t, k)
+    return float(min(probabilities.sum(), 1.0))
 
 
 def lee_liu(counts: Counts, *, threshold: float | None = None) -> float:
     """Recall² over the share predicted positive (Lee and Liu's criterion).
 
-    Equal to precision·recall/prevalence where labeling is random, so that it orders classifiers
-    somewhat like F1 does, but it is not on F1's scale: it ranges up to 1/prevalence.
+    Under random labeling it equals precision·recall/prevalence. It ranks classifiers much like F1
+    does, but on another scale: its maximum is 1/prevalence.
 
     Parameters
     ----------
     counts : Counts
         The data.
     threshold : float, optional
-        Scores at or above it are predicted positive. Mean over all operating points if left out.
+        Scores at or above it are predicted positive. By default, average over all operating
+        points.
 
     Returns
     -------
@@ -108,10 +110,10 @@ def lee_liu(counts: Counts, *, threshold: float | None = None) -> float:
     2.0
     """
     if threshold is not None:
-        n, t, drawn, hits = _point(counts, threshold)
-        return (hits / t) ** 2 * n / drawn if drawn else 0.0
-    points = TopRows(counts)
-    return points.mean(points.squared_hits / points.labeled**2 * points.rows / points.drawn)
+        n, t, k, hits = _count_hits(counts, threshold)
+        return (hits / t) ** 2 * n / k if k else 0.0
+    top = TopKHits(counts)
+    return top.mean(top.squared_hits / top.labeled**2 * top.rows / top.k)
 
 
 def pseudo_f(
@@ -124,10 +126,11 @@ def pseudo_f(
     counts : Counts
         The data.
     prevalence : float, optional
-        Share of positives in the population. By default the share of labeled rows, as
-        Hajizadeh et al. (2014) do; with the true prevalence the measure is F1/prevalence.
+        Share of positives in the population. By default the share of labeled rows, as in
+        Hajizadeh et al. (2014). With the true prevalence, the measure is F1/prevalence.
     threshold : float, optional
-        Scores at or above it are predicted positive. Mean over all operating points if left out.
+        Scores at or above it are predicted positive. By default, average over all operating
+        points.
 
     Returns
     -------
@@ -148,22 +151,22 @@ def pseudo_f(
     elif not 0 < prevalence <= 1:
         raise InputError(f"prevalence must be a number in (0, 1]; got {prevalence!r}.")
     if threshold is not None:
-        n, t, drawn, hits = _point(counts, threshold)
-        return 2 * (hits / t) / (drawn / n + prevalence)
-    points = TopRows(counts)
-    recall = points.hits / points.labeled
-    return points.mean(2 * recall / (points.drawn / points.rows + prevalence))
+        n, t, k, hits = _count_hits(counts, threshold)
+        return 2 * (hits / t) / (k / n + prevalence)
+    top = TopKHits(counts)
+    recall = top.hits / top.labeled
+    return top.mean(2 * recall / (top.k / top.rows + prevalence))
 
 
-def _mutual_information(points: TopRows) -> Array:
-    n, t = points.rows, points.labeled
+def _mutual_information(top: TopKHits) -> Array:
+    n, t = top.rows, top.labeled
 
-    def information(hits: Array, drawn: Array) -> Array:
+    def information(hits: Array, k: Array) -> Array:
         cells = (
-            (hits, drawn, t),
-            (drawn - hits, drawn, n - t),
-            (t - hits, n - drawn, t),
-            (n - t - drawn + hits, n - drawn, n - t),
+            (hits, k, t),
+            (k - hits, k, n - t),
+            (t - hits, n - k, t),
+            (n - t - k + hits, n - k, n - t),
         )
         total = np.zeros(np.shape(hits))
         for cell, row, column in cells:
@@ -171,19 +174,19 @@ def _mutual_information(points: TopRows) -> Array:
             total += scipy.special.xlogy(cell / n, cell / expected)
         return total
 
-    return points.expect(information)
+    return top.expect(information)
 
 
 def ranking_measures(counts: Counts) -> dict[str, float]:
-    """Compute the eight measures of Hajizadeh et al. (2014), none of which needs a prior.
+    """Compute the eight measures of Hajizadeh et al. (2014), which need no prior.
 
-    Unlabeled rows count as negative in those called naive. All but the AUC and the average
-    precision are means over all operating points.
+    Naive measures count unlabeled rows as negatives. All measures except AUC and average precision
+    are means over all operating points.
 
     Parameters
     ----------
     counts : Counts
-        The data, with whole-number counts.
+        The data, with integer counts.
 
     Returns
     -------
@@ -199,18 +202,18 @@ def ranking_measures(counts: Counts) -> dict[str, float]:
     >>> {name: round(value, 3) for name, value in measures.items()}["pulp"]
     0.367
     """
-    points = TopRows(counts)
-    steps = counts._roc_corners()
-    n, t, drawn, hits = points.rows, points.labeled, points.drawn, points.hits
-    scale = np.sqrt((drawn * (n - drawn)).astype(np.float64) * (t * (n - t)))
-    correlation = np.divide(hits * n - drawn * t, scale, out=np.zeros(n), where=scale > 0)
+    top = TopKHits(counts)
+    corners = counts._roc_corners()
+    n, t, k, hits = top.rows, top.labeled, top.k, top.hits
+    scale = np.sqrt((k * (n - k)).astype(np.float64) * (t * (n - t)))
+    correlation = np.divide(hits * n - k * t, scale, out=np.zeros(n), where=scale > 0)
     return {
-        "pulp": points.mean(points.by_chance()),
-        "lee_liu": points.mean(points.squared_hits / t**2 * n / drawn),
+        "pulp": top.mean(top.probability_of_fewer_hits()),
+        "lee_liu": top.mean(top.squared_hits / t**2 * n / k),
         "pseudo_f": pseudo_f(counts),
-        "naive_roc_auc": naive_auc(counts, steps),
-        "naive_average_precision": float(average_precision(naive_rates(counts, steps))),
-        "naive_f1": points.mean(2 * hits / (drawn + t)),
-        "naive_matthews_corrcoef": points.mean(correlation),
-        "naive_mutual_information": points.mean(_mutual_information(points)),
+        "naive_roc_auc": naive_auc(counts, corners),
+        "naive_average_precision": float(average_precision(naive_rates(counts, corners))),
+        "naive_f1": top.mean(2 * hits / (k + t)),
+        "naive_matthews_corrcoef": top.mean(correlation),
+        "naive_mutual_information": top.mean(_mutual_information(top)),
     }
