@@ -46,11 +46,11 @@ def drag(page, name, share):
         }""",
         [name, share],
     )
-    resolve_assumptions(page)
+    settle(page)
     return page.evaluate("state.settings(state.current())")
 
 
-def resolve_assumptions(page):
+def settle(page):
     """Wait until the page has drawn what was asked for."""
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
 
@@ -102,8 +102,8 @@ def again(ev, found):
 def test_as_evaluated(page, ev):
     check(page, ev)
     assert page.title() == "model_a – pueval report"
-    answer = page.locator("#answer").inner_text()
-    assert f"{ev['roc_auc'].value:.2f} ({ev['roc_auc'].low:.2f}–{ev['roc_auc'].high:.2f})" in answer
+    lead = page.locator("#lead").inner_text()
+    assert f"{ev['roc_auc'].value:.2f} ({ev['roc_auc'].low:.2f}–{ev['roc_auc'].high:.2f})" in lead
     assert page.locator("#reset").is_disabled()
 
 
@@ -116,7 +116,7 @@ def test_every_slider_gives_the_numbers_of_python(page, ev):
         assert shown(page) != before
         assert page.locator("#pr .plot").inner_html() != curve
     page.locator("#reset").click()
-    resolve_assumptions(page)
+    settle(page)
     check(page, ev)
     expect(page.locator("#prior")).to_be_focused()
 
@@ -129,10 +129,10 @@ def test_labeling_bias(page, ev):
         text = cell.locator("small").inner_text()
         if high < 10:
             assert text.replace("−", "-") == f"{low:.3f}–{high:.3f}", name
-    assert "if labeling was biased" in page.locator("#roc .legend").inner_text()
+    assert "bounds under labeling bias" in page.locator("#roc .legend").inner_text()
     drag(page, "purity", 0.95)
     assert page.locator("#bias").is_disabled()
-    assert "Only for clean labels" in page.locator("#bias-range").inner_text()
+    assert "only for clean labels" in page.locator("#bias-range").inner_text()
 
 
 def test_keyboard_only(page, ev):
@@ -145,7 +145,7 @@ def test_keyboard_only(page, ev):
         if focused in ("prior", "threshold"):
             for key in ("ArrowRight", "ArrowRight", "PageUp"):
                 page.keyboard.press(key)
-            resolve_assumptions(page)
+            settle(page)
             found = page.evaluate("state.settings(state.current())")
             check(page, again(ev, found))
             assert page.evaluate(f"document.getElementById('{focused}').ariaValueText") != ""
@@ -155,7 +155,7 @@ def test_keyboard_only(page, ev):
         "prior", "purity", "bias", "threshold",
     ]  # fmt: skip
     page.keyboard.press("Space")
-    resolve_assumptions(page)
+    settle(page)
     check(page, ev)
 
 
@@ -163,19 +163,19 @@ def test_typed_numbers(page, ev):
     box = page.locator("#prior-number")
     box.fill("0.234567891")
     box.press("Enter")
-    resolve_assumptions(page)
+    settle(page)
     check(page, evaluate(ev.counts, prior=0.234567891, threshold=ev.threshold, level=None))
     box.fill("12,5 %")
     box.press("Tab")
-    resolve_assumptions(page)
+    settle(page)
     check(page, evaluate(ev.counts, prior=0.125, threshold=ev.threshold, level=None))
     box.fill("nonsense")
     box.press("Enter")
-    resolve_assumptions(page)
+    settle(page)
     assert box.input_value() == "0.125"
     page.locator("#threshold-number").fill("0.777")
     page.locator("#threshold-number").press("Enter")
-    resolve_assumptions(page)
+    settle(page)
     check(page, evaluate(ev.counts, prior=0.125, threshold=0.777, level=None))
 
 
@@ -183,7 +183,7 @@ def test_leaving_a_box_changes_nothing(page, ev):
     page.locator("#threshold-number").focus()
     page.locator("#threshold-number").press("Enter")
     page.locator("#prior-number").focus()
-    resolve_assumptions(page)
+    settle(page)
     check(page, ev)
     assert page.locator("#reset").is_disabled()
 
@@ -193,13 +193,13 @@ def test_feasible_range_is_on_the_slider(page, ev):
 
     most = largest_prior(ev.counts).prior
     rail = page.locator("#prior-control .rail")
-    part = rail.locator(".fits").bounding_box()["width"] / rail.bounding_box()["width"]
+    part = rail.locator(".feasible").bounding_box()["width"] / rail.bounding_box()["width"]
     top = page.evaluate("sliders.priorRange(state.current())")
     assert part == pytest.approx(most / top, abs=0.01)
     assert f"0 to {most:.3g}" in page.locator("#prior-range").inner_text()
     assert page.locator("#status").inner_text() == ""
     drag(page, "prior", (most + 0.03) / top)
-    assert "do not fit the data" in page.locator("#status").inner_text()
+    assert "rule out" in page.locator("#status").inner_text()
 
 
 def test_curves_are_those_of_python(page, ev):
@@ -227,7 +227,7 @@ def test_thinned(open_page, tmp_path, rng):
     # A threshold between the scores that were kept is moved to one of them.
     page.locator("#threshold-number").fill("0.5")
     page.locator("#threshold-number").press("Enter")
-    resolve_assumptions(page)
+    settle(page)
     kept = page.evaluate("state.settings(state.current()).threshold")
     assert kept in page.evaluate("state.current().table.score")
     assert kept == pytest.approx(0.5, abs=0.01)
@@ -277,7 +277,7 @@ def test_a_chosen_threshold_moves_the_slider(open_page, tmp_path, rng):
     # These pages hold few of the scores, but those of the choices.
     for k, (ev, one) in enumerate([(first, choice), (second, other)]):
         page.locator("#chosen tbody button").nth(k).click()
-        resolve_assumptions(page)
+        settle(page)
         values, _ = shown(page)
         python = evaluate(ev.counts, prior=0.1, threshold=one.threshold, level=None)
         for name in ("precision", "recall", "f1"):
@@ -316,11 +316,11 @@ def test_models_are_sorted_and_chosen(several):
     assert names(page) == ["best", "middle", "worse"]
     assert column.get_attribute("aria-sort") is None
     page.locator("#models tbody button", has_text="worse").click()
-    resolve_assumptions(page)
+    settle(page)
     check(page, evaluations["worse"])
     assert page.locator("#model").input_value() == "0"
     page.locator("#model").select_option(label="best")
-    resolve_assumptions(page)
+    settle(page)
     check(page, evaluations["best"])
 
 

@@ -19,8 +19,8 @@ from pueval.core.mixture import NAIVE
 from pueval.core.rates import correct_steps
 from pueval.evaluation.estimates import Contingency
 from pueval.report import write_report
-from pueval.report._page_thinning import Thinned
 from pueval.report._summary import summarize
+from pueval.report._thinned_counts import ThinnedCounts
 from pueval.sensitivity.feasibility import share_ratio_bounds
 from pueval.sensitivity.labeling_bias import auc_bounds, measure_bounds
 from tests.conftest import draw
@@ -42,7 +42,7 @@ EVERYTHING = """
     roc: points(correction.rocCurve(table, mixture, target)),
     pr: points(correction.precisionRecallCurve(table, mixture, target)),
     at: thresholds.map((threshold) => {
-      const k = correction.reached(table, Number(threshold));
+      const k = correction.stepAt(table, Number(threshold));
       const there = rate(k);
       const measures = {};
       const bounds = {};
@@ -179,7 +179,7 @@ def test_all_tables(script):
     }
     compared = 0
     for counts, rng in tables():
-        columns = Thinned(counts, True, None, 0.0, 0.0).columns()
+        columns = ThinnedCounts(counts, True, None, 0.0, 0.0).columns()
         score = counts.score.astype(float)
         thresholds = [
             float("inf"),
@@ -250,7 +250,7 @@ def test_least_purity_is_the_inverse_of_the_largest_prior(script):
     counts = Counts.from_table(
         [4, 3, 2, 1], [300, 150, 40, 10], [400, 500, 900, 3000], [0, 1, 4, 9]
     )
-    columns = Thinned(counts, True, None, 0.0, 0.0).columns()
+    columns = ThinnedCounts(counts, True, None, 0.0, 0.0).columns()
     limits = vars(share_ratio_bounds(counts))
     for purity in (0.995, 0.99, 0.98):
         prior = largest_prior(counts, purity=purity).prior
@@ -281,7 +281,7 @@ def test_thinned_counts_are_exact_at_their_scores(script, rng):
             """([columns, mixture, threshold]) => {
                 const table = correction.makeTable(columns);
                 const rate = correction.rates(table, mixture, "population");
-                const there = rate(correction.reached(table, threshold));
+                const there = rate(correction.stepAt(table, threshold));
                 return Object.fromEntries(Object.keys(correction.MEASURES)
                   .map((name) => [name, correction.measure(name, there)]));
             }""",
@@ -296,10 +296,10 @@ def test_a_sketch_counts_as_the_whole(script, rng):
     """Rows at or above the scores of pictures are counted exactly; the highest are all there."""
     score = np.round(rng.normal(size=9000), 4)
     counts = Counts.from_arrays(rng.random(9000) < 0.3, score)
-    columns = Thinned(counts, True, None, 0.0, 0.0).columns()
+    columns = ThinnedCounts(counts, True, None, 0.0, 0.0).columns()
     few = script.evaluate(
         """(columns) => {
-            const few = correction.sketch(correction.makeTable(columns), 400);
+            const few = correction.thin(correction.makeTable(columns), 400);
             return [few.score, [...few.labeled], [...few.unlabeled], few.n];
         }""",
         columns,
@@ -311,5 +311,5 @@ def test_a_sketch_counts_as_the_whole(script, rng):
     assert few[1] == [0, *steps.labeled]
     assert few[2] == [0, *steps.unlabeled]
     assert few[3] == 9000
-    same = "(c) => { const t = correction.makeTable(c); return correction.sketch(t, 40000) === t; }"
+    same = "(c) => { const t = correction.makeTable(c); return correction.thin(t, 40000) === t; }"
     assert script.evaluate(same, columns)

@@ -27,10 +27,11 @@ from pueval.core.measures import MEASURES
 from pueval.evaluation.estimates import Estimate
 from pueval.report import write_report
 from pueval.report._page import asset, embedded_json, policy, source_hash
-from pueval.report._page_thinning import thin
-from pueval.report._score_histograms import histogram
-from pueval.report._sentences import answer, code, measured, percent
+from pueval.report._page_text import format_share, headline, rounded_estimate
+from pueval.report._python_code import reproducing_code
+from pueval.report._score_histograms import score_histogram
 from pueval.report._summary import summarize
+from pueval.report._thinned_counts import thin_counts
 from tests.conftest import draw
 
 NAMES = {
@@ -65,8 +66,8 @@ def data_of(page):
     return json.loads(found)
 
 
-def text_of(answer):
-    return " ".join(text for text, _ in answer)
+def headline_text(ev):
+    return " ".join(text for text, _ in headline(ev))
 
 
 # ------------------------------------------------------------------ what it holds
@@ -104,7 +105,7 @@ def test_estimated_prior(rows, tmp_path):
     for name, member in ev.prior_estimate.members.items():
         assert name.replace("_", " ") in text
         assert f"{member.prior:.3f}" in text
-    assert "carry the uncertainty" in text
+    assert "including uncertainty in the estimated prior and purity" in text
     assert "<code>from pueval import evaluate\n\nevaluate(y, score, purity=" in text
 
 
@@ -113,9 +114,9 @@ def test_warnings_are_shown(rows, tmp_path):
         ev = evaluate(*rows, prior=0.9)
     ev.to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
-    assert "What looked wrong" in page
+    assert ">Warnings</h2>" in page
     assert "Prior 0.9 does not fit this ranking" in page
-    assert "it would be beyond 1: these data do not allow so many." in text_of(answer(ev))
+    assert "it would be above 1: the data rule out this many positives." in headline_text(ev)
 
 
 def test_several_models(rows, ev, tmp_path, rng):
@@ -130,11 +131,11 @@ def test_several_models(rows, ev, tmp_path, rng):
     assert "−0.010 to +0.072" in page
     assert "&lt; 0.001" in page
     assert "write_report(" in page
-    with pytest.raises(InputError, match="'c', which is none of the models"):
+    with pytest.raises(InputError, match="'c', which is not one of"):
         write_report(path, {"a": ev, "b": other}, [difference | {"second": "c"}])
     with pytest.raises(InputError, match="pvalue is missing"):
         write_report(path, {"a": ev}, [{k: v for k, v in difference.items() if k != "pvalue"}])
-    with pytest.raises(InputError, match="no evaluations were given"):
+    with pytest.raises(InputError, match="evaluations is empty"):
         write_report(path, {})
     with pytest.raises(InputError, match="must be an Evaluation; got dict"):
         write_report(path, {"a": {}})
@@ -144,7 +145,7 @@ def test_several_models(rows, ev, tmp_path, rng):
 def test_what_was_asked_for(rows, ev, tmp_path):
     path = tmp_path / "report.html"
     write_report(path, {"a": ev})
-    for title in ("Chosen thresholds", "Measures without a prior"):
+    for title in ("Chosen thresholds", "Measures that need no prior"):
         assert title not in path.read_text(encoding="utf-8")
     other = evaluate(rows[0], rows[1] > np.median(rows[1]), prior=0.2)
     none = other.threshold_for(cost=(9, 1))
@@ -175,9 +176,9 @@ def test_what_was_asked_for(rows, ev, tmp_path):
     )
     content = data_of(path.read_text(encoding="utf-8"))
     assert content["without_prior"]["models"] == ["<b>", "a"]
-    with pytest.raises(InputError, match="choices are about 'b', which is none of the models"):
+    with pytest.raises(InputError, match="choices mention the model 'b', which is not one of"):
         write_report(path, {"a": ev}, choices={"b": choices})
-    with pytest.raises(InputError, match="rankings of 'a' have 'auc', which is no measure without"):
+    with pytest.raises(InputError, match="rankings of 'a' contain 'auc', which is not a measure"):
         write_report(path, {"a": ev}, rankings={"a": {"auc": 0.5}})
 
 
@@ -204,7 +205,7 @@ def test_the_code_makes_it_again(rows, ev):
         evaluate(*rows, prior=0.2, sample_weight=weight),
     ):
         line = (
-            code({"model": one}, choices=False, rankings=False)
+            reproducing_code({"model": one}, choices=False, rankings=False)
             .splitlines()[-1]
             .removesuffix('.to_html("report.html")')
         )
@@ -229,41 +230,42 @@ def test_propensities_and_splits(rows, tmp_path):
     crossed.to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     assert "scored 2 times by a classifier trained on the other" in page
-    assert "± between" in page
+    assert "SD between" in page
 
 
 @pytest.mark.filterwarnings("ignore::pueval.errors.AssumptionWarning")
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"prior": 0.2}, "With about 20\u00a0% positives among them, it is"),
-        ({"prior": 0.05, "purity": 0.95}, "them and 95\u00a0% of the labels right, it is"),
-        ({"prior": 0.0}, "Nothing was corrected"),
+        ({"prior": 0.2}, "With 20% positives among them, it is"),
+        ({"prior": 0.05, "purity": 0.95}, "them and 95% of the labels correct, it is"),
+        ({"prior": 0.0}, "no correction is needed"),
     ],
 )  # fmt: skip
-def test_the_answer(rows, arguments, message):
+def test_headline(rows, arguments, message):
     ev = evaluate(*rows, **arguments)
-    text = text_of(answer(ev))
+    text = headline_text(ev)
     assert message in text
-    assert f"{ev['roc_auc'].naive:.2f}" in text
+    if arguments["prior"] > 0:
+        assert f"{ev['roc_auc'].naive:.2f}" in text
     assert f"{ev['roc_auc'].value:.2f} ({ev['roc_auc'].low:.2f}–{ev['roc_auc'].high:.2f})" in text
 
 
-def test_the_answer_where_every_row_is_known():
+def test_headline_without_unlabeled_rows():
     counts = Counts.from_table([3, 2, 1], [3, 2, 1], [0, 0, 0], [1, 2, 3])
-    assert "Every row is known" in text_of(answer(evaluate(counts, level=None)))
-    assert "all labels as right" in text_of(answer(evaluate(counts, purity=0.9, level=None)))
+    assert "All labels are known" in headline_text(evaluate(counts, level=None))
+    assert "If all labels were correct" in headline_text(evaluate(counts, purity=0.9, level=None))
 
 
-def test_digits_follow_the_limits():
-    assert measured(Estimate(0.91234, 0.9, 0.92, 0, 0, 0)) == "0.91 (0.90–0.92)"
-    assert measured(Estimate(0.91234, 0.911, 0.914, 0, 0, 0)) == "0.912 (0.911–0.914)"
-    assert measured(Estimate(0.91234, 0.9121, 0.9125, 0, 0, 0)) == "0.9123 (0.9121–0.9125)"
+def test_digits_follow_the_interval():
+    assert rounded_estimate(Estimate(0.91234, 0.9, 0.92, 0, 0, 0)) == "0.91 (0.90–0.92)"
+    assert rounded_estimate(Estimate(0.91234, 0.911, 0.914, 0, 0, 0)) == "0.912 (0.911–0.914)"
+    assert rounded_estimate(Estimate(0.91234, 0.9121, 0.9125, 0, 0, 0)) == "0.9123 (0.9121–0.9125)"
     nan = float("nan")
-    assert measured(Estimate(0.91234, nan, nan, 0, nan, 0)) == "0.91"
-    assert measured(Estimate(nan, nan, nan, 0, nan, 0)) == "undefined"
-    shown = [percent(x).replace("\u00a0", " ") for x in (0, 0.00042, 0.01, 0.237, 0.95, 0.991, 1)]
-    assert shown == ["0 %", "0.042 %", "1 %", "24 %", "95 %", "99.1 %", "100 %"]
+    assert rounded_estimate(Estimate(0.91234, nan, nan, 0, nan, 0)) == "0.91"
+    assert rounded_estimate(Estimate(nan, nan, nan, 0, nan, 0)) == "undefined"
+    shown = [format_share(x) for x in (0, 0.00042, 0.01, 0.237, 0.95, 0.991, 1)]
+    assert shown == ["0%", "0.042%", "1%", "24%", "95%", "99.1%", "100%"]
 
 
 # ------------------------------------------------------------------ counts and scores
@@ -272,7 +274,7 @@ def test_digits_follow_the_limits():
 def test_thinning_keeps_counts_and_says_what_it_costs(rng):
     _, score, labeled = draw(rng, 50_000, prevalence=0.2, label_frequency=0.3)
     ev = evaluate(labeled, score, prior=0.1, threshold=0.6543, level=None)
-    few = thin(
+    few = thin_counts(
         ev.counts,
         ev.mixture,
         ev.target,
@@ -339,7 +341,7 @@ def test_few_scores_of_many_rows_are_exact(rng):
 def test_histogram(rng, transform, axis):
     _, score, labeled = draw(rng, 5000, prevalence=0.3, label_frequency=0.4)
     counts = Counts.from_arrays(labeled, transform(score))
-    found = histogram(counts, counts._thinned(800))
+    found = score_histogram(counts, counts._thinned(800))
     assert found["axis"] == axis
     assert sum(found["labeled"]) == counts.n_labeled
     assert sum(found["unlabeled"]) == counts.n_unlabeled
@@ -514,11 +516,11 @@ def test_whose_scores_the_prior_is_from(rows, tmp_path, rng):
     worse = evaluate(y, score + rng.normal(size=score.size), prior=better.prior_estimate)
     write_report(path, {"worse": worse, "better": better})
     text = path.read_text()
-    assert text.count("It was estimated from the scores of") == 1
-    assert 'estimated from the scores of <bdi class="name">better</bdi>' in text
-    assert text.count('<figure class="estimators') == 1
+    assert text.count("The prior was estimated from the scores of") == 1
+    assert 'estimated from the scores of <bdi class="name">better</bdi>.' in text
+    assert text.count('<figure class="estimates') == 1
     worse.to_html(path)
-    assert "It was estimated before, perhaps from other scores," in path.read_text()
+    assert "The prior was passed as an estimate, possibly from other scores." in path.read_text()
 
 
 def test_a_comparison_says_what_looked_wrong(tmp_path, rng):
@@ -531,10 +533,10 @@ def test_a_comparison_says_what_looked_wrong(tmp_path, rng):
     path = tmp_path / "report.html"
     comparison.to_html(path)
     text = path.read_text()
-    assert "What looked wrong" in text
+    assert ">Warnings</h2>" in text
     assert "Labeled rows score almost all above" in text
     assert "Holm" in text
-    first, rest = text.split("<summary>Differences of all other measures</summary>")
+    first, rest = text.split("<summary>Differences in all other measures</summary>")
     assert "Best F1</td>" in first
     assert "Cohen&#39;s kappa</td>" not in first
     assert "Cohen&#39;s kappa</td>" in rest

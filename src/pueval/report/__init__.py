@@ -1,4 +1,4 @@
-"""The report: one HTML page with every number, and sliders for every assumption."""
+"""The HTML report: a self-contained page with sliders for the assumptions."""
 
 from __future__ import annotations
 
@@ -26,33 +26,32 @@ def write_report(
     prior_model: str | None = None,
     notes: Sequence[str] = (),
 ) -> None:
-    """Write one self-contained HTML page about one or more models.
+    """Write a self-contained HTML page about one or more models.
 
-    The page holds the evaluated numbers, and the counts they come from: neighboring scores are put
-    together where there are too many, and the page says what that costs. Prior, purity, labeling
-    bias and threshold can be moved, and every number and curve follows. It opens from disk, asks
-    for nothing from the network, and is written whole or not at all.
+    The page has sliders for prior, purity, labeling bias and threshold, and updates every number
+    and curve. It contains the counts behind the numbers; if there are too many distinct scores, it
+    merges neighboring ones and states the resulting error. The page works offline, and the file is
+    written completely or not at all.
 
     Parameters
     ----------
     path : str or path
-        The file to write; an existing one is replaced once the new one is complete.
+        File to write; an existing file is replaced once the new one is complete.
     evaluations : mapping of str to Evaluation
-        What to show, by name of the model.
+        Evaluations by model.
     differences : sequence of mapping, optional
-        Differences between models, each with ``first``, ``second``, ``measure``, ``value``
-        (first minus second), ``low``, ``high`` and ``pvalue``; if they have an
-        ``adjusted_pvalue``, it is shown, too.
+        Paired differences between models, each with ``first``, ``second``, ``measure``, ``value``
+        (first − second), ``low``, ``high`` and ``pvalue``, and optionally ``adjusted_pvalue``.
     choices : mapping of str to sequence of OperatingPoint, optional
-        For some or all models, thresholds chosen by `Evaluation.threshold_for`.
+        Thresholds chosen by `Evaluation.threshold_for`, by model.
     rankings : mapping of str to mapping, optional
-        For some or all models, the measures that need no prior, from `Evaluation.ranking`.
+        Measures that need no prior, from `Evaluation.ranking`, by model.
     command : str, optional
-        What makes the page again; Python code by default.
+        Command that reproduces the page; by default Python code.
     prior_model : str, optional
-        The model from whose scores the prior of all was estimated.
+        Model from whose scores the shared prior was estimated.
     notes : sequence of str, optional
-        What looked wrong about all models together.
+        Warnings that concern all models.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From the summary to one HTML file that needs nothing else."""
+"""Renders the summary as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from importlib.resources import files
 from typing import Any
 
 from pueval.errors import require
-from pueval.report._sentences import level
-from pueval.text.numbers import ROUNDING, SMALL, format_count, format_small
+from pueval.text.numbers import ROUNDING, SMALL, format_count, format_level, format_small
 
-# The order matters: later scripts use earlier ones.
+# Later scripts use earlier ones.
 SCRIPTS = (
     "plot.min.js",
     "correction.js",
@@ -27,32 +26,32 @@ SCRIPTS = (
 )
 STYLES = ("report.css",)
 
-# What could end a script element, or a line of JavaScript, is written as an escape.
-ESCAPED = "<>&\u2028\u2029"
+# Characters that could end a script element or a line of JavaScript.
+ESCAPED_CHARACTERS = "<>&\u2028\u2029"
 
 
 @cache
 def asset(name: str) -> str:
-    """Read one of the files that come with the package."""
+    """Read a file from the assets folder."""
     return (files("pueval.report") / "assets" / name).read_text(encoding="utf-8")
 
 
 def embedded_json(content: Any) -> str:
-    """Write JSON that is safe inside a script element, whatever the text in it."""
+    """Write JSON that is safe inside a script element."""
     text = json.dumps(content, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    for character in ESCAPED:
+    for character in ESCAPED_CHARACTERS:
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
 
 
 def source_hash(source: str) -> str:
-    """Return the source expression by which a content security policy allows an inline block."""
+    """Return the hash with which a content security policy allows an inline block."""
     digest = hashlib.sha256(source.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
 def policy(scripts: list[str], styles: list[str]) -> str:
-    """Return a content security policy that allows these blocks and nothing from outside."""
+    """Return a content security policy that allows only these inline blocks."""
     return "; ".join(
         [
             "default-src 'none'",
@@ -65,12 +64,12 @@ def policy(scripts: list[str], styles: list[str]) -> str:
 
 
 def render(summary: dict[str, Any]) -> str:
-    """Make the page.
+    """Render the page.
 
     Parameters
     ----------
     summary : dict
-        From `pueval.report._summary.summarize`.
+        Result of `pueval.report._summary.summarize`.
 
     Returns
     -------
@@ -105,7 +104,7 @@ def _best(models: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _number(value: float | str | None) -> str:
-    """Show a measure, with fewer decimals where it is a large ratio."""
+    """Show a measure, with fewer decimals for large ratios."""
     if value is None:
         return "–"
     if isinstance(value, str):
@@ -131,7 +130,7 @@ def _pvalue(value: float | None) -> str:
     return "< 0.001" if value < 0.001 else "> 0.999" if value > 0.999 else f"{value:.3f}"
 
 
-def _p_is(value: float) -> str:
+def _p_equals(value: float) -> str:
     return f"p {_pvalue(value)}" if value < 0.001 or value > 0.999 else f"p = {value:.2g}"
 
 
@@ -143,8 +142,8 @@ def _infinite(value: str) -> str:
     return value.replace("Infinity", "∞").replace("-", "−")
 
 
-def _level(model: dict[str, Any]) -> str:
-    return level(model["resampling"]["level"]) if model["resampling"] else "no"
+def _interval_title(model: dict[str, Any]) -> str:
+    return f"{format_level(model['resampling']['level'])} CI" if model["resampling"] else "CI"
 
 
 def _title_of(measures: list[dict[str, Any]], name: str) -> str:
@@ -152,14 +151,14 @@ def _title_of(measures: list[dict[str, Any]], name: str) -> str:
 
 
 FILTERS = {
-    "amount": format_count,
-    "level": _level,
+    "row_count": format_count,
+    "interval_title": _interval_title,
     "method": lambda name: name.replace("_", " "),
     "number": _number,
-    "p_is": _p_is,
-    "percent_level": level,
+    "level": format_level,
+    "p_equals": _p_equals,
     "pvalue": _pvalue,
-    "sentence": lambda said: said[:1].upper() + said[1:],
+    "sentence": lambda text: text[:1].upper() + text[1:],
     "share": lambda value: f"{value:.3g}",
     "signed": _signed,
     "threshold": _threshold,

@@ -1,4 +1,4 @@
-"""How scores are spread: rows between some edges, on an axis on which one can see them."""
+"""Histograms of scores, on an axis that shows how labeled and unlabeled rows differ."""
 
 from __future__ import annotations
 
@@ -11,100 +11,99 @@ from pueval._typing import Array
 from pueval.counts.counts import Counts
 
 BINS = 40
-# Up to so many different scores each get a bar of their own.
-SEPARATE = 25
-# The axis ends where less than this share of any kind of rows is left.
+# Up to this number of distinct scores, each gets a bar of its own.
+MOST_SINGLE_SCORES = 25
+# The axis ends where less than this share of the labeled, unlabeled or negative rows remains.
 TAIL = 0.002
-# On a log-odds scale, probabilities nearer than this to 0 or 1 look alike.
-NEAR = 1e-4
-# A bin that holds more than this share of the labeled or of the other rows is crowded, and one
-# that holds more than the other says nothing.
+# Probabilities closer to 0 or 1 than this are not shown on the log-odds axis.
+NEAREST_PROBABILITY = 1e-4
+# A bin with more than CROWDED of the labeled or of the background rows makes an axis worse; one
+# with more than FULL makes it useless.
 CROWDED, FULL = 0.25, 0.5
 
 
-def histogram(counts: Counts, few: Counts) -> dict[str, Any]:
-    """Count rows in bins that show how the kinds of rows differ.
+def score_histogram(counts: Counts, thinned: Counts) -> dict[str, Any]:
+    """Count rows in bins of the score.
 
-    The axis is linear if the rows are spread over it; else, for scores between 0 and 1, their
-    log-odds; else their rank.
+    The axis is linear if that spreads the rows. Otherwise it shows log-odds, for scores between 0
+    and 1, or ranks.
 
     Parameters
     ----------
     counts : Counts
         All rows.
-    few : Counts
-        The same rows with fewer scores, which say where the bins lie.
+    thinned : Counts
+        The same rows at fewer scores, which determine the bins.
 
     Returns
     -------
     dict
-        ``axis`` is "scores", "linear", "logit" or "rank"; ``edges`` are ascending scores, or
-        ranks; ``labeled``, ``unlabeled`` and ``negative`` the rows between them, and
-        ``represented``, where propensities are known, the positives that labeled rows stand
-        for. The first and last bin hold all rows beyond the axis, too; ``tails`` says whether
-        there are any.
+        ``axis`` is "scores", "linear", "logit" or "rank". ``edges`` are ascending scores, or ranks.
+        ``labeled``, ``unlabeled`` and ``negative`` are numbers of rows per bin. ``represented``,
+        with propensities, is the number of positives that the labeled rows represent. The first
+        and last bins include all rows beyond the axis; ``tails`` says whether there are any.
     """
-    score = few.score[::-1].astype(np.float64)
-    if score.size <= SEPARATE:
-        return _bins(counts, "scores", score, score)
-    middle, whole = _range(few)
-    low, high = whole
-    ways = [("linear", np.linspace(low, high, BINS + 1))]
-    low, high = max(middle[0], NEAR), min(middle[1], 1 - NEAR)
+    score = thinned.score[::-1].astype(np.float64)
+    if score.size <= MOST_SINGLE_SCORES:
+        return _count_bins(counts, "scores", score, score)
+    central, full = _axis_ranges(thinned)
+    axes = [("linear", np.linspace(*full, BINS + 1))]
+    low, high = max(central[0], NEAREST_PROBABILITY), min(central[1], 1 - NEAREST_PROBABILITY)
     if score[0] >= 0 and score[-1] <= 1 and low < high:
-        ways.append(("logit", expit(np.linspace(logit(low), logit(high), BINS + 1))))
-    ways = [(axis, edges) for axis, edges in ways if np.all(np.diff(edges) > 0)]
-    found = [_bins(counts, axis, edges, edges[:-1]) for axis, edges in ways]
-    best = min(found, key=lambda one: max(_crowd(one), CROWDED), default=None)
-    if best is not None and _crowd(best) <= FULL:
+        axes.append(("logit", expit(np.linspace(logit(low), logit(high), BINS + 1))))
+    histograms = [
+        _count_bins(counts, axis, edges, edges[:-1])
+        for axis, edges in axes
+        if np.all(np.diff(edges) > 0)
+    ]
+    best = min(histograms, key=lambda histogram: max(_fullest(histogram), CROWDED), default=None)
+    if best is not None and _fullest(best) <= FULL:
         return best
-    rows = np.cumsum((few.labeled + few.unlabeled + few.negative)[::-1])
-    wanted = np.arange(BINS) / BINS * rows[-1]
-    lowest = np.unique(score[np.searchsorted(rows, wanted, side="right")])
-    shares = 1 - _above(counts, lowest) / counts.n
-    return _bins(counts, "rank", np.append(shares, 1.0), lowest)
+    rows = np.cumsum((thinned.labeled + thinned.unlabeled + thinned.negative)[::-1])
+    quantiles = np.arange(BINS) / BINS * rows[-1]
+    lowest = np.unique(score[np.searchsorted(rows, quantiles, side="right")])
+    ranks = 1 - _rows_above(counts, lowest) / counts.n
+    return _count_bins(counts, "rank", np.append(ranks, 1.0), lowest)
 
 
-def _range(few: Counts) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return scores between which nearly all rows of every kind lie; and all, if they are near."""
-    score = few.score[::-1].astype(np.float64)
+def _axis_ranges(counts: Counts) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the range without tails, and the range that includes tails if they are short."""
+    score = counts.score[::-1].astype(np.float64)
     ends = []
-    for count in (few.labeled, few.unlabeled, few.negative):
-        if count.any():
-            share = np.cumsum(count[::-1]) / count.sum()
+    for column in (counts.labeled, counts.unlabeled, counts.negative):
+        if column.any():
+            share = np.cumsum(column[::-1]) / column.sum()
             ends.append(score[np.searchsorted(share, [TAIL, 1 - TAIL])])
     low, high = float(np.min(ends)), float(np.max(ends))
-    room = (high - low) / 10
+    short = (high - low) / 10
     return (low, high), (
-        float(score[0]) if low - score[0] <= room else low,
-        float(score[-1]) if score[-1] - high <= room else high,
+        float(score[0]) if low - score[0] <= short else low,
+        float(score[-1]) if score[-1] - high <= short else high,
     )
 
 
-def _above(counts: Counts, scores: Array) -> Array:
+def _rows_above(counts: Counts, scores: Array) -> Array:
     steps = counts.at(scores)
-    above: Array = steps.labeled + steps.unlabeled + steps.negative
-    return above
+    rows: Array = steps.labeled + steps.unlabeled + steps.negative
+    return rows
 
 
-def _bins(counts: Counts, axis: str, edges: Array, lowest: Array) -> dict[str, Any]:
+def _count_bins(counts: Counts, axis: str, edges: Array, lowest: Array) -> dict[str, Any]:
     """Count rows from each of the ascending scores ``lowest`` up to the next."""
     steps = counts.at(np.concatenate([[-np.inf], lowest[1:], [np.inf]]))
-    found: dict[str, Any] = {"axis": axis, "edges": edges.tolist()}
+    histogram: dict[str, Any] = {"axis": axis, "edges": edges.tolist()}
     for name in ("labeled", "unlabeled", "negative"):
-        found[name] = (-np.diff(getattr(steps, name))).tolist()
+        histogram[name] = (-np.diff(getattr(steps, name))).tolist()
     if steps.represented_positives is not None:
-        found["represented"] = (-np.diff(steps.represented_positives)).tolist()
-    total = _above(counts, np.array([-np.inf, lowest[0]]))
-    beyond = counts.at(np.nextafter(edges[-1], np.inf))
-    found["tails"] = axis in {"linear", "logit"} and bool(
-        total[0] > total[1] or beyond.labeled[0] + beyond.unlabeled[0] + beyond.negative[0] > 0
-    )
-    return found
+        histogram["represented"] = (-np.diff(steps.represented_positives)).tolist()
+    total, within = _rows_above(counts, np.array([-np.inf, lowest[0]]))
+    beyond = _rows_above(counts, np.nextafter(edges[-1:], np.inf))
+    histogram["tails"] = axis in {"linear", "logit"} and bool(total > within or beyond[0] > 0)
+    return histogram
 
 
-def _crowd(found: dict[str, Any]) -> float:
-    """Largest share of the labeled, or of the other rows, in a bin."""
-    labeled = np.array(found["labeled"], dtype=np.float64)
-    others = np.array(found["unlabeled"], dtype=np.float64) + found["negative"]
-    return float(max(labeled.max() / labeled.sum(), others.max() / others.sum()))
+def _fullest(histogram: dict[str, Any]) -> float:
+    """Return the largest share of the labeled, or of the background rows, in a bin."""
+    labeled = np.array(histogram["labeled"], dtype=np.float64)
+    background = np.array(histogram["unlabeled"], dtype=np.float64) + histogram["negative"]
+    return float(max(labeled.max() / labeled.sum(), background.max() / background.sum()))

@@ -1,4 +1,4 @@
-"""Evaluations as one plain dict: everything a page needs, and nothing it must not trust."""
+"""Evaluations as one plain dict with everything that a page shows."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import scipy
 
 from pueval.core.measures import AREAS, MEASURES
 from pueval.errors import InputError
-from pueval.evaluation.assumption_text import OWN_THRESHOLDS
+from pueval.evaluation.assumption_text import OWN_THRESHOLDS, assumption_sentences, share_origin
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES, TITLES, measure_title
-from pueval.report._page_thinning import Thinned, affordable, thin
-from pueval.report._plain import json_number, shown_estimate, text
-from pueval.report._requested import chosen_thresholds, without_prior
-from pueval.report._score_histograms import histogram
-from pueval.report._sentences import answer, assumptions, code, prior_origin, thinning
+from pueval.report._json_values import estimate_values, json_number, printable_text
+from pueval.report._optional_tables import ranking_table, threshold_table
+from pueval.report._page_text import headline, thinning_note
+from pueval.report._python_code import reproducing_code
+from pueval.report._score_histograms import score_histogram
+from pueval.report._thinned_counts import ThinnedCounts, affordable_scores, thin_counts
 from pueval.sensitivity.feasibility import share_ratio_bounds
 from pueval.text.numbers import CLIPPED_NOTE
 from pueval.text.results import plain_data
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation
     from pueval.priors import PriorEstimate
 
-# With more models than this, bands of curves are given at fewer places.
-MANY = 5
-# What a table of several models shows.
-COMPARED = (
+# With more models than this, the bands of the curves have fewer points.
+MANY_MODELS = 5
+# Columns of the table of models.
+COMPARED_MEASURES = (
     "roc_auc",
     "average_precision",
     "f1",
@@ -51,31 +52,31 @@ def summarize(
     prior_model: str | None = None,
     notes: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Collect what a page shows.
+    """Collect the content of a page.
 
     Parameters
     ----------
     evaluations, differences, choices, rankings, command, prior_model, notes
-        As for `pueval.report.write_report`.
+        See `pueval.report.write_report`.
 
     Returns
     -------
     dict
-        Numbers, lists and text, ready for JSON; undefined numbers are None. ``models`` is a list,
-        one dict per model.
+        Numbers, lists and text, ready for JSON; undefined numbers are None. ``models`` is a list
+        with a dict per model.
     """
     from pueval import __version__
     from pueval.evaluation.evaluation import Evaluation
 
     if not evaluations:
-        raise InputError("there is nothing to report: no evaluations were given.")
+        raise InputError("there is nothing to report: evaluations is empty.")
     for name, ev in evaluations.items():
         if not isinstance(ev, Evaluation):
             raise InputError(f"model {name!r} must be an Evaluation; got {type(ev).__name__}.")
     choices, rankings = choices or {}, rankings or {}
-    chosen = chosen_thresholds(choices, evaluations)
+    chosen = threshold_table(choices, evaluations)
     tables = {
-        name: _thinned(ev, [one.threshold for one in choices.get(name, ())], len(evaluations))
+        name: _thin(ev, [point.threshold for point in choices.get(name, ())], len(evaluations))
         for name, ev in evaluations.items()
     }
     content: dict[str, Any] = plain_data(
@@ -86,8 +87,8 @@ def summarize(
                 "NumPy": np.__version__,
                 "SciPy": scipy.__version__,
             },
-            "command": text(
-                code(evaluations, choices=bool(choices), rankings=bool(rankings))
+            "command": printable_text(
+                reproducing_code(evaluations, choices=bool(choices), rankings=bool(rankings))
                 if command is None
                 else command
             ),
@@ -105,64 +106,66 @@ def summarize(
                 }
                 for name, measure in MEASURES.items()
             ],
-            "compared": list(COMPARED),
+            "compared": list(COMPARED_MEASURES),
             "headlines": list(HEADLINE_MEASURES),
             "models": [
-                _model(text(name), ev, tables[name], coarse=len(evaluations) > MANY)
+                _model(name, ev, tables[name], coarse=len(evaluations) > MANY_MODELS)
                 for name, ev in evaluations.items()
             ],
             "priors": _priors(evaluations, prior_model),
-            "notes": [text(note) for note in notes],
-            "thinning": thinning([*tables.values()]),
+            "notes": [printable_text(note) for note in notes],
+            "thinning_note": thinning_note([*tables.values()]),
             "assumptions": _assumptions(evaluations),
             "chosen": chosen,
-            "without_prior": without_prior(rankings, evaluations),
-            "differences": [_difference(one, evaluations) for one in differences],
-            "marked": CLIPPED_NOTE,
-            "thresholds": OWN_THRESHOLDS
+            "without_prior": ranking_table(rankings, evaluations),
+            "differences": [_difference(row, evaluations) for row in differences],
+            "clipped_note": CLIPPED_NOTE
+            if any(ev.clipped for ev in evaluations.values())
+            else None,
+            "threshold_note": OWN_THRESHOLDS
             if any(ev.threshold_chosen for ev in evaluations.values())
             else None,
         }
     )
-    # These are plain already, and long.
+    # The columns are plain lists already, and long.
     for model, table in zip(content["models"], tables.values(), strict=True):
         model["table"] = table.columns()
     return content
 
 
-def _thinned(ev: Evaluation, chosen: Sequence[float], models: int) -> Thinned:
-    return thin(
+def _thin(ev: Evaluation, thresholds: Sequence[float], n_models: int) -> ThinnedCounts:
+    return thin_counts(
         ev.counts,
         ev.mixture,
         ev.target,
-        keep=[ev.threshold, *chosen],
+        keep=[ev.threshold, *thresholds],
         precision=ev["average_precision"].value,
-        scores=affordable(ev.counts, models),
+        scores=affordable_scores(ev.counts, n_models),
     )
 
 
 def _assumptions(evaluations: Mapping[str, Evaluation]) -> dict[str, Any]:
-    """Return what is assumed for all models, and what for each."""
-    every = {name: assumptions(ev) for name, ev in evaluations.items()}
-    first = next(iter(every.values()))
-    common = [line for line in first if all(line in lines for lines in every.values())]
+    """Return the assumptions that all models share, and those of each model."""
+    by_model = {name: assumption_sentences(ev) for name, ev in evaluations.items()}
+    first = next(iter(by_model.values()))
+    common = [line for line in first if all(line in lines for lines in by_model.values())]
     own = [
-        (text(name), [line for line in lines if line not in common])
-        for name, lines in every.items()
+        (printable_text(name), [line for line in lines if line not in common])
+        for name, lines in by_model.items()
         if len(common) < len(lines)
     ]
     return {"common": common, "own": own}
 
 
-def _model(name: str, ev: Evaluation, few: Thinned, *, coarse: bool) -> dict[str, Any]:
+def _model(name: str, ev: Evaluation, thinned: ThinnedCounts, *, coarse: bool) -> dict[str, Any]:
     counts, mixture = ev.counts, ev.mixture
-    limits = None
+    ratio_bounds = None
     if counts.n_unlabeled and not counts.has_propensity:
-        limits = vars(share_ratio_bounds(counts))
+        ratio_bounds = vars(share_ratio_bounds(counts))
     region = ev.region
     return {
-        "name": name,
-        "answer": answer(ev),
+        "name": printable_text(name),
+        "headline": headline(ev),
         "target": ev.target,
         "prior": mixture.prior,
         "purity": mixture.purity,
@@ -175,23 +178,23 @@ def _model(name: str, ev: Evaluation, few: Thinned, *, coarse: bool) -> dict[str
             "negative": counts.n_negative,
         },
         "resampling": None if ev.resampling is None else vars(ev.resampling),
-        "measures": {name: shown_estimate(one) for name, one in ev.items()},
+        "measures": {key: estimate_values(estimate) for key, estimate in ev.items()},
         "bands": None if ev.resampling is None else _bands(ev, step=4 if coarse else 1),
         "between_splits": _between_splits(ev),
         "prior_estimate": None if ev.prior_estimate is None else _prior(ev.prior_estimate),
-        "feasible": limits,
-        "warnings": [text(warning) for warning in ev.warnings],
-        "exact": few.exact,
+        "feasible": ratio_bounds,
+        "warnings": [printable_text(warning) for warning in ev.warnings],
+        "exact": thinned.exact,
         "naive_auc": ev["roc_auc"].naive,
-        "placement": few.placement,
+        "placement": thinned.placement,
         "region": None if region is None else {"prior": region.prior, "purity": region.purity},
-        "prior_origin": prior_origin(ev),
-        "histogram": histogram(counts, few.counts),
+        "prior_origin": share_origin(ev, "prior"),
+        "histogram": score_histogram(counts, thinned.counts),
     }
 
 
 def _bands(ev: Evaluation, step: int) -> dict[str, Any]:
-    """Return the limits of both curves at every step-th of the places that can be drawn."""
+    """Return the confidence bands of both curves, at every ``step``-th point."""
     bands = {"roc": ev.roc_band(), "pr": ev.pr_band()}
     return {
         name: {key: np.round(getattr(band, key)[::step], 4) for key in ("x", "low", "high")}
@@ -200,52 +203,53 @@ def _bands(ev: Evaluation, step: int) -> dict[str, Any]:
 
 
 def _between_splits(ev: Evaluation) -> dict[str, float] | None:
-    """Return how much measures vary between repeats of a cross-validation, if there were any."""
+    """Return the standard deviations between repeats of a cross-validation, if there are any."""
     if ev.splits is None or ev.splits.n_repeats < 2:
         return None
     return ev.splits.standard_deviation
 
 
 def _priors(evaluations: Mapping[str, Evaluation], prior_model: str | None) -> list[dict[str, Any]]:
-    """Return the estimates of the prior, each once, and the model whose scores it is from."""
-    found: dict[int, dict[str, Any]] = {}
+    """Return each estimate of the prior once, with the model whose scores it was made from."""
+    by_id: dict[int, dict[str, Any]] = {}
     for name, ev in evaluations.items():
         estimate = ev.prior_estimate
         if estimate is None:
             continue
-        one = found.setdefault(id(estimate), {"model": None, "estimate": _prior(estimate)})
+        entry = by_id.setdefault(id(estimate), {"model": None, "estimate": _prior(estimate)})
         if name == prior_model or (prior_model is None and not ev.assumptions.estimate_given):
-            one["model"] = text(name)
-    return [*found.values()]
+            entry["model"] = printable_text(name)
+    return [*by_id.values()]
 
 
-def _prior(found: PriorEstimate) -> dict[str, Any]:
-    """Return the estimate with all answers in one list, that of the method itself first."""
-    content = found.to_dict()
+def _prior(estimate: PriorEstimate) -> dict[str, Any]:
+    """Return an estimate with all methods in one list; the one in use comes first."""
+    content = estimate.to_dict()
     keys = ("prior", "purity", "prior_interval", "purity_interval")
     members = content.pop("members")
-    members.pop(found.method, None)
-    content["answers"] = [(found.method, {key: content[key] for key in keys}), *members.items()]
+    members.pop(estimate.method, None)
+    content["methods"] = [(estimate.method, {key: content[key] for key in keys}), *members.items()]
     return content
 
 
-def _difference(one: Mapping[str, Any], evaluations: Mapping[str, Evaluation]) -> dict[str, Any]:
+def _difference(row: Mapping[str, Any], evaluations: Mapping[str, Evaluation]) -> dict[str, Any]:
     keys = ("first", "second", "measure", "value", "low", "high", "pvalue")
-    missing = [key for key in keys if key not in one]
+    missing = [key for key in keys if key not in row]
     if missing:
-        raise InputError(
-            f"a difference must have {', '.join(keys)}; {', '.join(missing)} is missing."
-        )
+        raise InputError(f"a difference needs {', '.join(keys)}; {', '.join(missing)} is missing.")
     for key in ("first", "second"):
-        if one[key] not in evaluations:
-            raise InputError(f"a difference is about {one[key]!r}, which is none of the models.")
-    adjusted = one.get("adjusted_pvalue")
-    numbers = {key: None if one[key] is None else float(one[key]) for key in keys[3:]}
+        if row[key] not in evaluations:
+            raise InputError(
+                f"a difference mentions the model {row[key]!r}, which is not one of "
+                f"{[*evaluations]}."
+            )
+    adjusted = row.get("adjusted_pvalue")
+    numbers = {key: None if row[key] is None else float(row[key]) for key in keys[3:]}
     return {
-        "key": text(one["measure"]),
-        "first": text(one["first"]),
-        "second": text(one["second"]),
-        "measure": text(measure_title(one["measure"])),
+        "key": printable_text(row["measure"]),
+        "first": printable_text(row["first"]),
+        "second": printable_text(row["second"]),
+        "measure": printable_text(measure_title(row["measure"])),
         **numbers,
         "adjusted": None if adjusted is None else float(adjusted),
     }

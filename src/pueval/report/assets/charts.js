@@ -1,21 +1,21 @@
 "use strict";
 
-// Pictures: from data to a figure. They know nothing about sliders.
+// Draws data into figures, independently of the sliders.
 const charts = (() => {
   const { clip } = correction;
 
-  // Put a plot into its figure. Plot brings a style element, which the page's policy would
-  // refuse and its style sheet replaces.
+  // Put a plot into its figure. Remove the style element that Plot adds: the page's security policy
+  // would block it, and the page's style sheet replaces it.
   function show(figure, { description, ...options }) {
-    const place = figure.querySelector(".plot");
-    const drawn = Plot.plot({ className: "chart", ...options });
-    drawn.querySelectorAll("style").forEach((style) => style.remove());
-    drawn.setAttribute("role", "img");
-    drawn.setAttribute("aria-label", description);
-    place.replaceChildren(drawn);
+    const container = figure.querySelector(".plot");
+    const plot = Plot.plot({ className: "chart", ...options });
+    plot.querySelectorAll("style").forEach((style) => style.remove());
+    plot.setAttribute("role", "img");
+    plot.setAttribute("aria-label", description);
+    container.replaceChildren(plot);
   }
 
-  // Entries of { text, mark, color, name }; names may be written from right to left.
+  // Entries are { text, mark, color, name }; a name may be in a right-to-left script.
   function showLegend(figure, entries) {
     figure.querySelector(".legend").replaceChildren(
       ...entries.map(({ mark, color, name, text }) => {
@@ -38,25 +38,25 @@ const charts = (() => {
 
   const widthOf = (figure) => Math.max(figure.querySelector(".plot").clientWidth, 240);
 
-  // Leave out points that lie close to the one before.
-  function apart(points, close) {
+  // Drop points within `distance` of the last kept one.
+  function spaceOut(points, distance) {
     const kept = [];
     points.forEach((point, i) => {
       const last = kept[kept.length - 1];
       const near =
-        last && Math.abs(last.x - point.x) < close && Math.abs(last.y - point.y) < close;
+        last && Math.abs(last.x - point.x) < distance && Math.abs(last.y - point.y) < distance;
       if (!near || i === points.length - 1) kept.push(point);
     });
     return kept;
   }
 
-  // Points nearer to each other than a third of a pixel look the same.
-  const drawable = (points, width) => apart(points, 1 / (3 * width));
+  // Points less than a third of a pixel apart are indistinguishable.
+  const drawable = (points, width) => spaceOut(points, 1 / (3 * width));
 
   const SHARES = { domain: [0, 1], ticks: 5, tickFormat: (x) => format.significant(x, 2) };
 
-  // ROC or precision-recall: lines { points, color, dashed, faint }, an optional band between
-  // two lines, and dots { x, y, color }.
+  // Draw ROC or precision-recall curves: lines { points, color, dashed, faint }, an optional band
+  // between two lines, and dots { x, y, color }.
   function drawCurves(figure, options) {
     const { lines, curve, band, diagonal, level, x, y, describe, description } = options;
     const width = Math.min(widthOf(figure), 460);
@@ -111,8 +111,8 @@ const charts = (() => {
     const main = lines[lines.length - 1];
     marks.push(
       Plot.tip(
-        // Nobody can point at more than these.
-        apart(main.points, 0.01),
+        // The pointer cannot distinguish more points than these.
+        spaceOut(main.points, 0.01),
         Plot.pointer({ x: "x", y: "y", title: describe, maxRadius: 30 }),
       ),
     );
@@ -135,44 +135,44 @@ const charts = (() => {
 
   const logit = (p) => Math.log(p / (1 - p));
 
-  // Where the edges of the bins lie on the axis, and its ticks.
+  // The positions of the bin edges on the axis, and its ticks.
   function scoreAxis({ axis, edges }) {
     if (axis === "scores") {
-      const places = edges.map((_, k) => k);
+      const positions = edges.map((_, k) => k);
       const step = Math.ceil(edges.length / 12);
-      const ticks = places.filter((k) => k % step === 0);
+      const ticks = positions.filter((k) => k % step === 0);
       return {
-        edges: [...places.map((k) => k - 0.5), edges.length - 0.5],
+        edges: [...positions.map((k) => k - 0.5), edges.length - 0.5],
         ticks,
         tickFormat: (k) => format.significant(edges[k], 4),
         label: "Score",
-        place: (score) => {
+        position: (score) => {
           const k = edges.findIndex((edge) => edge >= score);
           return (k < 0 ? edges.length : k) - 0.5;
         },
       };
     }
     if (axis === "logit") {
-      const every = [1e-4, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999, 0.9999];
-      const inside = every.filter((p) => p >= edges[0] && p <= edges[edges.length - 1]);
+      const probabilities = [1e-4, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999, 0.9999];
+      const inside = probabilities.filter((p) => p >= edges[0] && p <= edges[edges.length - 1]);
       return {
         edges: edges.map(logit),
         ticks: inside.map(logit),
         tickFormat: (x) => format.significant(1 / (1 + Math.exp(-x)), 6),
-        label: "Score, on a log-odds scale",
-        place: logit,
+        label: "Score (log-odds scale)",
+        position: logit,
       };
     }
     if (axis === "rank") {
       return {
         edges,
         ticks: [0, 0.25, 0.5, 0.75, 1],
-        tickFormat: (x) => `${100 * x} %`,
-        label: "Rank of the score: share of all rows below it",
-        place: (_, rank) => rank,
+        tickFormat: (x) => `${100 * x}%`,
+        label: "Rank (share of rows that score lower)",
+        position: (_, rank) => rank,
       };
     }
-    return { edges, ticks: 6, tickFormat: undefined, label: "Score", place: (score) => score };
+    return { edges, ticks: 6, tickFormat: undefined, label: "Score", position: (score) => score };
   }
 
   const steps = (edges, heights) =>
@@ -181,12 +181,12 @@ const charts = (() => {
       { x: edges[k + 1], y },
     ]);
 
-  // Series of { heights, color, filled }; heights per bin.
+  // Series are { heights, color, filled }, with a height per bin.
   function drawScores(figure, { histogram, series, threshold, rank, description }) {
     const axis = scoreAxis(histogram);
     const width = widthOf(figure);
     const [first, last] = [axis.edges[0], axis.edges[axis.edges.length - 1]];
-    const at = axis.place(threshold, rank);
+    const thresholdPosition = axis.position(threshold, rank);
     const marks = [Plot.gridY({ ticks: 5 })];
     for (const { heights, color, filled } of series) {
       const points = steps(axis.edges, heights);
@@ -197,8 +197,8 @@ const charts = (() => {
       );
     }
     marks.push(Plot.ruleY([0], { stroke: "var(--axis)" }));
-    if (at >= first && at <= last) {
-      marks.push(Plot.ruleX([at], { stroke: "var(--text)", strokeDasharray: "3 3" }));
+    if (thresholdPosition >= first && thresholdPosition <= last) {
+      marks.push(Plot.ruleX([thresholdPosition], { stroke: "var(--text)", strokeDasharray: "3 3" }));
     }
     show(figure, {
       width,
@@ -209,9 +209,9 @@ const charts = (() => {
       marginRight: 18,
       x: { domain: [first, last], label: axis.label, ticks: axis.ticks, tickFormat: axis.tickFormat },
       y: {
-        label: "Share of the rows of each kind",
+        label: "Share of rows",
         ticks: 5,
-        tickFormat: (share) => `${format.significant(100 * share, 3)}\u00a0%`,
+        tickFormat: (share) => `${format.significant(100 * share, 3)}%`,
         nice: true,
       },
       marks,
@@ -223,8 +223,8 @@ const charts = (() => {
 
   const GRID = 60;
 
-  // Round numbers that divide a range into about so many parts.
-  function niceLevels(low, high, parts = 8) {
+  // Round levels that divide a range into about `parts` parts.
+  function roundLevels(low, high, parts = 8) {
     if (!(high > low)) return [];
     const rough = (high - low) / parts;
     const power = 10 ** Math.floor(Math.log10(rough));
@@ -239,8 +239,8 @@ const charts = (() => {
   const shade = (k, n) =>
     `color-mix(in oklab, var(--high) ${Math.round((100 * (k + 0.5)) / n)}%, var(--low))`;
 
-  // What was evaluated as a cross, what the sliders say as a dot.
-  const dots = (evaluated, now) => [
+  // A cross at the evaluated values, and a dot at the sliders.
+  const dots = (evaluated, current) => [
     Plot.dot(evaluated ? [evaluated] : [], {
       x: "x",
       y: "y",
@@ -249,7 +249,7 @@ const charts = (() => {
       stroke: "var(--ink)",
       strokeWidth: 2.5,
     }),
-    Plot.dot([now], {
+    Plot.dot([current], {
       x: "x",
       y: "y",
       r: 5.5,
@@ -259,10 +259,11 @@ const charts = (() => {
     }),
   ];
 
-  // A grid of values over prior and purity; `limit(purity)` is the largest prior that fits.
-  function drawSensitivity(figure, { value, limit, priors, purities, evaluated, now, description }) {
+  // Draw a grid of values over prior and purity; `largestPrior(purity)` bounds the feasible region.
+  function drawSensitivity(figure, options) {
+    const { value, largestPrior, priors, purities, evaluated, current, description } = options;
     const width = Math.min(widthOf(figure), 720);
-    // One cell more on every side, so that contours run straight into the edge.
+    // An extra cell on each side makes the contours run straight into the edge.
     const cell = ([low, high]) => (high - low) / (GRID - 2);
     const at = (k, range) => clip(range[0] + (k - 0.5) * cell(range), ...range);
     const values = new Float64Array(GRID * GRID).fill(NaN);
@@ -272,23 +273,23 @@ const charts = (() => {
       for (let i = 0; i < GRID; i++) {
         const prior = at(i, priors);
         if (prior >= purity) continue;
-        const here = value(prior, purity);
-        values[j * GRID + i] = here;
-        if (prior <= limit(purity) && Number.isFinite(here)) {
-          least = Math.min(least, here);
-          most = Math.max(most, here);
+        const result = value(prior, purity);
+        values[j * GRID + i] = result;
+        if (prior <= largestPrior(purity) && Number.isFinite(result)) {
+          least = Math.min(least, result);
+          most = Math.max(most, result);
         }
       }
     }
-    const levels = niceLevels(least, most);
+    const levels = roundLevels(least, most);
     const colors = Array.from({ length: levels.length + 1 }, (_, k) => shade(k, levels.length + 1));
     const span = purities[1] - purities[0];
     const boundary = Array.from({ length: 201 }, (_, k) => {
       const purity = purities[0] + (k / 200) * span;
-      return { x: Math.min(Math.max(limit(purity), priors[0]), purity), y: purity };
+      return { x: Math.min(Math.max(largestPrior(purity), priors[0]), purity), y: purity };
     });
     const covered = boundary.some(({ x }) => x < priors[1]);
-    // The cover reaches beyond the frame, where it is cut off.
+    // The infeasible region extends beyond the frame, which clips it.
     const [below, above] = [boundary[0], boundary[200]];
     const edge = [{ ...below, y: below.y - span }, ...boundary, { ...above, y: above.y + span }];
     show(figure, {
@@ -327,7 +328,7 @@ const charts = (() => {
           : null,
         ...dots(
           evaluated && { x: evaluated.prior, y: evaluated.purity },
-          { x: now.prior, y: now.purity },
+          { x: current.prior, y: current.purity },
         ),
       ],
       description,
@@ -335,8 +336,8 @@ const charts = (() => {
     return { levels, colors, covered };
   }
 
-  // The same for clean labels, as a line over the prior alone.
-  function drawByPrior(figure, { value, priors, evaluated, now, y, description }) {
+  // Draw values over the prior alone, for clean labels.
+  function drawByPrior(figure, { value, priors, evaluated, current, y, description }) {
     const width = Math.min(widthOf(figure), 720);
     const point = ({ prior }) => ({ x: prior, y: value(prior, 1) });
     const line = Array.from({ length: 201 }, (_, k) =>
@@ -353,28 +354,28 @@ const charts = (() => {
       y: { label: y, ticks: 6, nice: true, grid: true },
       marks: [
         Plot.line(line, { x: "x", y: "y", stroke: "var(--corrected)", strokeWidth: 2.25 }),
-        ...dots(evaluated && { ...point(evaluated) }, point(now)),
+        ...dots(evaluated && { ...point(evaluated) }, point(current)),
       ],
       description,
     });
   }
 
-  // ------------------------------------------------------------------ estimators of the prior
+  // ------------------------------------------------------------------ estimates of the prior
 
-  // Answers of { name, value, low, high, used }.
-  function drawEstimators(figure, { answers, upper, description }) {
+  // Estimates are { name, value, low, high, used }.
+  function drawEstimates(figure, { estimates, upper, description }) {
     const width = Math.min(widthOf(figure), 720);
-    const ends = answers.flatMap(({ value, low, high }) => [value, low, high]);
+    const ends = estimates.flatMap(({ value, low, high }) => [value, low, high]);
     const most = Math.max(...ends.filter(Number.isFinite), upper ?? 0);
     show(figure, {
       width,
-      height: 70 + 30 * answers.length,
+      height: 70 + 30 * estimates.length,
       marginLeft: 150,
       marginBottom: 42,
       marginTop: 8,
       marginRight: 18,
       x: { domain: [0, Math.min(1, most * 1.08)], label: "Prior", ticks: width < 480 ? 3 : 6, grid: true },
-      y: { type: "band", domain: answers.map(({ name }) => name), label: null, tickSize: 0 },
+      y: { type: "band", domain: estimates.map(({ name }) => name), label: null, tickSize: 0 },
       marks: [
         Plot.ruleX(upper === null ? [] : [upper], {
           stroke: "var(--warn)",
@@ -382,7 +383,7 @@ const charts = (() => {
           strokeWidth: 1.5,
         }),
         Plot.link(
-          answers.filter(({ low }) => low !== null),
+          estimates.filter(({ low }) => low !== null),
           {
             x1: "low",
             x2: "high",
@@ -393,7 +394,7 @@ const charts = (() => {
             strokeOpacity: 0.55,
           },
         ),
-        Plot.dot(answers, {
+        Plot.dot(estimates, {
           x: "value",
           y: "name",
           r: 5,
@@ -405,5 +406,5 @@ const charts = (() => {
     });
   }
 
-  return { drawByPrior, drawCurves, drawEstimators, drawScores, drawSensitivity, showLegend };
+  return { drawByPrior, drawCurves, drawEstimates, drawScores, drawSensitivity, showLegend };
 })();

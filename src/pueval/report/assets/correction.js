@@ -1,12 +1,11 @@
 "use strict";
 
-// The correction, for a page that has no Python: what rates.py, measures.py, curves.py and
-// sensitivity/ compute, from the table of counts the page carries.
-// tests/browser compares every number with theirs.
+// The correction in JavaScript: what pueval.core and pueval.sensitivity compute, from the counts in
+// the page. tests/report compares every number with Python's, and fails if a measure is missing.
 const correction = (() => {
-  // Shares below this come from rounding.
+  // Smaller shares are rounding errors.
   const ZERO = 1e-14;
-  // Rounding may put a rate this far outside [0, 1].
+  // Rounding may move a rate this far outside [0, 1].
   const ROUNDING = 1e-12;
 
   const clip = (value, low, high) => Math.min(Math.max(value, low), high);
@@ -14,23 +13,22 @@ const correction = (() => {
 
   // ------------------------------------------------------------------ counts
 
-  // Columns of counts at descending scores become cumulative counts: at index k are the rows of
-  // the first k scores.
-  // `represented` are the positives that labeled rows stand for, where propensities tell.
+  // Turn counts at descending scores into cumulative counts: index k holds the rows at the first k
+  // scores. With propensities, `represented` is the number of positives that labeled rows represent.
   function makeTable({ score, labeled, unlabeled, negative, represented }) {
-    const reach = (column) => {
+    const cumulate = (column) => {
       const sums = new Float64Array(score.length + 1);
       if (column) column.forEach((count, k) => (sums[k + 1] = sums[k] + count));
       return sums;
     };
     const table = {
       score,
-      labeled: reach(labeled),
-      unlabeled: reach(unlabeled),
-      negative: reach(negative),
+      labeled: cumulate(labeled),
+      unlabeled: cumulate(unlabeled),
+      negative: cumulate(negative),
     };
     if (represented) {
-      table.represented = reach(represented);
+      table.represented = cumulate(represented);
       table.nRepresented = table.represented[score.length];
     }
     table.nLabeled = table.labeled[score.length];
@@ -40,27 +38,27 @@ const correction = (() => {
     return table;
   }
 
-  // The same rows with at most about so many scores, for pictures: all of the highest, and then
-  // every so-many-th; rows at or above each of them are counted as before.
-  function sketch(table, most) {
+  // Thin a table for plots: keep the highest scores, and then every step-th. The cumulative counts at
+  // the remaining scores do not change.
+  function thin(table, mostScores) {
     const n = table.score.length;
-    const head = Math.floor(most / 4);
-    const step = Math.ceil((n - head) / (most - head));
+    const head = Math.floor(mostScores / 4);
+    const step = Math.ceil((n - head) / (mostScores - head));
     if (step < 2) return table;
     const kept = [0];
     for (let k = 1; k <= n; k++) if (k <= head || (n - k) % step === 0) kept.push(k);
-    const few = { ...table, score: kept.slice(1).map((k) => table.score[k - 1]) };
+    const thinned = { ...table, score: kept.slice(1).map((k) => table.score[k - 1]) };
     for (const name of ["labeled", "unlabeled", "negative", "represented"]) {
-      if (table[name]) few[name] = Float64Array.from(kept, (k) => table[name][k]);
+      if (table[name]) thinned[name] = Float64Array.from(kept, (k) => table[name][k]);
     }
-    return few;
+    return thinned;
   }
 
-  // Steps are a list of indices into the cumulative counts.
-  const othersAt = (table, k) => table.unlabeled[k] + table.negative[k];
+  // A step is an index k into the cumulative counts.
+  const backgroundAt = (table, k) => table.unlabeled[k] + table.negative[k];
 
-  // How many of the scores are at or above the threshold.
-  function reached(table, threshold) {
+  // The step of a threshold: the number of scores at or above it.
+  function stepAt(table, threshold) {
     let low = 0;
     let high = table.score.length;
     while (low < high) {
@@ -71,20 +69,21 @@ const correction = (() => {
     return low;
   }
 
-  // Above everything, at every labeled score, and at the lowest score.
+  // The steps above all scores, at every labeled score, and at the lowest score.
   function corners(table) {
-    const found = [0];
-    for (let k = 1; k <= table.score.length; k++) {
-      if (table.labeled[k] > table.labeled[k - 1]) found.push(k);
+    const steps = [0];
+    const lowest = table.score.length;
+    for (let k = 1; k <= lowest; k++) {
+      if (table.labeled[k] > table.labeled[k - 1]) steps.push(k);
     }
-    const last = found[found.length - 1];
-    if (othersAt(table, last) < othersAt(table, table.score.length)) found.push(table.score.length);
-    return found;
+    const last = steps[steps.length - 1];
+    if (backgroundAt(table, last) < backgroundAt(table, lowest)) steps.push(lowest);
+    return steps;
   }
 
   const addsLabeled = (table, k) => k > 0 && table.labeled[k] > table.labeled[k - 1];
-  const isJoint = (table, k) =>
-    addsLabeled(table, k) && othersAt(table, k) > othersAt(table, k - 1);
+  const isTied = (table, k) =>
+    addsLabeled(table, k) && backgroundAt(table, k) > backgroundAt(table, k - 1);
 
   const thresholdAt = (table, k) => (k ? table.score[k - 1] : Infinity);
 
@@ -115,7 +114,7 @@ const correction = (() => {
     ];
   }
 
-  // Returns a function from an index of the cumulative counts to the corrected rates there.
+  // Return a function from a step to the corrected rates at it.
   function rates(table, mixture, target) {
     const { nLabeled, nUnlabeled, nNegative } = table;
     const prior = backgroundPrior(table, mixture);
@@ -126,14 +125,14 @@ const correction = (() => {
       const unlabeled = nUnlabeled ? table.unlabeled[k] / nUnlabeled : 0;
       let background = unlabeled;
       if (nNegative) {
-        const known = nNegative * (table.negative[k] / nNegative);
-        background = (nUnlabeled * unlabeled + known) / (nUnlabeled + nNegative);
+        const negative = nNegative * (table.negative[k] / nNegative);
+        background = (nUnlabeled * unlabeled + negative) / (nUnlabeled + nNegative);
       }
       let predicted = unlabeled;
       if (target === "population") {
         predicted = (nLabeled * labeled + (size - nLabeled) * background) / size;
       }
-      // With propensities, all rows together are what positives are taken out of.
+      // With propensities, positives are separated from all rows, not from the background.
       const [tpr, fpr] = table.represented
         ? correctPair(table.represented[k] / table.nRepresented, predicted, mixture.purity, positive)
         : correctPair(labeled, background, mixture.purity, prior);
@@ -147,14 +146,14 @@ const correction = (() => {
   const ratio = (numerator, denominator) =>
     Math.abs(denominator) > ZERO ? numerator / denominator : NaN;
 
-  // A contingency table of shares: hits and predicted positives among the target.
+  // The contingency table of a target with `size` rows.
   function contingency({ tpr, predicted, prevalence: positive }, size = 1) {
-    const hit = positive * tpr;
+    const truePositive = positive * tpr;
     return {
-      truePositive: hit * size,
-      falsePositive: (predicted - hit) * size,
-      falseNegative: (positive - hit) * size,
-      trueNegative: (1 - positive - (predicted - hit)) * size,
+      truePositive: truePositive * size,
+      falsePositive: (predicted - truePositive) * size,
+      falseNegative: (positive - truePositive) * size,
+      trueNegative: (1 - positive - (predicted - truePositive)) * size,
     };
   }
 
@@ -170,6 +169,7 @@ const correction = (() => {
   const negativePredictiveValue = (t) => ratio(t.trueNegative, t.rejected);
   const covariance = (t) => t.truePositive - t.predicted * t.positive;
 
+  // One entry per measure of core/measures.py, by its name there.
   const MEASURES = {
     accuracy: (t) => t.truePositive + t.trueNegative,
     balanced_accuracy: (t) => (recall(t) + specificity(t)) / 2,
@@ -189,7 +189,12 @@ const correction = (() => {
     },
     informedness: (t) => recall(t) + specificity(t) - 1,
     markedness: (t) => precision(t) + negativePredictiveValue(t) - 1,
-    geometric_mean: (t) => Math.sqrt(Math.max(recall(t), 0) * Math.max(specificity(t), 0)),
+    geometric_mean: (t) => {
+      const [first, second] = [recall(t), specificity(t)];
+      // The square root would magnify a rounding error of 1e-16 to 1e-8.
+      const vanishes = first <= ZERO || second <= ZERO;
+      return vanishes ? 0 * first * second : Math.sqrt(first * second);
+    },
     fowlkes_mallows: (t) =>
       ratio(t.truePositive, Math.sqrt(Math.max(t.predicted, 0) * t.positive)),
     lift: (t) => ratio(precision(t), t.positive),
@@ -199,12 +204,12 @@ const correction = (() => {
     false_discovery_rate: (t) => ratio(t.falsePositive, t.predicted),
   };
 
-  // Not clipped.
+  // The unclipped value of a measure.
   const measure = (name, rate) => MEASURES[name](shares(rate));
 
   // ------------------------------------------------------------------ areas
 
-  // From the naive AUC; with propensities, from how often a positive outscores any row.
+  // `area` is the naive AUC; with propensities, the mean placement of the positives.
   function directAuc(table, area, mixture) {
     const prior = table.represented
       ? prevalence(table, mixture, "population")
@@ -213,30 +218,30 @@ const correction = (() => {
     return (area - (1 - contrast) / 2) / contrast;
   }
 
-  // Insert, before some of the steps, the counts just above their scores.
-  const unfold = (steps, wanted) => steps.flatMap((k) => (wanted(k) ? [k - 1, k] : [k]));
+  // Insert the preceding step before some of the steps.
+  const unfold = (steps, selected) => steps.flatMap((k) => (selected(k) ? [k - 1, k] : [k]));
 
-  // Rates in the order of recall, within [0, 1], each with the lowest false positive rate of its
-  // own threshold and of all that reach more; and the precision there.
-  function legalRates(table, mixture, target) {
+  // Rates in [0, 1], sorted by recall. Each has the lowest false positive rate of all thresholds
+  // with the same or a higher recall, and the precision that follows.
+  function monotoneRates(table, mixture, target) {
     const rate = rates(table, mixture, target);
     const line = corners(table)
       .map(rate)
-      .map((there) => ({ ...there, tpr: clip(there.tpr, 0, 1), fpr: clip(there.fpr, 0, 1) }))
+      .map((point) => ({ ...point, tpr: clip(point.tpr, 0, 1), fpr: clip(point.fpr, 0, 1) }))
       .sort((a, b) => a.tpr - b.tpr);
     let lowest = 1;
     for (let i = line.length - 1; i >= 0; i--) {
-      const there = line[i];
-      lowest = Math.min(lowest, there.fpr);
-      const predicted = there.prevalence * there.tpr + (1 - there.prevalence) * lowest;
-      Object.assign(there, { fpr: lowest, predicted });
-      there.precision = precision(shares(there));
+      const point = line[i];
+      lowest = Math.min(lowest, point.fpr);
+      const predicted = point.prevalence * point.tpr + (1 - point.prevalence) * lowest;
+      Object.assign(point, { fpr: lowest, predicted });
+      point.precision = precision(shares(point));
     }
     return line;
   }
 
   function averagePrecision(table, mixture, target) {
-    const line = legalRates(table, mixture, target);
+    const line = monotoneRates(table, mixture, target);
     let area = 0;
     for (let i = 0; i < line.length; i++) {
       const gain = line[i].tpr - (i ? line[i - 1].tpr : 0);
@@ -247,8 +252,8 @@ const correction = (() => {
 
   // ------------------------------------------------------------------ curves
 
-  // Where a segment enters and leaves the unit square, as shares of its length.
-  function cut(start, end) {
+  // Where a segment enters and leaves the unit square, as fractions of its length.
+  function clipSegment(start, end) {
     let [enter, leave] = [0, 1];
     for (const [from, to] of [
       [start.fpr, end.fpr],
@@ -267,26 +272,26 @@ const correction = (() => {
     return [enter, leave];
   }
 
-  // The part of the line through the rates that lies in the unit square. Corners that share their
-  // score with rows of another kind are reached on a straight line, which goes right and up so far.
-  function insideSquare(line, joint) {
+  // The part of the line through the rates that lies in the unit square. A tied corner, whose score
+  // labeled and background rows share, ends a slope; `right` and `up` are its extent.
+  function insideSquare(line, tied) {
     const inside = line.map(({ fpr, tpr }) => inUnit(fpr) && inUnit(tpr));
-    const reached = line.map((rate, i) => {
-      if (i === 0 || !joint[i]) return [0, 0];
+    const slopes = line.map((rate, i) => {
+      if (i === 0 || !tied[i]) return [0, 0];
       const [right, up] = [rate.fpr - line[i - 1].fpr, rate.tpr - line[i - 1].tpr];
       return right > 0 && up > 0 ? [right, up] : [0, 0];
     });
     const points = [];
     line.forEach((rate, i) => {
       if (inside[i]) {
-        const [right, up] = reached[i];
+        const [right, up] = slopes[i];
         points.push({ x: rate.fpr, y: rate.tpr, threshold: rate.threshold, right, up });
       }
       if (i + 1 === line.length || (inside[i] && inside[i + 1])) return;
       const next = line[i + 1];
-      const [enter, leave] = cut(rate, next);
+      const [enter, leave] = clipSegment(rate, next);
       if (enter >= leave) return;
-      const crossing = (part, [right, up]) =>
+      const addCrossing = (part, [right, up]) =>
         points.push({
           x: rate.fpr + part * (next.fpr - rate.fpr),
           y: rate.tpr + part * (next.tpr - rate.tpr),
@@ -294,8 +299,8 @@ const correction = (() => {
           right: part * right,
           up: part * up,
         });
-      if (enter > 0) crossing(enter, [0, 0]);
-      if (leave < 1) crossing(leave, reached[i + 1]);
+      if (enter > 0) addCrossing(enter, [0, 0]);
+      if (leave < 1) addCrossing(leave, slopes[i + 1]);
     });
     for (const point of points) {
       point.x = clip(point.x, 0, 1);
@@ -304,7 +309,7 @@ const correction = (() => {
     return points;
   }
 
-  // A legal ROC curve: every true positive rate with the lowest false positive rate that reaches it.
+  // A monotone ROC curve: each true positive rate with the lowest false positive rate that has it.
   function rocCurve(table, mixture, target) {
     const rate = rates(table, mixture, target);
     let steps = corners(table);
@@ -314,37 +319,37 @@ const correction = (() => {
     });
     const split = new Set(
       steps.filter(
-        (k, i) => (addsLabeled(table, k) && (outside[i] || outside[i - 1])) || isJoint(table, k),
+        (k, i) => (addsLabeled(table, k) && (outside[i] || outside[i - 1])) || isTied(table, k),
       ),
     );
     const unfolded = unfold(steps, (k) => split.has(k));
-    // The counts just above a score are a step of their own, even if an earlier one equals it.
-    const joint = steps.flatMap((k) =>
-      split.has(k) ? [false, isJoint(table, k)] : [isJoint(table, k)],
+    // An inserted step is never tied, even if it equals an earlier one.
+    const tied = steps.flatMap((k) =>
+      split.has(k) ? [false, isTied(table, k)] : [isTied(table, k)],
     );
     steps = unfolded;
-    const points = insideSquare(steps.map(rate), joint);
+    const points = insideSquare(steps.map(rate), tied);
     Object.assign(points[points.length - 1], { x: 1, y: 1 });
     points.sort((a, b) => a.y - b.y);
     let lowest = 1;
     for (let i = points.length - 1; i >= 0; i--) {
       points[i].lowest = lowest = Math.min(lowest, points[i].x);
     }
-    const lines = points.some(({ right }) => right > 0);
+    const sloped = points.some(({ right }) => right > 0);
     const curve = [];
     let last = null;
     for (const point of points) {
       let [x, y, lean] = [point.lowest, point.y, 0];
-      if (lines) {
-        // Of corners that others undercut only lines are left, to where they are undercut.
-        const over = point.x - point.lowest;
-        if (over !== 0 && over >= point.right) continue;
+      if (sloped) {
+        // Of a corner to the right of a later one, only the part of its slope to the left remains.
+        const excess = point.x - point.lowest;
+        if (excess !== 0 && excess >= point.right) continue;
         lean = point.up > 0 ? point.right / point.up : 0;
-        if (lean > 0) y -= over / lean;
+        if (lean > 0) y -= excess / lean;
       }
       if (last) {
         y = Math.max(y, last.y);
-        // The foot of the corner is as high as the corner before: below it, or on its line.
+        // The foot of a corner has the height of the corner before, on its vertical or its slope.
         const foot = Math.max(x - lean * (y - last.y), last.x);
         if (y > last.y && foot > last.x + ROUNDING) {
           curve.push({ x: foot, y: last.y, threshold: point.threshold });
@@ -357,79 +362,79 @@ const correction = (() => {
   }
 
   function precisionRecallCurve(table, mixture, target) {
-    return legalRates(table, mixture, target)
+    return monotoneRates(table, mixture, target)
       .map(({ tpr, precision, threshold }, i) => ({ x: tpr, y: i ? precision : 1, threshold }))
       .filter(({ y }) => !Number.isNaN(y));
   }
 
   // ------------------------------------------------------------------ labeling bias
 
-  // The odds of a rate among the positives may be wrong by a factor.
+  // The odds of a rate among the positives may be off by the factor `bias`.
   const rateBounds = (rate, bias) => [
     rate / (rate + bias * (1 - rate)),
     (bias * rate) / (bias * rate + 1 - rate),
   ];
 
-  // The rates at the two ends of what a labeling bias allows.
+  // The rates at both ends of what a labeling bias allows.
   function boundedRates(table, mixture, bias) {
     const rate = rates(table, mixture, "population");
     return (k) => {
-      const known = rate(k);
-      const positive = known.prevalence;
-      // All labeled rows are positives, the others are among the unlabeled rows.
+      const unbiased = rate(k);
+      const positive = unbiased.prevalence;
+      // All labeled rows are positive; the other positives are among the unlabeled rows.
       const positives = positive * table.n;
       const [labeled, unlabeled] = [table.labeled[k], table.unlabeled[k]];
       const below = table.nLabeled - labeled;
       const least = Math.max(labeled, positives - below - (table.nUnlabeled - unlabeled));
       const most = Math.min(labeled + unlabeled, positives - below);
-      const low = Math.min(least / positives, known.tpr);
-      const high = Math.max(most / positives, known.tpr);
+      const low = Math.min(least / positives, unbiased.tpr);
+      const high = Math.max(most / positives, unbiased.tpr);
       return rateBounds(labeled / table.nLabeled, bias).map((bound) => {
         const tpr = clip(bound, low, high);
-        return { ...known, tpr, fpr: (known.predicted - positive * tpr) / (1 - positive) };
+        return { ...unbiased, tpr, fpr: (unbiased.predicted - positive * tpr) / (1 - positive) };
       });
     };
   }
 
   function measureBounds(name, table, mixture, bias, k, low, high) {
-    const known = measure(name, rates(table, mixture, "population")(k));
-    if (Number.isNaN(known)) return [NaN, NaN];
+    const unbiased = measure(name, rates(table, mixture, "population")(k));
+    if (Number.isNaN(unbiased)) return [NaN, NaN];
     const ends = boundedRates(table, mixture, bias)(k).map((rate) => {
       const end = measure(name, rate);
-      // Only ratios that grow without bound are undefined at the end.
+      // Only unbounded ratios are undefined at an end.
       return Number.isNaN(end) ? high : clip(end, low, high);
     });
     return ends[0] <= ends[1] ? ends : [ends[1], ends[0]];
   }
 
-  // The mean placement of the positives is extreme if all labeled rows on one side of a cut
-  // have weight `bias` and all others 1; no more than there are hidden positives for.
+  // The mean placement of the positives is extreme if all labeled rows on one side of some score have
+  // weight `bias` and the others weight 1, as far as there are enough unlabeled positives.
   function aucBounds(table, mixture, bias) {
     const rows = [];
     for (let k = 1; k <= table.score.length; k++) {
       const count = table.labeled[k] - table.labeled[k - 1];
       if (count > 0) {
-        const above = table.labeled[k - 1] + othersAt(table, k - 1);
-        const here = table.labeled[k] + othersAt(table, k);
-        rows.push([count, (table.n - (above + here) / 2) / table.n]);
+        const above = table.labeled[k - 1] + backgroundAt(table, k - 1);
+        const atOrAbove = table.labeled[k] + backgroundAt(table, k);
+        rows.push([count, (table.n - (above + atOrAbove) / 2) / table.n]);
       }
     }
     const positive = prevalence(table, mixture, "population");
     const hidden = Math.max(positive * table.n - table.nLabeled, 0);
     const most = bias > 1 ? hidden / (bias - 1) : Infinity;
     const sum = rows.reduce((all, [count, placement]) => all + count * placement, 0);
-    // The means with more and more rows heavy, in this order.
+    // The weighted means as more and more rows, in this order, get weight `bias`.
     const means = (ordered) => {
       let [heavy, heavySum] = [0, 0];
       const mean = () => (sum + (bias - 1) * heavySum) / (table.nLabeled + (bias - 1) * heavy);
-      const found = [mean()];
+      const results = [mean()];
       for (const [count, placement] of ordered) {
         const part = Math.min(count, most - heavy);
         heavy += part;
         heavySum += part * placement;
-        found.push(mean());
+        results.push(mean());
       }
-      return found;
+      return results;
     };
     const auc = (placement) => clip((placement - positive / 2) / (1 - positive), 0, 1);
     const high = means(rows).reduce((a, b) => Math.max(a, b));
@@ -441,14 +446,14 @@ const correction = (() => {
 
   const dilution = (table) => (table.nUnlabeled + table.nNegative) / table.nUnlabeled;
 
-  // The largest prior that the ranking allows, from the two ratios that limit it.
+  // The largest prior that the ranking allows, from the bounds of the share ratios.
   function largestPrior(table, { other_to_labeled, labeled_to_other }, purity) {
     let limit = purity * other_to_labeled;
     if (purity < 1) limit = Math.min(limit, 1 - (1 - purity) / labeled_to_other);
     return clip(limit * dilution(table), 0, 1);
   }
 
-  // The same, solved for the purity: the least that goes with a prior; above 1 if none does.
+  // The smallest purity that the ranking allows with a prior; above 1 if there is none.
   function leastPurity(table, { other_to_labeled, labeled_to_other }, prior) {
     const background = prior / dilution(table);
     return Math.max(1 - labeled_to_other * (1 - background), background / other_to_labeled, 0);
@@ -474,9 +479,9 @@ const correction = (() => {
     precisionRecallCurve,
     prevalence,
     rates,
-    reached,
     rocCurve,
-    sketch,
+    stepAt,
+    thin,
     thresholdAt,
   };
 })();

@@ -1,14 +1,14 @@
 "use strict";
 
-// Numbers as people read them.
+// Numbers as text.
 const format = (() => {
-  // A measure: decimals that mean something, a dash where it is undefined.
+  // A measure with fixed decimals; a dash if it is undefined.
   function number(value, digits = 3) {
     if (value === null || Number.isNaN(value)) return "–";
     if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
     const size = Math.abs(value);
-    if (size >= 1000) return amount(Number(value.toPrecision(3)));
-    // Three decimals say little of small numbers.
+    if (size >= 1000) return count(Number(value.toPrecision(3)));
+    // Small numbers get two significant digits.
     if (size > 1e-9 && size < 0.01) return significant(value, 2);
     const text = size < 10 ? value.toFixed(digits) : value.toFixed(size < 100 ? 1 : 0);
     return text.replace(/^-/, Number(text) === 0 ? "" : "−");
@@ -16,8 +16,8 @@ const format = (() => {
 
   const span = (low, high) => `${number(low)}–${number(high)}`;
 
-  // A number of rows; corrected ones are not whole.
-  function amount(value) {
+  // A number of rows; corrected numbers may be fractional.
+  function count(value) {
     const whole = Math.abs(value) >= 100 || Math.abs(value - Math.round(value)) < 1e-9;
     const digits = whole ? 0 : 1;
     const text = Math.abs(value).toLocaleString("en-US", {
@@ -27,7 +27,7 @@ const format = (() => {
     return value < 0 && Number(text.replace(/,/g, "")) !== 0 ? `−${text}` : text;
   }
 
-  // Something with so many significant digits, without trailing zeros.
+  // A number with some significant digits, without trailing zeros.
   function significant(value, digits = 4) {
     if (!Number.isFinite(value)) return number(value);
     return String(Number(value.toPrecision(digits))).replace("-", "−");
@@ -37,19 +37,19 @@ const format = (() => {
     const shown = 100 * share;
     const size = Math.abs(shown);
     const digits = size === 0 || (size >= 10 && size <= 90) || size === 100 ? 0 : size >= 1 ? 1 : 2;
-    return `${significant(Number(shown.toFixed(digits)), 6)}\u00a0%`;
+    return `${significant(Number(shown.toFixed(digits)), 6)}%`;
   }
 
-  // Read what somebody typed; NaN if it is not a number.
+  // Parse typed text; NaN if it is not a number.
   function parse(text) {
     const clean = text.trim().replace("−", "-").replace(",", ".");
-    const share = clean.endsWith("%") ? 100 : 1;
+    const divisor = clean.endsWith("%") ? 100 : 1;
     const digits = clean.replace(/%$/, "").trim();
-    return digits === "" ? NaN : Number(digits) / share;
+    return digits === "" ? NaN : Number(digits) / divisor;
   }
 
   const shorten = (text, length) =>
     [...text].length > length ? `${[...text].slice(0, length - 1).join("")}…` : text;
 
-  return { amount, number, parse, percent, shorten, significant, span };
+  return { count, number, parse, percent, shorten, significant, span };
 })();

@@ -1,6 +1,6 @@
 "use strict";
 
-// What each picture of the page shows.
+// The content of each plot: data, legends, captions and notes.
 const pictures = (() => {
   const { NAIVE, models, settings } = state;
   const { clip } = correction;
@@ -32,12 +32,12 @@ const pictures = (() => {
         x: clip(rate.tpr, 0, 1),
         y: clip(correction.measure("precision", rate), 0, 1),
       }),
-      // Precision holds on the whole step of recall that ends at a point.
+      // The precision of a point applies to the step of recall that ends there.
       curve: "step-before",
     },
   ];
 
-  // The two lines between which a labeling bias lets the curve move.
+  // The two curves between which a labeling bias can move the curve.
   function biasBand(model, point) {
     const { mixture, bias } = settings(model);
     const bounded = correction.boundedRates(model.drawn, mixture, bias);
@@ -46,8 +46,8 @@ const pictures = (() => {
     return [side(0), side(1)];
   }
 
-  // The limits of the curve as evaluated.
-  function limitBand({ bands }, id) {
+  // The confidence band of the evaluated curve.
+  function confidenceBand({ bands }, id) {
     if (bands === null) return undefined;
     const { x, low, high } = bands[id];
     return [low, high].map((side) =>
@@ -55,23 +55,23 @@ const pictures = (() => {
     );
   }
 
-  function showCurve(kind, model, now, naive, others) {
+  function showCurve(kind, model, corrected, naive, otherModels) {
     const { title, make, area, areaName, x, y, point, curve } = kind;
     const figure = byId(kind.id);
-    const several = others.length > 0;
-    const drawn = [...others, { model, found: now }];
-    const value = (found) => format.number(found.measures[area].value);
+    const several = otherModels.length > 0;
+    const drawn = [...otherModels, { model, results: corrected }];
+    const value = (results) => format.number(results.measures[area].value);
     let [band, bandText] = [undefined, ""];
-    if (now.bounded) {
+    if (corrected.bounded) {
       band = biasBand(model, point);
-      bandText = "if labeling was biased";
+      bandText = "bounds under labeling bias";
     } else if (!state.mixtureMoved()) {
-      band = limitBand(model, kind.id);
-      bandText = band && `${format.percent(model.resampling.level)} limits`;
+      band = confidenceBand(model, kind.id);
+      bandText = band && `${format.percent(model.resampling.level)} confidence band`;
     }
     const dots = [
       { ...point(naive.rate), color: "var(--naive)" },
-      ...drawn.map((one) => ({ ...point(one.found.rate), color: one.model.color })),
+      ...drawn.map((entry) => ({ ...point(entry.results.rate), color: entry.model.color })),
     ];
     charts.drawCurves(figure, {
       lines: [
@@ -80,10 +80,10 @@ const pictures = (() => {
           color: "var(--naive)",
           dashed: true,
         },
-        ...drawn.map((one) => ({
-          points: make(one.model.drawn, settings(one.model).mixture, one.model.target),
-          color: one.model.color,
-          faint: several && one.model !== model,
+        ...drawn.map((entry) => ({
+          points: make(entry.model.drawn, settings(entry.model).mixture, entry.model.target),
+          color: entry.model.color,
+          faint: several && entry.model !== model,
         })),
       ],
       curve,
@@ -91,24 +91,24 @@ const pictures = (() => {
       bandColor: model.color,
       dots: dots.filter((dot) => !Number.isNaN(dot.y)),
       diagonal: kind.id === "roc",
-      level: kind.id === "pr" ? now.rate.prevalence : undefined,
+      level: kind.id === "pr" ? corrected.rate.prevalence : undefined,
       x,
       y,
-      describe: (one) =>
-        `${x} ${format.number(one.x)}\n${y} ${format.number(one.y)}\n` +
-        `Threshold ${format.significant(one.threshold, 5)}`,
-      description: `${title}: naive ${areaName} ${value(naive)}, corrected ${value(now)}.`,
+      describe: (corner) =>
+        `${x} ${format.number(corner.x)}\n${y} ${format.number(corner.y)}\n` +
+        `Threshold ${format.significant(corner.threshold, 5)}`,
+      description: `${title}: naive ${areaName} ${value(naive)}, corrected ${value(corrected)}.`,
     });
     const entries = several
       ? [...drawn]
           .sort((a, b) => a.model.index - b.model.index)
-          .map((one) => ({
-            mark: one.model === model ? "thick" : "thin",
-            color: one.model.color,
-            name: one.model.name,
-            text: value(one.found),
+          .map((entry) => ({
+            mark: entry.model === model ? "thick" : "thin",
+            color: entry.model.color,
+            name: entry.model.name,
+            text: value(entry.results),
           }))
-      : [{ mark: "thick", color: model.color, text: `corrected ${value(now)}` }];
+      : [{ mark: "thick", color: model.color, text: `corrected ${value(corrected)}` }];
     charts.showLegend(figure, [
       { mark: "dashed", color: "var(--naive)", text: `naive ${value(naive)}` },
       ...entries,
@@ -117,55 +117,55 @@ const pictures = (() => {
     ]);
   }
 
-  function showCurves(model, now, naive) {
-    const others = models
+  function showCurves(model, corrected, naive) {
+    const otherModels = models
       .filter((other) => other !== model)
       .map((other) => ({
         model: other,
-        found: state.evaluate(other, { ...settings(other), bias: 1 }),
+        results: state.evaluate(other, { ...settings(other), bias: 1 }),
       }));
-    for (const kind of CURVES) showCurve(kind, model, now, naive, others);
+    for (const kind of CURVES) showCurve(kind, model, corrected, naive, otherModels);
   }
 
   // ------------------------------------------------------------------ scores
 
   const shares = (counts, total) => counts.map((count) => (total ? count / total : 0));
 
-  // Shares of positives and negatives in each bin, unmixed as at any other set of scores.
-  function recovered({ histogram, table, propensities }, mixture) {
+  // Corrected shares of positives and negatives in each bin.
+  function correctedShares({ histogram, table, hasPropensities }, mixture) {
     const { labeled, unlabeled, negative, represented } = histogram;
-    if (propensities) {
+    if (hasPropensities) {
       const positives = shares(represented, table.nRepresented);
       const rows = labeled.map((count, k) => count + unlabeled[k] + negative[k]);
       const prior = correction.prevalence(table, mixture, "population");
-      return shares(rows, table.n).map((all, k) =>
-        correction.correctPair(positives[k], all, mixture.purity, prior),
+      return shares(rows, table.n).map((share, k) =>
+        correction.correctPair(positives[k], share, mixture.purity, prior),
       );
     }
-    const others = unlabeled.map((count, k) => count + negative[k]);
-    const background = shares(others, table.nUnlabeled + table.nNegative);
+    const counts = unlabeled.map((count, k) => count + negative[k]);
+    const background = shares(counts, table.nUnlabeled + table.nNegative);
     const prior = correction.backgroundPrior(table, mixture);
-    return shares(labeled, table.nLabeled).map((one, k) =>
-      correction.correctPair(one, background[k], mixture.purity, prior),
+    return shares(labeled, table.nLabeled).map((share, k) =>
+      correction.correctPair(share, background[k], mixture.purity, prior),
     );
   }
 
   function showScores(model) {
     const { mixture, threshold } = settings(model);
     const { histogram, table } = model;
-    const pairs = recovered(model, mixture);
+    const pairs = correctedShares(model, mixture);
     const series = [
       {
         heights: pairs.map(([, negative]) => negative),
         color: "var(--negative)",
         filled: true,
-        text: "negatives (recovered)",
+        text: "negatives, corrected",
       },
       {
         heights: pairs.map(([positive]) => positive),
         color: "var(--positive)",
         filled: true,
-        text: "positives (recovered)",
+        text: "positives, corrected",
       },
       {
         heights: shares(histogram.labeled, table.nLabeled),
@@ -184,19 +184,19 @@ const pictures = (() => {
       series.push({
         heights: shares(histogram.negative, table.nNegative),
         color: "var(--negative)",
-        text: "known negative",
+        text: "known negatives",
       });
     }
     const figure = byId("scores");
-    const k = correction.reached(table, threshold);
+    const k = correction.stepAt(table, threshold);
     charts.drawScores(figure, {
       histogram,
       series,
       threshold,
       rank: 1 - correction.rates(model.naive.table, NAIVE, "population")(k).predicted,
       description:
-        "Distributions of the scores of labeled and unlabeled rows, and of positives and " +
-        "negatives as recovered with the prior and purity of the sliders.",
+        "Score distributions of labeled and unlabeled rows, and of positives and negatives, " +
+        "corrected with the prior and purity at the sliders.",
     });
     charts.showLegend(figure, [
       ...series.map(({ color, filled, text }) => ({
@@ -207,14 +207,14 @@ const pictures = (() => {
       { mark: "dashed", color: "var(--text)", text: "threshold" },
     ]);
     figure.querySelector(".note").textContent =
-      (histogram.tails ? "The first and the last bar also hold the rows beyond the axis. " : "") +
-      "A recovered share below zero is chance, or a sign that prior, purity or random labeling " +
-      "do not fit.";
+      (histogram.tails ? "The first and last bars include the rows beyond the axis. " : "") +
+      "Corrected shares may fall below zero by chance. If they are clearly negative, the prior, the " +
+      "purity or random labeling is wrong.";
   }
 
   // ------------------------------------------------------------------ sensitivity
 
-  // From the lowest purity that fits, and a bit below, up to 1.
+  // From slightly below the lowest feasible purity up to 1.
   function purityRange(model, mixture) {
     const least = model.leastPurity(0);
     const lowest = Math.min(least - 0.4 * (1 - least), model.purity - 0.01, mixture.purity - 0.01);
@@ -233,76 +233,75 @@ const pictures = (() => {
 
   function showSensitivity(model) {
     const figure = byId("sensitivity");
-    // Without unlabeled rows there is no prior, and propensities go with clean labels only.
-    byId("sensitivity-section").hidden = model.known;
-    if (model.known) return;
+    // Without unlabeled rows there is no prior.
+    byId("sensitivity-section").hidden = model.fullyLabeled;
+    if (model.fullyLabeled) return;
     const { mixture, threshold } = settings(model);
     const name = byId("sensitivity-measure").value;
-    const { title } = state.measureOf(name);
-    const k = correction.reached(model.table, threshold);
+    const { title } = state.findMeasure(name);
+    // Propensities require clean labels.
+    const axes = model.hasPropensities ? "prior" : "prior and purity";
+    const k = correction.stepAt(model.table, threshold);
     const value = (prior, purity) => state.measure(name, model, { prior, purity }, k);
-    const apart = state.mixtureMoved();
-    const at = (one) => format.number(value(one.prior, one.purity));
+    const moved = state.mixtureMoved();
+    const valueAt = (mixture) => format.number(value(mixture.prior, mixture.purity));
     const common = {
       value,
       priors: [0, sliders.priorRange(model)],
-      evaluated: apart ? { prior: model.prior, purity: model.purity } : undefined,
-      now: mixture,
+      evaluated: moved ? { prior: model.prior, purity: model.purity } : undefined,
+      current: mixture,
       description:
-        `${title} for every prior${model.propensities ? "" : " and purity"}. ` +
-        `As evaluated ${at(model)}, at the sliders ${at(mixture)}.`,
+        `${title} by ${axes}, corrected: ${valueAt(model)} as evaluated, ` +
+        `${valueAt(mixture)} at the sliders.`,
     };
     const dots = [
-      ...(apart ? [{ mark: "cross", color: "var(--text)", text: "as evaluated" }] : []),
-      { mark: "dot", color: "var(--text)", text: apart ? "at the sliders" : "as evaluated" },
+      ...(moved ? [{ mark: "cross", color: "var(--text)", text: "as evaluated" }] : []),
+      { mark: "dot", color: "var(--text)", text: moved ? "at the sliders" : "as evaluated" },
     ];
-    if (model.propensities) {
+    if (model.hasPropensities) {
       charts.drawByPrior(figure, { ...common, y: title });
       charts.showLegend(figure, dots);
     } else {
-      const purities = purityRange(model, mixture);
-      const limit = model.largestPrior;
       const { levels, colors, covered } = charts.drawSensitivity(figure, {
         ...common,
-        purities,
-        limit,
+        purities: purityRange(model, mixture),
+        largestPrior: model.largestPrior,
       });
       const texts = bandTexts(levels);
       charts.showLegend(figure, [
         ...colors.map((color, i) => ({ mark: "box", color, text: texts[i] })),
-        ...(covered ? [{ mark: "hatched", text: "does not fit the data" }] : []),
+        ...(covered ? [{ mark: "hatched", text: "ruled out by the data" }] : []),
         ...dots,
       ]);
     }
-    figure.querySelector("figcaption").textContent =
-      `${title}, corrected, for every prior${model.propensities ? "" : " and purity"}`;
+    figure.querySelector("figcaption").textContent = `${title} by ${axes}, corrected`;
     figure.querySelector(".note").textContent = ["roc_auc", "average_precision"].includes(name)
       ? ""
       : `At the threshold ${format.significant(threshold, 6)}.`;
   }
 
-  // ------------------------------------------------------------------ where the prior came from
+  // ------------------------------------------------------------------ estimates of the prior
 
-  function showEstimators() {
-    document.querySelectorAll("figure.estimators").forEach((figure, k) => {
-      const { answers, prior_upper: upper } = state.priors[k].estimate;
-      const shown = answers.map(([name, one], i) => ({
+  function showEstimates() {
+    document.querySelectorAll("figure.estimates").forEach((figure, k) => {
+      const { methods, prior_upper: upper } = state.priors[k].estimate;
+      const estimates = methods.map(([name, { prior, prior_interval: interval }], i) => ({
         name: name.replaceAll("_", " "),
-        value: one.prior,
-        low: one.prior_interval?.[0] ?? null,
-        high: one.prior_interval?.[1] ?? null,
+        value: prior,
+        low: interval?.[0] ?? null,
+        high: interval?.[1] ?? null,
         used: i === 0,
       }));
-      const texts = shown.map(({ name, value }) => `${name}: ${format.number(value)}`);
-      charts.drawEstimators(figure, { answers: shown, upper, description: texts.join(", ") });
+      const texts = estimates.map(({ name, value }) => `${name}: ${format.number(value)}`);
+      charts.drawEstimates(figure, { estimates, upper, description: texts.join(", ") });
       charts.showLegend(
         figure,
         upper === null
           ? []
-          : [{ mark: "dashed", color: "var(--warn)", text: "largest prior that fits the data" }],
+          : [{ mark: "dashed", color: "var(--warn)", text: "largest prior that the data allow" }],
       );
     });
   }
 
-  return { showCurves, showEstimators, showScores, showSensitivity };
+  return { showCurves, showEstimates, showScores, showSensitivity };
 })();

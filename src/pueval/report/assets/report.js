@@ -1,6 +1,6 @@
 "use strict";
 
-// The page at work: whatever is moved, everything follows.
+// Update the page when a slider, the model or the window changes.
 (() => {
   const { chosen, current, models, settings } = state;
   const byId = (id) => document.getElementById(id);
@@ -8,44 +8,46 @@
   function update() {
     const model = current();
     const { mixture, bias, threshold } = settings(model);
-    const now = state.evaluate(model, settings(model));
+    const corrected = state.evaluate(model, settings(model));
     const naive = state.naiveAt(model, threshold);
     sliders.show();
-    tables.showHeadline(now, naive);
+    tables.showHeadline(corrected, naive);
     tables.showContingency("naive-table", naive.rate);
     tables.showContingency(
       "corrected-table",
-      now.rate,
-      now.bounded ? correction.boundedRates(model.table, mixture, bias)(now.k) : undefined,
+      corrected.rate,
+      corrected.bounded
+        ? correction.boundedRates(model.table, mixture, bias)(corrected.k)
+        : undefined,
     );
-    tables.showMeasures(now, naive);
+    tables.showMeasures(corrected, naive);
     tables.showModels();
-    tables.showStatus(model, now);
-    pictures.showCurves(model, now, naive);
+    tables.showStatus(model, corrected);
+    pictures.showCurves(model, corrected, naive);
     pictures.showScores(model);
     showSensitivitySoon();
   }
 
-  // The slowest picture waits until the sliders rest.
-  const REST = 100;
+  // The slowest plot waits until the sliders have been still for this many milliseconds.
+  const DELAY = 100;
   let timer;
   function showSensitivitySoon() {
     clearTimeout(timer);
-    timer = setTimeout(() => pictures.showSensitivity(current()), REST);
+    timer = setTimeout(() => pictures.showSensitivity(current()), DELAY);
   }
 
-  // However often something is moved, everything is drawn once per frame.
-  let waiting = false;
-  function soon() {
-    if (waiting) return;
-    waiting = true;
+  // Redraw at most once per frame.
+  let scheduled = false;
+  function scheduleUpdate() {
+    if (scheduled) return;
+    scheduled = true;
     requestAnimationFrame(() => {
-      waiting = false;
+      scheduled = false;
       update();
     });
   }
 
-  function choose(index) {
+  function selectModel(index) {
     chosen.model = index;
     if (byId("model")) byId("model").value = String(index);
     update();
@@ -53,45 +55,45 @@
 
   function moveThreshold(index, threshold) {
     chosen.thresholds[index] = threshold;
-    choose(index);
+    selectModel(index);
     byId("explore").scrollIntoView();
     byId("threshold").focus({ preventScroll: true });
   }
 
-  // Pictures are drawn for the width they have.
+  // Plots have a fixed width, so redraw them when the window is resized.
   function followWidth() {
     let width = document.body.clientWidth;
     new ResizeObserver(() => {
       if (document.body.clientWidth === width) return;
       width = document.body.clientWidth;
-      pictures.showEstimators();
-      soon();
+      pictures.showEstimates();
+      scheduleUpdate();
     }).observe(document.body);
   }
 
-  // A sheet of paper is narrower than most screens, and nobody draws again for it unasked.
+  // Paper is narrower than most screens, so redraw the plots before printing.
   function followPaper() {
-    const draw = (onPaper) => () => {
+    const redraw = (onPaper) => () => {
       document.documentElement.classList.toggle("paper", onPaper);
-      pictures.showEstimators();
+      pictures.showEstimates();
       update();
       pictures.showSensitivity(current());
     };
-    window.addEventListener("beforeprint", draw(true));
-    window.addEventListener("afterprint", draw(false));
+    window.addEventListener("beforeprint", redraw(true));
+    window.addEventListener("afterprint", redraw(false));
   }
 
-  const aucOf = (model) => model.measures.roc_auc.value ?? 0;
+  const correctedAuc = (model) => model.measures.roc_auc.value ?? 0;
 
   document.documentElement.classList.add("script");
-  tables.prepareModels(choose);
+  tables.prepareModels(selectModel);
   tables.prepareChosen(moveThreshold);
-  pictures.showEstimators();
-  choose(models.reduce((best, model) => (aucOf(model) > aucOf(best) ? model : best)).index);
+  pictures.showEstimates();
+  selectModel(models.reduce((best, model) => (correctedAuc(model) > correctedAuc(best) ? model : best)).index);
   pictures.showSensitivity(current());
-  sliders.listen(soon);
-  byId("model")?.addEventListener("change", (event) => choose(Number(event.target.value)));
-  byId("sensitivity-measure").addEventListener("change", soon);
+  sliders.listen(scheduleUpdate);
+  byId("model")?.addEventListener("change", (event) => selectModel(Number(event.target.value)));
+  byId("sensitivity-measure").addEventListener("change", scheduleUpdate);
   followWidth();
   followPaper();
 })();

@@ -1,27 +1,27 @@
 "use strict";
 
-// The four sliders, their boxes and what is written beside them.
+// The four sliders, their text boxes and the notes below them.
 const sliders = (() => {
   const { chosen, current, settings } = state;
   const { clip } = correction;
   const byId = (id) => document.getElementById(id);
-  // Prior and purity must differ by at least this.
-  const CONTRAST = 0.001;
+  // Smallest difference between purity and prior.
+  const LEAST_CONTRAST = 0.001;
   const LARGEST_BIAS = 10;
   const STEPS = 1000;
 
-  // A range for the prior in which what fits the data takes up a good part.
+  // The end of the prior's axis: a round number somewhat above the largest feasible prior.
   function priorRange(model) {
-    const fitting = model.feasible ? 1.6 * model.largestPrior(1) : 4 * model.prior;
-    const wanted = Math.max(fitting, 1.5 * model.prior, 0.01);
-    const power = 10 ** Math.floor(Math.log10(wanted));
-    const sizes = [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((m) => m * power);
-    return Math.min(sizes.find((size) => size >= wanted - 1e-12), 1);
+    const feasible = model.feasible ? 1.6 * model.largestPrior(1) : 4 * model.prior;
+    const needed = Math.max(feasible, 1.5 * model.prior, 0.01);
+    const power = 10 ** Math.floor(Math.log10(needed));
+    const ends = [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((m) => m * power);
+    return Math.min(ends.find((end) => end >= needed - 1e-12), 1);
   }
 
-  const scores = () => current().table.score.length;
+  const scoreCount = () => current().table.score.length;
 
-  // How each slider's position and its value belong together.
+  // How a slider's position translates to its value and back.
   const SLIDERS = {
     prior: {
       steps: () => STEPS,
@@ -30,7 +30,7 @@ const sliders = (() => {
       get: () => settings(current()).mixture.prior,
       set(value) {
         const { purity } = settings(current()).mixture;
-        chosen.prior = clip(value, 0, Math.max(purity - CONTRAST, 0));
+        chosen.prior = clip(value, 0, Math.max(purity - LEAST_CONTRAST, 0));
       },
       digits: 4,
     },
@@ -41,7 +41,7 @@ const sliders = (() => {
       get: () => settings(current()).mixture.purity,
       set(value) {
         const { prior } = settings(current()).mixture;
-        chosen.purity = clip(value, Math.min(prior + CONTRAST, 1), 1);
+        chosen.purity = clip(value, Math.min(prior + LEAST_CONTRAST, 1), 1);
       },
       digits: 4,
     },
@@ -57,72 +57,72 @@ const sliders = (() => {
     },
     threshold: {
       // From the lowest score on the left to above all scores on the right.
-      steps: scores,
-      position: (value) => scores() - correction.reached(current().table, value),
-      value: (position) => correction.thresholdAt(current().table, scores() - position),
+      steps: scoreCount,
+      position: (value) => scoreCount() - correction.stepAt(current().table, value),
+      value: (position) => correction.thresholdAt(current().table, scoreCount() - position),
       get: () => settings(current()).threshold,
       set(value) {
         const { table, exact } = current();
-        // Between the scores that a thinned table has, it cannot count.
-        const k = correction.reached(table, value);
+        // A thinned table has counts only at its scores.
+        const k = correction.stepAt(table, value);
         chosen.thresholds[chosen.model] = exact ? value : correction.thresholdAt(table, k);
       },
       digits: 6,
     },
   };
 
-  // ------------------------------------------------------------------ what is written beside them
+  // ------------------------------------------------------------------ notes below the sliders
 
   const short = (value, digits = 3) => format.significant(value, digits);
 
-  function priorText(model, { purity }) {
-    if (model.known) return "There are no unlabeled rows.";
-    if (model.propensities) return "With propensities, no limit of the prior is known.";
-    const most = model.largestPrior(purity);
-    if (purity < model.leastPurity(0)) return `No prior fits the data with purity ${short(purity)}.`;
-    const fits = `Fits the data: 0 to ${short(most)}.`;
-    if (!model.priorLimits) return fits;
-    const [low, high] = model.priorLimits;
-    const origin = model.prior_estimate ? "Estimated" : "Given";
-    return `${fits} ${origin}: ${short(low, 2)} to ${short(high, 2)}.`;
+  function priorNote(model, { purity }) {
+    if (model.fullyLabeled) return "There are no unlabeled rows.";
+    if (model.hasPropensities) return "With propensities, the data do not bound the prior.";
+    const largest = model.largestPrior(purity);
+    if (purity < model.leastPurity(0)) return `The data rule out purity ${short(purity)}.`;
+    const feasible = `The data allow 0 to ${short(largest)}.`;
+    if (!model.priorInterval) return feasible;
+    const [low, high] = model.priorInterval.map((end) => short(end, 2));
+    const level = model.prior_estimate && format.percent(model.prior_estimate.level);
+    return `${feasible} ${level ? `${level} CI` : "Specified"}: ${low} to ${high}.`;
   }
 
-  function purityText(model, { prior }) {
-    if (model.propensities) return "With propensities, labels are taken as clean.";
-    if (model.known) return "";
+  function purityNote(model, { prior }) {
+    if (model.hasPropensities) return "With propensities, labels are assumed to be clean.";
+    if (model.fullyLabeled) return "";
     const least = model.leastPurity(prior);
-    if (least > 1) return `No purity fits the data with prior ${short(prior)}.`;
-    return `Fits the data: ${short(least)} to 1.`;
+    if (least > 1) return `The data rule out prior ${short(prior)}.`;
+    return `The data allow ${short(least)} to 1.`;
   }
 
-  function biasText(model, { purity }) {
-    if (model.known) return "There are no unlabeled rows.";
-    if (model.propensities) return "Not with propensities, which say how labeling was biased.";
-    if (!model.biasable) return "Only for the target “population”.";
-    if (purity < 1) return "Only for clean labels (purity 1).";
-    if (chosen.bias > 1) return "The small numbers are the bounds of each measure.";
-    return "1 is random labeling; above it, measures get bounds.";
+  function biasNote(model, { purity }) {
+    if (model.fullyLabeled) return "There are no unlabeled rows.";
+    if (model.hasPropensities) return "Propensities already describe the labeling bias.";
+    if (!model.biasAllowed) return "Available only for the target “population”.";
+    if (purity < 1) return "Available only for clean labels (purity 1).";
+    if (chosen.bias > 1) return "The small numbers are bounds of each measure.";
+    return "1 means random labeling; larger values give bounds.";
   }
 
-  function thresholdText(model) {
-    const k = correction.reached(model.table, settings(model).threshold);
+  function thresholdNote(model) {
+    const k = correction.stepAt(model.table, settings(model).threshold);
     const { predicted } = correction.rates(model.naive.table, state.NAIVE, "population")(k);
     return `${format.percent(predicted)} of all rows are predicted positive.`;
   }
 
-  // ------------------------------------------------------------------ showing them
+  // ------------------------------------------------------------------ display
 
-  function place(element, from, to) {
+  function setExtent(element, from, to) {
     const [low, high] = [clip(from, 0, 1), clip(to, 0, 1)];
     element.style.left = `${100 * low}%`;
     element.style.width = `${100 * Math.max(high - low, 0)}%`;
   }
 
-  // What fits the data, the limits of what was estimated or given, and what was evaluated.
-  function showRail(name, fits, limits, evaluated) {
-    const [first, second, mark] = byId(`${name}-control`).querySelector(".rail").children;
-    place(first, ...fits);
-    place(second, ...(limits ?? [0, 0]));
+  // Show the feasible range, the interval of the estimate and the evaluated value.
+  function showRail(name, feasible, interval, evaluated) {
+    const [feasibleBar, intervalBar, mark] = byId(`${name}-control`).querySelector(".rail").children;
+    setExtent(feasibleBar, ...feasible);
+    setExtent(intervalBar, ...(interval ?? [0, 0]));
     const { position, steps } = SLIDERS[name];
     mark.style.left = `${100 * clip(position(evaluated) / steps(), 0, 1)}%`;
   }
@@ -140,52 +140,56 @@ const sliders = (() => {
       input.setAttribute("aria-valuetext", shown);
       if (document.activeElement !== box) box.value = shown;
     }
-    const most = priorRange(model);
-    const biasable = model.biasable && mixture.purity === 1;
-    const limit = Math.min(model.largestPrior(mixture.purity), mixture.purity);
-    showRail("prior", [0, limit / most], model.priorLimits?.map((x) => x / most), model.prior);
-    showRail("purity", [model.leastPurity(mixture.prior), 1], model.purityLimits, model.purity);
-    showRail("bias", [0, biasable ? 1 : 0], undefined, 1);
+    const end = priorRange(model);
+    const biasEnabled = model.biasAllowed && mixture.purity === 1;
+    const largest = Math.min(model.largestPrior(mixture.purity), mixture.purity);
+    showRail("prior", [0, largest / end], model.priorInterval?.map((x) => x / end), model.prior);
+    showRail("purity", [model.leastPurity(mixture.prior), 1], model.purityInterval, model.purity);
+    showRail("bias", [0, biasEnabled ? 1 : 0], undefined, 1);
     showRail("threshold", [0, 1], undefined, model.threshold);
-    byId("prior-range").textContent = priorText(model, mixture);
-    byId("purity-range").textContent = purityText(model, mixture);
-    byId("bias-range").textContent = biasText(model, mixture);
-    byId("threshold-range").textContent = thresholdText(model);
-    const off = { prior: model.known, purity: model.propensities, bias: !biasable };
-    for (const [name, disabled] of Object.entries(off)) {
+    byId("prior-range").textContent = priorNote(model, mixture);
+    byId("purity-range").textContent = purityNote(model, mixture);
+    byId("bias-range").textContent = biasNote(model, mixture);
+    byId("threshold-range").textContent = thresholdNote(model);
+    const disabledSliders = {
+      prior: model.fullyLabeled,
+      purity: model.hasPropensities,
+      bias: !biasEnabled,
+    };
+    for (const [name, disabled] of Object.entries(disabledSliders)) {
       byId(name).disabled = disabled;
       byId(`${name}-number`).disabled = disabled;
     }
     byId("reset").disabled = !(state.moved(model) || chosen.bias !== 1);
   }
 
-  // Call `changed` whenever something was moved or typed.
-  function listen(changed) {
+  // Call `onChange` whenever a slider is moved or a number is entered.
+  function listen(onChange) {
     for (const [name, slider] of Object.entries(SLIDERS)) {
       byId(name).addEventListener("input", (event) => {
         slider.set(slider.value(Number(event.target.value)));
-        changed();
+        onChange();
       });
       const box = byId(`${name}-number`);
-      const take = () => {
+      const applyInput = () => {
         const value = format.parse(box.value);
         const shown = format.significant(slider.get(), slider.digits);
-        // What is shown is rounded: leaving the box as it was must not change the value.
+        // The text is rounded; leaving it unchanged must not change the value.
         if (!Number.isNaN(value) && box.value !== shown) slider.set(value);
         box.value = format.significant(slider.get(), slider.digits);
-        changed();
+        onChange();
       };
-      box.addEventListener("change", take);
+      box.addEventListener("change", applyInput);
       box.addEventListener("keydown", (event) => {
         if (event.key !== "Enter") return;
         event.preventDefault();
-        take();
+        applyInput();
       });
     }
     byId("reset").addEventListener("click", () => {
       state.reset();
-      changed();
-      // The button is about to be disabled, and would lose the focus to nowhere.
+      onChange();
+      // The button is about to be disabled, so move the focus.
       byId("controls").querySelector("input[type=range]:not(:disabled)").focus();
     });
     byId("controls").addEventListener("submit", (event) => event.preventDefault());

@@ -1,26 +1,26 @@
 "use strict";
 
-// The models of the page, what the sliders say, and every number that follows from both.
+// The models of the page, the slider settings, and the numbers that follow from both.
 const state = (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const { clip } = correction;
   const NAIVE = { prior: 0, purity: 1 };
   const COLORS = 8;
-  // As many scores as can be told apart in a curve.
-  const DRAWN = 2000;
+  // More scores are not distinguishable in a curve.
+  const MOST_DRAWN = 2000;
 
-  const measures = data.measures.map((one) => ({
-    ...one,
-    low: one.low ?? -Infinity,
-    high: one.high ?? Infinity,
+  const measures = data.measures.map((measure) => ({
+    ...measure,
+    low: measure.low ?? -Infinity,
+    high: measure.high ?? Infinity,
   }));
-  const measureOf = (name) => measures.find((one) => one.name === name);
+  const findMeasure = (name) => measures.find((measure) => measure.name === name);
 
   const models = data.models.map((model, index) => {
     const table = correction.makeTable(model.table);
-    const plain = correction.makeTable({ ...model.table, represented: undefined });
-    const propensities = table.represented !== undefined;
-    const limits = model.feasible && {
+    const naiveTable = correction.makeTable({ ...model.table, represented: undefined });
+    const hasPropensities = table.represented !== undefined;
+    const ratioBounds = model.feasible && {
       other_to_labeled: model.feasible.other_to_labeled ?? Infinity,
       labeled_to_other: model.feasible.labeled_to_other ?? Infinity,
     };
@@ -28,33 +28,34 @@ const state = (() => {
       ...model,
       index,
       table,
-      propensities,
+      hasPropensities,
       threshold: Number(model.threshold),
       color: data.models.length > 1 ? `var(--m${index % COLORS})` : "var(--corrected)",
-      known: table.nUnlabeled === 0,
-      biasable: model.target === "population" && table.nUnlabeled > 0 && !propensities,
-      area: propensities ? model.placement : model.naive_auc,
+      fullyLabeled: table.nUnlabeled === 0,
+      biasAllowed: model.target === "population" && table.nUnlabeled > 0 && !hasPropensities,
+      area: hasPropensities ? model.placement : model.naive_auc,
       areas: new Map(),
-      // As it looks if unlabeled rows are counted as negative.
+      // With unlabeled rows counted as negative.
       naive: {
-        table: plain,
-        drawn: correction.sketch(plain, DRAWN),
+        table: naiveTable,
+        drawn: correction.thin(naiveTable, MOST_DRAWN),
         target: "population",
         area: model.naive_auc,
         areas: new Map(),
       },
-      drawn: correction.sketch(table, DRAWN),
-      priorLimits: model.prior_estimate?.prior_interval ?? model.region?.prior,
-      purityLimits: model.prior_estimate?.purity_interval ?? model.region?.purity,
+      drawn: correction.thin(table, MOST_DRAWN),
+      priorInterval: model.prior_estimate?.prior_interval ?? model.region?.prior,
+      purityInterval: model.prior_estimate?.purity_interval ?? model.region?.purity,
       largestPrior: (purity) =>
-        limits ? correction.largestPrior(table, limits, purity) : purity,
-      leastPurity: (prior) => (limits ? correction.leastPurity(table, limits, prior) : prior),
+        ratioBounds ? correction.largestPrior(table, ratioBounds, purity) : purity,
+      leastPurity: (prior) =>
+        ratioBounds ? correction.leastPurity(table, ratioBounds, prior) : prior,
     };
   });
 
-  // ------------------------------------------------------------------ what the sliders say
+  // ------------------------------------------------------------------ slider settings
 
-  // null stands for each model's own evaluated value.
+  // null means the value of the model's evaluation.
   const chosen = {
     model: 0,
     prior: null,
@@ -81,7 +82,7 @@ const state = (() => {
 
   // ------------------------------------------------------------------ numbers
 
-  // Of all measures only this one has to look at every score.
+  // Average precision is the only measure that needs all scores, so it is cached.
   function averagePrecision({ table, target, areas }, mixture) {
     const key = `${mixture.prior} ${mixture.purity}`;
     if (!areas.has(key)) {
@@ -91,7 +92,7 @@ const state = (() => {
     return areas.get(key);
   }
 
-  // One measure with some prior and purity, at the k highest scores; not clipped.
+  // The unclipped value of a measure for a prior and purity, at step k.
   function rawMeasure(name, source, mixture, k) {
     if (name === "roc_auc") return correction.directAuc(source.table, source.area, mixture);
     if (name === "average_precision") return averagePrecision(source, mixture);
@@ -99,43 +100,43 @@ const state = (() => {
   }
 
   function measure(name, source, mixture, k) {
-    const { low, high } = measureOf(name);
+    const { low, high } = findMeasure(name);
     const raw = rawMeasure(name, source, mixture, k);
     return Number.isNaN(raw) ? raw : clip(raw, low, high);
   }
 
-  // Every measure: { value, clipped }, and bounds for a labeling bias.
+  // Evaluate all measures as { value, clipped }, with bounds if there is a labeling bias.
   function evaluate(source, { mixture, bias, threshold }) {
     const { table, target } = source;
-    const k = correction.reached(table, threshold);
-    const bounded = bias > 1 && mixture.purity === 1 && source.biasable === true;
-    const found = {};
+    const k = correction.stepAt(table, threshold);
+    const bounded = bias > 1 && mixture.purity === 1 && source.biasAllowed === true;
+    const results = {};
     for (const { name, low, high } of measures) {
       const raw = rawMeasure(name, source, mixture, k);
       const value = Number.isNaN(raw) ? raw : clip(raw, low, high);
-      found[name] = { value, clipped: Math.abs(value - raw) > 1e-9 };
+      results[name] = { value, clipped: Math.abs(value - raw) > 1e-9 };
       if (!bounded || name === "average_precision") continue;
-      found[name].bounds =
+      results[name].bounds =
         name === "roc_auc"
           ? correction.aucBounds(table, mixture, bias)
           : correction.measureBounds(name, table, mixture, bias, k, low, high);
     }
-    return { measures: found, rate: correction.rates(table, mixture, target)(k), k, bounded };
+    return { measures: results, rate: correction.rates(table, mixture, target)(k), k, bounded };
   }
 
   const naiveAt = (model, threshold) =>
     evaluate(model.naive, { mixture: NAIVE, bias: 1, threshold });
 
-  const fits = (model, { prior, purity }) => purity >= model.leastPurity(prior) - 1e-9;
+  const isFeasible = (model, { prior, purity }) => purity >= model.leastPurity(prior) - 1e-9;
 
   return {
     NAIVE,
     chosen,
     current,
     evaluate,
-    fits,
+    findMeasure,
+    isFeasible,
     measure,
-    measureOf,
     measures,
     mixtureMoved,
     models,

@@ -1,43 +1,45 @@
 "use strict";
 
-// Everything that is shown as text: numbers, tables, and what does not fit.
+// Numbers, tables and the status line.
 const tables = (() => {
   const { chosen, models, settings } = state;
   const byId = (id) => document.getElementById(id);
 
   function element(tag, text, className) {
-    const made = document.createElement(tag);
-    if (text !== undefined) made.textContent = text;
-    if (className) made.className = className;
-    return made;
+    const node = document.createElement(tag);
+    if (text !== undefined) node.textContent = text;
+    if (className) node.className = className;
+    return node;
   }
 
-  function valueCell(cell, { value, bounds, clipped }) {
+  function fillCell(cell, { value, bounds, clipped }) {
     cell.replaceChildren(element("span", format.number(value), "value"));
     if (clipped) {
-      const sign = element("span", "†", "clipped");
-      sign.title = "clipped to the range of the measure";
-      cell.append(sign);
+      const mark = element("span", "†", "clipped");
+      mark.title = "clipped to the range of the measure";
+      cell.append(mark);
     }
-    // Where value and limits are all clipped, the limits say nothing.
-    if (bounds && !(clipped && bounds[0] === bounds[1])) cell.append(" ", element("small", format.span(...bounds)));
+    // An interval that clipping reduced to a point is not informative.
+    if (bounds && !(clipped && bounds[0] === bounds[1])) {
+      cell.append(" ", element("small", format.span(...bounds)));
+    }
   }
 
   // ------------------------------------------------------------------ one model
 
   const HEADLINE = ["roc_auc", "average_precision", "f1", "matthews_corrcoef"];
 
-  function showHeadline(now, naive) {
+  function showHeadline(corrected, naive) {
     byId("headline").replaceChildren(
       ...HEADLINE.map((name) => {
         const entry = element("div");
         const value = element("dd");
-        valueCell(value, now.measures[name]);
+        fillCell(value, corrected.measures[name]);
         value.append(
           element("small", `naive ${format.number(naive.measures[name].value)}`, "naive"),
         );
         value.dataset.measure = name;
-        entry.append(element("dt", state.measureOf(name).title), value);
+        entry.append(element("dt", state.findMeasure(name).title), value);
         return entry;
       }),
     );
@@ -53,9 +55,9 @@ const tables = (() => {
     const cells = correction.contingency(rate, rate.size);
     const range = ends?.map((end) => correction.contingency(end, end.size));
     const header = (text, scope) => {
-      const made = element("th", text);
-      made.scope = scope;
-      return made;
+      const cell = element("th", text);
+      cell.scope = scope;
+      return cell;
     };
     const head = element("thead");
     head.append(element("tr"));
@@ -70,13 +72,13 @@ const tables = (() => {
       row.append(header(title, "row"));
       for (const name of names) {
         const right = name.startsWith("true");
-        const cell = element("td", format.amount(cells[name]), right ? "right" : "wrong");
+        const cell = element("td", format.count(cells[name]), right ? "right" : "wrong");
         cell.dataset.cell = name;
         cell.dataset.value = cells[name];
         cell.classList.toggle("impossible", cells[name] < -0.05);
         if (range) {
           const [low, high] = range.map((end) => end[name]).sort((a, b) => a - b);
-          cell.append(" ", element("small", `${format.amount(low)}–${format.amount(high)}`));
+          cell.append(" ", element("small", `${format.count(low)}–${format.count(high)}`));
         }
         row.append(cell);
       }
@@ -85,117 +87,115 @@ const tables = (() => {
     table.replaceChildren(table.caption, head, body);
   }
 
-  function showMeasures(now, naive) {
+  function showMeasures(corrected, naive) {
     for (const part of document.querySelectorAll(".model-measures")) {
       part.hidden = Number(part.dataset.model) !== chosen.model;
       if (part.hidden) continue;
       for (const row of part.querySelectorAll("tr[data-measure]")) {
         const name = row.dataset.measure;
-        const [plain, corrected] = row.querySelectorAll("td.live");
-        plain.textContent = format.number(naive.measures[name].value);
-        valueCell(corrected, now.measures[name]);
-        corrected.dataset.value = now.measures[name].value;
+        const [naiveCell, correctedCell] = row.querySelectorAll("td.live");
+        naiveCell.textContent = format.number(naive.measures[name].value);
+        fillCell(correctedCell, corrected.measures[name]);
+        correctedCell.dataset.value = corrected.measures[name].value;
       }
     }
   }
 
-  function showStatus(model, now) {
-    const said = [];
-    if (!state.fits(model, settings(model).mixture)) {
-      said.push("Prior and purity do not fit the data: labeled and unlabeled rows differ too much.");
+  function showStatus(model, corrected) {
+    const messages = [];
+    if (!state.isFeasible(model, settings(model).mixture)) {
+      messages.push("The data rule out this combination of prior and purity.");
     }
-    const clipped = Object.values(now.measures).filter((one) => one.clipped).length;
-    if (clipped === 1) said.push("† One measure lies outside its possible range and is clipped.");
-    if (clipped > 1) {
-      said.push(`† ${clipped} measures lie outside their possible range and are clipped.`);
-    }
-    const text = said.join(" ");
-    // Said again only if it has changed, for those who hear it.
+    const clipped = Object.values(corrected.measures).filter((result) => result.clipped).length;
+    if (clipped === 1) messages.push("† One measure was outside its range and is clipped.");
+    if (clipped > 1) messages.push(`† ${clipped} measures were outside their range and are clipped.`);
+    const text = messages.join(" ");
+    // Screen readers announce every change, so leave unchanged text alone.
     if (byId("status").textContent !== text) byId("status").textContent = text;
   }
 
   // ------------------------------------------------------------------ several models
 
-  const order = { key: null, down: true };
+  const order = { key: null, descending: true };
 
-  function sortKey({ model, now }) {
+  function sortKey({ model, measures }) {
     if (order.key === "name") return model.name;
     if (order.key === "naive") return model.measures.roc_auc.naive;
-    const { value } = now[order.key];
+    const { value } = measures[order.key];
     return Number.isNaN(value) ? -Infinity : value;
   }
 
   function compare(a, b) {
     const [x, y] = [sortKey(a), sortKey(b)];
     const ascending = typeof x === "string" ? x.localeCompare(y) : x - y;
-    return order.down ? -ascending : ascending;
+    return order.descending ? -ascending : ascending;
   }
 
   function showModels() {
     const table = byId("models");
     if (!table) return;
     const rows = new Map([...table.tBodies[0].rows].map((row) => [Number(row.dataset.model), row]));
-    const shown = models.map((model) => ({
+    const entries = models.map((model) => ({
       model,
-      now: state.evaluate(model, { ...settings(model), bias: 1 }).measures,
+      measures: state.evaluate(model, { ...settings(model), bias: 1 }).measures,
     }));
-    for (const { model, now } of shown) {
+    for (const { model, measures } of entries) {
       const row = rows.get(model.index);
       row.classList.toggle("chosen", model.index === chosen.model);
       row.querySelector("button").setAttribute("aria-pressed", model.index === chosen.model);
       for (const cell of row.querySelectorAll("td[data-key]")) {
-        // Limits belong to what was evaluated.
+        // Confidence intervals exist only for the evaluated values.
         const { low, high } = model.measures[cell.dataset.key];
         const bounds = state.moved(model) || low === null ? undefined : [low, high];
-        valueCell(cell, { ...now[cell.dataset.key], bounds });
+        fillCell(cell, { ...measures[cell.dataset.key], bounds });
       }
     }
     if (order.key === null) return;
-    shown.sort(compare);
-    table.tBodies[0].append(...shown.map(({ model }) => rows.get(model.index)));
+    entries.sort(compare);
+    table.tBodies[0].append(...entries.map(({ model }) => rows.get(model.index)));
   }
 
   function button(className, ...content) {
-    const made = element("button", undefined, className);
-    made.type = "button";
-    made.append(...content);
-    return made;
+    const node = element("button", undefined, className);
+    node.type = "button";
+    node.append(...content);
+    return node;
   }
 
-  // Make rows choose their model, and columns sort.
-  function prepareModels(choose) {
+  // Clicking a row selects its model; clicking a column sorts by it.
+  function prepareModels(selectModel) {
     const table = byId("models");
     if (!table) return;
     for (const row of table.tBodies[0].rows) {
       const name = row.querySelector("bdi");
-      const made = button("plain");
-      name.replaceWith(made);
-      made.append(name);
-      made.addEventListener("click", () => choose(Number(row.dataset.model)));
+      const selector = button("plain");
+      name.replaceWith(selector);
+      selector.append(name);
+      selector.addEventListener("click", () => selectModel(Number(row.dataset.model)));
     }
     const headers = [...table.tHead.rows[0].cells];
     for (const header of headers) {
       const { key } = header.dataset;
-      const made = button("plain sort", header.textContent);
-      header.replaceChildren(made);
-      made.addEventListener("click", () => {
-        order.down = order.key === key ? !order.down : key !== "name";
+      const sorter = button("plain sort", header.textContent);
+      header.replaceChildren(sorter);
+      sorter.addEventListener("click", () => {
+        order.descending = order.key === key ? !order.descending : key !== "name";
         order.key = key;
         for (const other of headers) other.removeAttribute("aria-sort");
-        header.setAttribute("aria-sort", order.down ? "descending" : "ascending");
+        header.setAttribute("aria-sort", order.descending ? "descending" : "ascending");
         showModels();
       });
     }
   }
 
-  // Make chosen thresholds move the slider.
-  function prepareChosen(move) {
+  // Clicking a chosen threshold moves the slider to it.
+  function prepareChosen(moveThreshold) {
     for (const row of byId("chosen")?.tBodies[0].rows ?? []) {
       const cell = row.querySelector(".threshold");
-      const made = button("plain", cell.textContent);
-      cell.replaceChildren(made);
+      const mover = button("plain", cell.textContent);
+      cell.replaceChildren(mover);
       const [model, threshold] = [row.dataset.model, row.dataset.threshold].map(Number);
-      made.addEventListener("click", () => move(model, threshold));
+      mover.addEventListener("click", () => moveThreshold(model, threshold));
     }
   }
 

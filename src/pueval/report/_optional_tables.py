@@ -1,0 +1,78 @@
+"""Tables that a page shows on request: chosen thresholds, and measures without a prior."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pueval.errors import InputError
+from pueval.evaluation.measure_titles import OPERATING_POINT_MEASURES, TITLES
+from pueval.ranking import RANKING_TITLES
+from pueval.report._json_values import estimate_values, json_number, printable_text
+
+if TYPE_CHECKING:
+    from pueval.evaluation.estimates import OperatingPoint
+    from pueval.evaluation.evaluation import Evaluation
+
+
+def threshold_table(
+    choices: Mapping[str, Sequence[OperatingPoint]], evaluations: Mapping[str, Evaluation]
+) -> dict[str, Any]:
+    """Return the column titles, and a line for each chosen threshold of each model."""
+    models = _models_in_order(choices, evaluations, "choices")
+    points = [(model, point) for model in models for point in choices[model]]
+    measures = [*OPERATING_POINT_MEASURES]
+    titles = [TITLES[name] for name in measures]
+    if any("cost" in point for _, point in points):
+        measures.append("cost")
+        titles.append("Cost per row")
+    return {
+        "titles": titles,
+        "lines": [
+            {
+                "model": list(evaluations).index(model),
+                "rule": printable_text(point.rule or "given threshold"),
+                "threshold": json_number(point.threshold),
+                "cells": [
+                    estimate_values(point[name]) if name in point else None
+                    for name in measures
+                ],
+            }
+            for model, point in points
+        ],
+        "intervals": any(point.level is not None for _, point in points),
+    }
+
+
+def ranking_table(
+    rankings: Mapping[str, Mapping[str, float]], evaluations: Mapping[str, Evaluation]
+) -> dict[str, Any]:
+    """Return the models, and a line for each measure that needs no prior."""
+    models = _models_in_order(rankings, evaluations, "rankings")
+    for model in models:
+        unknown = [measure for measure in rankings[model] if measure not in RANKING_TITLES]
+        if unknown:
+            raise InputError(
+                f"rankings of {model!r} contain {unknown[0]!r}, which is not a measure without a "
+                "prior. Pass the result of ev.ranking()."
+            )
+    return {
+        "models": [printable_text(model) for model in models],
+        "lines": [
+            (title, [json_number(rankings[model][measure]) for model in models])
+            for measure, title in RANKING_TITLES.items()
+            if models and all(measure in rankings[model] for model in models)
+        ],
+    }
+
+
+def _models_in_order(
+    argument: Mapping[str, Any], evaluations: Mapping[str, Evaluation], name: str
+) -> list[str]:
+    """Return the models that an argument mentions, in the order of the page."""
+    for model in argument:
+        if model not in evaluations:
+            raise InputError(
+                f"{name} mention the model {model!r}, which is not one of {[*evaluations]}."
+            )
+    return [model for model in evaluations if model in argument]

@@ -1,0 +1,95 @@
+"""Sentences of the page: the headline, and the accuracy of its counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pueval.report._thinned_counts import ThinnedCounts
+from pueval.sensitivity.feasibility import infeasibility_message
+
+if TYPE_CHECKING:
+    from pueval.evaluation.estimates import Estimate
+    from pueval.evaluation.evaluation import Evaluation
+
+
+def format_share(share: float) -> str:
+    """Show a share in percent, with more digits near 0% and 100%."""
+    percent = 100 * share
+    rest = min(percent, 100 - percent)
+    digits = 0 if rest >= 10 or rest <= 0 else 1 if rest >= 1 else 1 - math.floor(math.log10(rest))
+    text = f"{percent:.{digits}f}"
+    return (text.rstrip("0").rstrip(".") if digits else text) + "%"
+
+
+def significant_decimals(estimate: Estimate) -> int:
+    """Return the number of decimals that the width of the interval justifies."""
+    width = estimate.high - estimate.low
+    if math.isnan(width) or width == 0 or width > 0.01:
+        # With two decimals, 0.997 would look like a perfect classifier.
+        return 3 if 0.99 < estimate.value < 1 else 2
+    return 3 if width > 0.001 else 4
+
+
+def rounded_estimate(estimate: Estimate) -> str:
+    """Show a value with its interval, rounded to the decimals that the interval justifies."""
+    if math.isnan(estimate.value):
+        return "undefined"
+    digits = significant_decimals(estimate)
+    text = f"{estimate.value:.{digits}f}"
+    if math.isnan(estimate.low):
+        return text
+    return f"{text} ({estimate.low:.{digits}f}–{estimate.high:.{digits}f})"
+
+
+def headline(ev: Evaluation) -> list[tuple[str, bool]]:
+    """Summarize the evaluation in pieces of text, with a flag for those to emphasize."""
+    auc, mixture = ev["roc_auc"], ev.mixture
+    naive, corrected = f"{auc.naive:.{significant_decimals(auc)}f}", rounded_estimate(auc)
+    correct_labels = f"{format_share(mixture.purity)} of the labels correct"
+    if not ev.counts.n_unlabeled:
+        if mixture.purity == 1:
+            note = "All labels are known, so no correction is needed."
+            return [("The AUC is", False), (f"{corrected}.", True), (note, False)]
+        first = f"If all labels were correct, the AUC would be {naive}."
+        return [(f"{first} With {correct_labels}, it is", False), (f"{corrected}.", True)]
+    if mixture.prior == 0 and mixture.purity == 1:
+        note = "With prior 0, all unlabeled rows are negative and no correction is needed."
+        return [("The AUC is", False), (f"{corrected}.", True), (note, False)]
+    shares = f"{format_share(mixture.prior)} positives among them"
+    if mixture.purity < 1:
+        shares += f" and {correct_labels}"
+    first = f"With unlabeled rows counted as negative, the AUC is {naive}. With {shares}, it"
+    if not ev.counts.has_propensity and infeasibility_message(ev.counts, mixture) is not None:
+        if auc.clipped:
+            note = "the data rule out this many positives."
+            return [(f"{first} would be", False), ("above 1:", True), (note, False)]
+        note = "but the data rule out this many positives."
+        return [(f"{first} would be", False), (f"{corrected},", True), (note, False)]
+    return [(f"{first} is", False), (f"{corrected}.", True)]
+
+
+def thinning_note(tables: Sequence[ThinnedCounts]) -> str:
+    """State whether the counts in the page are exact, and the error if they are not."""
+    sizes = sorted(table.counts.score.size for table in tables)
+    several = len(tables) > 1
+    if all(table.exact for table in tables):
+        scores = "all scores of every model" if several else f"all {sizes[0]:,} distinct scores"
+        return (
+            f"This page contains the counts at {scores}, so the results at the sliders are exact."
+        )
+    number = f"{sizes[0]:,}" if sizes[0] == sizes[-1] else f"{sizes[0]:,} to {sizes[-1]:,}"
+    scores = f"{number} scores of each model" if several else f"{number} of the scores"
+    precision = max(table.precision_error for table in tables)
+    auc = max(table.auc_error for table in tables)
+    return (
+        f"This page contains the counts at {scores}, and the threshold slider stops at these "
+        "scores. The AUC and all measures at these thresholds are exact. At the evaluated prior "
+        f"and purity, the error of the average precision is {_small(precision)}, and that of the "
+        f"labeling-bias bounds of the AUC is at most {_small(auc)}."
+    )
+
+
+def _small(error: float) -> str:
+    return "less than 0.00001" if error < 1e-5 else f"{error:.1g}"

@@ -1,0 +1,95 @@
+"""Python code that reproduces a page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pueval.core.mixture import Mixture
+
+if TYPE_CHECKING:
+    from pueval.evaluation.evaluation import Evaluation
+
+# Longer names of models are cut.
+LONGEST_NAME = 60
+
+
+def reproducing_code(
+    evaluations: Mapping[str, Evaluation], *, choices: bool, rankings: bool
+) -> str:
+    """Return Python code that reproduces the page."""
+    if len(evaluations) == 1:
+        (ev,) = evaluations.values()
+        call = f"evaluate(y, score{_arguments(ev)})"
+        options = ", choices=choices" * choices + ", ranking=True" * rankings
+        return f'from pueval import evaluate\n\n{call}.to_html("report.html"{options})'
+    lines = []
+    for k, (name, ev) in enumerate(evaluations.items(), start=1):
+        short_name = name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME] + "…"
+        lines.append(f"        {short_name!r}: evaluate(y, score_{k}{_arguments(ev)}),\n")
+    options = "    choices=choices,\n" * choices + "    rankings=rankings,\n" * rankings
+    return (
+        "from pueval import evaluate\nfrom pueval.report import write_report\n\n"
+        'write_report(\n    "report.html",\n    {\n' + "".join(lines) + f"    }},\n{options})"
+    )
+
+
+def _arguments(ev: Evaluation) -> str:
+    """Return the keyword arguments of `evaluate`, as code."""
+    arguments: dict[str, str] = {}
+    region, estimate = ev.region, ev.prior_estimate
+    if ev.counts.has_propensity:
+        arguments["propensity"] = "propensity"
+    if ev.counts._has_importance_weights:
+        arguments["sample_weight"] = "sample_weight"
+    if estimate is not None and ev.assumptions.estimate_given:
+        arguments["prior"] = "estimate"
+    elif estimate is not None and estimate.purity_interval is not None:
+        arguments["purity"] = '"estimate"'
+    elif ev.mixture.purity != 1 or region is not None:
+        interval = None if region is None else region.purity
+        arguments["purity"] = _value_or_interval(ev.mixture.purity, interval)
+    if estimate is None and ev.counts.n_unlabeled and not ev.assumptions.from_propensity:
+        name = ev.assumptions.prior_follows_from or "prior"
+        arguments[name] = _value_or_interval(_share(ev, name, ev.mixture), _interval(ev, name))
+    if ev.target != "population":
+        arguments["target"] = f'"{ev.target}"'
+    if not ev.threshold_chosen:
+        arguments["threshold"] = _number(ev.threshold)
+    if ev.resampling is None:
+        arguments["level"] = "None"
+    else:
+        arguments["level"] = _number(ev.resampling.level)
+        arguments["n_resamples"] = str(ev.resampling.n_resamples)
+        arguments["seed"] = str(ev.resampling.seed)
+        if ev.resampling.variance != "sampling":
+            arguments["variance"] = f'"{ev.resampling.variance}"'
+    return "".join(f", {name}={value}" for name, value in arguments.items())
+
+
+def _share(ev: Evaluation, name: str, mixture: Mixture) -> float:
+    """Convert a prior to the share that the user specified."""
+    if name == "prior":
+        return mixture.prior
+    counts = ev.counts
+    return mixture.prevalence(counts) if name == "prevalence" else mixture.label_frequency(counts)
+
+
+def _interval(ev: Evaluation, name: str) -> tuple[float, float] | None:
+    if ev.region is None:
+        return None
+    low, high = sorted(
+        _share(ev, name, Mixture(prior, ev.mixture.purity)) for prior in ev.region.prior
+    )
+    return low, high
+
+
+def _value_or_interval(value: float, interval: tuple[float, float] | None) -> str:
+    if interval is None or interval[0] == interval[1]:
+        return _number(value)
+    return f"({_number(interval[0])}, {_number(interval[1])})"
+
+
+def _number(value: float) -> str:
+    return repr(float(value)) if math.isfinite(value) else f'float("{value}")'
