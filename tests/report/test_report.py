@@ -498,7 +498,9 @@ def test_quiet(scores, tmp_path, capsys):
     assert run(arguments) == 0
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith("pueval: warning: b: labeled rows score lower than the others")
+    assert captured.err.startswith(
+        "pueval: warning: b: labeled rows score lower than the other rows"
+    )
     assert [model["name"] for model in data_of(html.read_text())["models"]] == ["a", "b"]
     assert run([*arguments[:-1], "/nowhere/at/all.html"]) == 2
     assert "/nowhere/at/all.html cannot be written" in capsys.readouterr().err
@@ -523,18 +525,20 @@ def test_whose_scores_the_prior_is_from(rows, tmp_path, rng):
     assert "The prior was passed as an estimate, possibly from other scores." in path.read_text()
 
 
-def test_a_comparison_says_what_looked_wrong(tmp_path, rng):
+def test_warnings_of_a_comparison(tmp_path, rng):
     y = rng.random(3000) < 0.2
     scores = {name: 6 * y + rng.normal(size=3000) for name in "ab"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
         comparison = compare(y, scores)
-    assert any(said.startswith("labeled rows score almost all") for said in comparison.warnings)
+    assert any(
+        said.startswith("almost all labeled positives score above") for said in comparison.warnings
+    )
     path = tmp_path / "report.html"
     comparison.to_html(path)
     text = path.read_text()
     assert ">Warnings</h2>" in text
-    assert "Labeled rows score almost all above" in text
+    assert "Almost all labeled positives score above" in text
     assert "Holm" in text
     first, rest = text.split("<summary>Differences in all other measures</summary>")
     assert "Best F1</td>" in first

@@ -34,8 +34,7 @@ def threshold_table(
                 "rule": printable_text(point.rule or "given threshold"),
                 "threshold": json_number(point.threshold),
                 "cells": [
-                    estimate_values(point[name]) if name in point else None
-                    for name in measures
+                    estimate_values(point[name]) if name in point else None for name in measures
                 ],
             }
             for model, point in points
