@@ -111,6 +111,12 @@ def artefacts():
     return folder
 
 
+def need_pulearn_bagging():
+    """Skip where scikit-learn refuses scores of BaggingPuClassifier, which is no classifier to it."""
+    pytest.importorskip("pulearn", reason="needs pulearn")
+    pytest.importorskip("sklearn", "1.9", reason="pulearn's bagging needs scikit-learn 1.9")
+
+
 def models(rng, n=1500, *, decimals=9, noise=(0.5, 0.8, 1.0), **given):
     """Labels and scores of models that look at the same hint with different noise."""
     positive, hint, labeled = draw(rng, n, **{"prevalence": 0.4, "label_frequency": 0.4} | given)

@@ -4,9 +4,8 @@ import re
 import runpy
 
 import numpy as np
-import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, need_pulearn_bagging
 
 
 def run(name, capsys):
@@ -25,7 +24,7 @@ def test_scikit_learn(capsys):
 
 
 def test_pulearn(capsys):
-    pytest.importorskip("pulearn", reason="needs pulearn")
+    need_pulearn_bagging()
     out = run("tune_pulearn.py", capsys)
     rows = re.findall(
         r"^(?:logistic|Elkan|bagging).*?(0\.\d+) +(0\.\d+) +(0\.\d+)$", out, re.MULTILINE

@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pueval.model_selection import evaluate_cv
 from pueval.scoring import make_scorer
+from tests.conftest import need_pulearn_bagging
 
 
 @pytest.fixture
@@ -31,6 +32,8 @@ def xgboost():
 
 def pulearn(name, **arguments):
     library = pytest.importorskip("pulearn", reason="needs pulearn")
+    if name == "BaggingPuClassifier":
+        need_pulearn_bagging()
     return getattr(library, name)(**arguments)
 
 
