@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pueval import AssumptionWarning, Counts, InputError, evaluate
+from pueval.uncertainty.delong import delong_standard_error
 from pueval.uncertainty.holm import holm
-from pueval.uncertainty.intervals import delong_standard_error
 from tests.conftest import draw
 
 

@@ -130,7 +130,7 @@ def test_labels_drawn_again_lie_around_the_estimate(rng, purity):
         ev = evaluate(
             labeled, score, prior=prior, purity=purity, threshold=1.0, variance="labeling"
         )
-    drawn = ev._resamples.drawn
+    drawn = ev._resamples.resampled_rates
     column = int(np.flatnonzero(drawn.threshold == 1.0)[0])
     assert drawn.tpr[:, column].mean() == pytest.approx(ev["recall"].unclipped, abs=0.02)
 

@@ -255,8 +255,8 @@ class TestLabeling:
         [
             ({"variance": "both"}, "variance must be 'sampling'"),
             ({"variance": "labeling", "target": "unlabeled"}, "for target='population'"),
-            ({"variance": "labeling", "sample_weight": np.full(4000, 0.5)}, "float weights"),
-            ({"variance": "labeling", "propensity": np.full(4000, 0.5)}, "with propensities use"),
+            ({"variance": "labeling", "sample_weight": np.full(4000, 0.5)}, "importance weights"),
+            ({"variance": "labeling", "propensity": np.full(4000, 0.5)}, "With propensities, use"),
         ],
     )
     def test_bad_input(self, rows, given, message):

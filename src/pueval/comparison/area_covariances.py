@@ -12,8 +12,8 @@ from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
 from pueval.samples.threads import map_in_threads
+from pueval.uncertainty.delong import with_pseudo_observation
 from pueval.uncertainty.influence import AveragePrecisions, placements
-from pueval.uncertainty.intervals import with_pseudo_observation
 from pueval.uncertainty.score_steps import ScoreSteps
 
 # Most distinct scores at which influences change. With more of them, half of the knots are
@@ -81,7 +81,7 @@ def area_covariances(
     """Return the covariances of the naive AUCs and of the average precisions of all models.
 
     The samples are independent, so their parts add up. Variances of AUCs are those of
-    `pueval.uncertainty.intervals.delong_standard_error`. NaN for a single labeled row.
+    `pueval.uncertainty.delong.delong_standard_error`. NaN for a single labeled row.
     """
     n_models = len(influences)
     auc, precision = np.zeros((2, n_models, n_models))

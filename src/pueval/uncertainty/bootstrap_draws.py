@@ -1,7 +1,7 @@
-"""What is drawn again: the counts of rows between thresholds.
+"""Bootstrap draws: resampled counts of rows between thresholds.
 
-Two questions can be asked. How far would another sample of rows differ ("sampling")? How far
-would the same rows differ, had chance labeled other positives ("labeling")?
+There are two kinds of variance. ``"sampling"`` is that of another sample of rows. ``"labeling"`` is
+that of the same rows with another random choice of labels.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ from pueval.samples.steps import Steps
 from pueval.samples.threads import map_in_threads
 from pueval.uncertainty.intervals import IntervalOptions
 
-# Thresholds between which rows are drawn again. With fewer labeled scores than half of them
-# nothing is lost; else every rate between two thresholds is within 1/128 of one of them.
+# Cells between thresholds in which rows are resampled. Up to half as many labeled scores get a
+# cell each and nothing is lost; with more, every rate is within 1/128 of one at a threshold.
 CELLS = 256
-# Weights that differ by less than this share are the same but for rounding.
-EVEN = 1e-9
-# How many resamples are drawn between two looks at the clock.
+# Weights whose relative difference is smaller than this are equal up to rounding.
+EQUAL_WEIGHTS = 1e-9
+# Resamples that are drawn at a time, between two updates of the progress bar.
 BLOCK = 1000
 
 
 @dataclass(frozen=True, eq=False)
 class BootstrapDraws:
-    """Shares of rows at or above the thresholds between cells, as drawn again many times.
+    """Resampled shares of rows at or above the thresholds that bound the cells.
 
     Attributes
     ----------
     threshold : ndarray of shape (m,)
         Descending.
     expected : Shares
-        Arrays of shape (m,): what the draws lie around.
+        Expected shares of the draws, arrays of shape (m,).
     resampled : Shares
         Arrays of shape (n_resamples, m).
     positives : ndarray of shape (n_resamples,) or None
-        Number of positives that the labeled rows of a draw stand for, where propensities tell.
+        Number of positives that the labeled rows of each draw represent, if propensities are known.
     noise : ndarray of shape (n_resamples,)
-        Standard normal numbers that nothing else depends on.
+        Standard normal numbers, independent of everything else.
     """
 
     threshold: Array
@@ -56,17 +56,6 @@ class BootstrapDraws:
     resampled: Shares
     positives: Array | None
     noise: Array
-
-
-def cell_thresholds(counts: Counts, corners: Steps, wanted: float | Array) -> Array:
-    """Thresholds that bound the cells: all corners, or about `CELLS` quantiles; and the wanted."""
-    if 2 * corners.threshold.size <= CELLS:
-        where = np.flatnonzero(np.diff(corners.labeled)) + 1
-        base = counts._split_ties(corners, where).threshold
-    else:
-        base = np.concatenate([counts._thinned(CELLS).score, corners.threshold[[-1]]])
-    every = np.concatenate([base.astype(np.float64), np.atleast_1d(wanted), [np.inf]])
-    return np.unique(every)[::-1]
 
 
 def draw_counts(
@@ -78,108 +67,133 @@ def draw_counts(
     options: IntervalOptions,
     prevalence_varies: bool,
 ) -> BootstrapDraws:
-    """Draw counts between thresholds again, as ``options`` says; the given ones are among them.
+    """Resample counts between thresholds, which include the given ones.
 
-    If ``prevalence_varies``, every draw has its own prevalence: other rows would be labeled.
+    If ``prevalence_varies``, each draw has a prevalence of its own, because the number of labeled
+    rows varies from sample to sample.
     """
-    thresholds = cell_thresholds(counts, corners, threshold)
+    thresholds = _cell_thresholds(counts, corners, threshold)
     rng = np.random.default_rng(options.seed)
     if options.variance == "labeling":
         return _draw_labels(counts, thresholds, mixture, options, rng)
-    cells = _draw_rows(counts, thresholds, options, rng)
+    draws = _draw_rows(counts, thresholds, options, rng)
     if not prevalence_varies:
-        return cells
-    chance = np.random.default_rng([options.seed, 1]).normal(size=(options.n_resamples, 1))
-    return replace(cells, resampled=cells.resampled._replace(prevalence_shift=chance))
+        return draws
+    shift = np.random.default_rng([options.seed, 1]).normal(size=(options.n_resamples, 1))
+    return replace(draws, resampled=draws.resampled._replace(prevalence_shift=shift))
+
+
+def _cell_thresholds(counts: Counts, corners: Steps, required: float | Array) -> Array:
+    """Return the bounds of the cells: all corners, or about `CELLS` quantiles; and the required."""
+    if 2 * corners.threshold.size <= CELLS:
+        above_labeled = np.flatnonzero(np.diff(corners.labeled)) + 1
+        bounds = counts._split_ties(corners, above_labeled).threshold
+    else:
+        bounds = np.concatenate([counts._thinned(CELLS).score, corners.threshold[[-1]]])
+    thresholds = np.concatenate([bounds.astype(np.float64), np.atleast_1d(required), [np.inf]])
+    return np.unique(thresholds)[::-1]
 
 
 def _draw_rows(
     counts: Counts, thresholds: Array, options: IntervalOptions, rng: np.random.Generator
 ) -> BootstrapDraws:
-    """Draw rows of every kind again, each kind apart.
+    """Resample the rows of each kind separately.
 
-    Where propensities are known the number of labeled rows varies, too, since it tells the
-    number of positives.
+    With known propensities the number of labeled rows varies, too, because it determines the number
+    of positives.
     """
     steps = counts.at(thresholds)
-    columns = (steps.labeled, steps.unlabeled, steps.negative)
-    # One row more, spread like all rows: or no other row than those seen could ever be drawn.
-    pooled = np.diff(sum(columns), prepend=0) / counts.n
+    cumulative = (steps.labeled, steps.unlabeled, steps.negative)
+    # Each kind gets a pseudo-observation that is spread like all rows. Without it, cells without
+    # rows of a kind would stay empty in every resample.
+    pseudo_observation = np.diff(sum(cumulative), prepend=0) / counts.n
     sizes = [max(round(kind.effective_size), 1) if kind.total else 0 for kind in counts._samples]
-    times = [np.full(options.n_resamples, size) for size in sizes]
+    resample_sizes = [np.full(options.n_resamples, size) for size in sizes]
     if counts.has_propensity:
-        every = sum(sizes)
-        # Data without any labeled or any other row are refused; so none are drawn.
-        labeled = rng.binomial(every, sizes[0] / every, size=options.n_resamples).clip(1, every - 1)
-        others = every - labeled
-        negative = rng.binomial(others, sizes[2] / (every - sizes[0]))
-        times = [labeled, others - negative, negative]
+        resample_sizes = _vary_sizes(sizes, options, rng)
     generators = rng.spawn(len(sizes))
 
-    def redraw(kind: int) -> tuple[Array, Array]:
-        """Return the share of each cell, and how many rows are drawn in it.
+    def resample(kind: int) -> tuple[Array, Array]:
+        """Return the expected share of each cell, and the number of rows drawn in it.
 
-        Rows of a cell with float weights w weigh Σw with variance Σw²: like a Poisson number of
-        rows that each weigh Σw²/Σw. Where all weigh the same, it is as if they had no weights.
+        In a cell, rows with importance weights w have the total weight Σw with variance Σw²: like
+        a Poisson number of rows of weight Σw²/Σw. Equal weights are ignored.
         """
         sample = counts._samples[kind]
         if not sizes[kind]:
             return np.zeros(thresholds.size), np.zeros((1, thresholds.size))
-        each = _row_weights(sample, thresholds)
-        if np.ptp(each) > EVEN * each.max():
-            rows = sample.counts_between(thresholds) / each + pooled
-            each /= np.sum(rows * each)
-            cells = rows * each
-            drawn = _poisson(rows, options, generators[kind], advance) * each
+        row_weight = _row_weights(sample, thresholds)
+        if np.ptp(row_weight) > EQUAL_WEIGHTS * row_weight.max():
+            rows = sample.counts_between(thresholds) / row_weight + pseudo_observation
+            row_weight /= np.sum(rows * row_weight)
+            cells = rows * row_weight
+            drawn = _draw_poisson(rows, options, generators[kind], advance) * row_weight
             if not counts.has_propensity:
                 drawn /= np.maximum(drawn.sum(axis=1, keepdims=True), cells[cells > 0].min())
             return cells, sizes[kind] * drawn
-        share = np.diff(columns[kind], prepend=0) / sample.total
-        cells = sizes[kind] * share + pooled
+        share = np.diff(cumulative[kind], prepend=0) / sample.total
+        cells = sizes[kind] * share + pseudo_observation
         cells /= cells.sum()
-        return cells, _multinomial(times[kind], cells, generators[kind], advance)
+        return cells, _draw_multinomial(resample_sizes[kind], cells, generators[kind], advance)
 
     with progress_bar("resamples", _blocks(options) * sum(map(bool, sizes))) as advance:
-        cells, found = zip(*map_in_threads(redraw, range(len(sizes))), strict=True)
-    expected = [np.cumsum(each) for each in cells]
-    drawn = [
-        np.cumsum(each, axis=1) / max(size, 1) for each, size in zip(found, sizes, strict=True)
-    ]
-    around, center = Shares(*drawn), Shares(*expected)
+        cells, rows = zip(*map_in_threads(resample, range(len(sizes))), strict=True)
+    expected = Shares(*(np.cumsum(share) for share in cells))
+    resampled = Shares(
+        *(np.cumsum(drawn, axis=1) / max(n, 1) for drawn, n in zip(rows, sizes, strict=True))
+    )
     positives = None
     if counts.has_propensity:
-        middle, sums = _stand_for(counts, steps, expected[0], found[0] / sizes[0], rng)
-        # With weights, a draw need not weigh what the data do.
+        expected_positives, drawn_positives = _draw_positives(
+            counts, steps, expected.labeled, rows[0] / sizes[0], rng
+        )
+        # With importance weights, the total weight varies from draw to draw.
         totals = np.array([kind.total for kind in counts._samples]) / counts.n
-        weigh = np.stack([share[:, -1] for share in np.broadcast_arrays(*drawn)], axis=1) @ totals
-        positives = sums[:, -1] / weigh
-        rows = Shares(*(share / weigh[:, None] for share in drawn))
-        around = rows._replace(positive=sums / sums[:, -1:])
-        center = center._replace(positive=middle)
-    return BootstrapDraws(
-        thresholds, center, around, positives, rng.normal(size=options.n_resamples)
-    )
+        by_kind = np.broadcast_arrays(resampled.labeled, resampled.unlabeled, resampled.negative)
+        weight = np.stack([share[:, -1] for share in by_kind], axis=1) @ totals
+        positives = drawn_positives[:, -1] / weight
+        resampled = Shares(
+            resampled.labeled / weight[:, None],
+            resampled.unlabeled / weight[:, None],
+            resampled.negative / weight[:, None],
+            drawn_positives / drawn_positives[:, -1:],
+        )
+        expected = expected._replace(positive=expected_positives)
+    noise = rng.normal(size=options.n_resamples)
+    return BootstrapDraws(thresholds, expected, resampled, positives, noise)
+
+
+def _vary_sizes(
+    sizes: list[int], options: IntervalOptions, rng: np.random.Generator
+) -> list[Array]:
+    """Return varying numbers of rows of each kind, with at least one labeled and one other row."""
+    n = sum(sizes)
+    labeled = rng.binomial(n, sizes[0] / n, size=options.n_resamples).clip(1, n - 1)
+    background = n - labeled
+    negative = rng.binomial(background, sizes[2] / (n - sizes[0]))
+    return [labeled, background - negative, negative]
 
 
 def _row_weights(sample: Sample, thresholds: Array) -> Array:
-    """Return what a row of each cell weighs, Σw²/Σw; where there are none, what all do."""
-    each = np.full(thresholds.size, sample.with_squared_weights.total / sample.total)
+    """Return Σw²/Σw of the rows of each cell; that of all rows for an empty cell."""
+    row_weight = np.full(thresholds.size, sample.with_squared_weights.total / sample.total)
     if sample.has_importance_weights:
         weight, square = (
-            one.counts_between(thresholds) for one in (sample, sample.with_squared_weights)
+            weighted.counts_between(thresholds)
+            for weighted in (sample, sample.with_squared_weights)
         )
-        np.divide(square, weight, out=each, where=square > 0)
-    return each
+        np.divide(square, weight, out=row_weight, where=square > 0)
+    return row_weight
 
 
 def _blocks(options: IntervalOptions) -> int:
     return -(-options.n_resamples // BLOCK)
 
 
-def _multinomial(
+def _draw_multinomial(
     sizes: Array, cells: Array, rng: np.random.Generator, advance: Callable[[], None]
 ) -> Array:
-    """Draw in blocks, so that progress can be seen; they do not change the draws."""
+    """Draw rows in cells, block by block for the progress bar; blocks do not change the draws."""
     drawn = []
     for block in np.split(sizes, range(BLOCK, sizes.size, BLOCK)):
         drawn.append(rng.multinomial(block, cells))
@@ -187,52 +201,54 @@ def _multinomial(
     return np.concatenate(drawn)
 
 
-def _poisson(
+def _draw_poisson(
     rows: Array, options: IntervalOptions, rng: np.random.Generator, advance: Callable[[], None]
 ) -> Array:
-    """Draw numbers of rows that vary in all cells apart."""
+    """Draw independent Poisson numbers of rows in cells, block by block."""
     drawn = []
     for start in range(0, options.n_resamples, BLOCK):
-        lines = min(BLOCK, options.n_resamples - start)
-        drawn.append(rng.poisson(rows, size=(lines, rows.size)))
+        size = min(BLOCK, options.n_resamples - start)
+        drawn.append(rng.poisson(rows, size=(size, rows.size)))
         advance()
     return np.concatenate(drawn)
 
 
-def _stand_for(
+def _draw_positives(
     counts: Counts, steps: Steps, expected: Array, drawn: Array, rng: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Share of the positives at or above thresholds as expected, and their number as drawn.
+    """Return expected shares of the positives at or above thresholds, and their drawn numbers.
 
-    ``expected`` is the share of labeled rows at or above thresholds, ``drawn`` has the shares in
-    the cells. A row stands for as many positives as those of its cell do on average, with noise:
-    how far rows differ within cells is known for all cells together, from the sum of squares. In
-    a cell without labeled rows it is the mean of all.
+    ``expected`` has the expected shares of labeled rows at or above thresholds, ``drawn`` the drawn
+    shares in the cells. A row represents as many positives as the rows of its cell on average, with
+    noise: the variation within cells is known for all cells together, from the sum of squares. In a
+    cell without labeled rows it is the overall mean.
     """
     represented, labeled = counts._inverse_propensity_sample(), counts._samples[0]
     assert steps.represented_positives is not None  # noqa: S101 - for the type checker
     rows, positives = (
-        np.diff(each, prepend=0) for each in (steps.labeled, steps.represented_positives)
+        np.diff(cumulative, prepend=0)
+        for cumulative in (steps.labeled, steps.represented_positives)
     )
-    seen = rows > 0
+    nonempty = rows > 0
     mean = np.full(rows.size, represented.total / labeled.total)
-    mean[seen] = positives[seen] / rows[seen]
-    # Sums over rows of 1/propensity², as they are and as if equal within cells.
+    mean[nonempty] = positives[nonempty] / rows[nonempty]
+    # Sum over rows of 1/propensity², relative to the sum if propensities were equal within cells.
     squares = (
         represented.with_squared_weights.total * labeled.total / labeled.with_squared_weights.total
     )
-    variation = math.sqrt(max(squares / np.sum(positives[seen] * mean[seen]) - 1, 0.0))
-    middle = np.cumsum(mean * np.diff(expected, prepend=0))
+    equal_squares = np.sum(positives[nonempty] * mean[nonempty])
+    variation = math.sqrt(max(squares / equal_squares - 1, 0.0))
+    cumulative = np.cumsum(mean * np.diff(expected, prepend=0))
     noise = variation * np.sqrt(drawn / labeled.effective_size) * rng.normal(size=drawn.shape)
-    number = np.maximum(mean * (drawn + noise), mean[seen].min() * drawn)
-    return middle / middle[-1], np.cumsum(number, axis=1) * represented.total / middle[-1]
+    number = np.maximum(mean * (drawn + noise), mean[nonempty].min() * drawn)
+    total = cumulative[-1]
+    return cumulative / total, np.cumsum(number, axis=1) * represented.total / total
 
 
-def _rising_cells(rate: Array, weight: Array) -> Array:
-    """Return the share of each cell, of a rate that by chance may fall in places.
+def _isotonic_cells(rate: Array, weight: Array) -> Array:
+    """Return the share of each cell, of a cumulative rate that may fall by chance.
 
-    Dropping its falls would move all that is above them; the nearest rate that never falls is
-    the same on average.
+    Isotonic regression keeps the average rate. Clipping the falls would shift everything above.
     """
     rising = scipy.optimize.isotonic_regression(rate, weights=np.maximum(weight, 1e-12)).x
     cells: Array = np.diff(np.clip(rising, 0, 1), prepend=0)
@@ -247,55 +263,58 @@ def _draw_labels(
     options: IntervalOptions,
     rng: np.random.Generator,
 ) -> BootstrapDraws:
-    """Label other positives of the same rows; wrong labels go to other negatives.
+    """Draw other labels for the same rows; wrong labels go to other negatives.
 
-    Labels are drawn without replacement. Their counts then have the covariance of a draw
-    with replacement times (positives − labels) / (positives − 1), and are drawn so.
+    Labels are drawn without replacement. The covariance of their counts is that of a draw with
+    replacement times (positives − labels) / (positives − 1).
     """
     if not counts._has_integer_counts:
         raise InputError(
-            'variance="labeling" is about single rows that are labeled or not; rows with float '
-            "weights cannot be drawn so. Leave out the weights, or use variance='sampling'."
+            "variance='labeling' resamples the labels of single rows, which importance weights do "
+            "not allow. Leave out the weights, or use variance='sampling'."
         )
     if counts.has_propensity:
         raise InputError(
-            'variance="labeling" takes labels as drawn with equal chances; with propensities use '
-            "variance='sampling'."
+            "variance='labeling' assumes that all positives are equally likely to be labeled. "
+            "With propensities, use variance='sampling'."
         )
     steps = counts.at(thresholds)
     rows = steps.labeled + steps.unlabeled
-    right = mixture.purity * counts.n_labeled
-    positives = right + mixture.prior * counts.n_unlabeled
-    kinds = (
-        (right, positives),
-        (counts.n_labeled - right, counts.n_labeled + counts.n_unlabeled - positives),
+    n_correct = mixture.purity * counts.n_labeled
+    n_positive = n_correct + mixture.prior * counts.n_unlabeled
+    labels_and_candidates = (
+        (n_correct, n_positive),
+        (counts.n_labeled - n_correct, counts.n_labeled + counts.n_unlabeled - n_positive),
     )
-    known = correct_pair(
+    rates = correct_pair(
         steps.labeled / counts.n_labeled,
         steps.unlabeled / max(counts.n_unlabeled, 1),
         mixture,
         mixture.prior,
     )
-    pooled = np.diff(rows, prepend=0) / rows[-1]
+    pseudo_observation = np.diff(rows, prepend=0) / rows[-1]
     labeled = np.zeros((options.n_resamples, thresholds.size))
     if not counts.n_unlabeled:
-        labeled += steps.labeled  # no other row could have been labeled
-    with progress_bar("resamples", _blocks(options) * len(kinds)) as advance:
-        for (number, among), rate in zip(kinds, known, strict=True):
-            if number <= 0 or not counts.n_unlabeled:
+        labeled += steps.labeled  # no other row can be labeled
+    with progress_bar("resamples", _blocks(options) * len(labels_and_candidates)) as advance:
+        for (n_labels, n_candidates), rate in zip(labels_and_candidates, rates, strict=True):
+            if n_labels <= 0 or not counts.n_unlabeled:
                 continue
-            size = max(round(number), 1)
-            # One row more, spread like all rows, as in `_draw_rows`.
-            cells = (size * _rising_cells(rate, pooled) + pooled) / (size + 1)
-            left = max((among - number) / max(among - 1, 1), 0)
-            again = _multinomial(np.full(options.n_resamples, size), cells, rng, advance) / size
-            labeled += number * np.cumsum(cells + np.sqrt(left) * (again - cells), axis=1)
-    expected = labeled.mean(axis=0)
+            size = max(round(n_labels), 1)
+            cells = size * _isotonic_cells(rate, pseudo_observation) + pseudo_observation
+            cells /= size + 1
+            correction = max((n_candidates - n_labels) / max(n_candidates - 1, 1), 0)
+            sizes = np.full(options.n_resamples, size)
+            drawn = _draw_multinomial(sizes, cells, rng, advance) / size
+            drawn = cells + np.sqrt(correction) * (drawn - cells)
+            labeled += n_labels * np.cumsum(drawn, axis=1)
 
-    def shares(column: Array) -> Shares:
-        total = max(counts.n_unlabeled, 1)
-        negative = steps.negative / max(counts.n_negative, 1)
-        return Shares(column / counts.n_labeled, (rows - column) / total, negative)
+    def shares(labeled: Array) -> Shares:
+        return Shares(
+            labeled / counts.n_labeled,
+            (rows - labeled) / max(counts.n_unlabeled, 1),
+            steps.negative / max(counts.n_negative, 1),
+        )
 
     noise = rng.normal(size=options.n_resamples)
-    return BootstrapDraws(thresholds, shares(expected), shares(labeled), None, noise)
+    return BootstrapDraws(thresholds, shares(labeled.mean(axis=0)), shares(labeled), None, noise)

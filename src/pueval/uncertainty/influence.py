@@ -30,7 +30,7 @@ from pueval.core.measures import MEASURES, ZERO, Measure, Table
 from pueval.core.mixture import NAIVE, Mixture, Mixtures
 from pueval.core.rates import Rates, Shares, correct_shares, replace_prevalence
 from pueval.core.sizes import GroupSizes, SampleSizes, divide_or_zero
-from pueval.uncertainty.intervals import with_pseudo_observation
+from pueval.uncertainty.delong import with_pseudo_observation
 from pueval.uncertainty.score_steps import ByKind, ScoreSteps
 
 # Numeric slopes use a step of this share of the smallest cell of the contingency table. The
@@ -218,7 +218,7 @@ def influence_variance(
     """Return the variance of an area by group; rows of each kind vary independently.
 
     For the AUC, whose influences are ``placements``, it is that of
-    `pueval.uncertainty.intervals.delong_standard_error`. Rows with importance weights add their
+    `pueval.uncertainty.delong.delong_standard_error`. Rows with importance weights add their
     squared weights.
     """
     squared = steps.squared

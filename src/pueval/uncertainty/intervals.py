@@ -1,21 +1,17 @@
-"""Confidence intervals from a standard error or from draws; DeLong's standard error of the AUC."""
+"""Confidence intervals of a number: normal, on the log scale, or percentiles of draws."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from pueval._checks import check_count, check_fraction
 from pueval._typing import Array
 from pueval.core.confidence import normal_quantile
-from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.samples.sample import Sample
-from pueval.samples.steps import Steps
 
 VARIANCES = ("sampling", "labeling")
 # Smallest share of draws in which a measure must be defined.
@@ -136,79 +132,3 @@ def bootstrap_standard_error(draws: Array) -> float:
     """
     defined = draws[np.isfinite(draws)]
     return float(np.std(defined, ddof=1)) if defined.size > LEAST_DEFINED * draws.size else math.nan
-
-
-def delong_standard_error(counts: Counts, corners: Steps) -> float:
-    """Compute the standard error of the naive AUC from the variance of placement values.
-
-    The placement of a labeled row is the share of the others that it outscores; that of another
-    row the share of labeled rows that outscore it; ties count half. Rows with float weights add
-    their squares to the variance. Each kind gets a pseudo-observation. NaN for one labeled row.
-
-    References
-    ----------
-    DeLong, DeLong and Clarke-Pearson (1988).
-    """
-    if counts.effective_sizes[0] <= 1:
-        return math.nan
-    where = np.flatnonzero(corners.tied)
-    steps = counts._split_ties(corners, where) if where.size else corners
-    labeled = np.diff(steps.labeled, prepend=0)
-    samples = counts._samples
-    reached = np.concatenate([[0], steps.labeled[:-1]])
-    others = steps.unlabeled + steps.negative
-    added = np.diff(others, prepend=0)
-    total = counts.n_unlabeled + counts.n_negative
-    placement = (total - others + np.where(steps.tied, added / 2, 0)) / total
-    variance = _variance_of_mean(placement, steps, steps.labeled, samples[0])
-    beaten = (reached + np.where(steps.tied, labeled / 2, 0)) / counts.n_labeled
-    for cumulative, sample in zip((steps.unlabeled, steps.negative), samples[1:], strict=True):
-        if sample.total:
-            share = sample.total / total
-            variance += share**2 * _variance_of_mean(beaten, steps, cumulative, sample)
-    return math.sqrt(variance)
-
-
-def _variance_of_mean(values: Array, steps: Steps, reached: Array, sample: Sample) -> float:
-    """Variance of the mean of values that the rows of one kind have at the thresholds of steps."""
-    weight = np.diff(reached, prepend=0)
-    square = weight
-    if sample.has_importance_weights:
-        # The threshold of a step just above a score is that of another kind, perhaps far above.
-        there = np.maximum.accumulate(
-            sample.with_squared_weights.cumulative_counts(steps.threshold)[1]
-        )
-        square = np.diff(there, prepend=0)
-    mean = np.average(values, weights=weight)
-    rows = sample.effective_size
-    variance = float(np.sum(square * (values - mean) ** 2)) / sample.total**2 * rows
-    return float(with_pseudo_observation(variance, (mean - 0.5) ** 2, rows))
-
-
-def with_pseudo_observation(variance: Any, away: Any, rows: Any, together: Any = 1.0) -> Any:
-    """Return the variance of a mean placement, with one row more that may stand anywhere.
-
-    Where no row happened to be placed low, placements hardly vary, and a perfect ranking of five
-    labeled rows would be known exactly. The row more has a placement spread evenly over [0, 1].
-
-    Parameters
-    ----------
-    variance : float or ndarray
-        Of the placements of rows, or their covariance by two models.
-    away : float or ndarray
-        Square of the distance of their mean from 1/2, or the product of two.
-    rows : float or ndarray
-        Their number.
-    together : float or ndarray
-        Correlation of the placements of that row by two models.
-
-    Returns
-    -------
-    float or ndarray
-
-    Examples
-    --------
-    >>> round(with_pseudo_observation(0.0, 0.25, 5) ** 0.5, 3)
-    0.099
-    """
-    return (rows * variance + rows / (rows + 1) * away + together / 12) / (rows + 1) / rows

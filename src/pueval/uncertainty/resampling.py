@@ -31,11 +31,11 @@ from pueval.core.rates import (
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps
 from pueval.uncertainty.bootstrap_draws import BootstrapDraws, draw_counts
+from pueval.uncertainty.delong import delong_standard_error
 from pueval.uncertainty.intervals import (
     Interval,
     IntervalOptions,
     bootstrap_standard_error,
-    delong_standard_error,
 )
 from pueval.uncertainty.uncertain_prior import UncertainPrior
 
