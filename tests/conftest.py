@@ -112,7 +112,7 @@ def artefacts():
 
 
 def need_pulearn_bagging():
-    """Skip where scikit-learn refuses scores of BaggingPuClassifier, which is no classifier to it."""
+    """Skip where scikit-learn does not take BaggingPuClassifier for a classifier."""
     pytest.importorskip("pulearn", reason="needs pulearn")
     pytest.importorskip("sklearn", "1.9", reason="pulearn's bagging needs scikit-learn 1.9")
 
