@@ -2,12 +2,14 @@
 
 import importlib
 import inspect
+import pkgutil
 import re
 import shutil
 
 import matplotlib.pyplot as plt
 import pytest
 
+import pueval
 from tests.conftest import ROOT
 from tests.project.snippets import FENCE, WIDTH, make_example_files, read_snippets, run_snippets
 
@@ -17,12 +19,24 @@ WRITTEN_BY_HAND = [*PAGES, *(ROOT / name for name in ("README.md", "CONTRIBUTING
 MODULES = (
     "pueval",
     "pueval.conversions",
+    "pueval.displays",
     "pueval.metrics",
     "pueval.model_selection",
     "pueval.priors",
+    "pueval.report",
     "pueval.scoring",
     "pueval.simulate",
 )
+
+OBJECTS = {
+    "choice": pueval.OperatingPoint,
+    "comparison": pueval.Comparison,
+    "estimate": pueval.priors.PriorEstimate,
+    "ev": pueval.Evaluation,
+    "groups": pueval.GroupEvaluation,
+    "order": pueval.OrderByPrior,
+    "population": pueval.simulate.Population,
+}
 
 
 def name_of(page):
@@ -71,6 +85,18 @@ def test_links_and_pictures_exist(page):
             continue
         if not target.startswith(("http:", "https:", "mailto:")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize("page", WRITTEN_BY_HAND, ids=name_of)
+def test_names_in_the_text_exist(page):
+    """Names such as `ev.best` and `pueval.priors.estimate` in the prose."""
+    text = FENCE.sub("", page.read_text())
+    for variable, name in re.findall(r"`(\w+)\.(\w+)[^`]*`", text):
+        if variable in OBJECTS:
+            known = {*dir(OBJECTS[variable]), *OBJECTS[variable].__dataclass_fields__}
+            assert name in known, f"{name_of(page)}: {variable}.{name}"
+    for path in re.findall(r"`(pueval(?:\.\w+)+)`", text):
+        pkgutil.resolve_name(path)
 
 
 @pytest.mark.parametrize("module", MODULES)
