@@ -13,8 +13,8 @@ from scipy.stats import multivariate_normal, norm
 from pueval import AssumptionWarning, Counts, InputError, compare, evaluate
 from pueval.comparison import area_covariances
 from pueval.comparison.area_covariances import influence_by_score
+from pueval.comparison.best_probability import best_probability
 from pueval.comparison.comparison import Comparison
-from pueval.comparison.differences import best_probability
 from pueval.comparison.paired_estimates import PairedEstimates
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import naive_auc
@@ -210,7 +210,7 @@ def test_says_that_thresholds_differ_by_chance(rng):
     y, scores, _ = models(rng, 600)
     own, one = compare(y, scores, prior=0.2), compare(y, scores, prior=0.2, threshold=1.0)
     assert "Do not rank models by them" in repr(own)
-    assert "they take prior and purity as exact" in repr(own)
+    assert "treating prior and purity as exact" in repr(own)
     assert "by chance" not in repr(one)
 
 
@@ -218,9 +218,9 @@ def test_limits_of_models_are_found_when_asked_for(rng):
     y, scores, _ = models(rng, 600)
     found = compare(y, scores, prior=0.2)
     found.differences()
-    assert not any("cells" in vars(ev._resamples) for ev in found.evaluations.values())
+    assert not any("draws" in vars(ev._resamples) for ev in found.evaluations.values())
     assert found["a"]["recall"].low < found["a"]["recall"].value
-    assert "cells" in vars(found["a"]._resamples)
+    assert "draws" in vars(found["a"]._resamples)
 
 
 def test_warnings_name_the_model(rng):
@@ -418,9 +418,9 @@ def test_without_limits(rng):
     assert one.value == pytest.approx(found["a"]["f1"].value - found["b"]["f1"].value)
     assert all(math.isnan(value) for value in (one.low, one.high, one.standard_error, one.pvalue))
     assert found.level is None
-    assert "limits are for" not in repr(found).lower()
+    assert "intervals are for" not in repr(found).lower()
     assert json.dumps(found.to_dict(), allow_nan=False)
-    with pytest.raises(InputError, match="needs intervals"):
+    with pytest.raises(InputError, match="needs confidence intervals"):
         found.best_probability("f1")
 
 
@@ -487,7 +487,7 @@ A, B = [3.0, 2, 2, 1, 0, -1], [3.0, 1, 2, 1, 1, -1]
         ({"a": A, "b": B}, {"level": 95}, r"level must be a number in \(0, 1\)"),
         ({"a": A, "b": B}, {"seed": -1}, r"seed must be a whole number"),
         ({"a": A, "b": B}, {"target": "all"}, r"target must be"),
-        ({"a": A, "b": B}, {"threshold": {"a": 1}}, r"threshold lacks 'b'"),
+        ({"a": A, "b": B}, {"threshold": {"a": 1}}, r"threshold has no value for 'b'"),
         ({"a": A, "bb": B}, {"threshold": {"a": 1, "b": 1}}, r"no model 'b'\. Did you mean 'bb'"),
         ({"a": A, "b": B}, {"threshold": math.nan}, r"threshold must be a number"),
         (

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pueval import AssumptionWarning, Counts, InputError, compare, evaluate
-from pueval.comparison.order_by_prior import best_values, upper_hull
 from pueval.comparison.rankings import Rankings
+from pueval.comparison.values_by_prior import best_values, upper_hull
 from pueval.core.measures import MEASURES
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_steps
@@ -113,7 +113,7 @@ def test_what_never_flips(rng):
         order = found.order_by_prior(name)
         assert not order.reversals
         assert len(order.best_models) == 1
-        assert "No two models flip" in repr(order)
+        assert "No two models change places" in repr(order)
     noisy = compare(y, scores, prior=0.2, purity=0.9)
     for name in ("roc_auc", "balanced_accuracy", "informedness"):
         assert not noisy.order_by_prior(name).reversals
@@ -143,7 +143,7 @@ def test_span_of_priors(rng):
     assert order.prior[0] == 0
     assert 0.2 <= order.prior[-1] < 1
     for wrong in ((0.3, 0.2), (0, 1), "ab", 0.3):
-        with pytest.raises(InputError, match="priors must be a low and a high number"):
+        with pytest.raises(InputError, match="priors must be two numbers"):
             found.order_by_prior("f1", priors=wrong)
 
 
@@ -225,7 +225,7 @@ def test_disagreements():
     assert one.for_first == ("one", "error")
     assert one.for_second == ("two",)
     text = repr(ranking)
-    assert "a or b: a by one, error; b by two." in text
+    assert "a is better by one, error; b is better by two." in text
     assert "! something is missing" in text
     with pytest.raises(InputError, match="no criterion 'three'"):
         ranking.order("three")
@@ -238,7 +238,7 @@ def test_ranking_with_float_weights(rng):
     assert "pulp" not in ranking.criteria
     assert "best_f1" in ranking.criteria
     assert "pulp" in ranking.notes[0]
-    with pytest.raises(InputError, match="float weights"):
+    with pytest.raises(InputError, match="importance weights"):
         found.ranking("pulp")
 
 

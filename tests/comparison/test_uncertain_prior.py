@@ -142,7 +142,7 @@ def test_limits_are_wider(purity_spread):
         assert carried.low <= exact.low + 1e-9
         assert carried.high >= exact.high - 1e-9
         assert carried.standard_error >= exact.standard_error - 1e-12
-    assert "carry the uncertainty of the estimated prior" in repr(found)
+    assert "including uncertainty in the estimated prior" in repr(found)
     assert "as exact" in repr(known)
 
 
@@ -221,7 +221,7 @@ class TestGivenIntervals:
 
     def test_what_is_said(self, data):
         found = compared(*data, prevalence=(0.4, 0.5))
-        assert "hold for every prior and purity within the given limits" in repr(found)
+        assert "covering every prior and purity in the given intervals" in repr(found)
         assert found.to_dict()["assumptions"]["region"]["prior"][0] == pytest.approx(0.28)
         ev = found["a"]
         assert ev.region is not None

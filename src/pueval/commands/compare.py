@@ -130,7 +130,7 @@ def compare_command(
         comparison.to_html(
             html_path,
             # Rankings need counts, which importance weights do not give; the printed table says so.
-            ranking=ranking and comparison.countable,
+            ranking=ranking and comparison.has_integer_counts,
             command=shlex.join(["pueval", *command_line.get()]),
         )
     if quiet:

@@ -43,40 +43,40 @@ def compare(
 ) -> Comparison:
     """Compare models on the same positive and unlabeled rows.
 
-    Every model is evaluated as by `pueval.evaluate`, with one prior and purity for all: they
-    belong to the data, not to a model. Differences are paired: both models see the same rows, so
-    what is hard for both cancels out.
+    Every model is evaluated as by `pueval.evaluate`, with one prior and purity for all models,
+    because these are properties of the data. Differences are paired: both models see the same
+    rows, so what makes rows hard for both cancels out.
 
     Parameters
     ----------
     y : array-like
-        1 or True for labeled positives, 0 or False for unlabeled rows.
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
     scores : mapping, data frame or iterable of pairs
-        The models' names and scores, for example ``{"a": score_a, "b": score_b}``, a data frame
-        with a column per model, or pairs of name and score. Higher means more likely positive;
-        the scales need not be the same.
+        Names and scores of the models, for example ``{"a": score_a, "b": score_b}``, a data frame
+        with a column per model, or pairs of name and score. Higher scores mean more likely
+        positive; the scales of the models may differ.
     prior, prevalence, label_frequency : float or (low, high), optional
-        At most one of them, as for `pueval.evaluate`; the prior may be an estimate made before.
-        Where it is only known to lie in an interval, values are for the middle, limits hold for
-        all of it, and p-values are the largest within it.
-        Without any the prior is estimated once, from the scores of the model with the best naive
-        AUC: the better a model separates labeled from unlabeled rows, the better its scores tell
-        the prior, and the order of naive AUCs does not depend on the prior.
+        At most one of them, as for `pueval.evaluate`; ``prior`` may also be a
+        `pueval.priors.PriorEstimate`. With an interval (low, high), values are for its center,
+        confidence intervals hold for all of it, and p-values are the largest within it. By default
+        the prior is estimated once, from the scores of the model with the best naive AUC: the
+        better a model separates labeled from unlabeled rows, the better its scores identify the
+        prior.
     purity : float, (low, high) or "estimate", default 1.0
         Share of true positives among the labeled rows.
     target : {"population", "unlabeled"}
-        Whose performance is wanted.
+        Population to evaluate: all rows, or only the unlabeled rows.
     threshold : float or mapping of str to float, optional
-        Scores at or above it are predicted positive: one for all models, or one for each. By
-        default each model is judged at its own threshold of the best Matthews correlation; its
-        limits allow for that being chosen on these rows. Differences are then those between
-        these thresholds, which differ by chance even between equal models.
+        Threshold at or above which rows are predicted positive: one for all models, or one for
+        each. By default each model uses its own threshold with the best Matthews correlation, and
+        its intervals allow for this choice. Such thresholds differ by chance even between equally
+        good models.
     level : float or None, default 0.95
-        Confidence level of all limits; None for point estimates only.
+        Confidence level of all intervals; None for point estimates only.
     n_resamples : int, default 2000
-        How often counts (and with ``method="bootstrap"`` rows) are drawn again.
+        Number of bootstrap resamples for the intervals of each model.
     seed : int, default 0
-        Of the random numbers.
+        Random seed for the resampling.
     sample_weight, pos_label, unlabeled_label, negative_label : optional
         As for `Counts.from_arrays`.
 
@@ -87,7 +87,7 @@ def compare(
     Warns
     -----
     AssumptionWarning
-        If the prior is more than a ranking allows, a measure had to be clipped, or a model gives
+        If the prior is larger than a ranking allows, a measure had to be clipped, or a model gives
         all rows the same score.
 
     References
@@ -152,23 +152,23 @@ def compare(
 def _thresholds(
     names: tuple[str, ...], given: float | Mapping[str, float] | None
 ) -> list[float | None]:
-    """Return each model's threshold; None where it is to be found."""
+    """Return the threshold of each model; None for a model's best threshold."""
     if not isinstance(given, Mapping):
         return [None if given is None else check_threshold(given)] * len(names)
     for name in given:
         if name not in names:
             raise unknown_model_error(name, names)
-    lacking = [name for name in names if name not in given]
-    if lacking:
+    missing = [name for name in names if name not in given]
+    if missing:
         raise InputError(
-            f"threshold lacks {', '.join(map(repr, lacking))}. Give one for each model, one number "
-            "for all, or none to use each model's best."
+            f"threshold has no value for {', '.join(map(repr, missing))}. Pass one for each model, "
+            "one number for all, or None for the best threshold of each model."
         )
     return [check_threshold(given[name]) for name in names]
 
 
 def _notes(evaluations: dict[str, Evaluation], shared: tuple[str, ...]) -> list[str]:
-    """Return what is said of all models, and what is said of each."""
+    """Return the warnings about all models, then those about each."""
     return [
         *shared,
         *(

@@ -11,22 +11,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pueval._typing import Target
-from pueval.comparison import comparison_text as presentation
-from pueval.comparison.differences import Difference, best_probability, paired_differences
+from pueval.comparison import comparison_text
+from pueval.comparison.best_probability import best_probability
+from pueval.comparison.differences import Differences, paired_differences
 from pueval.comparison.order_by_prior import (
-    GRID,
-    GRID_OF_AREAS,
     OrderByPrior,
-    area_values,
-    best_values,
+    check_prior_range,
     order_by_prior,
-    point_values,
     possible_priors,
-    prior_span,
 )
 from pueval.comparison.paired_estimates import BEST_VALUES, EstimatesByMeasure, PairedEstimates
 from pueval.comparison.paired_rows import unknown_model_error
 from pueval.comparison.rankings import Rankings
+from pueval.comparison.values_by_prior import (
+    auc_values,
+    average_precision_values,
+    best_values,
+    threshold_values,
+)
 from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture
 from pueval.errors import InputError, require
@@ -42,33 +44,37 @@ if TYPE_CHECKING:
     from pueval.displays import ComparisonDisplay
     from pueval.priors import PriorEstimate
 
-# Criteria of `Comparison.ranking` that belong to no threshold.
-OVERALL = (*RANKING_TITLES, *AREAS, *BEST_VALUES)
+# Criteria of `Comparison.ranking` that need no threshold.
+THRESHOLD_FREE = (*RANKING_TITLES, *AREAS, *BEST_VALUES)
+# Priors at which measures are computed before changes of the order between them are located. Two
+# changes of the same pair between neighbors would be missed. Areas take longer to compute.
+GRID_POINTS, AREA_GRID_POINTS = 513, 33
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Several models on the same rows; made by `compare`.
 
-    ``comparison["a"]`` is the `Evaluation` of model "a"; `differences` compares pairs. Measures are
-    ``"roc_auc"``, ``"average_precision"``, every measure at each model's threshold (also any
-    ``"f<beta>"``), and the best values over all thresholds ``"best_accuracy"``,
-    ``"best_balanced_accuracy"``, ``"best_f1"`` and ``"best_matthews_corrcoef"``.
+    ``comparison["a"]`` is the `Evaluation` of model "a", and iterating gives the names of the
+    models. `differences` compares pairs. Measures are ``"roc_auc"``, ``"average_precision"``, every
+    measure at each model's threshold (also any ``"f<beta>"``), and the best values over all
+    thresholds ``"best_accuracy"``, ``"best_balanced_accuracy"``, ``"best_f1"`` and
+    ``"best_matthews_corrcoef"``.
 
     Attributes
     ----------
     evaluations : dict of str to Evaluation
-        One per model, all with the same prior, purity and target.
+        One evaluation per model, all with the same prior, purity and target.
     assumptions : Assumptions
         Prior and purity, and how well they are known.
     target : str
         ``"population"`` or ``"unlabeled"``.
-    resampling : Resampling or None
-        Level of the limits, number of resamples and seed; None if there are no limits.
+    resampling : IntervalOptions or None
+        Confidence level, number of resamples and random seed; None without confidence intervals.
     prior_model : str or None
-        The model from whose scores they were estimated: the one with the best naive AUC.
+        Model whose scores the prior was estimated from: the one with the best naive AUC.
     warnings : tuple of str
-        What looked wrong, with the name of the model.
+        Warnings, with the name of the model.
     """
 
     evaluations: dict[str, Evaluation]
@@ -102,12 +108,12 @@ class Comparison:
 
     @property
     def prior_estimate(self) -> PriorEstimate | None:
-        """Where prior and purity came from, if they were estimated."""
+        """Estimate of prior and purity; None if they were given."""
         return self.assumptions.estimate
 
     @property
     def level(self) -> float | None:
-        """Confidence level of the limits; None if there are none."""
+        """Confidence level of the intervals; None if there are none."""
         return None if self.resampling is None else self.resampling.level
 
     @property
@@ -117,18 +123,17 @@ class Comparison:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """Names of the measures by which models are compared."""
+        """Names of the measures that compare models."""
         return (*AREAS, *MEASURES, *BEST_VALUES)
 
     # ------------------------------------------------------------------ pairs
 
     def _paired(self, measure: str) -> PairedEstimates:
         if measure not in self._estimates.fixed:
-            self._find(measure)
+            self._threshold_measure(measure)
         return self._estimates[measure]
 
-    def _find(self, measure: str) -> Measure:
-        """Look up a measure at a threshold."""
+    def _threshold_measure(self, measure: str) -> Measure:
         try:
             return find_measure(measure)
         except (InputError, TypeError):
@@ -148,51 +153,53 @@ class Comparison:
         """
         return dict(zip(self.names, self._paired(measure).value.tolist(), strict=True))
 
-    def differences(self, measure: str | None = None) -> tuple[Difference, ...]:
+    def differences(self, measure: str | None = None) -> Differences:
         """Compare all pairs of models.
 
         The difference of two estimates from the same rows has the variance
         var(first) + var(second) − 2·cov(first, second). Variances and covariances come from
-        the influence of each row on both: for the AUC these are DeLong's, divided by the square of
-        purity minus prior; for a measure at a threshold, from how many rows reach one
-        threshold, the other and both; for a best value, from the rows that reach the best
-        thresholds; for the average precision, from the rows' effect on precision and recall.
-        Where prior and purity were estimated, limits and p-values carry their uncertainty, which
-        all models share; the AUC's p-value does not depend on it. Where they were given as
-        intervals, limits hold for all of these, and p-values are the largest.
+        the influence of each row on both estimates. For the AUC they are DeLong's, divided by the
+        square of purity minus prior. For a measure at a threshold they follow from how many rows
+        reach the threshold of one model, of the other, and of both; for a best value, from the
+        rows that reach the best thresholds.
 
-        Measures at a threshold are compared at the models' thresholds. Where each has its own,
-        the best for these rows, thresholds differ by chance, and precision or recall differs with
-        them even between equal models. Areas and best values do not depend on a threshold.
+        If prior and purity were estimated, intervals and p-values include their uncertainty, which
+        all models share; the p-value of the AUC does not depend on it. If they were given as
+        intervals, confidence intervals hold for all of their values, and p-values are the largest.
+
+        Measures at a threshold are compared at the models' thresholds. If each model has its own
+        best threshold, these differ by chance, and so do precision or recall even between equally
+        good models. Areas and best values do not depend on a threshold.
 
         Parameters
         ----------
         measure : str, optional
-            Name of a measure; all of ``measures`` if left out.
+            Name of a measure; by default all of ``measures``.
 
         Returns
         -------
-        tuple of Difference
-            In the order of measures, then of models. ``pandas.DataFrame(differences)`` makes a
-            table of it.
+        Differences
+            A tuple of `Difference` in the order of measures, then of models, with ``frame()`` and
+            ``to_dict()``.
 
         References
         ----------
-        DeLong, DeLong and Clarke-Pearson (1988) for the AUC; Holm (1979) for p-values that hold
-        together for all pairs.
+        DeLong, DeLong and Clarke-Pearson (1988) for the AUC; Holm (1979) for p-values adjusted
+        for all pairs.
         """
-        wanted = self.measures if measure is None else (measure,)
-        return tuple(
-            row
-            for name in wanted
-            for row in paired_differences(self.names, name, self._paired(name), self.level)
+        names = self.measures if measure is None else (measure,)
+        return Differences(
+            difference
+            for name in names
+            for difference in paired_differences(self.names, name, self._paired(name), self.level)
         )
 
     def best_probability(self, measure: str) -> dict[str, float]:
-        """Return how probable it is that each model is the best.
+        """Return the probability that each model is the best.
 
-        True values are taken as jointly normal around the estimates, with their covariance. This
-        says how sure the choice is, not how large the advantage: see `differences`.
+        True values are treated as jointly normal around the estimates, with their covariance.
+        The probability says how certain the choice is, not how large the advantage is: see
+        `differences`.
 
         Parameters
         ----------
@@ -202,7 +209,7 @@ class Comparison:
         Returns
         -------
         dict of str to float
-            They add up to 1; NaN for models whose measure is undefined.
+            Probabilities that add up to 1; NaN for models whose measure is undefined.
         """
         seed = self.resampling.seed if self.resampling else 0
         return best_probability(self.names, self._paired(measure), self.level, seed)
@@ -210,14 +217,14 @@ class Comparison:
     # ------------------------------------------------------------------ orders
 
     def ranking(self, *measures: str) -> Rankings:
-        """Return the order of the models by several criteria, and where they disagree.
+        """Order the models by several criteria and list where these disagree.
 
         Parameters
         ----------
         *measures : str
-            Any of ``measures``, and those that need no prior: ``"pulp"``, ``"lee_liu"``,
+            Any of ``measures``, and criteria that need no prior: ``"pulp"``, ``"lee_liu"``,
             ``"pseudo_f"``, ``"naive_roc_auc"`` and the other names of
-            `pueval.ranking.ranking_measures`. If left out, all that belong to no threshold.
+            `pueval.ranking.ranking_measures`. By default all that need no threshold.
 
         Returns
         -------
@@ -225,40 +232,39 @@ class Comparison:
 
         References
         ----------
-        Hajizadeh, Li, Dollevoet and Tax (2014) for those that need no prior.
+        Hajizadeh, Li, Dollevoet and Tax (2014) for criteria that need no prior.
         """
-        wanted = measures or OVERALL
-        free = [name for name in wanted if name in RANKING_TITLES]
+        criteria = measures or THRESHOLD_FREE
+        prior_free = [name for name in criteria if name in RANKING_TITLES]
         notes: list[str] = []
-        without: dict[str, dict[str, float]] = {}
-        if free and not self.countable:
+        if prior_free and not self.has_integer_counts:
             notes.append(
-                f"{', '.join(free)} count rows, and these have float weights: left out. Give "
-                "whole numbers as weights to see them."
+                f"{', '.join(prior_free)} count rows and are left out, because the rows have "
+                "importance weights. Use integer weights to see them."
             )
-            wanted = tuple(name for name in wanted if name not in free)
-        elif free:
-            without = self._without_prior()
-        table, greater = {}, {}
-        for name in wanted:
+            criteria = tuple(name for name in criteria if name not in prior_free)
+            prior_free = []
+        ranking_values = self._prior_free_rankings() if prior_free else {}
+        values, greater_is_better = {}, {}
+        for name in criteria:
             if name in RANKING_TITLES:
-                table[name] = {model: each[name] for model, each in without.items()}
-                greater[name] = True
+                values[name] = {model: each[name] for model, each in ranking_values.items()}
+                greater_is_better[name] = True
             else:
-                table[name] = self.values(name)
-                greater[name] = self._paired(name).greater_is_better
-        if not table:
+                values[name] = self.values(name)
+                greater_is_better[name] = self._paired(name).greater_is_better
+        if not values:
             raise InputError(notes[0])
-        return Rankings(table, greater, tuple(notes))
+        return Rankings(values, greater_is_better, tuple(notes))
 
     @property
-    def countable(self) -> bool:
-        """Whether rows can be counted: without weights, or with whole numbers."""
+    def has_integer_counts(self) -> bool:
+        """Whether rows can be counted: without weights, or with integer weights."""
         return next(iter(self.evaluations.values())).counts._has_integer_counts
 
-    def _without_prior(self) -> dict[str, dict[str, float]]:
-        found = map_in_threads(lambda ev: ev.ranking(), self.evaluations.values())
-        return dict(zip(self.names, found, strict=True))
+    def _prior_free_rankings(self) -> dict[str, dict[str, float]]:
+        rankings = map_in_threads(lambda ev: ev.ranking(), self.evaluations.values())
+        return dict(zip(self.names, rankings, strict=True))
 
     @cached_property
     def _possible_priors(self) -> tuple[float, float]:
@@ -269,25 +275,28 @@ class Comparison:
     ) -> OrderByPrior:
         """Return which model is the best at which prior, and where two models change places.
 
-        Purity and thresholds stay as they are; best values find the best threshold at each prior.
-        The ROC AUC by the direct formula never flips: its differences are those of the naive AUC,
-        divided by purity minus prior; nor do balanced accuracy and informedness. Recall and
-        precision at a threshold do not flip either as long as labels are clean: recall does not
-        depend on the prior then, and precision is proportional to the prevalence. Average
-        precision does not as long as corrected rates are legal. Accuracy and F can flip, and so
-        can many others with noisy labels.
+        Purity and thresholds stay as they are; best values use the best threshold at each prior.
+
+        - The order by ROC AUC (direct formula) never changes: its differences are those of the
+          naive AUC, divided by purity minus prior. The same holds for balanced accuracy and
+          informedness.
+        - With clean labels the order by recall and precision at a threshold does not change
+          either: recall does not depend on the prior, and precision is proportional to the
+          prevalence. Nor does that by average precision, as long as corrected rates stay between
+          0 and 1.
+        - The order by accuracy and F can change, and with noisy labels many others can, too.
 
         Parameters
         ----------
         measure : str
             Name of a measure.
         priors : tuple of float, optional
-            From which prior to which; by default from 0 to the largest that all models' rankings
-            allow (`pueval.largest_prior`).
+            Lowest and highest prior; by default 0 and the largest prior that the rankings of all
+            models allow (`pueval.largest_prior`).
 
         Returns
         -------
-        PriorOrder
+        OrderByPrior
 
         References
         ----------
@@ -296,28 +305,30 @@ class Comparison:
         counts = [ev.counts for ev in self.evaluations.values()]
         if not counts[0].n_unlabeled:
             raise InputError("there are no unlabeled rows, so there is no prior that could vary.")
-        purity, points, greater = self.mixture.purity, GRID, True
-        if measure in AREAS:
+        purity, n_points, greater_is_better = self.mixture.purity, GRID_POINTS, True
+        if measure == "roc_auc":
             naive = np.array([ev["roc_auc"].naive for ev in self.evaluations.values()])
-            values = area_values(measure, counts, naive, purity, self.target)
-            points = GRID_OF_AREAS
+            values, n_points = auc_values(counts, naive, purity), AREA_GRID_POINTS
+        elif measure == "average_precision":
+            values = average_precision_values(counts, purity, self.target)
+            n_points = AREA_GRID_POINTS
         elif measure in BEST_VALUES:
-            values = best_values(
-                counts, MEASURES[measure.removeprefix("best_")], purity, self.target
-            )
+            best = MEASURES[measure.removeprefix("best_")]
+            values = best_values(counts, best, purity, self.target)
         else:
-            found = self._find(measure)
-            greater = found.greater_is_better
-            values = point_values(
-                counts[0], self._estimates.shares.share, found, purity, self.target
-            )
+            formula = self._threshold_measure(measure)
+            greater_is_better = formula.greater_is_better
+            share = self._estimates.shares.share
+            values = threshold_values(counts[0], share, formula, purity, self.target)
         return order_by_prior(
             self.names,
             measure,
             values,
-            greater_is_better=greater,
-            span=self._possible_priors if priors is None else prior_span(self.mixture, priors),
-            points=points,
+            greater_is_better=greater_is_better,
+            prior_range=(
+                self._possible_priors if priors is None else check_prior_range(self.mixture, priors)
+            ),
+            n_points=n_points,
         )
 
     # ------------------------------------------------------------------ as data and text
@@ -332,11 +343,8 @@ class Comparison:
             error.
         """
         pandas = require("pandas", extra="pandas", purpose="Comparison.frame()")
-        keys, rows = [], []
-        for measure in self.measures:
-            for name in self:
-                keys.append((measure, name))
-                rows.append(vars(presentation.estimate_of(self[name], measure)))
+        keys = [(measure, name) for measure in self.measures for name in self]
+        rows = [vars(comparison_text.estimate_of(self[name], measure)) for measure, name in keys]
         index = pandas.MultiIndex.from_tuples(keys, names=["measure", "model"])
         frame: pd.DataFrame = pandas.DataFrame(rows, index=index)
         return frame
@@ -349,7 +357,7 @@ class Comparison:
         dict
             Undefined and infinite numbers are None.
         """
-        return presentation.as_data(self)
+        return comparison_text.as_data(self)
 
     def to_html(
         self,
@@ -358,36 +366,36 @@ class Comparison:
         ranking: bool = False,
         command: str | None = None,
     ) -> None:
-        """Write a report of all models as one HTML file that needs no network.
+        """Write a report of all models as a self-contained HTML file.
 
         Parameters
         ----------
         path : str or path
-            The file to write.
+            File to write.
         ranking : bool, default False
-            Whether to show the measures that need no prior, too.
+            Whether to include the measures that need no prior.
         command : str, optional
-            What makes the page again; Python code by default.
+            Command that reproduces the report; Python code by default.
         """
         from pueval.report import write_report
 
         write_report(
             path,
             self.evaluations,
-            [vars(one) for one in self.differences()],
-            rankings=self._without_prior() if ranking else None,
+            [vars(difference) for difference in self.differences()],
+            rankings=self._prior_free_rankings() if ranking else None,
             command=command,
             prior_model=self.prior_model,
             notes=() if self.prior_estimate is None else self.prior_estimate.warnings,
         )
 
     def plot(self, **options: Any) -> ComparisonDisplay:
-        """Draw measures with their limits, and differences from one of the models.
+        """Plot measures with confidence intervals, and differences from one of the models.
 
         Parameters
         ----------
         **options
-            Passed on to `pueval.displays.ComparisonDisplay.from_comparison`.
+            Options of `pueval.displays.ComparisonDisplay.from_comparison`.
 
         Returns
         -------
@@ -398,7 +406,7 @@ class Comparison:
         return ComparisonDisplay.from_comparison(self, **options)
 
     def __repr__(self) -> str:
-        return presentation.as_text(self)
+        return comparison_text.as_text(self)
 
     def _repr_html_(self) -> str:
-        return presentation.as_html(self)
+        return comparison_text.as_html(self)

@@ -6,6 +6,9 @@ import math
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from pueval.comparison.differences import Difference, difference_cells
+from pueval.comparison.paired_estimates import BEST_VALUES
+from pueval.core.measures import AREAS
 from pueval.errors import InputError
 from pueval.evaluation.assumption_text import (
     OWN_THRESHOLDS,
@@ -17,7 +20,7 @@ from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES, measure_title
 from pueval.text.numbers import (
     CLIPPED_NOTE,
-    format_interval,
+    UNDEFINED,
     format_level,
     format_number,
 )
@@ -26,11 +29,22 @@ from pueval.text.tables import html_table, text_table
 
 if TYPE_CHECKING:
     from pueval.comparison.comparison import Comparison
-    from pueval.comparison.differences import Difference
     from pueval.evaluation.evaluation import Evaluation
 
-# With more pairs than this only those with the best model are shown.
-MOST_PAIRS = 6
+Table = tuple[list[str], list[list[str]]]
+
+# Measures that a Comparison prints; the data frame has all.
+PRINTED_MEASURES = (
+    *AREAS,
+    *("accuracy", "balanced_accuracy", "precision", "recall", "specificity", "f1"),
+    "matthews_corrcoef",
+    *BEST_VALUES,
+)
+# With more pairs, only those with the best model are shown; of these, a Comparison prints the
+# pairs with the next best models.
+MOST_PAIRS, PRINTED_PAIRS = 6, 4
+# With more models, values are shown without intervals.
+MOST_WITH_INTERVALS = 4
 
 
 def estimate_of(ev: Evaluation, measure: str) -> Estimate:
@@ -42,7 +56,7 @@ def estimate_of(ev: Evaluation, measure: str) -> Estimate:
 
 
 def summary(comparison: Comparison) -> str:
-    """Say in one line what was compared and assumed."""
+    """Return one line about data and assumptions."""
     first = next(iter(comparison.evaluations.values()))
     assumed = prior_and_purity(first, comparison.prior_model)
     return (
@@ -51,107 +65,115 @@ def summary(comparison: Comparison) -> str:
     )
 
 
-def value_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of the table of all measures: a column per model.
+def value_rows(comparison: Comparison, measures: tuple[str, ...] | None = None) -> Table:
+    """Return header and rows of the table of measures: a column per model.
 
-    The last column says which model is the best and how probable that is.
+    The last column has the model that is most probably the best, and the probability.
     """
-    limits = comparison.level is not None and len(comparison) <= 4
+    with_intervals = comparison.level is not None and len(comparison) <= MOST_WITH_INTERVALS
     header = ["", *comparison, *(["best (probability)"] if comparison.level is not None else [])]
     body = []
-    for measure in comparison.measures:
+    for measure in measures or comparison.measures:
+        estimates = [estimate_of(ev, measure) for ev in comparison.evaluations.values()]
         row = [measure_title(measure)]
-        for name in comparison:
-            one = estimate_of(comparison[name], measure)
-            row.append(str(one) if limits else format_number(one.value, clipped=one.clipped))
+        row += [
+            str(estimate)
+            if with_intervals
+            else format_number(estimate.value, clipped=estimate.clipped)
+            for estimate in estimates
+        ]
         if comparison.level is not None:
-            row.append(_likely_best(comparison, measure))
+            row.append(_most_probable_best(comparison, measure))
         body.append(row)
     thresholds = ["Threshold", *(f"{ev.threshold:.5g}" for ev in comparison.evaluations.values())]
     body.append(thresholds + [""] * (len(header) - len(thresholds)))
     return header, body
 
 
-def _likely_best(comparison: Comparison, measure: str) -> str:
+def _most_probable_best(comparison: Comparison, measure: str) -> str:
+    probability = _best_probability(comparison, measure)
+    defined = {name: value for name, value in probability.items() if not math.isnan(value)}
+    if not defined:
+        return UNDEFINED
+    best = max(defined, key=lambda name: defined[name])
+    return f"{best} ({defined[best]:.2g})"
+
+
+def _best_probability(comparison: Comparison, measure: str) -> dict[str, float]:
     try:
-        chances = comparison.best_probability(measure)
-    except InputError:
-        return "–"
-    known = {name: chance for name, chance in chances.items() if not math.isnan(chance)}
-    if not known:
-        return "–"
-    best = max(known, key=lambda name: known[name])
-    return f"{best} ({known[best]:.2g})"
+        return comparison.best_probability(measure)
+    except InputError:  # undefined for all models
+        return dict.fromkeys(comparison, math.nan)
 
 
 def difference_rows(
-    comparison: Comparison, measures: tuple[str, ...] = HEADLINE_MEASURES
-) -> tuple[list[str], list[list[str]]]:
+    comparison: Comparison,
+    measures: tuple[str, ...] = HEADLINE_MEASURES,
+    most: int | None = None,
+) -> Table:
     """Return header and rows of the table of differences."""
-    header = ["", "pair", "difference", "CI", "p-value", "adjusted"]
-    if comparison.level is not None:
-        header[3] = f"{format_level(comparison.level)} CI"
+    level = "" if comparison.level is None else f"{format_level(comparison.level)} "
+    header = ["", "pair", "difference", f"{level}CI", "p-value", "adjusted"]
     body = [
-        [
-            measure_title(measure),
-            f"{pair.first} − {pair.second}",
-            format_number(pair.value, 4),
-            format_interval(pair.low, pair.high),
-            pvalue(pair.pvalue),
-            pvalue(pair.adjusted_pvalue),
-        ]
+        [measure_title(measure), *difference_cells(difference)]
         for measure in measures
-        for pair in _shown(comparison, measure)
+        for difference in _shown_differences(comparison, measure, most)
     ]
     return header, body
 
 
-def order_rows(
-    comparison: Comparison, measures: tuple[str, ...] = HEADLINE_MEASURES
-) -> tuple[list[str], list[list[str]]]:
+def _shown_differences(comparison: Comparison, measure: str, most: int | None) -> list[Difference]:
+    differences = [*comparison.differences(measure)]
+    if len(differences) <= MOST_PAIRS:
+        return differences
+    order = comparison.ranking(measure).order(measure)
+    others = order[1:] if most is None else order[1 : most + 1]
+    return [
+        each
+        for each in differences
+        if order[0] in {each.first, each.second} and {each.first, each.second} & {*others}
+    ]
+
+
+def order_rows(comparison: Comparison, measures: tuple[str, ...] = HEADLINE_MEASURES) -> Table:
     """Return header and rows of the table of the best model at each prior."""
     body = []
     for measure in measures:
-        order = comparison.order_by_prior(measure)
-        best_models = ", ".join(
-            f"{r.low:.3g} to {r.high:.3g}: {r.model}" for r in order.best_models
-        )
-        body.append([measure_title(measure), best_models])
+        ranges = comparison.order_by_prior(measure).best_models
+        text = ", ".join(f"{each.low:.3g} to {each.high:.3g}: {each.model}" for each in ranges)
+        body.append([measure_title(measure), text])
     return ["Best by prior", "prior: model"], body
-
-
-def _shown(comparison: Comparison, measure: str) -> list[Difference]:
-    pairs = [*comparison.differences(measure)]
-    if len(pairs) <= MOST_PAIRS:
-        return pairs
-    best = comparison.ranking(measure).order(measure)[0]
-    return [pair for pair in pairs if best in {pair.first, pair.second}]
-
-
-def pvalue(value: float) -> str:
-    """Show a p-value."""
-    if math.isnan(value):
-        return "–"
-    return f"{value:.3f}" if value >= 0.001 else f"{value:.1e}"
 
 
 def as_text(comparison: Comparison) -> str:
     """Return summary, tables and warnings."""
-    parts = [f"Comparison of {summary(comparison)}", text_table(*value_rows(comparison))]
-    parts += ["", text_table(*difference_rows(comparison)), *notes(comparison)]
-    parts += [f"! {warning}" for warning in comparison.warnings]
+    parts = [
+        f"Comparison of {summary(comparison)}",
+        text_table(*value_rows(comparison, PRINTED_MEASURES)),
+        "",
+        text_table(*difference_rows(comparison, most=PRINTED_PAIRS)),
+        _left_out(comparison),
+        *notes(comparison),
+        *(f"! {warning}" for warning in comparison.warnings),
+    ]
     return "\n".join(parts)
 
 
+def _left_out(comparison: Comparison) -> str:
+    n_pairs = len(comparison) * (len(comparison) - 1) // 2
+    text = f".frame() has all {len(comparison.measures)} measures"
+    return text + ("." if n_pairs <= MOST_PAIRS else f", .differences() all {n_pairs} pairs.")
+
+
 def notes(comparison: Comparison) -> list[str]:
-    """Say what marks, limits and p-values mean, if there are any."""
-    every = [
-        estimate_of(ev, measure)
+    """Explain marks, intervals and p-values, if there are any."""
+    clipped = any(
+        estimate_of(ev, measure).clipped
         for ev in comparison.evaluations.values()
         for measure in comparison.measures
-    ]
-    said = [CLIPPED_NOTE] if any(one.clipped for one in every) else []
-    return said if comparison.level is None else [*said, *_interval_notes(comparison)]
+    )
+    lines = [CLIPPED_NOTE] if clipped else []
+    return lines if comparison.level is None else [*lines, *_interval_notes(comparison)]
 
 
 def _interval_notes(comparison: Comparison) -> list[str]:
@@ -170,8 +192,8 @@ def _interval_notes(comparison: Comparison) -> list[str]:
 
 def as_html(comparison: Comparison) -> str:
     """Return summary, tables and warnings for a notebook."""
-    said = [*notes(comparison), *(f"⚠ {one}" for one in comparison.warnings)]
-    below = "".join(f"<p>{escape(note)}</p>" for note in said)
+    lines = [*notes(comparison), *(f"⚠ {warning}" for warning in comparison.warnings)]
+    below = "".join(f"<p>{escape(line)}</p>" for line in lines)
     return (
         f"<div><p>Comparison of {escape(summary(comparison))}</p>"
         f"{html_table(*value_rows(comparison))}{html_table(*difference_rows(comparison))}"
@@ -189,9 +211,10 @@ def as_data(comparison: Comparison) -> dict[str, Any]:
             order = comparison.order_by_prior(measure)
             orders[measure] = {
                 "priors": [float(order.prior[0]), float(order.prior[-1])],
-                "reversals": [vars(reversal) for reversal in order.reversals],
-                "best_models": [vars(best) for best in order.best_models],
+                "reversals": order.reversals,
+                "best_models": order.best_models,
             }
+    with_intervals = comparison.level is not None
     content: dict[str, Any] = plain_data(
         {
             "models": {name: ev.to_dict() for name, ev in comparison.evaluations.items()},
@@ -205,20 +228,13 @@ def as_data(comparison: Comparison) -> dict[str, Any]:
                 "estimated_from": comparison.prior_model,
             },
             "level": comparison.level,
-            "differences": [vars(one) for one in comparison.differences()],
-            "best_probability": _probabilities(comparison),
+            "differences": comparison.differences(),
+            "best_probability": {
+                measure: _best_probability(comparison, measure)
+                for measure in (comparison.measures if with_intervals else ())
+            },
             "order_by_prior": orders,
             "warnings": list(comparison.warnings),
         }
     )
     return content
-
-
-def _probabilities(comparison: Comparison) -> dict[str, dict[str, float]]:
-    found = {}
-    for measure in comparison.measures if comparison.level is not None else ():
-        try:
-            found[measure] = comparison.best_probability(measure)
-        except InputError:  # undefined for all models
-            found[measure] = dict.fromkeys(comparison, math.nan)
-    return found

@@ -1,11 +1,12 @@
-"""Paired differences of models: limits, p-values, and who is probably the best."""
+"""Paired differences of models, with confidence intervals and p-values."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
@@ -13,37 +14,43 @@ import scipy
 from pueval._typing import Array
 from pueval.comparison.paired_estimates import PairedEstimates
 from pueval.core.confidence import normal_quantile
-from pueval.errors import InputError
+from pueval.errors import require
+from pueval.text.numbers import UNDEFINED, format_interval, format_number
+from pueval.text.results import Result
+from pueval.text.tables import text_table
 from pueval.uncertainty.holm import holm
-from pueval.uncertainty.prior_profile import EstimateVector, PriorProfile, shift_along_path
+from pueval.uncertainty.prior_profile import EstimateVector, PriorProfile
 
-# Draws of the joint normal distribution behind the probability of being the best.
-DRAWS = 32_768
-# Standard errors and differences below this are rounding.
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Smaller differences and standard errors are rounding errors.
 ROUNDING = 1e-12
+# Differences in a printed table.
+SHOWN_DIFFERENCES = 36
 
 
-@dataclass(frozen=True)
-class Difference:
-    """One model's measure minus another's, on the same rows.
+@dataclass(frozen=True, repr=False)
+class Difference(Result):
+    """Measure of one model minus that of another, on the same rows.
 
     Attributes
     ----------
     first, second : str
-        The models.
+        Names of the models.
     measure : str
         Name of the measure; ``best_<name>`` is its best value over all thresholds.
     value : float
-        The first model's value minus the second's, before they are clipped to their range.
+        Value of the first model minus that of the second, before they are clipped.
     low, high : float
-        Confidence limits; NaN if there are none.
+        Confidence interval; NaN if there is none.
     standard_error : float
-        Of the difference; less than that of two independent samples if the models agree on
-        which rows are easy.
+        Standard error of the difference. It is smaller than for two independent samples if the
+        models agree on which rows are easy.
     pvalue : float
-        Of the hypothesis that both are equal, two-sided.
+        Two-sided p-value of the hypothesis that both models are equally good.
     adjusted_pvalue : float
-        Holm's, over all pairs of models for the same measure.
+        Holm's p-value over all pairs of models for the same measure.
     """
 
     first: str
@@ -56,6 +63,68 @@ class Difference:
     pvalue: float
     adjusted_pvalue: float
 
+    def _headline(self) -> str:
+        text = f"{self.first} − {self.second}, {self.measure}: {format_number(self.value, 4)}"
+        if not math.isnan(self.low):
+            text += f" (confidence interval {format_interval(self.low, self.high)})"
+        if not math.isnan(self.pvalue):
+            text += f", p-value {format_pvalue(self.pvalue)}"
+            text += f", adjusted {format_pvalue(self.adjusted_pvalue)}"
+        return text
+
+
+class Differences(tuple[Difference, ...]):
+    """Paired differences of several models: a tuple that prints as a table."""
+
+    __slots__ = ()
+
+    def frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame with a row per difference.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        pandas = require("pandas", extra="pandas", purpose="Differences.frame()")
+        names = [field.name for field in fields(Difference)]
+        frame: pd.DataFrame = pandas.DataFrame([vars(each) for each in self], columns=names)
+        return frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers, lists and text, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Undefined and infinite numbers are None.
+        """
+        return {"differences": [each.to_dict() for each in self]}
+
+    def __repr__(self) -> str:
+        header = ["measure", "pair", "difference", "interval", "p-value", "adjusted"]
+        rows = [[each.measure, *difference_cells(each)] for each in self[:SHOWN_DIFFERENCES]]
+        table = text_table(header, rows)
+        more = len(self) - SHOWN_DIFFERENCES
+        return table if more <= 0 else f"{table}\n… and {more:,} more; .frame() has all"
+
+
+def difference_cells(difference: Difference) -> list[str]:
+    """Show pair, value, interval and p-values of a difference, for a table."""
+    return [
+        f"{difference.first} − {difference.second}",
+        format_number(difference.value, 4),
+        format_interval(difference.low, difference.high),
+        format_pvalue(difference.pvalue),
+        format_pvalue(difference.adjusted_pvalue),
+    ]
+
+
+def format_pvalue(value: float) -> str:
+    """Show a p-value."""
+    if math.isnan(value):
+        return UNDEFINED
+    return f"{value:.3f}" if value >= 0.001 else f"{value:.1e}"
+
 
 def paired_differences(
     names: Sequence[str], measure: str, estimates: PairedEstimates, level: float | None
@@ -63,94 +132,112 @@ def paired_differences(
     """Compare all pairs of models by one measure."""
     pairs = [*combinations(range(len(names)), 2)]
     first, second = np.array(pairs).T
-    reach = 0.0 if level is None else normal_quantile(level)
-    profile = _profile(estimates, first, second)
-    center = profile.center
-    pvalue, limits = _judge(estimates, first, second, reach)
-    for there in estimates.in_region:
-        largest, others = _judge(there, first, second, reach)
-        turned = center.value * (there.value[first] - there.value[second]) < 0
-        pvalue = np.where(turned, 1.0, np.fmax(pvalue, largest))
-        limits = np.stack([np.fmin(limits[0], others[0]), np.fmax(limits[1], others[1])])
-    # A difference without any error is no certainty: there is nothing to judge it by.
-    known = (center.error > ROUNDING) | (np.abs(center.value) <= ROUNDING)
-    nothing = np.full(limits.shape, np.nan)
-    low, high = nothing if level is None else np.where(known, limits, np.nan)
-    error = profile.standard_error(reach)
-    columns = (center.value, low, high, error, pvalue, holm(pvalue))
+    quantile = 0.0 if level is None else normal_quantile(level)
+    profile = difference_profile(estimates, first, second)
+    difference = profile.center
+    pvalue, interval = _test(estimates, first, second, quantile)
+    for point in estimates.in_region:
+        point_pvalue, point_interval = _test(point, first, second, quantile)
+        reversed_ = difference.value * (point.value[first] - point.value[second]) < 0
+        pvalue = np.where(reversed_, 1.0, np.fmax(pvalue, point_pvalue))
+        interval = np.stack(
+            [
+                np.fmin(interval[0], point_interval[0]),
+                np.fmax(interval[1], point_interval[1]),
+            ]
+        )
+    # A nonzero difference without any standard error cannot be tested.
+    testable = (difference.error > ROUNDING) | (np.abs(difference.value) <= ROUNDING)
+    undefined = np.full(interval.shape, np.nan)
+    low, high = undefined if level is None else np.where(testable, interval, np.nan)
+    error = profile.standard_error(quantile)
+    columns = (difference.value, low, high, error, pvalue, holm(pvalue))
     return [
         Difference(names[a], names[b], measure, *(float(column[k]) for column in columns))
         for k, (a, b) in enumerate(pairs)
     ]
 
 
-def _judge(
-    estimates: PairedEstimates, first: Array, second: Array, reach: float
+def _test(
+    estimates: PairedEstimates, first: Array, second: Array, quantile: float
 ) -> tuple[Array, Array]:
-    """Return p-values and limits of differences."""
-    if math.isinf(estimates.largest_difference):
-        return _judge_ratios(estimates, first, second, reach)
-    profile = _profile(estimates, first, second)
-    limits = np.clip(
-        profile.interval(reach), -estimates.largest_difference, estimates.largest_difference
-    )
-    return _pvalues(profile, reach), limits
+    """Return p-values and confidence intervals of differences."""
+    largest = estimates.largest_difference
+    if math.isinf(largest):
+        return _test_ratios(estimates, first, second, quantile)
+    profile = difference_profile(estimates, first, second)
+    interval = np.clip(profile.interval(quantile), -largest, largest)
+    return _pvalues(profile, quantile), interval
 
 
-def _profile(estimates: PairedEstimates, first: Array, second: Array) -> PriorProfile:
-    """Return differences as estimated, and along the paths of prior and purity."""
+def difference_profile(estimates: PairedEstimates, first: Array, second: Array) -> PriorProfile:
+    """Return differences for the estimated prior and purity, and along their intervals."""
 
-    def differences(estimates: PairedEstimates) -> EstimateVector:
-        error = _error(estimates.covariance, first, second)
-        return EstimateVector(estimates.value[first] - estimates.value[second], error)
+    def differences(point: PairedEstimates) -> EstimateVector:
+        value = point.value[first] - point.value[second]
+        return EstimateVector(value, _standard_error(point.covariance, first, second))
 
-    paths = [[differences(at) for at in path] for path in estimates.along_intervals]
+    paths = [[differences(point) for point in path] for path in estimates.along_intervals]
     return PriorProfile.of(differences(estimates), paths)
 
 
-def _judge_ratios(
-    estimates: PairedEstimates, first: Array, second: Array, reach: float
+def _test_ratios(
+    estimates: PairedEstimates, first: Array, second: Array, quantile: float
 ) -> tuple[Array, Array]:
-    """Return p-values and limits of differences of ratios, which are skewed.
+    """Return p-values and confidence intervals of differences of ratios, which are skewed.
 
     Their logarithms are nearly normal. With m the geometric mean of two ratios and r the logarithm
-    of their quotient, the difference is 2m·sinh(r/2). The p-value is that of r; the limits follow
-    from those of r and of log m, taken as independent. They are on one side of 0 if those of r are.
+    of their quotient, the difference is 2m·sinh(r/2). The p-value is that of r. The interval
+    follows from those of r and of log m, which are treated as independent; it excludes 0 if and
+    only if that of r does.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        now, mean, covariance = _quotient(estimates, first, second)
-        others = [
-            [_quotient(there, first, second) for there in way] for way in estimates.along_intervals
+        quotient, mean, covariance = _log_quotients(estimates, first, second)
+        points_along = [
+            [_log_quotients(point, first, second) for point in points]
+            for points in estimates.along_intervals
         ]
-        profile = PriorProfile.of(now, [[quotient for quotient, *_ in way] for way in others])
+        profile = PriorProfile.of(
+            quotient, [[log_quotient for log_quotient, *_ in points] for points in points_along]
+        )
         variance = np.diag(covariance)
-        together = variance[first] + variance[second] + 2 * covariance[first, second]
-        spread = reach * np.sqrt(np.maximum(together, 0)) / 2
-        for way in others:
-            # The mean rises or falls with prior and purity, too.
-            swing = np.fmax.reduce([np.abs(np.log(there / mean)) for _, there, _ in way])
-            spread = np.hypot(spread, np.where(np.isnan(swing), 0.0, swing))
+        of_sum = variance[first] + variance[second] + 2 * covariance[first, second]
+        margin = quantile * np.sqrt(np.maximum(of_sum, 0)) / 2
+        for points in points_along:
+            # The mean changes with prior and purity, too.
+            change = np.fmax.reduce([np.abs(np.log(moved / mean)) for _, moved, _ in points])
+            margin = np.hypot(margin, np.where(np.isnan(change), 0.0, change))
         value = estimates.value[first] - estimates.value[second]
-        limits = 2 * mean * np.sinh(profile.interval(reach) / 2)
-        # Of limits on the value's side of 0, the logarithms move with that of m.
-        away = np.hypot(np.log(limits / value), spread)
-        same = value * np.exp(np.where(np.abs(limits) < np.abs(value), -away, away))
-        limits = np.where(limits * value > 0, same, limits)
-    return _pvalues(profile, reach), limits
+        interval = 2 * mean * np.sinh(profile.interval(quantile) / 2)
+        # An end on the same side of 0 as the value also moves with log m.
+        distance = np.hypot(np.log(interval / value), margin)
+        inner = np.abs(interval) < np.abs(value)
+        moved_end = value * np.exp(np.where(inner, -distance, distance))
+        interval = np.where(interval * value > 0, moved_end, interval)
+    return _pvalues(profile, quantile), interval
 
 
-def _quotient(
+def _log_quotients(
     estimates: PairedEstimates, first: Array, second: Array
 ) -> tuple[EstimateVector, Array, Array]:
-    """Return the logarithm of quotients of ratios, their geometric mean, and the covariance."""
+    """Return logarithms of quotients of ratios, their geometric means, and the log covariance."""
     ratio = np.where(estimates.value > 0, estimates.value, np.nan)
     covariance = estimates.covariance / np.outer(ratio, ratio)
-    log_quotient = np.log(ratio[first] / ratio[second])
-    quotient = EstimateVector(log_quotient, _error(covariance, first, second))
+    error = _standard_error(covariance, first, second)
+    quotient = EstimateVector(np.log(ratio[first] / ratio[second]), error)
     return quotient, np.sqrt(ratio[first] * ratio[second]), covariance
 
 
-def _error(covariance: Array, first: Array, second: Array) -> Array:
+def log_quotient_profile(estimates: PairedEstimates, first: Array, second: Array) -> PriorProfile:
+    """Return logarithms of quotients of ratios, also along the intervals of prior and purity."""
+    paths = [
+        [_log_quotients(point, first, second)[0] for point in path]
+        for path in estimates.along_intervals
+    ]
+    return PriorProfile.of(_log_quotients(estimates, first, second)[0], paths)
+
+
+def _standard_error(covariance: Array, first: Array, second: Array) -> Array:
     """Return the standard error of differences; zero where only rounding is left of it."""
     variance = np.diag(covariance)
     square = variance[first] + variance[second] - 2 * covariance[first, second]
@@ -159,70 +246,9 @@ def _error(covariance: Array, first: Array, second: Array) -> Array:
     return np.where(error <= 1e-7 * scale, 0.0, error)
 
 
-def _pvalues(profile: PriorProfile, reach: float) -> Array:
-    """Two-sided p-values; 1 for equal models, NaN where a difference has no error to judge it."""
+def _pvalues(profile: PriorProfile, quantile: float) -> Array:
+    """Return two-sided p-values; 1 for equal models, NaN for a difference without an error."""
     value, error = profile.center
-    pvalue: Array = 2 * scipy.special.ndtr(-np.abs(profile.z_score(reach)))
+    pvalue: Array = 2 * scipy.special.ndtr(-np.abs(profile.z_score(quantile)))
     without_error = np.where(np.abs(value) <= ROUNDING, 1.0, np.nan)
     return np.where(error <= ROUNDING, without_error, pvalue)
-
-
-def best_probability(
-    names: Sequence[str], estimates: PairedEstimates, level: float | None, seed: int
-) -> dict[str, float]:
-    """Return how probable it is that each model is the best by a measure.
-
-    True values are taken as jointly normal around the estimates. Two models are compared by the
-    exact probability, more by drawing; models that are equal in a draw share it. NaN for models
-    whose measure is undefined. Of intervals that were given for prior and purity it is the middle.
-    """
-    if level is None or np.isnan(estimates.covariance).all():
-        raise InputError(
-            "the probability of being the best needs intervals. Compare with a level, such as "
-            "level=0.95, and at least two labeled rows."
-        )
-    known = np.flatnonzero(
-        np.isfinite(estimates.value) & np.isfinite(np.diag(estimates.covariance))
-    )
-    probability = np.full(len(names), math.nan)
-    if known.size == 2:
-        probability[known] = _chances_of_two(estimates, known, normal_quantile(level))
-    elif known.size:
-        probability[known] = _chances_by_drawing(estimates, known, normal_quantile(level), seed)
-    return dict(zip(names, probability.tolist(), strict=True))
-
-
-def _chances_of_two(estimates: PairedEstimates, known: Array, reach: float) -> Array:
-    first, second = known[:1], known[1:]
-    profile = _profile(estimates, first, second)
-    if math.isinf(estimates.largest_difference) and np.all(estimates.value[known] > 0):
-        # As the p-value: by the logarithm of the quotient, which is nearly normal.
-        paths = [
-            [_quotient(at, first, second)[0] for at in path] for path in estimates.along_intervals
-        ]
-        profile = PriorProfile.of(_quotient(estimates, first, second)[0], paths)
-    sign = 1.0 if estimates.greater_is_better else -1.0
-    value, error = sign * float(profile.center.value[0]), float(profile.center.error[0])
-    if error > ROUNDING:
-        chance = float(scipy.special.ndtr(sign * profile.z_score(reach)[0]))
-    else:
-        chance = 0.5 if abs(value) <= ROUNDING else float(value > 0)
-    return np.array([chance, 1 - chance])
-
-
-def _chances_by_drawing(estimates: PairedEstimates, known: Array, reach: float, seed: int) -> Array:
-    sign = 1.0 if estimates.greater_is_better else -1.0
-    mean, covariance = estimates.value[known], estimates.covariance[np.ix_(known, known)]
-    size, direction = np.linalg.eigh(covariance)
-    root = direction * np.sqrt(np.maximum(size, 0))
-    rng = np.random.default_rng(seed)
-    drawn = rng.standard_normal((DRAWS, mean.size)) @ root.T + mean
-    for way in estimates.along_intervals:
-        # What an uncertain prior does to all models at once.
-        path = [at.value[known] for at in way]
-        drawn += shift_along_path(mean, path, rng.standard_normal(DRAWS) / reach)
-    tolerance = max(ROUNDING, 1e-7 * math.sqrt(max(size[-1], 0.0)))
-    drawn *= sign
-    best = drawn >= drawn.max(axis=1, keepdims=True) - tolerance
-    share: Array = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
-    return share

@@ -1,29 +1,38 @@
-"""Which order of models each criterion gives, and where criteria disagree."""
+"""The order of models by several criteria, and where criteria disagree."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pueval._typing import Array
-from pueval.errors import InputError
+from pueval.errors import InputError, require
 from pueval.text.numbers import format_number
+from pueval.text.results import SHOWN_ROWS, Result, plain_data
 from pueval.text.tables import text_table
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-@dataclass(frozen=True)
-class Disagreement:
-    """Two models that criteria put in different orders.
+
+# Criteria named when a disagreement prints.
+LISTED = 3
+
+
+@dataclass(frozen=True, repr=False)
+class Disagreement(Result):
+    """Two models that criteria order differently.
 
     Attributes
     ----------
     first, second : str
-        The models.
+        Names of the models.
     for_first, for_second : tuple of str
-        The criteria by which the one or the other is better.
+        Criteria by which the first, or the second, model is better.
     """
 
     first: str
@@ -31,19 +40,33 @@ class Disagreement:
     for_first: tuple[str, ...]
     for_second: tuple[str, ...]
 
+    def _headline(self) -> str:
+        return (
+            f"{self.first} is better by {_listed(self.for_first)}; "
+            f"{self.second} is better by {_listed(self.for_second)}"
+        )
+
+
+def _listed(criteria: tuple[str, ...]) -> str:
+    if len(criteria) <= LISTED + 1:
+        return ", ".join(criteria)
+    return f"{', '.join(criteria[:LISTED])} and {len(criteria) - LISTED} more"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rankings:
-    """The order of models by several criteria.
+    """The order of models by several criteria; made by `Comparison.ranking`.
+
+    Iterating gives the names of the criteria; ``rankings["roc_auc"]`` has the value of each model.
 
     Attributes
     ----------
     value : dict of str to dict of str to float
-        For each criterion the value of each model.
+        Value of each model by each criterion.
     greater_is_better : dict of str to bool
-        For each criterion whether a good model has a high value.
+        Whether a good model has a high value, for each criterion.
     notes : tuple of str
-        Which criteria are missing, and why.
+        Criteria that are missing, and why.
     """
 
     value: Mapping[str, Mapping[str, float]]
@@ -54,6 +77,19 @@ class Rankings:
     def criteria(self) -> tuple[str, ...]:
         """Names of the criteria."""
         return tuple(self.value)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.value)
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __getitem__(self, criterion: str) -> Mapping[str, float]:
+        if criterion not in self.value:
+            raise InputError(
+                f"there is no criterion {criterion!r}. The criteria are {', '.join(self.criteria)}."
+            )
+        return self.value[criterion]
 
     def rank(self, criterion: str) -> dict[str, float]:
         """Return the rank of each model: 1 is the best, equal models share their mean rank.
@@ -68,17 +104,13 @@ class Rankings:
         dict of str to float
             NaN where the criterion is undefined.
         """
-        if criterion not in self.value:
-            raise InputError(
-                f"there is no criterion {criterion!r}. The criteria are {', '.join(self.criteria)}."
-            )
-        names = [*self.value[criterion]]
+        names = [*self[criterion]]
         goodness = self._goodness(criterion)
         ranks = [
             np.nan
-            if np.isnan(mine)
-            else 1 + float(np.sum(goodness > mine)) + (float(np.sum(goodness == mine)) - 1) / 2
-            for mine in goodness
+            if np.isnan(own)
+            else 1 + float(np.sum(goodness > own)) + (float(np.sum(goodness == own)) - 1) / 2
+            for own in goodness
         ]
         return dict(zip(names, ranks, strict=True))
 
@@ -98,7 +130,7 @@ class Rankings:
         return tuple(sorted(ranks, key=lambda name: np.nan_to_num(ranks[name], nan=np.inf)))
 
     def disagreements(self) -> tuple[Disagreement, ...]:
-        """Return the pairs of models whose order is disputed.
+        """Return the pairs of models that criteria order differently.
 
         Returns
         -------
@@ -106,21 +138,21 @@ class Rankings:
             Empty if all criteria agree on the order of all models.
         """
         names = [*next(iter(self.value.values()))]
-        found = []
+        goodness = {name: self._goodness(name) for name in self.value}
+        disagreements = []
         for a, b in combinations(range(len(names)), 2):
-            gaps = {name: g[a] - g[b] for name in self.value for g in (self._goodness(name),)}
-            for_first = tuple(name for name, gap in gaps.items() if gap > 0)
-            for_second = tuple(name for name, gap in gaps.items() if gap < 0)
+            for_first = tuple(name for name, good in goodness.items() if good[a] > good[b])
+            for_second = tuple(name for name, good in goodness.items() if good[a] < good[b])
             if for_first and for_second:
-                found.append(Disagreement(names[a], names[b], for_first, for_second))
-        return tuple(found)
+                disagreements.append(Disagreement(names[a], names[b], for_first, for_second))
+        return tuple(disagreements)
 
     def _goodness(self, criterion: str) -> Array:
         sign = 1.0 if self.greater_is_better[criterion] else -1.0
         return sign * np.array([*self.value[criterion].values()], dtype=np.float64)
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
-        """Return header and rows of a table: values, and in brackets ranks.
+        """Return header and rows of a table: values, with ranks in parentheses.
 
         Returns
         -------
@@ -131,16 +163,60 @@ class Rankings:
         body = []
         for criterion, values in self.value.items():
             ranks = self.rank(criterion)
-            cells = [f"{format_number(values[name], 4)} ({ranks[name]:g})" for name in names]
-            body.append([criterion, *cells])
+            body.append(
+                [criterion]
+                + [
+                    format_number(values[name], 4)
+                    + ("" if np.isnan(ranks[name]) else f" ({ranks[name]:g})")
+                    for name in names
+                ]
+            )
         return ["criterion (rank)", *names], body
 
+    def frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame with a row per criterion and model.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by criterion and model, with the columns ``value`` and ``rank``.
+        """
+        pandas = require("pandas", extra="pandas", purpose="Rankings.frame()")
+        keys, rows = [], []
+        for criterion, values in self.value.items():
+            ranks = self.rank(criterion)
+            for name, value in values.items():
+                keys.append((criterion, name))
+                rows.append({"value": value, "rank": ranks[name]})
+        index = pandas.MultiIndex.from_tuples(keys, names=["criterion", "model"])
+        frame: pd.DataFrame = pandas.DataFrame(rows, index=index)
+        return frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers, lists and text, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Undefined numbers are None.
+        """
+        content: dict[str, Any] = plain_data(
+            {
+                "value": self.value,
+                "rank": {criterion: self.rank(criterion) for criterion in self.value},
+                "greater_is_better": self.greater_is_better,
+                "disagreements": self.disagreements(),
+                "notes": self.notes,
+            }
+        )
+        return content
+
     def __repr__(self) -> str:
+        disagreements = self.disagreements()
         lines = [text_table(*self.rows())]
-        lines += [
-            f"{one.first} or {one.second}: {one.first} by {', '.join(one.for_first)}; "
-            f"{one.second} by {', '.join(one.for_second)}."
-            for one in self.disagreements()
-        ]
+        lines += [f"{each!r}." for each in disagreements[:SHOWN_ROWS]]
+        if len(disagreements) > SHOWN_ROWS:
+            more = len(disagreements) - SHOWN_ROWS
+            lines.append(f"… and {more:,} more pairs; .disagreements() has all")
         lines += [f"! {note}" for note in self.notes]
         return "\n".join(lines)
