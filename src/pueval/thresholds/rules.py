@@ -1,4 +1,4 @@
-"""Rules for choosing a threshold: by precision, recall, false positive rate, rows or cost."""
+"""Rules that choose a threshold by precision, recall, false positive rate, rows or cost."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.sample import score_range
 
-# With fewer labeled rows at or above a threshold, precision there is mostly chance.
+# With fewer labeled rows at or above a threshold, precision is mostly noise.
 LEAST_LABELED = 10
-# A measure that misses what was asked for by less than this does so by rounding.
+# A goal that is missed by less than this is missed by rounding only.
 ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How a threshold is chosen.
+    """A rule that chooses a threshold.
 
     Attributes
     ----------
     name : str
-        What was asked for, for people.
+        The goal in words.
     pick : callable
-        From `Rates` to the index of the chosen threshold in each line, −1 where none will do.
+        From `Rates` to the index of the chosen threshold in each line; −1 if none reaches the goal.
     unreachable : callable
-        From the same rates to what to say if none does.
+        From the same rates to the error message if no threshold reaches the goal.
     measure : Measure or None
-        A measure that is no standard one, to be reported, too.
-    exact : callable or None
-        Finds the threshold itself, where it need not be the score of a labeled row.
+        A non-standard measure to report in addition.
+    find_score : callable or None
+        Finds the threshold among all scores, if it need not be the score of a labeled row.
     """
 
     name: str
     pick: Callable[[Rates], Array]
     unreachable: Callable[[Rates], str]
     measure: Measure | None = None
-    exact: Callable[[], float] | None = None
+    find_score: Callable[[], float] | None = None
 
 
-def find_rule(counts: Counts, target: Target, asked: dict[str, Any]) -> Rule:
-    """Return the rule for the one thing that was asked for."""
-    given = {name: value for name, value in asked.items() if value is not None}
+def find_rule(counts: Counts, target: Target, goals: dict[str, Any]) -> Rule:
+    """Return the rule for the one goal that is not None."""
+    given = {name: value for name, value in goals.items() if value is not None}
     if len(given) != 1:
         got = " and ".join(given) if given else "none of them"
-        raise InputError(f"give exactly one of {', '.join(asked)}; got {got}.")
+        raise InputError(f"give exactly one of {', '.join(goals)}; got {got}.")
     [(name, value)] = given.items()
     if name == "best":
         return best_rule(value)
@@ -69,23 +69,23 @@ def find_rule(counts: Counts, target: Target, asked: dict[str, Any]) -> Rule:
         return cost_rule(*value)
     _check_share(name, value)
     if name == "precision":
-        return _precision(value, _highest(counts))
+        return _precision(value, _highest_reliable_threshold(counts))
     return _recall(value) if name == "recall" else _fpr(value)
 
 
 def cost_rule(false_positive: float, false_negative: float) -> Rule:
-    """Return the rule of the least expected cost."""
+    """Return the rule that minimizes the expected cost."""
     measure = cost(false_positive, false_negative)
     name = f"the least cost (false positive {false_positive:g}, false negative {false_negative:g})"
     return _extreme(name, measure, measure)
 
 
 def best_rule(name: str) -> Rule:
-    """Return the rule of the best value of a measure."""
+    """Return the rule that optimizes a measure."""
     if name in AREAS:
         raise InputError(
             f"{name} is an area under a curve and has no threshold. "
-            "Ask for the best of a measure at a threshold, such as 'f1'."
+            "Give a measure at a threshold, such as 'f1'."
         )
     measure = find_measure(name)
     extra = None if measure.name in MEASURES else measure
@@ -95,112 +95,113 @@ def best_rule(name: str) -> Rule:
 def _extreme(name: str, measure: Measure, extra: Measure | None) -> Rule:
     def pick(rates: Rates) -> Array:
         values = measure(rates) if measure.greater_is_better else -measure(rates)
-        return _first(np.where(np.isnan(values), -np.inf, values))
+        return _first_best(np.where(np.isnan(values), -np.inf, values))
 
     def unreachable(_: Rates) -> str:
-        return f"{measure.name} is undefined at every threshold, so none is the best."
+        return f"{measure.name} is undefined at every threshold, so no threshold is the best."
 
     return Rule(name, pick, unreachable, extra)
 
 
-def _precision(wanted: float, highest: float) -> Rule:
+def _precision(goal: float, highest: float) -> Rule:
     def pick(rates: Rates) -> Array:
-        reached = MEASURES["precision"](rates) >= wanted - ROUNDING
-        return _first(np.where(reached & (rates.threshold <= highest), rates.tpr, -np.inf))
+        reached = MEASURES["precision"](rates) >= goal - ROUNDING
+        return _first_best(np.where(reached & (rates.threshold <= highest), rates.tpr, -np.inf))
 
     def unreachable(rates: Rates) -> str:
         precision = np.where(rates.threshold <= highest, MEASURES["precision"](rates), np.nan)
         best = int(np.nanargmax(precision))
         return (
-            f"no threshold has a precision of {wanted:g}: the best attainable is "
+            f"no threshold has a precision of {goal:g}: the best attainable is "
             f"{precision[best]:.4g}, at {rates.threshold[best]:g}. Thresholds above {highest:g} "
-            "are not considered, since fewer than "
-            f"{LEAST_LABELED} labeled rows (or half of them) score that high. Ask for less."
+            f"are not considered, because fewer than {LEAST_LABELED} labeled rows (or half of them) "
+            "score that high. Give a lower precision."
         )
 
-    return Rule(f"a precision of at least {wanted:g}", pick, unreachable)
+    return Rule(f"a precision of at least {goal:g}", pick, unreachable)
 
 
-def _recall(wanted: float) -> Rule:
+def _recall(goal: float) -> Rule:
     def pick(rates: Rates) -> Array:
-        return _first(np.where(rates.tpr >= wanted - ROUNDING, 0.0, -np.inf))
+        return _first_best(np.where(rates.tpr >= goal - ROUNDING, 0.0, -np.inf))
 
     def unreachable(rates: Rates) -> str:
-        return f"no threshold has a recall of {wanted:g}; the best is {rates.tpr.max():.4g}."
+        return f"no threshold has a recall of {goal:g}; the best is {rates.tpr.max():.4g}."
 
-    return Rule(f"a recall of at least {wanted:g}", pick, unreachable)
+    return Rule(f"a recall of at least {goal:g}", pick, unreachable)
 
 
-def _fpr(wanted: float) -> Rule:
+def _fpr(goal: float) -> Rule:
     def pick(rates: Rates) -> Array:
-        allowed = (rates.fpr <= wanted + ROUNDING) & np.isfinite(rates.threshold)
-        return _first(np.where(allowed, rates.tpr, -np.inf))
+        allowed = (rates.fpr <= goal + ROUNDING) & np.isfinite(rates.threshold)
+        return _first_best(np.where(allowed, rates.tpr, -np.inf))
 
     def unreachable(rates: Rates) -> str:
         least = 1 + int(np.argmin(rates.fpr[1:]))
         return (
             f"no threshold that predicts anything positive has a false positive rate of at most "
-            f"{wanted:g}: the least attainable is {rates.fpr[least]:.4g}, at "
-            f"{rates.threshold[least]:g}. Ask for more."
+            f"{goal:g}: the least attainable is {rates.fpr[least]:.4g}, at "
+            f"{rates.threshold[least]:g}. Give a higher rate."
         )
 
-    return Rule(f"a false positive rate of at most {wanted:g}", pick, unreachable)
+    return Rule(f"a false positive rate of at most {goal:g}", pick, unreachable)
 
 
-def _top(counts: Counts, target: Target, wanted: float) -> Rule:
+def _top(counts: Counts, target: Target, goal: float) -> Rule:
     kinds = counts._samples[1:2] if target == "unlabeled" else counts._samples
     size = sum(kind.total for kind in kinds)
-    if not (_is_number(wanted) and 0 < wanted <= size):
+    if not (_is_number(goal) and 0 < goal <= size):
         raise InputError(
             f"top must be a number of rows between 1 and the {size:,g} of the target "
-            f"({target}); got {wanted!r}."
+            f"({target}); got {goal!r}."
         )
-    if wanted < 1 and counts._has_integer_counts:
+    if goal < 1 and counts._has_integer_counts:
         raise InputError(
-            f"top is a number of rows; got {wanted!r}. For that share of the {size:,g} rows give "
-            f"top={wanted * size:.0f}."
+            f"top is a number of rows; got {goal!r}. For this share of the {size:,g} rows, give "
+            f"top={goal * size:.0f}."
         )
 
-    def beyond(threshold: float) -> float:
+    def n_reached(threshold: float) -> float:
         return float(sum(kind.cumulative_counts(np.array([threshold]))[1][0] for kind in kinds))
 
-    def exact() -> float:
+    def find_score() -> float:
         lowest = math.inf
         for values in (chunk.values for kind in kinds for chunk in kind.chunks):
-            # The least of these ascending values with at most so many rows at or above it.
+            # Bisect for the smallest value with at most as many rows at or above it.
             low, high = 0, values.size
             while low < high:
                 middle = (low + high) // 2
-                fits = beyond(float(values[middle])) <= wanted * (1 + ROUNDING)
+                fits = n_reached(float(values[middle])) <= goal * (1 + ROUNDING)
                 low, high = (low, middle) if fits else (middle + 1, high)
             if low < values.size:
                 lowest = min(lowest, float(values[low]))
         if math.isinf(lowest):
             highest = float(score_range(kinds)[1])
             raise InputError(
-                f"no threshold has at most {wanted:,g} rows at or above it: "
-                f"{beyond(highest):,g} share the highest score, {highest:g}. Ask for as many."
+                f"no threshold has at most {goal:,g} rows at or above it: "
+                f"{n_reached(highest):,g} share the highest score, {highest:g}. "
+                "Give at least as many."
             )
         return lowest
 
     def pick(rates: Rates) -> Array:
-        allowed = rates.predicted * rates.size <= wanted * (1 + ROUNDING)
-        # Thresholds descend: the later the more rows.
-        later = np.arange(rates.threshold.size, dtype=np.float64)
-        return _first(np.where(allowed & np.isfinite(rates.threshold), later, -np.inf))
+        allowed = rates.predicted * rates.size <= goal * (1 + ROUNDING)
+        # Thresholds descend, so later ones have more rows.
+        order = np.arange(rates.threshold.size, dtype=np.float64)
+        return _first_best(np.where(allowed & np.isfinite(rates.threshold), order, -np.inf))
 
-    return Rule(f"the top {wanted:,g} rows", pick, lambda _: "", exact=exact)
+    return Rule(f"the top {goal:,g} rows", pick, lambda _: "", find_score=find_score)
 
 
-def _first(goodness: Array) -> Array:
-    """Return the index of the first best in each line; −1 where all are −inf."""
-    index = np.argmax(goodness, axis=-1)
-    best = np.take_along_axis(goodness, np.expand_dims(index, -1), axis=-1)[..., 0]
+def _first_best(values: Array) -> Array:
+    """Return the index of the first maximum in each line; −1 if all are −inf."""
+    index = np.argmax(values, axis=-1)
+    best = np.take_along_axis(values, np.expand_dims(index, -1), axis=-1)[..., 0]
     return np.where(best == -np.inf, -1, index)
 
 
-def _highest(counts: Counts) -> float:
-    """Return the highest threshold with enough labeled rows at or above it."""
+def _highest_reliable_threshold(counts: Counts) -> float:
+    """Return the highest threshold with `LEAST_LABELED` labeled rows, or half of all, above it."""
     score, reached = counts._cumulative_labeled
     share = min(LEAST_LABELED / counts.effective_sizes[0], 0.5)
     return float(score[np.searchsorted(reached, share * counts.n_labeled * (1 - ROUNDING))])

@@ -51,30 +51,30 @@ class Choice:
     reached: float = math.nan
 
 
-def choose(rule: Rule, rates: Rates, draw: Callable[[float], Resamples | None]) -> Choice:
+def choose(rule: Rule, rates: Rates, resample: Callable[[float], Resamples | None]) -> Choice:
     """Choose a threshold by a rule.
 
     Parameters
     ----------
     rule : Rule
-        From `find_rule` or `cost_rule`.
+        From `pueval.thresholds.rules`.
     rates : Rates
         Corrected rates at every candidate threshold.
-    draw : callable
+    resample : callable
         From the chosen threshold to resamples that include its `neighbors`, or to None.
 
     Returns
     -------
     Choice
     """
-    if rule.exact is None:
+    if rule.find_score is None:
         index = int(rule.pick(rates))
         if index < 0:
             raise UnreachableError(rule.unreachable(rates))
         threshold = float(rates.threshold[index])
     else:
-        threshold = rule.exact()
-    resamples = draw(threshold)
+        threshold = rule.find_score()
+    resamples = resample(threshold)
     if resamples is None:
         return Choice(threshold)
     repeated = RepeatedChoice.of(rule, resamples, threshold)

@@ -1,11 +1,11 @@
-"""Uncertainty: how far another sample of rows, or another choice of labels, would differ.
+"""Internal: confidence intervals, and what they are made of.
 
-What is drawn again are counts between thresholds (`draws`), never rows. From the draws follow
-limits of measures (`resampling`, `intervals`) and of curves (`bands`), also where prior and purity
-are known only within limits (`region`).
+- `intervals`: an interval from a standard error or from draws; `holm`: adjusted p-values.
+- `bootstrap_draws`: resampled counts between thresholds; `resampling`: intervals of every measure
+  from them; `bands`: confidence bands of curves.
+- `delong`: the standard error of the AUC; `influence` and `score_steps`: variances and covariances
+  from the influence of each row.
+- `uncertain_prior`: what an uncertain prior or purity adds to an interval. `prior_region` has
+  intervals of prior and purity, `prior_draws` a prior for each resample, and `prior_profile`
+  differences of models that share a prior.
 """
-
-from pueval.uncertainty.bands import CurveBand
-from pueval.uncertainty.prior_region import Region
-
-__all__ = ["CurveBand", "Region"]

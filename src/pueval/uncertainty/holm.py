@@ -1,4 +1,4 @@
-"""Many p-values at once: adjusted, so that all of them hold together."""
+"""Holm's adjustment of p-values for multiple comparisons."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from pueval._typing import Array
 
 
 def holm(pvalues: Array) -> Array:
-    """Adjust p-values so that all of them hold together (Holm, 1979).
+    """Adjust p-values for multiple comparisons, controlling the familywise error rate.
 
-    The smallest of m is multiplied by m, the next by m − 1, and so on; none becomes smaller than
-    the one before. Undefined ones are left out of the count.
+    The smallest of m p-values is multiplied by m, the next by m − 1, and so on; none becomes
+    smaller than the one before.
 
     Parameters
     ----------
     pvalues : ndarray
+        NaN where undefined; undefined p-values do not count.
 
     Returns
     -------
     ndarray
+
+    References
+    ----------
+    Holm (1979), A simple sequentially rejective multiple test procedure.
 
     Examples
     --------
