@@ -30,7 +30,7 @@ def page(ev):
 
 def test_table(ev, page):
     lines = [["".join(cell.itertext()) for cell in row] for row in page.iter("tr")]
-    assert lines[0] == ["", "naive", "corrected", "95% limits"]
+    assert lines[0] == ["", "naive", "corrected", "95% CI"]
     auc = ev["roc_auc"]
     assert lines[1] == [
         "ROC AUC",

@@ -313,7 +313,7 @@ class TestRepeats:
         assert len(content["splits"]["values"]["f1"]) == 2
         assert repr(ev.splits).startswith("Splits: 2 repeats of 5 folds")
         assert "roc_auc" in repr(ev.splits)
-        assert "± between splits" in repr(ev)
+        assert "SD between splits" in repr(ev)
         assert f"{ev.splits.standard_deviation['f1']:.3f}" in repr(ev)
         one = evaluate_cv(LogisticRegression(), X, y, prior=0.25)
         assert np.isnan(one.splits.standard_deviation["f1"])

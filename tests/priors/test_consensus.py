@@ -247,7 +247,7 @@ class TestEvaluate:
         y, score, prior = rows
         ev = evaluate(y, score)
         assert ev.mixture.prior == ev.prior_estimate.prior == pytest.approx(prior, abs=0.04)
-        assert "estimated, 95% limits" in repr(ev)
+        assert "estimated, 95% CI" in repr(ev)
         assert json.loads(json.dumps(ev.to_dict()))["assumptions"]["estimated"]["method"] == (
             "consensus"
         )
@@ -259,7 +259,7 @@ class TestEvaluate:
             warnings.simplefilter("ignore", AssumptionWarning)
             ev = evaluate(y, score, purity="estimate")
         assert ev.mixture.purity == pytest.approx(purity, abs=0.05)
-        assert repr(ev).count("estimated, 95% limits") == 2
+        assert repr(ev).count("estimated, 95% CI") == 2
 
     def test_warnings_are_said_once(self, rng):
         y = np.arange(2000) < 300

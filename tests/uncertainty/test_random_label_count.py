@@ -138,7 +138,7 @@ def test_labels_drawn_again_lie_around_the_estimate(rng, purity):
 def test_a_prevalence_that_is_a_little_too_small(rng):
     labeled = np.arange(1000) < 110
     score = rng.normal(size=1000) + 2 * labeled
-    with pytest.warns(AssumptionWarning, match="the prior is taken as 0"):
+    with pytest.warns(AssumptionWarning, match="the prior is set to 0"):
         ev = evaluate(labeled, score, prevalence=0.1)
     assert ev.prior == 0
     assert ev["precision"].low < ev["precision"].value
@@ -164,7 +164,7 @@ def test_small_propensities_are_said(rng):
     propensity = np.where(rng.random(1000) < 0.2, 0.6, 0.02)
     y = positive & (rng.random(1000) < propensity)
     score = rng.normal(size=1000) + 2 * positive
-    with pytest.warns(AssumptionWarning, match="since some stand for many positives"):
+    with pytest.warns(AssumptionWarning, match="reduce the effective number of labeled rows"):
         evaluate(y, score, propensity=propensity)
 
 

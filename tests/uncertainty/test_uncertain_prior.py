@@ -74,7 +74,7 @@ class TestIntervalsOfPriorAndPurity:
         ev = quiet(*rows, prior=(0.2, 0.3), purity=(0.9, 1.0))
         assert "prior 0.2 to 0.3, purity 0.9 to 1" in repr(ev)
         assert ev.to_dict()["assumptions"]["region"] == {"prior": [0.2, 0.3], "purity": [0.9, 1.0]}
-        with pytest.raises(InputError, match="take labels as clean"):
+        with pytest.raises(InputError, match="need clean labels"):
             ev.bounds()
         clean = quiet(*rows, prior=(0.2, 0.3))
         assert clean.bounds().prior == (0.2, 0.3)
@@ -94,7 +94,7 @@ class TestIntervalsOfPriorAndPurity:
             ({"prior": (0.1, 0.8), "purity": (0.7, 1.0)}, "prior must be below purity"),
             ({"prior": 0.1, "purity": (1.0, 0.9)}, "purity as an interval must be two numbers"),
             ({"purity": (0.9, 1.0)}, "purity as an interval needs a prior"),
-            ({"prevalence": 0.4, "purity": (0.9, 1.0)}, "goes with a prior, not with prevalence"),
+            ({"prevalence": 0.4, "purity": (0.9, 1.0)}, "needs a prior, not prevalence"),
             ({"prior": (0.1, 0.2), "prevalence": 0.3}, "give at most one"),
             ({"prior": (0.1, 0.2), "purity": "estimate"}, "purity must be a number"),
         ],
@@ -107,7 +107,7 @@ class TestIntervalsOfPriorAndPurity:
         y, score = [1, 1, -1, -1], [4, 2, 3, 1]
         ev = quiet(y, score, negative_label=-1, purity=(0.9, 1.0))
         assert ev.region.prior == (0.0, 0.0)
-        with pytest.raises(InputError, match="no unlabeled rows"):
+        with pytest.raises(InputError, match="without unlabeled rows"):
             evaluate(y, score, negative_label=-1, prior=(0.1, 0.2))
         with pytest.raises(InputError, match="cannot be estimated without them"):
             evaluate(y, score, negative_label=-1, purity="estimate")
@@ -254,7 +254,7 @@ class TestLabeling:
         ("given", "message"),
         [
             ({"variance": "both"}, "variance must be 'sampling'"),
-            ({"variance": "labeling", "target": "unlabeled"}, "for target='population'"),
+            ({"variance": "labeling", "target": "unlabeled"}, "needs target='population'"),
             ({"variance": "labeling", "sample_weight": np.full(4000, 0.5)}, "importance weights"),
             ({"variance": "labeling", "propensity": np.full(4000, 0.5)}, "With propensities, use"),
         ],
