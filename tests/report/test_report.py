@@ -116,7 +116,7 @@ def test_warnings_are_shown(rows, tmp_path):
     page = (tmp_path / "report.html").read_text()
     assert ">Warnings</h2>" in page
     assert "Prior 0.9 does not fit this ranking" in page
-    assert "it would be above 1: the data rule out this many positives." in headline_text(ev)
+    assert "the AUC would be above 1: the data rule out this many positives." in headline_text(ev)
 
 
 def test_several_models(rows, ev, tmp_path, rng):
@@ -237,8 +237,8 @@ def test_propensities_and_splits(rows, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"prior": 0.2}, "With 20% positives among them, it is"),
-        ({"prior": 0.05, "purity": 0.95}, "them and 95% of the labels correct, it is"),
+        ({"prior": 0.2}, "With 20% positives among them, the AUC is"),
+        ({"prior": 0.05, "purity": 0.95}, "them and 95% of the labels correct, the AUC is"),
         ({"prior": 0.0}, "no correction is needed"),
     ],
 )  # fmt: skip

@@ -177,15 +177,24 @@ class GroupCurvesDisplay:
             columns = min(columns, len(self.names))
             rows = math.ceil(len(self.names) / columns)
             size = (2.4 * columns + 0.6, 2.5 * rows + 0.6)
-            _, ax = pyplot.subplots(
-                rows, columns, sharex=True, sharey=True, figsize=size, layout="constrained"
+            _, grid = pyplot.subplots(
+                rows,
+                columns,
+                sharex=True,
+                sharey=True,
+                squeeze=False,
+                figsize=size,
+                layout="constrained",
             )
-        panels = np.asarray(ax, dtype=object).ravel()
-        if panels.size < len(self.names):
-            raise InputError(f"ax must be {len(self.names)} matplotlib Axes; got {panels.size}.")
-        for unused in panels[len(self.names) :]:
-            unused.set_visible(False)
-        self.axes_ = panels[: len(self.names)]
+            ax = grid.ravel()[: len(self.names)]
+            for k, unused in enumerate(grid.ravel()[len(self.names) :], start=len(self.names)):
+                unused.set_visible(False)
+                ax[k - columns].tick_params(labelbottom=True)
+        self.axes_ = np.asarray(ax, dtype=object).ravel()
+        if self.axes_.size != len(self.names):
+            raise InputError(
+                f"ax must be {len(self.names)} matplotlib Axes; got {self.axes_.size}."
+            )
         self.figure_ = self.axes_[0].figure
         for panel, name, points, area in zip(
             self.axes_, self.names, self.curves, self.areas, strict=True
@@ -195,6 +204,7 @@ class GroupCurvesDisplay:
             # Names are data and may contain dollar signs.
             panel.set_title(f"{shown(name)}: {area:.2f}", fontsize=9, parse_math=False)
             panel.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+            panel.set(xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
         self.figure_.legend(
             [overall, own],
             ["all rows", "this group"],

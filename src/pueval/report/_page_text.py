@@ -60,7 +60,7 @@ def headline(ev: Evaluation) -> list[tuple[str, bool]]:
     shares = f"{format_share(mixture.prior)} positives among them"
     if mixture.purity < 1:
         shares += f" and {correct_labels}"
-    first = f"With unlabeled rows counted as negative, the AUC is {naive}. With {shares}, it"
+    first = f"Counting unlabeled rows as negative gives an AUC of {naive}. With {shares}, the AUC"
     if not ev.counts.has_propensity and infeasibility_message(ev.counts, mixture) is not None:
         if auc.clipped:
             note = "the data rule out this many positives."
