@@ -156,18 +156,17 @@ def main():
     means = " | ".join(f"{value:.3f}" for value in np.mean(every, axis=0))
     limits.append(f"| mean ||||| {means} |")
     text = (
-        "# Paired tests and limits\n\n"
-        f"By `benchmarks/comparison.py`, {replications} replications a line.\n\n"
-        "## Rejections of equal AUCs at 5 %\n\nPaired, and as if the models had been tried on "
+        "# Paired tests and intervals\n\n"
+        f"By `benchmarks/comparison.py`, {replications} replications per row.\n\n"
+        "## Rejections of equal AUCs at 5 %\n\nPaired, and as if the models had been evaluated on "
         "different rows.\n\n" + "\n".join(tests) + "\n\n"
-        "## How often 95 % limits of a difference hold the true one\n\n"
+        "## Coverage of 95% intervals of differences\n\n"
         + "\n".join(limits)
-        + "\n\n## Where each model has its own threshold\n\n"
-        f"The best for these rows; {replications // 2} replications a line. How often limits hold "
-        "the true difference at these thresholds, and how often it is significant. Between equal "
-        "models, too, it is seldom zero: thresholds differ by chance, and recall with them.\n\n"
-        + "\n".join(own)
-        + "\n"
+        + "\n\n## Each model at its own threshold\n\n"
+        f"The best for these rows; {replications // 2} replications per row. Coverage of "
+        "the true difference at these thresholds, and share of significant differences. The true "
+        "difference is rarely zero, even between equal models: thresholds differ by chance, and so "
+        "does recall.\n\n" + "\n".join(own) + "\n"
     )
     Path(__file__).with_name("COMPARISON.md").write_text(text, encoding="utf-8")
 

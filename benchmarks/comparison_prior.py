@@ -87,10 +87,12 @@ def main():
             lines.append(f"| {shown} | {kind} | " + " | ".join(f"{x:.3f}" for x in shares) + " |")
             print(lines[-1], flush=True)
     text = (
-        "# Paired limits where the prior was estimated\n\n"
-        f"By `benchmarks/comparison_prior.py`, {replications} replications a line: how often 95 % "
-        "limits of a difference hold the true one. *Carried* are the limits of `compare`, *exact* "
-        "those that take the same estimates as exact.\n\n" + "\n".join(lines) + "\n"
+        "# Paired intervals with an estimated prior\n\n"
+        f"By `benchmarks/comparison_prior.py`, {replications} replications per row: coverage of "
+        "95% intervals of differences. *Carried*: the intervals of `compare`, which include the "
+        "uncertainty of the prior. *Exact*: intervals that take the same estimates as exact.\n\n"
+        + "\n".join(lines)
+        + "\n"
     )
     Path(__file__).with_name("COMPARISON_PRIOR.md").write_text(text, encoding="utf-8")
 

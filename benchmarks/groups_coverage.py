@@ -57,11 +57,11 @@ def main():
     size = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
     rng = np.random.default_rng(5)
     lines = [
-        f"# Coverage of 95 % limits of groups, {size:,} groups a line",
+        f"# Coverage of 95% intervals of groups, {size:,} groups per row",
         "",
-        "Normal scores, prior and purity known, threshold .8. The last two columns: how far the",
-        "mean of the groups' average precisions, and their macro average, which has the excess",
-        "taken off, are from the truth. Made by `python benchmarks/groups_coverage.py`.",
+        "Normal scores, prior and purity known, threshold .8. The last two columns: bias of the",
+        "mean of the groups' average precisions, and of their macro average, which is adjusted for",
+        "it. Made by `python benchmarks/groups_coverage.py`.",
         "",
         "| prior | purity | labeled | unlabeled | separation | target | "
         + " | ".join(NAMES)

@@ -113,11 +113,11 @@ def main():
             for grid, which in ((GRID, True), (ESTIMATED, False))
         )
     lines = [
-        f"# Limits at chosen thresholds: coverage of 95 %, {replications:,} replications a setting",
+        f"# Coverage of 95% intervals at chosen thresholds, {replications:,} runs per setting",
         "",
         "Made by `python benchmarks/thresholds.py`. First the mean over the settings, then the",
-        "worst of them (a binomial error of",
-        f"{np.sqrt(0.95 * 0.05 / replications):.3f} each); last, the same for limits that ignore",
+        "worst setting (with a binomial standard error of",
+        f"{np.sqrt(0.95 * 0.05 / replications):.3f}); last, the same for intervals that ignore",
         "the choice. A setting counts if it allowed the choice in half of its replications.",
         "",
         "## Prior and purity known",
