@@ -150,8 +150,8 @@ class TestAssumptions:
 
     def test_prevalence(self):
         refused(
-            r"prevalence 0.05 is impossible for these counts: 10 labeled rows of purity 1 among "
-            r"110 make it at least 0.09091",
+            r"prevalence must be in \[0.09091, 1\) with 10 labeled rows of purity 1 among 110; "
+            r"got 0.05",
             Mixture.from_prevalence,
             self.counts,
             0.05,
@@ -161,7 +161,7 @@ class TestAssumptions:
 
     def test_label_frequency(self):
         refused(
-            r"label_frequency 0.05 is impossible .* 10 labeled positives would mean 200 positives",
+            r"label_frequency must be above .*; got 0.05. 10 labeled positives would mean 200 positives",
             Mixture.from_label_frequency,
             self.counts,
             0.05,

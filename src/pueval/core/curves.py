@@ -76,8 +76,10 @@ class RocCurve(Result):
         # Along a piece, the share predicted positive is offset + rise·recall.
         rise = prevalence + (1 - prevalence) * slope
         offset = (1 - prevalence) * (self.fpr[rising] - slope * start)
-        first = offset + rise * start
-        growth = np.divide(rise * step, first, out=np.zeros(first.size), where=first > 0)
+        predicted = offset + rise * start
+        growth = np.divide(
+            rise * step, predicted, out=np.zeros(predicted.size), where=predicted > 0
+        )
         pieces = prevalence / rise * (step - offset / rise * np.log1p(growth))
         return float(pieces.sum())
 
@@ -125,7 +127,7 @@ def naive_auc(counts: Counts, corners: Steps) -> float:
 
 
 def model_with_highest_naive_auc(counts: Mapping[str, Counts]) -> str:
-    """Return the name of the model whose scores tell the prior best; the first of ties.
+    """Return the model whose scores identify the prior best; the first if several are equal.
 
     The better a model separates labeled from unlabeled rows, the better its scores identify the
     prior. The order of models by naive AUC does not depend on the prior.
@@ -150,13 +152,13 @@ def mean_placement(counts: Counts) -> float:
 
     Each labeled row represents 1/propensity positives.
     """
-    score, reached = counts._inverse_propensity_sample().distinct_cumulative()
-    weight = np.diff(reached, prepend=0)
-    beyond = np.zeros(score.size)
+    score, cumulative = counts._inverse_propensity_sample().distinct_cumulative()
+    weight = np.diff(cumulative, prepend=0)
+    outscored_by = np.zeros(score.size)
     for kind in counts._samples:
         above, at_or_above = kind.cumulative_counts(score)
-        beyond += (above + at_or_above) / 2
-    return 1 - float(np.sum(weight * beyond)) / float(reached[-1]) / counts.n
+        outscored_by += (above + at_or_above) / 2
+    return 1 - float(np.sum(weight * outscored_by)) / float(cumulative[-1]) / counts.n
 
 
 def direct_auc(counts: Counts, naive: float, mixture: Mixture) -> float:

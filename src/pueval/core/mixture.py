@@ -104,15 +104,14 @@ class Mixture(Result):
         """
         _check_share("prevalence", prevalence)
         _check_share("purity", purity, low_open=True)
-        _need_unlabeled(counts, "prevalence")
+        _check_unlabeled(counts, "prevalence")
         labeled = purity * counts.n_labeled
         prior = _snap_to_zero((prevalence * counts.n - labeled) / counts.n_unlabeled)
         if not 0 <= prior < purity:
             least, most = labeled / counts.n, (labeled + purity * counts.n_unlabeled) / counts.n
             raise InputError(
-                f"prevalence {prevalence:g} is impossible for these counts: "
-                f"{counts.n_labeled:,} labeled rows of purity {purity:g} among {counts.n:,} make "
-                f"it at least {least:.4g}, and it must be below {most:.4g}; got {prevalence:g}. "
+                f"prevalence must be in [{least:.4g}, {most:.4g}) with {counts.n_labeled:,} "
+                f"labeled rows of purity {purity:g} among {counts.n:,}; got {prevalence:g}. "
                 "Check which rows it refers to."
             )
         return cls(prior, purity)
@@ -145,7 +144,7 @@ class Mixture(Result):
         """
         _check_share("label_frequency", label_frequency, low_open=True)
         _check_share("purity", purity, low_open=True)
-        _need_unlabeled(counts, "label_frequency")
+        _check_unlabeled(counts, "label_frequency")
         labeled = purity * counts.n_labeled
         prior = _snap_to_zero(
             labeled * (1 - label_frequency) / (label_frequency * counts.n_unlabeled)
@@ -153,10 +152,10 @@ class Mixture(Result):
         if prior >= purity:
             least = labeled / (labeled + purity * counts.n_unlabeled)
             raise InputError(
-                f"label_frequency {label_frequency:g} is impossible for these counts: "
-                f"{labeled:,.6g} labeled positives would mean {labeled / label_frequency:,.6g} "
-                f"positives, too many for {counts.n_unlabeled:,} unlabeled rows. "
-                f"It must be above {least:.4g}."
+                f"label_frequency must be above {least:.4g} with these counts; got "
+                f"{label_frequency:g}. {labeled:,.6g} labeled positives would mean "
+                f"{labeled / label_frequency:,.6g} positives, too many for "
+                f"{counts.n_unlabeled:,} unlabeled rows."
             )
         return cls(prior, purity)
 
@@ -364,7 +363,7 @@ _MEANING = {
 }
 
 
-def _need_unlabeled(counts: SampleSizes[float], name: str) -> None:
+def _check_unlabeled(counts: SampleSizes[float], name: str) -> None:
     if not counts.n_unlabeled:
         raise InputError(
             f"{name} was given, but there are no unlabeled rows. Leave it out: if the class of "

@@ -145,13 +145,13 @@ class GroupSizes:
 
     def group(self, index: int) -> Sizes:
         """Return the sizes of one group."""
-        one = self.take(np.array([index]))
-        labeled, background = (size.item() for size in one.effective_sizes)
-        squares = one.squared_weights
+        single = self.take(np.array([index]))
+        labeled, background = (size.item() for size in single.effective_sizes)
+        squares = single.squared_weights
         return Sizes(
-            one.n_labeled.item(),
-            one.n_unlabeled.item(),
-            one.n_negative.item(),
+            single.n_labeled.item(),
+            single.n_unlabeled.item(),
+            single.n_negative.item(),
             (labeled, background),
             (squares[0].item(), squares[1].item(), squares[2].item()),
         )
