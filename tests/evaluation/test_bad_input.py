@@ -156,12 +156,12 @@ class TestAssumptions:
             self.counts,
             0.05,
         )
-        refused("must be below", Mixture.from_prevalence, self.counts, 1.0)
+        refused(r"must be in \[0.09091, 1\)", Mixture.from_prevalence, self.counts, 1.0)
         refused(r"prevalence must be a number in \[0, 1\]", Mixture.from_prevalence, self.counts, 2)
 
     def test_label_frequency(self):
         refused(
-            r"label_frequency must be above .*; got 0.05. 10 labeled positives would mean 200 positives",
+            r"label_frequency must be above .*; got 0.05. 10 labeled positives would mean 200",
             Mixture.from_label_frequency,
             self.counts,
             0.05,
