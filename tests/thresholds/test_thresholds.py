@@ -335,7 +335,7 @@ def test_command_line(file, tmp_path, capsys):
                 "--at", "best=f1", "--json", str(out)])  # fmt: skip
     assert code == 0
     printed = capsys.readouterr().out
-    frame = pd.read_csv(file, float_precision="round_trip")
+    frame = pd.read_csv(file, converters={"a": float, "b": float})
     ev = evaluate(frame["label"], frame["a"], prior=0.2)
     choice = ev.threshold_for(precision=0.7)
     line = next(one for one in printed.splitlines() if one.startswith("a, precision=0.7"))
