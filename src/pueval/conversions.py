@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from pueval._checks import check_fraction
 from pueval._typing import Target
 from pueval.core.mixture import Mixture, check_target
 from pueval.core.rates import correct_area, correct_pair
@@ -120,9 +121,10 @@ def matthews_corrcoef(
     >>> round(matthews_corrcoef(0.2153, prior=0.25, purity=0.75, labeled_share=0.1), 2)
     0.66
     """
-    mixture, share = Mixture(prior, purity), _check_labeled_share(labeled_share)
-    prevalence = share * mixture.purity + (1 - share) * mixture.prior
-    scale = math.sqrt(prevalence * (1 - prevalence) / (share * (1 - share)))
+    check_fraction("labeled_share", labeled_share)
+    mixture = Mixture(prior, purity)
+    prevalence = labeled_share * mixture.purity + (1 - labeled_share) * mixture.prior
+    scale = math.sqrt(prevalence * (1 - prevalence) / (labeled_share * (1 - labeled_share)))
     return naive * scale / (mixture.purity - mixture.prior)
 
 
@@ -170,25 +172,17 @@ def precision(
     0.6
     """
     check_target(target)
-    mixture, share = Mixture(prior, purity), _check_labeled_share(labeled_share)
+    check_fraction("labeled_share", labeled_share)
+    mixture = Mixture(prior, purity)
     if not 0 <= naive < 1:
         raise InputError(
             f"naive precision must be in [0, 1); got {naive!r}. At 1, no unlabeled row is "
             "predicted positive, and the corrected precision is undefined."
         )
-    odds = (1 - share) / share * naive / (1 - naive)
+    odds = (1 - labeled_share) / labeled_share * naive / (1 - naive)
     # Shares relative to that of the unlabeled rows, which becomes 1.
     ratio = float(correct_pair(np.array(odds), np.array(1.0), mixture, mixture.prior)[0])
     if target == "unlabeled":
         return mixture.prior * ratio
-    prevalence = share * mixture.purity + (1 - share) * mixture.prior
-    return prevalence * ratio / (share * odds + 1 - share)
-
-
-def _check_labeled_share(value: float) -> float:
-    if not 0 < value < 1:
-        raise InputError(
-            f"labeled_share must be a number in (0, 1); got {value!r}. "
-            "It is the share of labeled rows among all rows."
-        )
-    return value
+    prevalence = labeled_share * mixture.purity + (1 - labeled_share) * mixture.prior
+    return prevalence * ratio / (labeled_share * odds + 1 - labeled_share)

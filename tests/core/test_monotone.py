@@ -43,10 +43,10 @@ def test_against_the_definition(rng, noise):
         assert 0 <= average_precision(found) <= 1
 
 
-def test_legal_rates_are_a_curve(rng):
+def test_monotone_rates_are_a_curve(rng):
     found = noisy(rng, (200,), noise=0.2)
-    legal = monotone_rates(found)
-    for column in (legal.tpr, legal.fpr, legal.predicted):
+    monotone = monotone_rates(found)
+    for column in (monotone.tpr, monotone.fpr, monotone.predicted):
         assert np.all(np.diff(column) >= 0)
         assert 0 <= column.min() <= column.max() <= 1
     # A threshold keeps its recall, and never gets a higher false positive rate.
@@ -54,11 +54,11 @@ def test_legal_rates_are_a_curve(rng):
     np.testing.assert_array_equal(tpr, np.clip(found.tpr, 0, 1))
     assert np.all(fpr <= np.clip(found.fpr, 0, 1))
     place = {t: k for k, t in enumerate(found.threshold)}
-    back = [place[t] for t in legal.threshold]
-    np.testing.assert_array_equal(fpr[back], legal.fpr)
+    back = [place[t] for t in monotone.threshold]
+    np.testing.assert_array_equal(fpr[back], monotone.fpr)
 
 
-def test_lines_are_legal_for_themselves(rng):
+def test_each_line_becomes_monotone_separately(rng):
     many = noisy(rng, (5, 60), noise=0.1)
     areas = average_precision(many)
     for k in range(5):
@@ -91,7 +91,7 @@ def test_the_curve_has_the_area(rng):
 
 
 def test_closer_than_rates_as_they_are(rng):
-    """What legal rates are for: good classifiers, few labels."""
+    """What monotone rates are for: good classifiers, few labels."""
     errors, truth = [], binormal(2.5, prevalence=175 / 550).average_precision
     for _ in range(60):
         labeled, hidden = rng.normal(2.5, 1, 50), rng.normal(2.5, 1, 125)
@@ -100,8 +100,8 @@ def test_closer_than_rates_as_they_are(rng):
         counts = Counts.from_arrays(label, score)
         line = correct_steps(counts, counts._roc_corners(), Mixture(0.25))
         precision = line.prevalence * line.tpr[1:] / line.predicted[1:]
-        free = np.sum(np.diff(line.tpr) * precision)
-        errors.append([free - truth, float(average_precision(line)) - truth])
-    free, legal = np.abs(errors).mean(axis=0)
-    assert legal < 0.7 * free
+        unconstrained = np.sum(np.diff(line.tpr) * precision)
+        errors.append([unconstrained - truth, float(average_precision(line)) - truth])
+    unconstrained, monotone = np.abs(errors).mean(axis=0)
+    assert monotone < 0.7 * unconstrained
     assert abs(np.mean(errors, axis=0)[1]) < 0.02
