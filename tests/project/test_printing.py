@@ -22,13 +22,7 @@ from pueval.simulate import binormal, label_at_random
 REFERENCE = Path(__file__).parents[2] / "docs/reference/index.md"
 # Classes that hold data or settings, and are no results.
 # Results without frame() and to_dict() so far; delete a name when its class is a `Result`.
-PENDING = {"BestModelRange", "Difference", "Disagreement", "GroupDifferences", "GroupEstimates"} | {
-    "MacroAverage",
-    "MemberEstimate",
-    "OrderByPrior",
-    "RankReversal",
-    "Rankings",
-}
+PENDING = {"GroupDifferences", "GroupEstimates", "MacroAverage", "MemberEstimate"}
 NO_RESULTS = {"Beta", "Counts", "Normal", "PUStratifiedKFold", "Population", "Remainder"}
 
 
