@@ -85,7 +85,7 @@ def main():
             threshold=THRESHOLD,
             n_resamples=2,
             min_labeled=2,
-            min_others=2,
+            min_background=2,
         )
         true = truth(*setting)
         cells = [f"{one:g}" for one in setting[:-1]] + [target]

@@ -34,8 +34,10 @@ if _TYPE_CHECKING:
     from pueval.comparison.order_by_prior import BestModelRange, OrderByPrior, RankReversal
     from pueval.comparison.rankings import Disagreement, Rankings
     from pueval.groups.evaluate_by import evaluate_by
-    from pueval.groups.group_estimates import GroupDifferences, GroupEstimates, MacroAverage
+    from pueval.groups.group_differences import GroupDifferences
+    from pueval.groups.group_estimates import GroupEstimates
     from pueval.groups.group_evaluation import GroupEvaluation
+    from pueval.groups.macro_average import MacroAverage
 
 __version__ = "0.1.0"
 
@@ -93,10 +95,10 @@ _LAZY_NAMES = {
     "Comparison": "comparison.comparison",
     "Difference": "comparison.differences",
     "Disagreement": "comparison.rankings",
-    "GroupDifferences": "groups.group_estimates",
+    "GroupDifferences": "groups.group_differences",
     "GroupEstimates": "groups.group_estimates",
     "GroupEvaluation": "groups.group_evaluation",
-    "MacroAverage": "groups.group_estimates",
+    "MacroAverage": "groups.macro_average",
     "OrderByPrior": "comparison.order_by_prior",
     "RankReversal": "comparison.order_by_prior",
     "Rankings": "comparison.rankings",

@@ -225,7 +225,7 @@ def test_small_groups_say_so_and_nothing_is_lost(rng):
     assert groups.macro("f1").groups == 1
     with pytest.raises(InputError, match="'few' cannot be evaluated: 3 labeled rows, fewer"):
         groups.evaluation("few")
-    more = evaluate_by(y, score, by, prior=0.1, min_labeled=3, min_others=2)
+    more = evaluate_by(y, score, by, prior=0.1, min_labeled=3, min_background=2)
     assert more.evaluated.tolist() == [True, True, False, False, False]
 
 
@@ -245,7 +245,7 @@ def test_known_negatives_only_where_the_unlabeled_are_asked_for(rng):
     groups = evaluate_by(
         y, score, by, prior=0.1, target="unlabeled", negative_label=2, n_resamples=2
     )
-    assert groups.notes[1] == "no unlabeled rows, whose performance is asked for"
+    assert groups.notes[1] == "no unlabeled rows, which are the target"
     assert groups.evaluated.tolist() == [True, False, True]
 
 
@@ -326,7 +326,7 @@ def test_a_prior_that_a_group_contradicts(rng):
     score[easy] = np.where(y[easy] == 1, 3, 0) + 0.1 * rng.normal(size=easy.sum())
     with pytest.warns(AssumptionWarning):
         groups = evaluate_by(y, score, by, prior=0.45, n_resamples=2)
-    assert groups.notes[2].startswith("the prior is more than the ranking allows")
+    assert groups.notes[2].startswith("the prior is larger than the ranking allows")
     assert groups.evaluated[2]
 
 
@@ -338,17 +338,17 @@ def test_a_prior_that_a_group_contradicts(rng):
     [
         ({"by": [1, 2]}, "y and by must have the same length; got 60 and 2"),
         ({"by": np.ones((60, 2))}, "by must have one dimension"),
-        ({"by": np.ones(60, dtype=complex)}, "by must hold names of groups; got dtype complex128"),
-        ({"by": [{}] * 60}, "by must hold names of groups"),
+        ({"by": np.ones(60, dtype=complex)}, "by must contain names of groups; got dtype complex128"),
+        ({"by": [{}] * 60}, "by must contain names of groups"),
         ({"group_prior": "own"}, "group_prior must be 'shared'"),
         ({"group_prior": "each"}, "prior was given, but group_prior 'each' estimates"),
-        ({"group_prior": {"a": 0.1}}, "prior was given, but group_prior holds the priors"),
+        ({"group_prior": {"a": 0.1}}, "prior was given, but group_prior contains the priors"),
         ({"group_prior": {"a": 0.1}, "prior": None}, "no prior for 1 of 2 groups, for example 'b'"),
         ({"group_prior": {"a": 0.1, "b": 1.5}, "prior": None}, "group 'b': prior must be a number"),
         ({"prior": (0.1, 0.2)}, "prior must be a number for groups; got the interval"),
         ({"purity": "estimate"}, "purity must be a number for groups; got 'estimate'"),
         ({"min_labeled": 1}, "min_labeled must be a whole number of at least 2; got 1"),
-        ({"min_others": 2.5}, "min_others must be a whole number of at least 2; got 2.5"),
+        ({"min_background": 2.5}, "min_background must be a whole number of at least 2; got 2.5"),
         ({"target": "all"}, "target must be"),
         ({"y": np.zeros(60)}, "there are no labeled rows"),
         ({"score": np.r_[np.ones(59), np.nan]}, "1 row with a missing score"),
@@ -384,7 +384,7 @@ def test_bad_questions(rng):
     bare = evaluate_by(y, score, by, prior=0.1, level=None)
     assert np.isnan(bare["f1"].low).all()
     assert math.isnan(bare.macro("f1").low)
-    with pytest.raises(InputError, match="differences need limits"):
+    with pytest.raises(InputError, match="differences need confidence intervals"):
         bare.differences("f1")
 
 

@@ -53,7 +53,7 @@ def test_long_tables_are_cut(rng):
     _, score, labeled = draw(rng, 4000, prevalence=0.4, label_frequency=0.5)
     by = rng.integers(0, 40, 4000)
     groups = evaluate_by(labeled, score, by, prior=0.2, n_resamples=2, min_labeled=2)
-    assert "… and 20 more groups: see frame()" in repr(groups)
+    assert "… and 20 more groups; .frame() has all" in repr(groups)
     assert "… and 20 more groups" in groups._repr_html_()
     assert len(groups.frame().index.get_level_values("group").unique()) == 40
 

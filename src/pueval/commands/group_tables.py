@@ -12,7 +12,7 @@ from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.groups.evaluate_by import evaluate_by
 from pueval.groups.group_evaluation import GroupEvaluation
-from pueval.groups.group_text import MOST, marks, table
+from pueval.groups.group_text import clipped_notes, group_table
 from pueval.sources.arrays import read_arrays
 from pueval.sources.columns import Columns
 from pueval.sources.files import read_rows
@@ -100,14 +100,14 @@ def print_groups(evaluations: dict[str, GroupEvaluation]) -> None:
     """Print every model's groups and warnings."""
     for name, groups in evaluations.items():
         print_line(f"{name}: {groups.summary()}.")
-        show_table(*table(groups, max(PRINTED_GROUPS, MOST)))
+        show_table(*group_table(groups, PRINTED_GROUPS))
         for line in _notes(groups):
             print_line(line)
 
 
 def _notes(groups: GroupEvaluation) -> list[str]:
     """Return the lines below the table."""
-    lines = marks(groups)
+    lines = clipped_notes(groups)
     if len(groups.names) > PRINTED_GROUPS:
         lines.append(
             f"… and {len(groups.names) - PRINTED_GROUPS:,} more groups. --json writes all of them."

@@ -15,7 +15,7 @@ from pueval.core.curves import recover_precision_recall, recover_roc_from_corner
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_steps
 from pueval.errors import InputError, require
-from pueval.groups.group_text import shown
+from pueval.groups.group_estimates import printable_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -202,7 +202,7 @@ class GroupCurvesDisplay:
             (overall,) = panel.plot(*self.overall, color=OVERALL_COLOR, linewidth=1)
             (own,) = panel.plot(*points, color=GROUP_COLOR, linewidth=1.5)
             # Names are data and may contain dollar signs.
-            panel.set_title(f"{shown(name)}: {area:.2f}", fontsize=9, parse_math=False)
+            panel.set_title(f"{printable_name(name)}: {area:.2f}", fontsize=9, parse_math=False)
             panel.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
             panel.set(xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
         self.figure_.legend(

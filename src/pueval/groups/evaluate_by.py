@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
@@ -19,25 +18,26 @@ from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
-from pueval.groups.group_codes import encode_groups
 from pueval.groups.group_evaluation import GroupEvaluation
 from pueval.groups.group_priors import (
     GroupPrior,
     GroupPriors,
-    check_way,
+    check_group_prior,
     group_priors,
     overall_prior,
-    uneven_labels,
+    uneven_label_warning,
 )
-from pueval.groups.row_blocks import RowBlock, block_of, sort_block, split_into_blocks
+from pueval.groups.row_blocks import RowBlock, block_of, group_sizes, read_row_blocks
 from pueval.groups.unclipped_estimates import UnclippedEstimates, estimate_groups
-from pueval.samples.threads import available_cores
-from pueval.sources.arrays import as_scores, as_weights, check_same_order, equal_labels, one_column
+from pueval.samples.threads import iterate_in_threads
 from pueval.sources.labels import LabelValues
 
-# Rows that a group needs, of each of two kinds, for an estimate that says more than its limits do.
+if TYPE_CHECKING:
+    from pueval.priors import PriorEstimate
+
+# Smallest numbers of labeled and of background rows for a useful estimate.
 MIN_LABELED = 20
-MIN_OTHERS = 20
+MIN_BACKGROUND = 20
 
 
 def evaluate_by(
@@ -45,7 +45,7 @@ def evaluate_by(
     score: Any,
     by: Any,
     *,
-    prior: float | None = None,
+    prior: float | PriorEstimate | None = None,
     prevalence: float | None = None,
     label_frequency: float | None = None,
     purity: float = 1.0,
@@ -56,7 +56,7 @@ def evaluate_by(
     n_resamples: int = 2000,
     seed: int = 0,
     min_labeled: int = MIN_LABELED,
-    min_others: int = MIN_OTHERS,
+    min_background: int = MIN_BACKGROUND,
     sample_weight: Any = None,
     pos_label: Any = 1,
     unlabeled_label: Any = 0,
@@ -65,46 +65,50 @@ def evaluate_by(
 ) -> GroupEvaluation:
     """Evaluate a classifier in every group of rows.
 
-    Every number is that of `pueval.evaluate` for the rows of the group, with the group's prior and
-    the threshold of all groups. Thousands of groups are evaluated together: rows are sorted
-    once, by group and score. Limits of the AUC are DeLong's; those of average precision come
-    from the influence of every row, and those of all other measures from their change
-    with one standard error of the shares of rows beyond the threshold (`evaluate` draws the rows
-    again instead; both agree but for very small groups).
+    Every number is that of `pueval.evaluate` for the rows of the group, with the prior of the
+    group and the threshold of all rows. Thousands of groups are evaluated together: rows are
+    sorted once, by group and score. Intervals of the AUC are DeLong's. Those of average precision
+    come from the influence of every row, and those of other measures from their change with one
+    standard error of the shares of rows at or above the threshold. `evaluate` resamples the rows
+    instead; both agree except for very small groups.
 
     Parameters
     ----------
     y, score : array-like
-        As for `pueval.evaluate`.
+        Labels and scores, as for `pueval.evaluate`.
     by : array-like
-        The group of every row: text, whole numbers, dates, a categorical. Missing values are
-        refused.
-    prior, prevalence, label_frequency : float, optional
-        As for `pueval.evaluate`, of all rows together. At most one; without any of them the prior
-        is estimated from the scores of all rows.
+        Group of every row: text, integers, dates or a categorical, without missing values.
+    prior : float or PriorEstimate, optional
+        Prior of all rows together, known or estimated.
+    prevalence, label_frequency : float, optional
+        Prevalence or label frequency of all rows together, instead of the prior. Without any of
+        the three, the prior is estimated from the scores of all rows.
     purity : float, default 1.0
         Share of true positives among the labeled rows, in every group.
     group_prior : {"shared", "label_frequency", "each"} or mapping, default "shared"
-        What the prior of a group is. ``"shared"``: that of all rows. ``"label_frequency"``:
-        positives have the same chance of being labeled in every group, so that the prior of a
-        group follows from its numbers of rows. ``"each"``: estimated from the scores of the
-        group; this needs many rows and takes a while. Or a mapping from groups to priors.
+        Prior of each group. ``"shared"``: that of all rows. ``"label_frequency"``: positives are
+        equally likely to be labeled in every group, so the prior of a group follows from its
+        numbers of rows. ``"each"``: estimated from the scores of the group, which needs many rows
+        and takes a while. Or a mapping from groups to priors.
     target : {"population", "unlabeled"}
-        As for `pueval.evaluate`.
+        Population to evaluate: all rows, or only the unlabeled rows.
     threshold : float, optional
-        The same in all groups; by default that of the best Matthews correlation of all rows.
+        Threshold for all groups; by default that with the best Matthews correlation on all rows.
     level : float or None, default 0.95
-        Confidence level; None for no limits.
-    n_resamples, seed : int
-        For the limits of all rows together.
-    min_labeled, min_others : int, default 20
-        Groups with fewer labeled, or fewer unlabeled and known negative rows (effective numbers, if
-        rows have weights) get no estimates but a note. Both at least 2.
+        Confidence level; None for no intervals.
+    n_resamples : int, default 2000
+        Number of bootstrap resamples for the intervals of all rows together.
+    seed : int, default 0
+        Random seed for the resampling.
+    min_labeled, min_background : int, default 20
+        Smallest numbers of labeled rows, and of unlabeled and known negative rows together (or
+        effective sizes, if rows have weights). Smaller groups get a note instead of estimates.
+        Both at least 2.
     sample_weight, pos_label, unlabeled_label, negative_label : optional
         As for `Counts.from_arrays`.
     progress : bool, optional
-        Whether to show a progress bar (needs the package rich); by default in a terminal, if it
-        takes longer than a second or two.
+        Whether to show a progress bar, which needs the package rich. By default it is shown in a
+        terminal if evaluation takes longer than a second or two.
 
     Returns
     -------
@@ -113,15 +117,15 @@ def evaluate_by(
     Warns
     -----
     AssumptionWarning
-        What looked wrong with all rows together, or if groups with a shared prior differ in their
-        shares of labeled rows; what looked wrong in a group is in ``notes``.
+        If something is wrong with all rows together, or if groups with a shared prior differ in
+        their shares of labeled rows. Problems of single groups are in ``notes``.
 
     Notes
     -----
-    A difference between groups may be one of priors: with a shared prior, a group with more hidden
-    positives than the others has its precision and AUC underestimated. If labels are a
-    random draw from all positives, ``group_prior="label_frequency"`` is right and the shared prior
-    is not, unless the groups have the same share of labeled rows.
+    Groups can differ in their priors. With a shared prior, precision and AUC are underestimated
+    in a group with more positives among its unlabeled rows than the others. With random labeling,
+    ``group_prior="label_frequency"`` is right, and a shared prior is wrong unless all groups have
+    the same share of labeled rows.
 
     References
     ----------
@@ -142,13 +146,15 @@ def evaluate_by(
     >>> groups.differences("roc_auc", reference="Bern").value.round(2)
     array([0. , 0.1])
     """
-    _check_numbers(purity, prior, prevalence, label_frequency, min_labeled, min_others)
     given: dict[str, Any] = {
         "prior": prior,
         "prevalence": prevalence,
         "label_frequency": label_frequency,
     }
-    check_way(group_prior, given)
+    _check_single_values(given | {"purity": purity})
+    check_count("min_labeled", min_labeled, least=2)
+    check_count("min_background", min_background, least=2)
+    check_group_prior(group_prior, given)
     labels = LabelValues(pos_label, unlabeled_label, negative_label)
     counts = Counts.from_arrays(
         y,
@@ -159,10 +165,10 @@ def evaluate_by(
         negative_label=negative_label,
     )
     counts._check_nonempty()
-    blocks, names = _sorted(y, score, by, sample_weight, labels, progress=progress)
-    totals = _totals(blocks)
+    blocks, names = read_row_blocks(y, score, by, sample_weight, labels, progress=progress)
+    sizes = group_sizes(blocks)
     if isinstance(group_prior, Mapping):
-        given["prior"] = overall_prior(group_prior, names, totals)
+        given["prior"] = overall_prior(group_prior, names, sizes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
         overall = evaluate(
@@ -175,7 +181,7 @@ def evaluate_by(
             n_resamples=n_resamples,
             seed=seed,
         )
-    notes = _too_small(totals, target, min_labeled, min_others)
+    notes = _too_small_notes(sizes, target, min_labeled, min_background)
     enough = np.ones(len(names), dtype=bool)
     enough[list(notes)] = False
 
@@ -183,182 +189,137 @@ def evaluate_by(
         block = block_of(blocks, group)
         return block.counts(group - block.first)
 
-    each = group_prior == "each"
-    with progress_bar("priors", int(enough.sum()), show=progress if each else False) as advance:
-        found = group_priors(group_prior, names, totals, enough, overall, counts_of, advance)
-    notes |= found.notes
-    usable = enough & ~np.isnan(found.prior)
-    chance = _own_chance(totals, overall, group_prior)
-    raw = _evaluate(blocks, totals, usable, found, overall, chance=chance, progress=progress)
-    notes |= _contradictions(raw, usable, level)
-    uneven = uneven_labels(names, totals, usable) if group_prior == "shared" else None
-    said = (*overall.warnings, *([uneven] if uneven else []))
-    for warning in said:
-        warnings.warn(warning, AssumptionWarning, stacklevel=2)
+    show = progress if group_prior == "each" else False
+    with progress_bar("priors", int(enough.sum()), show=show) as advance:
+        priors = group_priors(group_prior, names, sizes, enough, overall, counts_of, advance)
+    usable = enough & ~np.isnan(priors.prior)
+    estimates = _estimate_blocks(
+        blocks,
+        sizes,
+        usable,
+        priors,
+        overall,
+        label_count_error=_label_count_error(sizes, overall, group_prior),
+        progress=progress,
+    )
+    notes |= priors.notes | _infeasible_notes(estimates, usable, level)
+    messages = [*overall.warnings]
+    if group_prior == "shared" and (uneven := uneven_label_warning(names, sizes, usable)):
+        messages.append(uneven)
+    for message in messages:
+        warnings.warn(message, AssumptionWarning, stacklevel=2)
     return GroupEvaluation(
         tuple(names),
         overall,
-        totals,
-        np.where(usable, found.prior, np.nan),
+        sizes,
+        np.where(usable, priors.prior, np.nan),
         tuple(notes.get(k, "") for k in range(len(names))),
-        raw,
-        found,
+        estimates,
+        priors,
         tuple(blocks),
-        said,
+        tuple(messages),
     )
 
 
-def _check_numbers(
-    purity: Any, prior: Any, prevalence: Any, label_frequency: Any, labeled: Any, others: Any
-) -> None:
-    names = ("purity", "prior", "prevalence", "label_frequency")
-    for name, value in zip(names, (purity, prior, prevalence, label_frequency), strict=True):
+def _check_single_values(given: dict[str, Any]) -> None:
+    for name, value in given.items():
         if isinstance(value, tuple | list):
             raise InputError(
                 f"{name} must be a number for groups; got the interval {value!r}. "
-                "Evaluate with both its ends."
+                "Evaluate with each end of it."
             )
-    if isinstance(purity, str):
+    if isinstance(given["purity"], str):
         raise InputError(
-            f"purity must be a number for groups; got {purity!r}. Estimate it from all rows "
-            "first: pueval.priors.estimate(y, score, purity='estimate')."
+            f"purity must be a number for groups; got {given['purity']!r}. Estimate it from all "
+            "rows first: pueval.priors.estimate(y, score, purity='estimate')."
         )
-    for name, value in (("min_labeled", labeled), ("min_others", others)):
-        check_count(name, value, least=2)
 
 
-def _sorted(
-    y: Any, score: Any, by: Any, sample_weight: Any, labels: LabelValues, *, progress: bool | None
-) -> tuple[list[RowBlock], list[Any]]:
-    """Sort the rows by group and score; labels, scores and weights have been checked."""
-    check_same_order({"y": y, "by": by})
-    y, score = one_column(y, "y"), as_scores(one_column(score, "score"))
-    sample_weight = (
-        None if sample_weight is None else as_weights(one_column(sample_weight, "sample_weight"))
-    )
-    kind = np.zeros(y.size, dtype=np.int8)
-    for number, value in enumerate(labels.values):
-        if number and value is not None:
-            kind[equal_labels(y, value)] = number
-    names, code = encode_groups(by, y.size)
-    parts = split_into_blocks(code, len(names))
-
-    def sort(part: tuple[int, int, Array]) -> RowBlock:
-        return sort_block(*part, code, score, kind, sample_weight)
-
-    with progress_bar("sorting", len(parts), show=progress) as advance:
-        blocks = []
-        for block in _in_order(sort, parts):
-            blocks.append(block)
-            advance()
-    return blocks, names
-
-
-def _in_order(function: Any, items: Any) -> Any:
-    """Apply a function on all cores, and yield the results in order as they come."""
-    items = list(items)
-    with ThreadPoolExecutor(max(min(len(items), available_cores()), 1)) as pool:
-        yield from pool.map(function, items)
-
-
-def _totals(blocks: list[RowBlock]) -> GroupSizes:
-    total, effective = [], []
-    for kind in range(3):
-        sums = np.concatenate([block.sums(kind) for block in blocks])
-        total.append(sums)
-        if not blocks[0].weighted:
-            effective.append(sums.astype(np.float64))
-            continue
-        together = np.concatenate([block.squared.sums(kind) for block in blocks])
-        effective.append(np.divide(sums**2, together, out=np.zeros(sums.size), where=together > 0))
-    return GroupSizes(total[0], total[1], total[2], (effective[0], effective[1], effective[2]))
-
-
-def _too_small(
-    totals: GroupSizes, target: Target, min_labeled: int, min_others: int
+def _too_small_notes(
+    sizes: GroupSizes, target: Target, min_labeled: int, min_background: int
 ) -> dict[int, str]:
-    """Say which groups have too few rows."""
-    labeled = totals.effective_by_kind[0]
-    others = totals.effective_by_kind[1] + totals.effective_by_kind[2]
+    """Return notes for groups with too few rows."""
+    labeled, unlabeled, negative = sizes.effective_by_kind
+    background = unlabeled + negative
     notes = {}
-    for k in np.flatnonzero((labeled < min_labeled) | (others < min_others)).tolist():
-        said = []
-        for number, least, what in (
+    for k in np.flatnonzero((labeled < min_labeled) | (background < min_background)).tolist():
+        parts = []
+        for size, least, kind in (
             (labeled[k], min_labeled, "labeled"),
-            (others[k], min_others, "unlabeled or known negative"),
+            (background[k], min_background, "unlabeled or known negative"),
         ):
-            if number < least:
-                rows = "row" if number == 1 else "rows"
-                said.append(
-                    f"{number:.4g} {what} {rows}, fewer than {least}"
-                    if number
-                    else f"no {what} rows"
-                )
-        notes[k] = " and ".join(said)
+            if not size:
+                parts.append(f"no {kind} rows")
+            elif size < least:
+                rows = "row" if size == 1 else "rows"
+                parts.append(f"{size:.4g} {kind} {rows}, fewer than {least}")
+        notes[k] = " and ".join(parts)
     if target == "unlabeled":
-        for k in np.flatnonzero(totals.n_unlabeled == 0).tolist():
-            notes.setdefault(k, "no unlabeled rows, whose performance is asked for")
+        for k in np.flatnonzero(sizes.n_unlabeled == 0).tolist():
+            notes.setdefault(k, "no unlabeled rows, which are the target")
     return notes
 
 
-def _evaluate(
+def _estimate_blocks(
     blocks: list[RowBlock],
-    totals: GroupSizes,
+    sizes: GroupSizes,
     usable: Array,
     priors: GroupPriors,
     overall: Evaluation,
     *,
-    chance: Array,
+    label_count_error: Array,
     progress: bool | None,
 ) -> UnclippedEstimates:
-    """Evaluate all usable groups, block by block; the others stay undefined."""
-    raw = UnclippedEstimates.undefined(usable.size)
+    """Estimate all usable groups, block by block; others stay undefined."""
+    estimates = UnclippedEstimates.undefined(usable.size)
 
-    def one(block: RowBlock) -> None:
+    def estimate(block: RowBlock) -> None:
         groups = block.first + np.flatnonzero(usable[block.first : block.first + block.n_groups])
         if not groups.size:
             return
         block = block.part(groups - block.first)
         part = estimate_groups(
             block.steps().labeled_only(),
-            totals.take(groups),
+            sizes.take(groups),
             priors.prior[groups],
             overall,
             block.reached(overall.threshold),
             priors.error[groups],
             block.squared.reached(overall.threshold) if block.weighted else None,
-            label_count_error=chance[groups],
+            label_count_error=label_count_error[groups],
         )
-        raw.put(groups, part)
+        estimates.put(groups, part)
 
     with progress_bar("evaluating", len(blocks), show=progress) as advance:
-        for _ in _in_order(one, blocks):
+        for _ in iterate_in_threads(estimate, blocks):
             advance()
-    return raw
+    return estimates
 
 
-def _own_chance(totals: GroupSizes, overall: Evaluation, way: Any) -> Array:
-    """Return how much of what its number of labeled rows may err each group has for itself."""
-    if overall.target != "population" or way == "label_frequency":
-        # Where priors follow from the labeled rows of each group, their errors say it all.
-        return np.zeros(totals.n.size)
+def _label_count_error(sizes: GroupSizes, overall: Evaluation, group_prior: GroupPrior) -> Array:
+    """Return the part, from 0 to 1, of the error of the label count that each group has alone."""
+    if overall.target != "population" or group_prior == "label_frequency":
+        # Priors that follow from the labeled rows of each group already have this error.
+        return np.zeros(sizes.n.size)
     if overall.assumptions.prior_follows_from is None:
-        return np.ones(totals.n.size)
-    # The common prior follows from all labeled rows, and has the error of their number.
-    own: Array = np.sqrt(1 - totals.n / totals.n.sum())
-    return own
+        return np.ones(sizes.n.size)
+    # The shared prior follows from all labeled rows, and has the error of their number.
+    own_part: Array = np.sqrt(1 - sizes.n / sizes.n.sum())
+    return own_part
 
 
-def _contradictions(raw: UnclippedEstimates, usable: Array, level: float | None) -> dict[int, str]:
-    """Say in which groups the AUC is above 1 by more than chance explains, for so many groups."""
+def _infeasible_notes(
+    estimates: UnclippedEstimates, usable: Array, level: float | None
+) -> dict[int, str]:
+    """Return notes for groups whose AUC exceeds 1 by more than chance, given so many groups."""
     if level is None or not usable.any():
         return {}
-    reach = -float(scipy.special.ndtri((1 - level) / usable.sum()))
-    value, error = raw.value["roc_auc"], raw.total_error("roc_auc")
+    quantile = -float(scipy.special.ndtri((1 - level) / usable.sum()))
+    value, error = estimates.value["roc_auc"], estimates.total_error("roc_auc")
     with np.errstate(invalid="ignore"):
-        beyond = usable & (value - reach * error > 1) & (value > 1 + 1e-9)
+        infeasible = usable & (value - quantile * error > 1) & (value > 1 + 1e-9)
     return {
-        k: f"the prior is more than the ranking allows: corrected ROC AUC {value[k]:.3g}"
-        for k in np.flatnonzero(beyond).tolist()
+        k: f"the prior is larger than the ranking allows: corrected ROC AUC {value[k]:.3g}"
+        for k in np.flatnonzero(infeasible).tolist()
         if not math.isnan(error[k])
     }

@@ -11,15 +11,15 @@ from pueval.errors import InputError
 from pueval.sources.arrays import one_column
 from pueval.sources.labels import is_missing, missing_error
 
-# Whole numbers that span no more than this many times the rows are looked up, not sorted.
-SPAN = 4
+# Integers whose range is at most this many times the number of rows are looked up, not sorted.
+MAX_RANGE = 4
 
 
 class GroupCodes(NamedTuple):
     """The group of every row.
 
-    ``names`` are the different groups in ascending order, as Python values; ``code`` says for
-    every row which of them it belongs to.
+    ``names`` are the distinct groups in ascending order, as Python values; ``code`` is the index of
+    the group of every row.
     """
 
     names: list[Any]
@@ -27,57 +27,57 @@ class GroupCodes(NamedTuple):
 
 
 def encode_groups(by: Any, rows: int) -> GroupCodes:
-    """Give numbers to the groups of a column: text, numbers, booleans, dates, a categorical.
+    """Encode a column of groups as integers: text, numbers, booleans, dates or a categorical.
 
-    Missing groups are counted and refused. Of a categorical only the categories that occur count.
+    Missing groups are refused. Categories that do not occur are left out.
     """
-    found = _categorical(by)
-    if found is None:
-        # A list of numbers and text would all become text.
+    codes = _encode_categorical(by)
+    if codes is None:
+        # NumPy would turn a list of numbers and text into text.
         values = np.array(by, dtype=object) if isinstance(by, list | tuple) else by
-        found = _plain(one_column(values, "by"))
-    if found.code.size != rows:
+        codes = _encode_column(one_column(values, "by"))
+    if codes.code.size != rows:
         raise InputError(
-            f"y and by must have the same length; got {rows:,} and {found.code.size:,}."
+            f"y and by must have the same length; got {rows:,} and {codes.code.size:,}."
         )
-    return found
+    return codes
 
 
-def _categorical(by: Any) -> GroupCodes | None:
-    """Take the codes of a pandas categorical (a column or the values of one) as they are."""
+def _encode_categorical(by: Any) -> GroupCodes | None:
+    """Use the codes of a pandas categorical: a column, or its values."""
     values = getattr(by, "cat", None)
     values = by if values is None else values
     categories, codes = getattr(values, "categories", None), getattr(values, "codes", None)
     if categories is None or codes is None:
         return None
     code = np.asarray(codes)
-    _refuse(int(np.count_nonzero(code < 0)))
+    _refuse_missing(int(np.count_nonzero(code < 0)))
     used, code = np.unique(code, return_inverse=True)
-    return _ordered([np.asarray(categories)[k] for k in used], code)
+    return _sort_names([np.asarray(categories)[k] for k in used], code)
 
 
-def _plain(values: Array) -> GroupCodes:
+def _encode_column(values: Array) -> GroupCodes:
     kind = values.dtype.kind
     if kind == "f":
-        _refuse(int(np.count_nonzero(np.isnan(values))))
+        _refuse_missing(int(np.count_nonzero(np.isnan(values))))
     elif kind in "mM":
-        _refuse(int(np.count_nonzero(np.isnat(values))))
+        _refuse_missing(int(np.count_nonzero(np.isnat(values))))
     elif kind in "biu":
-        return _whole(values)
+        return _encode_integers(values)
     elif kind not in "USTO":
-        raise InputError(f"by must hold names of groups; got dtype {values.dtype}.")
+        raise InputError(f"by must contain names of groups; got dtype {values.dtype}.")
     if kind in "fmM":
         names, code = np.unique(values, return_inverse=True)
         return GroupCodes(names.tolist() if kind == "f" else list(names), code)
-    return _objects(values)
+    return _encode_objects(values)
 
 
-def _whole(values: Array) -> GroupCodes:
-    """Look whole numbers up in a table, if they are not too far apart."""
+def _encode_integers(values: Array) -> GroupCodes:
+    """Look integers up in a table, if their range is small; sort them otherwise."""
     if not values.size:
         return GroupCodes([], np.empty(0, dtype=np.intp))
     low, high = int(values.min()), int(values.max())
-    if high - low > SPAN * values.size:
+    if high - low > MAX_RANGE * values.size:
         names, code = np.unique(values, return_inverse=True)
         return GroupCodes(names.tolist(), code)
     shifted = values.astype(np.int64) - low
@@ -87,35 +87,35 @@ def _whole(values: Array) -> GroupCodes:
     return GroupCodes((used + low).astype(values.dtype).tolist(), place[shifted])
 
 
-def _objects(values: Array) -> GroupCodes:
-    """Give numbers to text and objects by a dictionary: faster than to sort them all."""
-    every = values.tolist()
+def _encode_objects(values: Array) -> GroupCodes:
+    """Encode text and objects with a dictionary, which is faster than sorting them all."""
+    names = values.tolist()
     try:
-        place = {name: k for k, name in enumerate(dict.fromkeys(every))}
+        place = {name: k for k, name in enumerate(dict.fromkeys(names))}
     except TypeError:
         raise InputError(
-            "by must hold names of groups, such as text or numbers; got values that cannot be "
-            f"compared, such as {next(v for v in every if not _hashable(v))!r:.60}."
+            "by must contain names of groups, such as text or numbers; got values that cannot be "
+            f"hashed, such as {next(v for v in names if not _hashable(v))!r:.60}."
         ) from None
-    code = np.fromiter((place[name] for name in every), dtype=np.intp, count=len(every))
+    code = np.fromiter((place[name] for name in names), dtype=np.intp, count=len(names))
     absent = [k for name, k in place.items() if name is None or is_missing(name)]
     if absent:
-        _refuse(int(np.isin(code, absent).sum()))
-    return _ordered(list(place), code)
+        _refuse_missing(int(np.isin(code, absent).sum()))
+    return _sort_names(list(place), code)
 
 
-def _ordered(names: list[Any], code: Array) -> GroupCodes:
-    """Sort the names; values that cannot be compared, by their type and text."""
+def _sort_names(names: list[Any], code: Array) -> GroupCodes:
+    """Sort the names; values that cannot be compared are sorted by type and text."""
     try:
         order = sorted(range(len(names)), key=names.__getitem__)
     except TypeError:
         order = sorted(range(len(names)), key=lambda k: (type(names[k]).__name__, str(names[k])))
     place = np.empty(len(names), dtype=np.intp)
     place[order] = np.arange(len(names))
-    return GroupCodes([_python(names[k]) for k in order], place[code])
+    return GroupCodes([_python_value(names[k]) for k in order], place[code])
 
 
-def _python(name: Any) -> Any:
+def _python_value(name: Any) -> Any:
     return name.item() if isinstance(name, np.generic) else name
 
 
@@ -127,6 +127,6 @@ def _hashable(value: Any) -> bool:
     return True
 
 
-def _refuse(rows: int) -> None:
+def _refuse_missing(rows: int) -> None:
     if rows:
         raise missing_error("group", rows)

@@ -1,45 +1,91 @@
-"""One measure of every group, its macro average, and differences."""
+"""One measure of every group."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy
 
 from pueval._typing import Array
-from pueval.core.confidence import normal_quantile
 from pueval.errors import require
+from pueval.evaluation.measure_titles import measure_title
 from pueval.text.numbers import was_clipped
-from pueval.uncertainty.holm import holm
+from pueval.text.results import Result, plain_data, short_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# Longest name of a group in a table.
+LONGEST_NAME = 40
 
-@dataclass(frozen=True, eq=False)
-class GroupEstimates:
+
+class GroupResult(Result):
+    """Base of results with one entry per group, which have ``measure`` and ``groups``."""
+
+    measure: str
+    groups: tuple[Any, ...]
+
+    def frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame with a row per group.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        pandas = require("pandas", extra="pandas", purpose=f"{type(self).__name__}.frame()")
+        index = pandas.Index(list(self.groups), name="group")
+        frame: pd.DataFrame = pandas.DataFrame(dict(self._columns()), index=index)
+        return frame
+
+    def _columns(self) -> Mapping[str, Any]:
+        return {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers, lists and text, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Undefined and infinite numbers are None.
+        """
+        content: dict[str, Any] = plain_data(
+            vars(self) | {"groups": [json_name(name) for name in self.groups]}
+        )
+        return content
+
+    def _headline(self) -> str:
+        n_groups = len(self.groups)
+        return f"{measure_title(self.measure)} of {n_groups:,} group{'s' * (n_groups != 1)}"
+
+    def _table(self) -> str:
+        names = [printable_name(name) for name in self.groups]
+        return short_table({"group": names, **self._columns()})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupEstimates(GroupResult):
     """One measure of every group: arrays in the order of the groups.
 
     Attributes
     ----------
     measure : str
-        Its name.
+        Name of the measure.
     groups : tuple
         Names of the groups.
     value : ndarray
-        Corrected, clipped to the range of the measure; NaN where it is undefined, or where a
-        group is too small.
+        Corrected values, clipped to the range of the measure; NaN where the measure is undefined
+        or the group too small.
     low, high : ndarray
-        Confidence limits; NaN if none were asked for. Average precision is too high on average if
-        there are few labeled rows; its limits have the excess taken off.
+        Confidence intervals; NaN if there are none. Average precision is too high on average if
+        there are few labeled rows; its intervals are corrected for this excess.
     naive : ndarray
-        With unlabeled rows counted as negative.
+        Values with unlabeled rows counted as negative.
     standard_error : ndarray
-        Of the corrected value before it was clipped.
+        Standard errors of the corrected values before they are clipped.
     unclipped : ndarray
-        The corrected value before it was clipped.
+        Corrected values before they are clipped.
     """
 
     measure: str
@@ -54,135 +100,18 @@ class GroupEstimates:
     @property
     def clipped(self) -> Array:
         """Whether each value was outside the range of the measure."""
-        outside: Array = was_clipped(self.unclipped, self.value)
-        return outside
-
-    def frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with a row per group.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
-        pandas = require("pandas", extra="pandas", purpose="GroupEstimates.frame()")
-        columns = ("value", "low", "high", "naive", "standard_error", "unclipped")
-        frame: pd.DataFrame = pandas.DataFrame(
-            {name: getattr(self, name) for name in columns},
-            index=pandas.Index(list(self.groups), name="group"),
-        )
-        return frame
+        clipped: Array = was_clipped(self.unclipped, self.value)
+        return clipped
 
 
-@dataclass(frozen=True)
-class MacroAverage:
-    """The mean of a measure over groups, each counting the same.
-
-    Attributes
-    ----------
-    measure : str
-        Its name.
-    value : float
-        Mean of the corrected values before they were clipped, clipped then; of average precision,
-        less what it is too high on average.
-    low, high : float
-        Confidence limits for other rows of the same groups; NaN if none were asked for.
-    naive : float
-        Mean of the naive values of the same groups.
-    standard_error : float
-        Of the mean.
-    spread : float
-        Standard deviation of the true values between groups: that of the estimates, less what
-        their standard errors explain.
-    groups : int
-        How many groups had a value.
-    """
-
-    measure: str
-    value: float
-    low: float
-    high: float
-    naive: float
-    standard_error: float
-    spread: float
-    groups: int
+def printable_name(name: Any) -> str:
+    """Return the name of a group as one short line without control characters."""
+    text = str(name)
+    if not text.isprintable():
+        text = text.encode("unicode_escape").decode("ascii")
+    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
 
 
-@dataclass(frozen=True, eq=False)
-class GroupDifferences:
-    """How far every group is from all rows together, or from one group.
-
-    Attributes
-    ----------
-    measure : str
-        Its name.
-    reference : object
-        The name of the group that is compared with; None for all rows together.
-    groups : tuple
-        Names of the groups.
-    value : ndarray
-        Value of the group minus that of the reference, neither clipped; of average precision,
-        less what each is too high on average.
-    low, high, standard_error : ndarray
-        Confidence limits and standard error of the difference.
-    pvalue : ndarray
-        Two-sided, of no difference. From the standard error of the group or, if that is larger,
-        from the one it would have were it like all rows together.
-    adjusted_pvalue : ndarray
-        The same, corrected by Holm's method for there being many groups.
-    """
-
-    measure: str
-    reference: Any
-    groups: tuple[Any, ...]
-    value: Array
-    low: Array
-    high: Array
-    standard_error: Array
-    pvalue: Array
-    adjusted_pvalue: Array
-
-    @classmethod
-    def of(
-        cls,
-        measure: str,
-        reference: Any,
-        groups: tuple[Any, ...],
-        value: Array,
-        error: Array,
-        error_if_equal: Array,
-        level: float,
-    ) -> GroupDifferences:
-        """Make limits and p-values from standard errors; the latter from those without difference.
-
-        Where a group is compared with itself there is no error, and no p-value.
-        """
-        reach = normal_quantile(level) * error
-        with np.errstate(divide="ignore", invalid="ignore"):
-            pvalue = 2 * scipy.special.ndtr(-np.abs(value) / error_if_equal)
-        pvalue = np.where(error > 0, pvalue, np.nan)
-        return cls(
-            measure,
-            reference,
-            groups,
-            value,
-            value - reach,
-            value + reach,
-            error,
-            pvalue,
-            holm(pvalue),
-        )
-
-    def frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with a row per group.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
-        pandas = require("pandas", extra="pandas", purpose="GroupDifferences.frame()")
-        columns = ("value", "low", "high", "standard_error", "pvalue", "adjusted_pvalue")
-        frame: pd.DataFrame = pandas.DataFrame(
-            {name: getattr(self, name) for name in columns},
-            index=pandas.Index(list(self.groups), name="group"),
-        )
-        return frame
+def json_name(name: Any) -> Any:
+    """Return the name of a group for JSON: text and numbers as they are, others as text."""
+    return name if isinstance(name, str | bool | int | float) else str(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,16 +13,18 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.core.confidence import normal_quantile
-from pueval.core.measures import AREAS, MEASURES, unknown_measure_error
+from pueval.core.measures import AREAS, unknown_measure_error
 from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, require
 from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
-from pueval.groups import group_text as presentation
-from pueval.groups.group_estimates import GroupDifferences, GroupEstimates, MacroAverage
+from pueval.groups import group_text
+from pueval.groups.group_differences import DifferenceTest, GroupDifferences
+from pueval.groups.group_estimates import GroupEstimates
 from pueval.groups.group_priors import GroupPriors
+from pueval.groups.macro_average import MacroAverage, macro_average
 from pueval.groups.overlap_covariances import (
     area_overlap_covariances,
     threshold_overlap_covariance,
@@ -32,6 +34,7 @@ from pueval.groups.unclipped_estimates import (
     GROUP_MEASURES,
     UnclippedEstimates,
     estimate_all_rows,
+    measure_range,
 )
 
 if TYPE_CHECKING:
@@ -41,26 +44,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupEvaluation:
+class GroupEvaluation(Mapping[str, GroupEstimates]):
     """Corrected performance in every group of rows; made by `evaluate_by`.
 
-    ``groups["roc_auc"]`` are the estimates of a measure in all groups, ``groups.of("Oslo")`` those
-    of all measures in one. Groups are in ascending order of their names.
+    It is a mapping from measures to their estimates in all groups: ``groups["roc_auc"]``. The
+    estimates of all measures in one group are ``groups.of("Oslo")``. Groups are in ascending order
+    of their names.
 
     Attributes
     ----------
     names : tuple
         Names of the groups.
     overall : Evaluation
-        All rows together; its threshold is that of every group.
+        Evaluation of all rows together; every group uses its threshold.
     n_labeled, n_unlabeled, n_negative : ndarray
-        Rows (or their weight) in every group.
+        Number of rows (or their total weight) in every group.
     prior : ndarray
-        Prior of every group; NaN where it has no estimates.
+        Prior of every group; NaN for groups without estimates.
     notes : tuple of str
-        Why a group has no estimates, or what looks wrong with them; empty if nothing does.
+        Why a group has no estimates, or what is wrong with them; empty strings for other groups.
     warnings : tuple of str
-        What looked wrong with all rows together.
+        Warnings about all rows together.
     """
 
     names: tuple[Any, ...]
@@ -73,7 +77,41 @@ class GroupEvaluation:
     _blocks: tuple[RowBlock, ...]
     warnings: tuple[str, ...]
 
-    # ------------------------------------------------------------------ numbers
+    # ------------------------------------------------------------------ measures
+
+    def __getitem__(self, measure: str) -> GroupEstimates:
+        _check_measure(measure)
+        low, high = measure_range(measure)
+        value, error = self._estimates.value[measure], self._estimates.total_error(measure)
+        center = self._estimates.center(measure)
+        margin = error * (math.nan if self.level is None else normal_quantile(self.level))
+        return GroupEstimates(
+            measure,
+            self.names,
+            np.clip(value, low, high),
+            np.clip(center - margin, low, high),
+            np.clip(center + margin, low, high),
+            self._estimates.naive[measure].copy(),
+            error,
+            value.copy(),
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(GROUP_MEASURES)
+
+    def __len__(self) -> int:
+        return len(GROUP_MEASURES)
+
+    def __contains__(self, measure: object) -> bool:
+        return measure in GROUP_MEASURES
+
+    # As a mapping it would be equal by content, and could not be hashed.
+    __eq__, __hash__ = object.__eq__, object.__hash__
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures."""
+        return GROUP_MEASURES
 
     @property
     def n_labeled(self) -> Array:
@@ -92,7 +130,7 @@ class GroupEvaluation:
 
     @property
     def level(self) -> float | None:
-        """Confidence level of the limits."""
+        """Confidence level of the intervals; None if there are none."""
         return None if self.overall.resampling is None else self.overall.resampling.level
 
     @property
@@ -100,139 +138,22 @@ class GroupEvaluation:
         """Whether each group has estimates."""
         return ~np.isnan(self.prior)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(GROUP_MEASURES)
-
-    def __getitem__(self, measure: str) -> GroupEstimates:
-        _check_measure(measure)
-        low, high = _range(measure)
-        value, error = self._estimates.value[measure], self._estimates.total_error(measure)
-        center, reach = self._estimates.center(measure), self._reach * error
-        return GroupEstimates(
-            measure,
-            self.names,
-            np.clip(value, low, high),
-            np.clip(center - reach, low, high),
-            np.clip(center + reach, low, high),
-            self._estimates.naive[measure].copy(),
-            error,
-            value.copy(),
-        )
-
-    @property
-    def _reach(self) -> float:
-        return math.nan if self.level is None else normal_quantile(self.level)
-
-    def of(self, group: Any) -> dict[str, Estimate]:
-        """Return every measure of one group.
-
-        Parameters
-        ----------
-        group : object
-            Its name.
-
-        Returns
-        -------
-        dict of str to Estimate
-        """
-        k = self._index(group)
-        found = {}
-        for name in GROUP_MEASURES:
-            one = self[name]
-            columns = (one.value, one.low, one.high, one.naive, one.standard_error, one.unclipped)
-            found[name] = Estimate(*(float(column[k]) for column in columns))
-        return found
-
-    def counts(self, group: Any) -> Counts:
-        """Return the Counts of one group.
-
-        Parameters
-        ----------
-        group : object
-            Its name.
-
-        Returns
-        -------
-        Counts
-        """
-        k = self._index(group)
-        block = block_of(self._blocks, k)
-        return block.counts(k - block.first)
-
-    def evaluation(self, group: Any) -> Evaluation:
-        """Evaluate one group alone, with its prior: curves, best thresholds, warnings.
-
-        Parameters
-        ----------
-        group : object
-            Its name.
-
-        Returns
-        -------
-        Evaluation
-            Its limits take the prior as exact.
-        """
-        k = self._index(group)
-        if math.isnan(self.prior[k]):
-            raise InputError(f"group {group!r} cannot be evaluated: {self.notes[k]}.")
-        options: dict[str, Any] = {"level": None}
-        if self.overall.resampling is not None:
-            one = self.overall.resampling
-            options = {"level": one.level, "n_resamples": one.n_resamples, "seed": one.seed}
-        return evaluate(
-            self.counts(group),
-            prior=float(self.prior[k]) if self._sizes.n_unlabeled[k] else None,
-            purity=self.overall.mixture.purity,
-            target=self.overall.target,
-            threshold=self.overall.threshold,
-            **options,
-        )
-
     def macro(self, measure: str) -> MacroAverage:
-        """Return the mean of a measure over groups, each counting the same.
+        """Return the mean of a measure over groups, all with the same weight.
 
         Parameters
         ----------
         measure : str
-            Its name.
+            Name of a measure.
 
         Returns
         -------
         MacroAverage
-            Groups without a value are left out; ``groups`` says how many are in it. The limits
-            are for other rows of the same groups, and for an estimated prior.
+            Groups without a value are left out. The interval is for another sample of rows of the
+            same groups, and includes the uncertainty of an estimated prior.
         """
         _check_measure(measure)
-        value, naive = self._estimates.center(measure), self._estimates.naive[measure]
-        there = np.isfinite(value)
-        size = int(there.sum())
-        if not size:
-            none = math.nan
-            return MacroAverage(measure, none, none, none, none, none, none, 0)
-        error = self._estimates.error[measure][there]
-        rows = float(np.sum(error**2)) / size**2
-        own, common = (
-            part[there] for part in self._priors.parts(self._estimates.prior_change[measure])
-        )
-        shift = np.sum(own**2) / size**2 + np.mean(common) ** 2
-        total = math.sqrt(rows + float(shift))
-        mean = float(np.mean(value[there]))
-        low, high = _range(measure)
-        spread = math.nan
-        if size > 1:
-            noise = 0.0 if self.level is None else float(np.mean(error**2 + own**2))
-            spread = math.sqrt(max(float(np.var(value[there], ddof=1)) - noise, 0.0))
-            spread = math.nan if self.level is None else spread
-        return MacroAverage(
-            measure,
-            min(max(mean, low), high),
-            float(np.clip(mean - self._reach * total, low, high)),
-            float(np.clip(mean + self._reach * total, low, high)),
-            float(np.mean(naive[there])),
-            total,
-            spread,
-            size,
-        )
+        return macro_average(measure, self._estimates, self._priors, self.level)
 
     def differences(self, measure: str, *, reference: Any = None) -> GroupDifferences:
         """Compare every group with all rows together, or with one group.
@@ -242,8 +163,8 @@ class GroupEvaluation:
         measure : str
             Name of a measure.
         reference : object, optional
-            Name of a group; by default all rows together are compared with, of which the rows
-            of the group are a part: the limits allow for that.
+            Name of a group. By default groups are compared with all rows together, and intervals
+            allow for the rows of the group being among them.
 
         Returns
         -------
@@ -254,51 +175,31 @@ class GroupEvaluation:
         _check_measure(measure)
         if self.level is None:
             raise InputError(
-                "differences need limits; evaluate_by(…, level=0.95) makes them, level=None not."
+                "differences need confidence intervals, but level is None. Pass a level to "
+                "evaluate_by, such as level=0.95."
             )
-        raw = self._estimates
-        value, variance = raw.center(measure), raw.error[measure] ** 2
-        own, common = self._priors.parts(raw.prior_change[measure])
+        test = DifferenceTest(
+            measure,
+            self.names,
+            self._estimates,
+            self._all_rows,
+            self._priors,
+            self._sizes,
+            self.level,
+        )
         if reference is None:
-            every = self._all_rows
-            other = every.center(measure)[0]
-            mine, shift = self._priors.parts_of_all(every.prior_change[measure][0])
-            prior = own**2 + mine**2 - 2 * self._priors.together * own * mine
-            more = every.error[measure][0] ** 2 - 2 * self._covariance(measure)
-        else:
-            k = self._index(reference)
-            if math.isnan(value[k]):
-                reason = self.notes[k] or f"{measure} is undefined there"
-                raise InputError(f"group {reference!r} has no {measure} to compare with: {reason}.")
-            other, shift = value[k], common[k]
-            prior = own**2 + own[k] ** 2
-            prior[k] = 0.0
-            more = np.full(value.shape, variance[k])
-            more[k] = -variance[k]  # a group does not differ from itself
-        prior += (common - shift) ** 2
-        error, if_equal = (
-            np.sqrt(np.maximum(one + more, 0) + prior)
-            for one in (variance, np.fmax(variance, self._variance_if_equal(measure)))
-        )
-        return GroupDifferences.of(
-            measure, reference, self.names, value - other, error, if_equal, self.level
-        )
-
-    def _variance_if_equal(self, measure: str) -> Array:
-        """Return the variance of a group's value if it were like all rows together.
-
-        A group that by chance looks perfect seems to be known exactly. What is tested is that it
-        is like the others, and then its error is theirs, for as few labeled rows.
-        """
-        (every,), labeled = self._all_rows.error[measure] ** 2, self._sizes.effective_by_kind[0]
-        variance: Array = every * np.sum(labeled) / np.maximum(labeled, 1)
-        return variance
+            return test.from_all_rows(self._covariance_with_all_rows(measure))
+        k = self._index(reference)
+        if math.isnan(self._estimates.center(measure)[k]):
+            reason = self.notes[k] or f"{measure} is undefined there"
+            raise InputError(f"group {reference!r} has no {measure} to compare with: {reason}.")
+        return test.from_group(k)
 
     @cached_property
     def _all_rows(self) -> UnclippedEstimates:
-        return estimate_all_rows(self.overall, self._priors.error_of_all)
+        return estimate_all_rows(self.overall, self._priors.overall_error)
 
-    def _covariance(self, measure: str) -> Array:
+    def _covariance_with_all_rows(self, measure: str) -> Array:
         if measure in AREAS:
             return area_overlap_covariances(
                 measure, self._blocks, self._sizes, self.prior, self.overall
@@ -311,9 +212,78 @@ class GroupEvaluation:
             GroupSizes.of(self.overall.counts),
         )
 
+    # ------------------------------------------------------------------ single groups
+
+    def of(self, group: Any) -> dict[str, Estimate]:
+        """Return every measure of one group.
+
+        Parameters
+        ----------
+        group : object
+            Name of the group.
+
+        Returns
+        -------
+        dict of str to Estimate
+        """
+        k = self._index(group)
+        estimates = {}
+        for name, each in self.items():
+            columns = (each.value, each.low, each.high, each.naive, each.standard_error)
+            estimates[name] = Estimate(*(float(column[k]) for column in (*columns, each.unclipped)))
+        return estimates
+
+    def counts(self, group: Any) -> Counts:
+        """Return the Counts of one group.
+
+        Parameters
+        ----------
+        group : object
+            Name of the group.
+
+        Returns
+        -------
+        Counts
+        """
+        k = self._index(group)
+        block = block_of(self._blocks, k)
+        return block.counts(k - block.first)
+
+    def evaluation(self, group: Any) -> Evaluation:
+        """Evaluate one group on its own, with its prior: curves, best thresholds, warnings.
+
+        Parameters
+        ----------
+        group : object
+            Name of the group.
+
+        Returns
+        -------
+        Evaluation
+            Its intervals treat the prior as exact.
+        """
+        k = self._index(group)
+        if math.isnan(self.prior[k]):
+            raise InputError(f"group {group!r} cannot be evaluated: {self.notes[k]}.")
+        options: dict[str, Any] = {"level": None}
+        if (resampling := self.overall.resampling) is not None:
+            options = {
+                "level": resampling.level,
+                "n_resamples": resampling.n_resamples,
+                "seed": resampling.seed,
+            }
+        return evaluate(
+            self.counts(group),
+            prior=float(self.prior[k]) if self._sizes.n_unlabeled[k] else None,
+            purity=self.overall.mixture.purity,
+            target=self.overall.target,
+            threshold=self.overall.threshold,
+            **options,
+        )
+
     def _index(self, group: Any) -> int:
         try:
-            return self._places[group]
+            return self._indices[group]
         except (KeyError, TypeError):
             near = difflib.get_close_matches(str(group), [str(name) for name in self.names], n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
@@ -322,7 +292,7 @@ class GroupEvaluation:
             ) from None
 
     @cached_property
-    def _places(self) -> dict[Any, int]:
+    def _indices(self) -> dict[Any, int]:
         return {name: k for k, name in enumerate(self.names)}
 
     # ------------------------------------------------------------------ as data and pictures
@@ -333,20 +303,20 @@ class GroupEvaluation:
         Returns
         -------
         pandas.DataFrame
-            Indexed by group and measure, with the columns of `Estimate`, and with the rows,
-            prior and note of the group. For one measure see ``groups["f1"].frame()``.
+            Indexed by group and measure, with the columns of `Estimate` and the rows, prior and
+            note of the group. ``groups["f1"].frame()`` has a single measure.
         """
         pandas = require("pandas", extra="pandas", purpose="GroupEvaluation.frame()")
-        about: dict[str, Any] = {
+        about_group: dict[str, Any] = {
             "n_labeled": self.n_labeled,
             "n_unlabeled": self.n_unlabeled,
             "n_negative": self.n_negative,
             "prior": self.prior,
             "note": list(self.notes),
         }
-        parts = [self[name].frame().assign(measure=name, **about) for name in GROUP_MEASURES]
+        parts = [each.frame().assign(measure=name, **about_group) for name, each in self.items()]
         frame: pd.DataFrame = pandas.concat(parts)
-        order = np.argsort(np.tile(np.arange(len(self.names)), len(GROUP_MEASURES)), kind="stable")
+        order = np.argsort(np.tile(np.arange(len(self.names)), len(self)), kind="stable")
         return frame.iloc[order].set_index("measure", append=True)
 
     def to_dict(self) -> dict[str, Any]:
@@ -357,7 +327,7 @@ class GroupEvaluation:
         dict
             Lists are in the order of ``groups``; undefined numbers are None.
         """
-        return presentation.as_data(self)
+        return group_text.as_data(self)
 
     def plot(
         self,
@@ -392,23 +362,19 @@ class GroupEvaluation:
         )
 
     def summary(self) -> str:
-        """Say in one line what was evaluated and assumed.
+        """Return one line about data and assumptions.
 
         Returns
         -------
         str
         """
-        return presentation.summary(self)
+        return group_text.summary(self)
 
     def __repr__(self) -> str:
-        return presentation.as_text(self)
+        return group_text.as_text(self)
 
     def _repr_html_(self) -> str:
-        return presentation.as_html(self)
-
-
-def _range(name: str) -> tuple[float, float]:
-    return (0.0, 1.0) if name in AREAS else (MEASURES[name].low, MEASURES[name].high)
+        return group_text.as_html(self)
 
 
 def _check_measure(name: str) -> None:

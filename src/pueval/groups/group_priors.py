@@ -19,98 +19,102 @@ from pueval.evaluation.evaluation import Evaluation
 from pueval.uncertainty.prior_region import prior_standard_error
 
 GroupPrior = Literal["shared", "label_frequency", "each"] | Mapping[Any, float]
-WAYS = ("shared", "label_frequency", "each")
-# Shares of labeled rows that differ by this factor, and so seldom by chance, are remarked on.
-NOTABLE, UNEVEN = 1.5, 1e-3
+GROUP_PRIOR_NAMES = ("shared", "label_frequency", "each")
+# Groups get a warning if their shares of labeled rows differ by this factor, and the p-value of a
+# chi-squared test is below this value.
+NOTABLE_RATIO, NOTABLE_PVALUE = 1.5, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class GroupPriors:
-    """The prior of every group.
+    """The prior of every group, and its standard error.
+
+    The standard error has two independent parts: one that belongs to the group, and one that the
+    priors of all groups, and of all rows, share. Both are 0 for a known prior.
 
     Attributes
     ----------
     prior : ndarray
-        NaN where there is none; ``notes`` then says why.
+        Priors; NaN where there is none.
     notes : dict of int to str
-        By the number of the group.
-    own, common : ndarray
-        Standard errors of the prior: what each group has for itself, and what moves the priors of
-        all groups, and of all rows, together; 0 for a prior that is given.
-    own_of_all, common_of_all : float
-        The same of the prior of all rows.
-    together : ndarray
-        Correlation of each group's own error with that of all rows.
+        Why a group has no prior, by the number of the group.
+    own_error, shared_error : ndarray
+        Parts of the standard errors of the priors.
+    overall_own_error, overall_shared_error : float
+        Parts of the standard error of the prior of all rows.
+    correlation : ndarray or float
+        Correlation of the group's own error with the own error of all rows.
     """
 
     prior: Array
     notes: dict[int, str]
-    own: Array
-    common: Array
-    own_of_all: float = 0.0
-    common_of_all: float = 0.0
-    together: Array | float = 0.0
+    own_error: Array
+    shared_error: Array
+    overall_own_error: float = 0.0
+    overall_shared_error: float = 0.0
+    correlation: Array | float = 0.0
 
     @property
     def error(self) -> Array:
         """Standard error of the prior of each group."""
-        error: Array = np.hypot(self.own, self.common)
+        error: Array = np.hypot(self.own_error, self.shared_error)
         return error
 
     @property
-    def error_of_all(self) -> float:
+    def overall_error(self) -> float:
         """Standard error of the prior of all rows."""
-        return math.hypot(self.own_of_all, self.common_of_all)
+        return math.hypot(self.overall_own_error, self.overall_shared_error)
 
-    def parts(self, moves: Array) -> tuple[Array, Array]:
-        """Divide changes with one standard error of the priors: by own errors, and by common."""
+    def split_changes(self, changes: Array) -> tuple[Array, Array]:
+        """Split changes with one standard error of the priors into own and shared parts."""
         error = np.where(self.error > 0, self.error, 1.0)
-        return moves * self.own / error, moves * self.common / error
+        return changes * self.own_error / error, changes * self.shared_error / error
 
-    def parts_of_all(self, move: float) -> tuple[float, float]:
-        """Divide the change of all rows alike."""
-        error = self.error_of_all or 1.0
-        return move * self.own_of_all / error, move * self.common_of_all / error
+    def split_overall_change(self, change: float) -> tuple[float, float]:
+        """Split the change of all rows likewise."""
+        error = self.overall_error or 1.0
+        return change * self.overall_own_error / error, change * self.overall_shared_error / error
 
 
-def check_way(way: Any, given: dict[str, Any]) -> None:
-    """Refuse ways to get priors that are none, or that contradict what is given."""
-    if not isinstance(way, Mapping) and way not in WAYS:
+def check_group_prior(group_prior: Any, given: dict[str, Any]) -> None:
+    """Refuse an unknown ``group_prior``, or one that contradicts the prior that is given."""
+    is_mapping = isinstance(group_prior, Mapping)
+    if not is_mapping and group_prior not in GROUP_PRIOR_NAMES:
         raise InputError(
             "group_prior must be 'shared' (one prior for all), 'label_frequency' (one label "
             "frequency for all), 'each' (estimated in each group) or a mapping from groups to "
-            f"priors; got {way!r}."
+            f"priors; got {group_prior!r}."
         )
     named = [name for name, value in given.items() if value is not None]
-    if named and (isinstance(way, Mapping) or way == "each"):
+    if named and (is_mapping or group_prior == "each"):
         raise InputError(
             f"{named[0]} was given, but group_prior "
-            + ("holds the priors" if isinstance(way, Mapping) else "'each' estimates the priors")
+            + ("contains the priors" if is_mapping else "'each' estimates the priors")
             + ". Leave out one of them."
         )
 
 
-def overall_prior(way: Mapping[Any, float], names: list[Any], sizes: GroupSizes) -> float:
-    """Return the prior of all groups together from those of each."""
-    missing = [name for name in names if name not in way]
+def overall_prior(priors: Mapping[Any, float], names: list[Any], sizes: GroupSizes) -> float:
+    """Return the prior of all rows from those of the groups."""
+    missing = [name for name in names if name not in priors]
     if missing:
         raise InputError(
             f"group_prior has no prior for {len(missing):,} of {len(names):,} groups, for example "
-            f"{missing[0]!r}. Give one for each, or a single prior for all."
+            f"{missing[0]!r}. Pass one for each group, or a single prior for all."
         )
-    prior = []
+    checked = []
     for name in names:
         try:
-            prior.append(Mixture(way[name]).prior)
+            checked.append(Mixture(priors[name]).prior)
         except InputError as error:
             raise InputError(f"group {name!r}: {error}") from None
     if not np.any(sizes.n_unlabeled):
         return 0.0
-    return float(np.average(prior, weights=sizes.n_unlabeled))
+    return float(np.average(checked, weights=sizes.n_unlabeled))
 
 
 def group_priors(
-    way: GroupPrior,
+    group_prior: GroupPrior,
     names: list[Any],
     sizes: GroupSizes,
     enough: Array,
@@ -118,55 +122,60 @@ def group_priors(
     counts_of: Callable[[int], Counts],
     advance: Callable[[], None],
 ) -> GroupPriors:
-    """Return the priors of all groups with ``enough`` rows."""
-    mixture, size = overall.mixture, len(names)
-    prior, notes = np.full(size, np.nan), {}
-    own, common = np.zeros((2, size))
-    if isinstance(way, Mapping):
-        prior = np.array([float(way[name]) for name in names])
-        for k in np.flatnonzero(enough & (prior >= mixture.purity)):
-            prior[k], notes[int(k)] = (
-                np.nan,
-                f"the prior is not below the purity {mixture.purity:g}",
-            )
-        return GroupPriors(prior, notes, own, common)
-    estimated = prior_standard_error(overall.prior_estimate)
-    # The number of all labeled rows is one by chance, if the prior follows from it.
-    prior_follows_from = 0.0
-    if way == "shared" or overall.assumptions.prior_follows_from == "label_frequency":
-        prior_follows_from = overall.assumptions.prior_error(overall.counts)
-    if way == "shared":
+    """Return the priors of all groups that have ``enough`` rows."""
+    mixture, n_groups = overall.mixture, len(names)
+    prior, notes = np.full(n_groups, np.nan), {}
+    own_error, shared_error = np.zeros((2, n_groups))
+    if isinstance(group_prior, Mapping):
+        prior = np.array([float(group_prior[name]) for name in names])
+        for k in np.flatnonzero(enough & (prior >= mixture.purity)).tolist():
+            prior[k], notes[k] = np.nan, f"the prior is not below the purity {mixture.purity:g}"
+        return GroupPriors(prior, notes, own_error, shared_error)
+    estimation_error = prior_standard_error(overall.prior_estimate)
+    # A prior that follows from the number of labeled rows varies with that number.
+    label_count_error = 0.0
+    if group_prior == "shared" or overall.assumptions.prior_follows_from == "label_frequency":
+        label_count_error = overall.assumptions.prior_error(overall.counts)
+    if group_prior == "shared":
         prior[:] = mixture.prior
-        common[:] = estimated or prior_follows_from
-        return GroupPriors(prior, notes, own, common, common_of_all=estimated or prior_follows_from)
-    frequency = mixture.label_frequency(overall.counts)
-    for k in np.flatnonzero(enough):
+        error = estimation_error or label_count_error
+        shared_error[:] = error
+        return GroupPriors(prior, notes, own_error, shared_error, overall_shared_error=error)
+    label_frequency = mixture.label_frequency(overall.counts)
+    for k in np.flatnonzero(enough).tolist():
         try:
             if not sizes.n_unlabeled[k]:
                 prior[k] = 0.0
-            elif way == "label_frequency":
-                prior[k], own[k] = _from_frequency(sizes, int(k), frequency, mixture.purity)
-                # In proportion to that of all rows, with its error.
-                common[k] = prior[k] * estimated / mixture.prior if mixture.prior else 0.0
+            elif group_prior == "label_frequency":
+                own_sizes = sizes.group(k)
+                own = Mixture.from_label_frequency(own_sizes, label_frequency, mixture.purity)
+                prior[k], own_error[k] = own.prior, own.prior_standard_error(own_sizes)
+                # The prior of a group is proportional to that of all rows, and so is its error.
+                if mixture.prior:
+                    shared_error[k] = own.prior * estimation_error / mixture.prior
             else:
-                prior[k], own[k] = _estimated(counts_of(int(k)), mixture.purity)
+                prior[k], own_error[k] = _estimate_group(counts_of(k), mixture.purity)
         except InputError as reason:
-            notes[int(k)] = str(reason)
-        if way == "each":
+            notes[k] = str(reason)
+        if group_prior == "each":
             advance()
-    if way == "each":
-        return GroupPriors(prior, notes, own, common, own_of_all=estimated)
-    # What chance does to the labels of a group, it does to a part of all rows.
+    if group_prior == "each":
+        return GroupPriors(
+            prior, notes, own_error, shared_error, overall_own_error=estimation_error
+        )
+    # The labels of a group are a part of all labels, and so is their chance variation.
     part = sizes.n_unlabeled / max(overall.counts.n_unlabeled, 1)
-    together = own * part / (prior_follows_from or math.inf)
-    return GroupPriors(prior, notes, own, common, prior_follows_from, estimated, together)
+    correlation = own_error * part / (label_count_error or math.inf)
+    return GroupPriors(
+        prior, notes, own_error, shared_error, label_count_error, estimation_error, correlation
+    )
 
 
-def uneven_labels(names: list[Any], sizes: GroupSizes, usable: Array) -> str | None:
-    """Say that groups differ in their shares of labeled rows, so that they hardly share a prior.
+def uneven_label_warning(names: list[Any], sizes: GroupSizes, usable: Array) -> str | None:
+    """Return a warning if shares of labeled rows differ, so that groups hardly share a prior.
 
-    If labels are a random draw from all positives and every group has the same prior, every group
-    has the same share of labeled rows, but for chance: a chi-squared test of that.
+    With random labeling and one prior, all groups have the same expected share of labeled rows.
+    This is a chi-squared test of that hypothesis.
     """
     groups = np.flatnonzero(usable & (sizes.n_unlabeled > 0))
     labeled, unlabeled = (sizes.effective_by_kind[kind][groups] for kind in (0, 1))
@@ -177,31 +186,21 @@ def uneven_labels(names: list[Any], sizes: GroupSizes, usable: Array) -> str | N
     statistic = np.sum((labeled - expected) ** 2 * (1 / expected + 1 / (rows - expected)))
     share = labeled / rows
     low, high = int(np.argmin(share)), int(np.argmax(share))
-    by_chance = scipy.special.chdtrc(groups.size - 1, statistic) > UNEVEN
-    if by_chance or share[high] < NOTABLE * share[low]:
+    by_chance = scipy.special.chdtrc(groups.size - 1, statistic) > NOTABLE_PVALUE
+    if by_chance or share[high] < NOTABLE_RATIO * share[low]:
         return None
     return (
         f"shares of labeled rows differ between groups by more than chance: {share[low]:.2g} in "
-        f"{names[groups[low]]!r}, {share[high]:.2g} in {names[groups[high]]!r}. With labels that "
-        "are a random draw from all positives, groups then differ in their priors, and with a "
-        "shared prior differences of precision or AUC may be these. Try "
-        'group_prior="label_frequency".'
+        f"{names[groups[low]]!r}, {share[high]:.2g} in {names[groups[high]]!r}. With random "
+        "labeling, these groups have different priors, and a shared prior biases the differences "
+        'of precision and AUC. Try group_prior="label_frequency".'
     )
 
 
-def _from_frequency(
-    sizes: GroupSizes, group: int, frequency: float, purity: float
-) -> tuple[float, float]:
-    """Return the prior, and its standard error: the number of labeled rows is one by chance."""
-    sizes_of_group = sizes.group(group)
-    mixture = Mixture.from_label_frequency(sizes_of_group, frequency, purity)
-    return mixture.prior, mixture.prior_standard_error(sizes_of_group)
+def _estimate_group(counts: Counts, purity: float) -> tuple[float, float]:
+    """Return the estimated prior of one group, and its standard error."""
+    # scikit-learn is slow to import.
+    from pueval.priors._estimate_prior import estimate_without_warning
 
-
-def _estimated(counts: Counts, purity: float) -> tuple[float, float]:
-    from pueval.priors._estimate_prior import (
-        estimate_without_warning,  # scikit-learn is slow to import
-    )
-
-    found = estimate_without_warning(counts, purity=purity)
-    return found.mixture().prior, prior_standard_error(found)
+    estimate = estimate_without_warning(counts, purity=purity)
+    return estimate.mixture().prior, prior_standard_error(estimate)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pueval.evaluation.measure_titles import TITLES
-from pueval.groups.unclipped_estimates import GROUP_MEASURES
+from pueval.groups.group_estimates import json_name, printable_name
 from pueval.text.numbers import CLIPPED_NOTE, format_count, format_estimate, format_number
 from pueval.text.results import plain_data
 from pueval.text.tables import html_table, text_table
@@ -16,106 +16,98 @@ from pueval.text.tables import html_table, text_table
 if TYPE_CHECKING:
     from pueval.groups.group_evaluation import GroupEvaluation
 
-# Measures in the table; all others are in the data frame.
-SHOWN = ("roc_auc", "average_precision", "precision", "recall", "f1")
-# Groups in the table; and the longest name or note.
-MOST = 20
-LONGEST = 40
+# Measures in the table; the data frame has all.
+SHOWN_MEASURES = ("roc_auc", "average_precision", "precision", "recall", "f1")
+# Groups in the table.
+SHOWN_GROUPS = 20
+# Longest note in the table.
+LONGEST_NOTE = 80
 
 
-def shown(name: Any) -> str:
-    """Return a name for people: one line, no control characters, not too long."""
-    text = str(name)
-    if not text.isprintable():
-        text = text.encode("unicode_escape").decode("ascii")
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+def group_table(
+    groups: GroupEvaluation, most: int = SHOWN_GROUPS
+) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of a table: all rows, the macro average, then the groups."""
+    overall, with_negative = groups.overall, bool(np.any(groups.n_negative))
+    header = ["", "labeled", "unlabeled", *(["negative"] if with_negative else []), "prior"]
+    header += [TITLES[measure] for measure in SHOWN_MEASURES]
+    estimates = [groups[measure] for measure in SHOWN_MEASURES]
 
+    def cells(name: str, sizes: tuple[float, ...], prior: float) -> list[str]:
+        shown_sizes = sizes if with_negative else sizes[:2]
+        return [name, *map(format_count, shown_sizes), format_number(prior)]
 
-def table(groups: GroupEvaluation, most: int = MOST) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows: all rows, the macro average, then the groups."""
-    overall, negative = groups.overall, bool(np.any(groups.n_negative))
-    header = ["", "labeled", "unlabeled", *(["negative"] if negative else []), "prior"]
-    header += [TITLES[name] for name in SHOWN]
-    noted = any(groups.notes[:most])
-    if noted:
-        header.append("note")
     counts = overall.counts
-    known = [format_count(counts.n_negative)] if negative else []
-    first = ["all rows", format_count(counts.n_labeled), format_count(counts.n_unlabeled), *known]
-    first += [format_number(overall.mixture.prior), *(str(overall[name]) for name in SHOWN)]
-    second = ["macro average", "", "", *([""] if negative else []), ""]
-    estimates = [groups[name] for name in SHOWN]
-    macros = [groups.macro(name) for name in SHOWN]
-    second += [
-        format_estimate(one.value, one.low, one.high, clipped=bool(each.clipped.any()))
-        for one, each in zip(macros, estimates, strict=True)
-    ]
-    rows = [first, second]
+    sizes = (counts.n_labeled, counts.n_unlabeled, counts.n_negative)
+    all_rows = cells("all rows", sizes, overall.mixture.prior)
+    all_rows += [str(overall[measure]) for measure in SHOWN_MEASURES]
+    macro = ["macro average", *[""] * (4 if with_negative else 3)]
+    for each in estimates:
+        mean = groups.macro(each.measure)
+        clipped = bool(each.clipped.any())
+        macro.append(format_estimate(mean.value, mean.low, mean.high, clipped=clipped))
+    rows = [all_rows, macro]
     for k, name in enumerate(groups.names[:most]):
-        known = [format_count(groups.n_negative[k])] if negative else []
-        row = [
-            shown(name),
-            format_count(groups.n_labeled[k]),
-            format_count(groups.n_unlabeled[k]),
-            *known,
-        ]
-        row.append(format_number(groups.prior[k]))
+        sizes = (groups.n_labeled[k], groups.n_unlabeled[k], groups.n_negative[k])
+        row = cells(printable_name(name), sizes, groups.prior[k])
         row += [
-            format_estimate(one.value[k], one.low[k], one.high[k], clipped=one.clipped[k])
-            for one in estimates
+            format_estimate(each.value[k], each.low[k], each.high[k], clipped=each.clipped[k])
+            for each in estimates
         ]
         rows.append(row)
-    if noted:
+    if any(groups.notes[:most]):
+        header.append("note")
         for row, note in zip(rows, ["", "", *groups.notes[:most]], strict=True):
-            row.append(note if len(note) <= 2 * LONGEST else note[: 2 * LONGEST - 1] + "…")
+            row.append(note if len(note) <= LONGEST_NOTE else note[: LONGEST_NOTE - 1] + "…")
     return header, rows
 
 
-def marks(groups: GroupEvaluation) -> list[str]:
-    """Say what the mark in the table means, if there is one."""
-    clipped = any(groups[name].clipped.any() for name in SHOWN)
-    return [CLIPPED_NOTE] if clipped or set(SHOWN) & {*groups.overall.clipped} else []
+def clipped_notes(groups: GroupEvaluation) -> list[str]:
+    """Explain the mark of clipped values, if there are any."""
+    clipped = any(groups[measure].clipped.any() for measure in SHOWN_MEASURES)
+    return [CLIPPED_NOTE] if clipped or {*SHOWN_MEASURES} & {*groups.overall.clipped} else []
 
 
 def summary(groups: GroupEvaluation) -> str:
-    """Say in one line what was evaluated and assumed."""
-    number_of = len(groups.names)
-    without = number_of - int(groups.evaluated.sum())
-    text = "1 group" if number_of == 1 else f"{number_of:,} groups"
-    if without:
-        text += f", {without:,} of them without estimates (see notes)"
+    """Return one line about data and assumptions."""
+    n_groups = len(groups.names)
+    n_without = n_groups - int(groups.evaluated.sum())
+    text = "1 group" if n_groups == 1 else f"{n_groups:,} groups"
+    if n_without:
+        text += f", {n_without:,} of them without estimates (see notes)"
     return f"{text}; {groups.overall.summary()}"
 
 
-def _more(groups: GroupEvaluation) -> str:
-    left = len(groups.names) - MOST
-    return f"… and {left:,} more groups: see frame()" if left > 0 else ""
+def _notes(groups: GroupEvaluation) -> list[str]:
+    n_more = len(groups.names) - SHOWN_GROUPS
+    more = [f"… and {n_more:,} more groups; .frame() has all"] if n_more > 0 else []
+    return [*more, *clipped_notes(groups)]
 
 
 def as_text(groups: GroupEvaluation) -> str:
     """Return summary, table and warnings."""
-    lines = [f"Evaluation of {summary(groups)}", text_table(*table(groups))]
-    lines += [_more(groups)] if _more(groups) else []
-    lines += marks(groups)
-    lines += [f"! {warning}" for warning in groups.warnings]
+    lines = [f"Evaluation of {summary(groups)}", text_table(*group_table(groups))]
+    lines += [*_notes(groups), *(f"! {warning}" for warning in groups.warnings)]
     return "\n".join(lines)
 
 
 def as_html(groups: GroupEvaluation) -> str:
     """Return summary, table and warnings for a notebook."""
-    said = [*marks(groups), *(f"⚠ {warning}" for warning in groups.warnings)]
-    notes = "".join(f"<p>{escape(one)}</p>" for one in said)
-    more = f"<p>{escape(_more(groups))}</p>" if _more(groups) else ""
-    body = html_table(*table(groups))
-    return f"<div><p>Evaluation of {escape(summary(groups))}</p>{body}{more}{notes}</div>"
+    lines = [*_notes(groups), *(f"⚠ {warning}" for warning in groups.warnings)]
+    below = "".join(f"<p>{escape(line)}</p>" for line in lines)
+    body = html_table(*group_table(groups))
+    return f"<div><p>Evaluation of {escape(summary(groups))}</p>{body}{below}</div>"
 
 
 def as_data(groups: GroupEvaluation) -> dict[str, Any]:
     """Return everything as plain numbers, lists and text; numbers that JSON lacks are None."""
-    columns = ("value", "low", "high", "naive", "standard_error", "unclipped")
+
+    def without(result: dict[str, Any], *names: str) -> dict[str, Any]:
+        return {name: value for name, value in result.items() if name not in names}
+
     content: dict[str, Any] = plain_data(
         {
-            "groups": [_plain_name(name) for name in groups.names],
+            "groups": [json_name(name) for name in groups.names],
             "labeled": groups.n_labeled,
             "unlabeled": groups.n_unlabeled,
             "negative": groups.n_negative,
@@ -124,18 +116,10 @@ def as_data(groups: GroupEvaluation) -> dict[str, Any]:
             "level": groups.level,
             "warnings": list(groups.warnings),
             "measures": {
-                name: {column: getattr(groups[name], column) for column in columns}
-                for name in GROUP_MEASURES
+                name: without(vars(each), "measure", "groups") for name, each in groups.items()
             },
-            "macro": {
-                name: {k: v for k, v in vars(groups.macro(name)).items() if k != "measure"}
-                for name in GROUP_MEASURES
-            },
+            "macro": {name: without(vars(groups.macro(name)), "measure") for name in groups},
             "overall": groups.overall.to_dict(),
         }
     )
     return content
-
-
-def _plain_name(name: Any) -> Any:
-    return name if isinstance(name, str | bool | int | float) else str(name)

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from pueval._progress import progress_bar
 from pueval._typing import Array
+from pueval.core.sizes import GroupSizes, divide_or_zero
 from pueval.counts.counts import Counts
+from pueval.groups.group_codes import encode_groups
 from pueval.samples.sample import EMPTY, make_sample, make_weighted_sample
+from pueval.samples.threads import iterate_in_threads
+from pueval.sources.arrays import as_scores, as_weights, check_same_order, equal_labels, one_column
+from pueval.sources.labels import LabelValues
 from pueval.uncertainty.score_steps import ByKind, ScoreSteps
 
 # Rows and groups of a block. Each block is sorted by one thread; codes of so few groups fit into
@@ -126,6 +133,49 @@ def block_of(blocks: list[RowBlock] | tuple[RowBlock, ...], group: int) -> RowBl
     """Return the block that holds a group."""
     first = [block.first for block in blocks]
     return blocks[int(np.searchsorted(first, group, side="right")) - 1]
+
+
+def read_row_blocks(
+    y: Any, score: Any, by: Any, sample_weight: Any, labels: LabelValues, *, progress: bool | None
+) -> tuple[list[RowBlock], list[Any]]:
+    """Sort rows by group and score; labels, scores and weights have been checked.
+
+    Returns the blocks and the names of the groups.
+    """
+    check_same_order({"y": y, "by": by})
+    y, score = one_column(y, "y"), as_scores(one_column(score, "score"))
+    if sample_weight is not None:
+        sample_weight = as_weights(one_column(sample_weight, "sample_weight"))
+    kind = np.zeros(y.size, dtype=np.int8)
+    for number, value in enumerate(labels.values):
+        if number and value is not None:
+            kind[equal_labels(y, value)] = number
+    names, code = encode_groups(by, y.size)
+    parts = split_into_blocks(code, len(names))
+
+    def sort(part: tuple[int, int, Array]) -> RowBlock:
+        return sort_block(*part, code, score, kind, sample_weight)
+
+    blocks = []
+    with progress_bar("sorting", len(parts), show=progress) as advance:
+        for block in iterate_in_threads(sort, parts):
+            blocks.append(block)
+            advance()
+    return blocks, names
+
+
+def group_sizes(blocks: list[RowBlock]) -> GroupSizes:
+    """Return the sizes of all groups."""
+    sizes, effective = [], []
+    for kind in range(3):
+        size = np.concatenate([block.sums(kind) for block in blocks])
+        sizes.append(size)
+        if blocks[0].weighted:
+            squares = np.concatenate([block.squared.sums(kind) for block in blocks])
+            effective.append(divide_or_zero(size**2, squares))
+        else:
+            effective.append(size.astype(np.float64))
+    return GroupSizes(sizes[0], sizes[1], sizes[2], (effective[0], effective[1], effective[2]))
 
 
 def split_into_blocks(code: Array, n_groups: int) -> list[tuple[int, int, Array]]:

@@ -93,6 +93,11 @@ class UnclippedEstimates:
         return total
 
 
+def measure_range(name: str) -> tuple[float, float]:
+    """Return the range of the true values of a measure."""
+    return (0.0, 1.0) if name in AREAS else (MEASURES[name].low, MEASURES[name].high)
+
+
 def estimate_groups(
     steps: ScoreSteps,
     sizes: GroupSizes,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -20,9 +20,17 @@ def available_cores() -> int:
 
 def map_in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """Apply ``function`` to every item, on all cores; NumPy sorts and searches without the GIL."""
+    return list(iterate_in_threads(function, items))
+
+
+def iterate_in_threads(
+    function: Callable[[Item], Result], items: Iterable[Item]
+) -> Iterator[Result]:
+    """Apply ``function`` likewise and yield the results in order, as soon as they are ready."""
     items = list(items)
     workers = min(len(items), available_cores())
     if workers < 2:
-        return [function(item) for item in items]
+        yield from map(function, items)
+        return
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(function, items))
+        yield from pool.map(function, items)
