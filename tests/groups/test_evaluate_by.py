@@ -338,7 +338,10 @@ def test_a_prior_that_a_group_contradicts(rng):
     [
         ({"by": [1, 2]}, "y and by must have the same length; got 60 and 2"),
         ({"by": np.ones((60, 2))}, "by must have one dimension"),
-        ({"by": np.ones(60, dtype=complex)}, "by must contain names of groups; got dtype complex128"),
+        (
+            {"by": np.ones(60, dtype=complex)},
+            "by must contain names of groups; got dtype complex128",
+        ),
         ({"by": [{}] * 60}, "by must contain names of groups"),
         ({"group_prior": "own"}, "group_prior must be 'shared'"),
         ({"group_prior": "each"}, "prior was given, but group_prior 'each' estimates"),

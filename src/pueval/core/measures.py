@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from pueval.errors import InputError, UnknownMeasureError
 
 # Smaller shares are rounding errors: a share this small would take 10¹⁴ rows.
 ZERO = 1e-14
+# Smaller changes of a value by clipping are rounding errors.
+ROUNDING = 1e-9
 
 
 class Table(NamedTuple):
@@ -115,6 +117,11 @@ class Measure:
 def clip(value: float, low: float = 0.0, high: float = 1.0) -> float:
     """Clip a number to a range; NaN stays NaN."""
     return value if math.isnan(value) else float(min(max(value, low), high))
+
+
+def was_clipped(unclipped: Any, clipped: Any) -> Any:
+    """Return whether clipping changed a value, or each of many, by more than rounding."""
+    return abs(unclipped - clipped) > ROUNDING
 
 
 def _ratio(numerator: Array | float, denominator: Array | float) -> Array:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.measures import MEASURES, Measure, Table, clip, find_measure
+from pueval.core.measures import MEASURES, Measure, Table, clip, find_measure, was_clipped
 from pueval.core.rates import Rates
 from pueval.errors import require
 from pueval.text.numbers import (
@@ -26,7 +26,6 @@ from pueval.text.numbers import (
     format_level,
     format_number,
     format_threshold,
-    was_clipped,
 )
 from pueval.text.results import Result, plain_data
 from pueval.text.tables import html_table, text_table

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pueval._typing import Array
+from pueval.core.measures import was_clipped
 from pueval.errors import require
 from pueval.evaluation.measure_titles import measure_title
-from pueval.text.numbers import was_clipped
 from pueval.text.results import Result, plain_data, short_table
 
 if TYPE_CHECKING:

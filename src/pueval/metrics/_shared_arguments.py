@@ -13,11 +13,10 @@ from functools import wraps
 from typing import Any, TypedDict, TypeVar, cast
 
 from pueval._typing import Target
-from pueval.core.measures import clip
+from pueval.core.measures import clip, was_clipped
 from pueval.core.mixture import Mixture, check_target
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning
-from pueval.text.numbers import was_clipped
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

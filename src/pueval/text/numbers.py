@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -95,8 +94,3 @@ def format_level(level: float) -> str:
     ('95%', '99.5%')
     """
     return f"{100 * level:g}%"
-
-
-def was_clipped(unclipped: Any, clipped: Any) -> Any:
-    """Return whether clipping changed a value, or each of many, by more than rounding."""
-    return abs(unclipped - clipped) > ROUNDING
