@@ -204,23 +204,23 @@ class TestAlign:
 
     def test_weighted_ranks(self, data):
         """A weight of two is a row that is there twice."""
-        from pueval.model_selection._out_of_fold import ranks_in_folds
+        from pueval.model_selection._out_of_fold import rank_within_folds
 
         X, y, _ = data
         score, kind = X[:40, 0], 1 - y[:40]
         weight = np.where(np.arange(40) < 10, 2, 1)
         twice = np.r_[score, score[:10]]
         folds = [(None, np.arange(40))]
-        found = ranks_in_folds(score, kind, folds, weight)
-        expected = ranks_in_folds(twice, np.r_[kind, kind[:10]], [(None, np.arange(50))], None)
+        found = rank_within_folds(score, kind, folds, weight)
+        expected = rank_within_folds(twice, np.r_[kind, kind[:10]], [(None, np.arange(50))], None)
         np.testing.assert_allclose(found, expected[:40])
 
     def test_different_scales_are_noticed(self, data):
         X, y, _ = data
-        with pytest.warns(AssumptionWarning, match="not on one scale.*align='rank'") as caught:
+        with pytest.warns(AssumptionWarning, match="different scales.*align='rank'") as caught:
             ev = evaluate_cv(Shifting(), X, y, prior=0.25, align="score")
         assert caught[0].filename == __file__
-        assert "not on one scale" in ev.warnings[0]
+        assert "different scales" in ev.warnings[0]
         with pytest.warns(AssumptionWarning, match="not on one scale"):
             worse = evaluate_cv(Probable(), X, y, prior=0.25)  # auto trusts it
         assert worse.counts == ev.counts
@@ -339,7 +339,7 @@ class TestRepeats:
 
         monkeypatch.setattr(cross_evaluation, "evaluate", sometimes)
         monkeypatch.setattr(cross_evaluation, "_check_keywords", lambda how: None)
-        with pytest.warns(AssumptionWarning, match="from 1 of 3 repeats alone"):
+        with pytest.warns(AssumptionWarning, match="from 1 of 3 repeats"):
             ev = evaluate_cv(LogisticRegression(), X, y, n_repeats=3)
         assert np.isnan(ev.splits.values["f1"]).tolist() == [False, True, False]
         assert np.isnan(ev.splits.prior[1])
@@ -357,7 +357,7 @@ class TestFolds:
     @pytest.mark.parametrize("cv", [ShuffleSplit(3, random_state=0), TimeSeriesSplit(3), []])
     def test_rows_left_out(self, data, cv):
         X, y, _ = data
-        with pytest.raises(InputError, match="every row must be tested once"):
+        with pytest.raises(InputError, match="must test every row exactly once"):
             evaluate_cv(LogisticRegression(), X, y, cv=cv)
 
     def test_overlapping_folds(self, data):
@@ -372,7 +372,7 @@ class TestFolds:
         X, y = X[:60], y[:60]
         ev = evaluate_cv(LogisticRegression(), X, y, cv=LeaveOneOut(), prior=0.2, level=None)
         assert ev.splits.n_folds == 60
-        with pytest.raises(InputError, match="align='rank' needs folds with labeled and other"):
+        with pytest.raises(InputError, match="align='rank' requires labeled and other rows"):
             evaluate_cv(LinearSVC(), X, y, cv=LeaveOneOut(), prior=0.2)
 
 
@@ -381,14 +381,14 @@ class TestErrors:
         ("arguments", "error", "match"),
         [
             ({"cv": 1}, InputError, "at least 2; got 1"),
-            ({"cv": 5000}, InputError, "5000 folds need at least 5000 labeled rows"),
+            ({"cv": 5000}, InputError, "5000 folds require at least 5000 labeled rows"),
             ({"cv": "five"}, InputError, "cv must be a number of folds"),
             ({"cv": None}, InputError, "cv must be a number of folds"),
             ({"n_repeats": 0}, InputError, "n_repeats must be a whole number"),
             ({"n_repeats": 2, "cv": StratifiedKFold(3)}, InputError, "RepeatedStratifiedKFold"),
             ({"method": "predict"}, InputError, "method must be"),
             ({"align": "calibrate"}, InputError, "align must be"),
-            ({"priro": 0.2}, TypeError, "unexpected keyword 'priro'.*prior, prevalence"),
+            ({"priro": 0.2}, TypeError, "unexpected keyword argument 'priro'.*prior, prevalence"),
             ({"prior": 0.2, "prevalence": 0.2}, InputError, "at most one of prior"),
         ],
     )
@@ -404,9 +404,9 @@ class TestErrors:
             def fit(self, X, y):
                 return self
 
-        with pytest.raises(InputError, match="Silent has no predict_proba and no decision_func"):
+        with pytest.raises(InputError, match="Silent has no predict_proba or decision_func"):
             evaluate_cv(Silent(), X, y)
-        with pytest.raises(InputError, match="LinearSVC has no predict_proba, so"):
+        with pytest.raises(InputError, match="LinearSVC has no predict_proba method"):
             evaluate_cv(LinearSVC(), X, y, method="predict_proba")
 
     def test_strange_output(self, data):
@@ -454,12 +454,12 @@ def test_groups_are_kept_together_whoever_splits(rng):
     y, groups = X[:, 0] + rng.normal(size=300) > 1, np.arange(300) // 2
     given = {"groups": groups, "prior": 0.1, "level": None}
     apart = [*StratifiedKFold(3, shuffle=True, random_state=0).split(X, y)]
-    with pytest.raises(InputError, match=r"rows of group \d+ and .* in training and test at once"):
+    with pytest.raises(InputError, match=r"\d+ groups, such as \d+, have rows in both training and test"):
         evaluate_cv(LogisticRegression(), X, y, cv=apart, **given)
     together = [*GroupKFold(3).split(X, y, groups)]
     evaluate_cv(LogisticRegression(), X, y, cv=together, **given)
     named = given | {"groups": [None if group == 3 else f"g{group}" for group in groups]}
-    with pytest.raises(InputError, match="rows of group (None|'g.*') and"):
+    with pytest.raises(InputError, match="such as (None|'g.*'), have rows in both"):
         evaluate_cv(LogisticRegression(), X, y, cv=apart, **named)
 
 

@@ -99,8 +99,8 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("y", "match"),
         [
-            ([1, 1, 0, 0, 0, 0], "3 folds need at least 3 labeled rows, one for each; got 2"),
-            ([1, 1, 1, 1, 0, 0], "3 other rows, one for each; got 2"),
+            ([1, 1, 0, 0, 0, 0], "3 folds require at least 3 labeled rows; got 2"),
+            ([1, 1, 1, 1, 0, 0], "3 other rows; got 2"),
             ([1, 1, 1, 0, 0, -1], "−1 is ambiguous"),
             ([1, 1, 1, 0, 0, None], "missing label"),
             ([1, 1, 1, 0, 0], "X and y must have the same length; got 6 and 5"),
@@ -125,7 +125,7 @@ class TestErrors:
 
     def test_groups(self):
         y = np.repeat([1, 0], [6, 30])
-        with pytest.raises(InputError, match="in at least 3 groups; they are in 2"):
+        with pytest.raises(InputError, match="in at least 3 groups; got 2"):
             next(PUStratifiedKFold(3).split(y, y, np.arange(36) % 2))
         with pytest.raises(InputError, match="y and groups must have the same length"):
             next(PUStratifiedKFold(3).split(y, y, np.arange(5)))

@@ -347,7 +347,7 @@ class TestSearches:
     def test_tuned_threshold_needs_a_measure_of_classes(self, data):
         X, y, _ = data
         tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=make_scorer("pulp"))
-        with pytest.raises(InputError, match=r"pulp ranks rows and needs their scores.*'f1'"):
+        with pytest.raises(InputError, match=r"pulp requires scores.*'f1'"):
             tuned.fit(X, y)
 
     def test_copies(self, data, scorer):
@@ -442,8 +442,8 @@ class TestMetadata:
     @pytest.mark.parametrize(
         ("name", "given", "match"),
         [
-            ("pulp", {}, "pulp takes labels as a random draw and cannot use propensities"),
-            ("roc_auc", {"prior": "estimate"}, "say prior='propensity'"),
+            ("pulp", {}, "pulp assumes random labeling and cannot use propensities"),
+            ("roc_auc", {"prior": "estimate"}, "Use prior='propensity'"),
             ("roc_auc", {"prior": 0.2, "target": "unlabeled"}, "target='population'"),
         ],
     )
@@ -486,29 +486,29 @@ class TestErrors:
             (("f1_score", {"prior": 0.1}), "Did you mean 'f1'"),
             (("fpr", {"prior": 0.1}), "Did you mean 'neg_false_positive_rate'"),
             ((3, {"prior": 0.1}), "Unknown measure 3"),
-            (("false_positive_rate", {"prior": 0.1}), "called 'neg_false_positive_rate'"),
-            (("neg_f1", {"prior": 0.1}), "called 'f1'"),
+            (("false_positive_rate", {"prior": 0.1}), "Use 'neg_false_positive_rate'"),
+            (("neg_f1", {"prior": 0.1}), "Use 'f1'"),
             (("f1", {"prior": 1.2}), "prior must be a number in"),
             (("f1", {"prior": 0.5, "purity": 0.4}), "prior must be below purity"),
             (("f1", {"prevalence": 30}), r"prevalence must be a number in \(0, 1\]; got 30"),
             (("f1", {"label_frequency": 0}), "label_frequency must be a number in"),
             (("f1", {"prior": "guess"}), "prior must be a number"),
-            (("f1", {"prior": "estimate"}), "needs scores, and f1 is computed from predicted"),
+            (("f1", {"prior": "estimate"}), "requires scores, but f1 uses predicted"),
             (("f1", {"prior": "estimate", "threshold": "best", "purity": 2}), "purity must be"),
-            (("roc_auc", {"prior": 0.1, "purity": "estimate"}), "together with the prior"),
+            (("roc_auc", {"prior": 0.1, "purity": "estimate"}), "requires prior='estimate'"),
             (("f1", {"prior": 0.1, "target": "me"}), "target must be"),
             (("f1", {"prior": "propensity", "purity": 0.9}), "purity=1 and target='population'"),
             (("f1", {"prior": 0.1, "threshold": "high"}), "threshold must be a number or 'best'"),
             (("f1", {"prior": 0.1, "threshold": math.nan}), "threshold must be a number"),
             (("roc_auc", {"prior": 0.1, "threshold": 0.5}), "area under a curve"),
             (("pulp", {"threshold": "best"}), "has no best threshold"),
-            (("pulp", {"prior": 0.1}), "pulp needs no prior"),
-            (("lee_liu", {"prevalence": 0.1}), "lee_liu needs no prevalence"),
-            (("pseudo_f", {"purity": 0.9}), "pseudo_f needs no purity"),
+            (("pulp", {"prior": 0.1}), "pulp does not use prior"),
+            (("lee_liu", {"prevalence": 0.1}), "lee_liu does not use prevalence"),
+            (("pseudo_f", {"purity": 0.9}), "pseudo_f does not use purity"),
             (("f1", {"prior": 0.1, "response_method": "score"}), "response_method must be"),
-            (("roc_auc", {"prior": 0.1, "response_method": "predict"}), "roc_auc needs scores"),
-            (("f1", {"prior": 0.1, "response_method": "predict", "threshold": 1}), "needs scores"),
-            (("f1", {"prior": 0.1, "response_method": ["predict_proba"]}), "needs a threshold"),
+            (("roc_auc", {"prior": 0.1, "response_method": "predict"}), "roc_auc requires scores"),
+            (("f1", {"prior": 0.1, "response_method": "predict", "threshold": 1}), "requires scores"),
+            (("f1", {"prior": 0.1, "response_method": ["predict_proba"]}), "requires a threshold"),
             (("f1", {"prior": 0.1, "pos_label": 0}), "must differ"),
         ],
     )
@@ -520,7 +520,7 @@ class TestErrors:
     def test_get_scorer(self):
         scorer = make_scorer("pulp")
         assert get_scorer(scorer) is scorer
-        with pytest.raises(InputError, match="made already"):
+        with pytest.raises(InputError, match="existing scorer"):
             get_scorer(scorer, prior=0.2)
         with pytest.raises(InputError, match="must be a name or a scorer"):
             get_scorer(3)

@@ -1,7 +1,7 @@
-"""Functions with scikit-learn's names and argument order, corrected for unlabeled positives.
+"""Metrics with scikit-learn's names and argument order, corrected for unlabeled positives.
 
-Each takes the positive-unlabeled labels where scikit-learn takes the true ones, and keyword-only
-``prior``, ``purity`` and ``target``. With ``prior=0`` they are scikit-learn's own numbers.
+Each function takes positive-unlabeled labels where scikit-learn takes true ones, and keyword-only
+``prior``, ``purity`` and ``target``. With ``prior=0``, results equal scikit-learn's.
 """
 
 from pueval.metrics._prediction_metrics import (

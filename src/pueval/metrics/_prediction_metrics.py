@@ -1,4 +1,4 @@
-"""Metrics of predicted classes: everything that follows from one contingency table."""
+"""Metrics of predicted classes: functions of the corrected contingency table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ from pueval.core.measures import MEASURES, Measure, fbeta
 from pueval.core.rates import Rates, correct_steps
 from pueval.errors import InputError, UndefinedMeasureWarning
 from pueval.evaluation.estimates import Contingency
-from pueval.metrics._shared_arguments import How, clipped, read, spelled_out
+from pueval.metrics._shared_arguments import (
+    CorrectionArguments,
+    clip_with_warning,
+    expand_shared_arguments,
+    read_arguments,
+)
 from pueval.sources.arrays import check_same_order, equal_labels, one_column, refuse_missing
 
 ZeroDivision = float | Literal["warn"]
@@ -33,60 +38,62 @@ class PredictionMetric(Protocol):
         *,
         prior: float,
         zero_division: ZeroDivision = "warn",
-        **how: Unpack[How],
+        **options: Unpack[CorrectionArguments],
     ) -> float:
         """Return the corrected measure."""
 
 
-def _rates(y_true: Any, y_pred: Any, prior: float, **how: Unpack[How]) -> Rates:
-    """Correct the rates of predictions: the score is 1 where the positive class is predicted."""
+def _corrected_rates(
+    y_true: Any, y_pred: Any, prior: float, **options: Unpack[CorrectionArguments]
+) -> Rates:
+    """Return the corrected rates of predicted classes, treated as scores 1 and 0."""
     check_same_order({"y_true": y_true, "y_pred": y_pred})
-    score = predicted_positive(y_pred, how)
-    counts, mixture, target = read(y_true, score, prior, **how)
+    score = predicted_positive(y_pred, options)
+    counts, mixture, target = read_arguments(y_true, score, prior, **options)
     return correct_steps(counts, counts.at(1.0), mixture, target)
 
 
-def predicted_positive(y_pred: Any, how: Mapping[str, object]) -> Array:
-    """Return which rows are predicted positive; refuse what is not a class."""
+def predicted_positive(y_pred: Any, options: Mapping[str, object]) -> Array:
+    """Return which rows are predicted positive; refuse values that are not classes."""
     predicted = one_column(y_pred, "y_pred")
     if predicted.dtype.kind == "b":
         return predicted
     if predicted.dtype.kind == "O":
         refuse_missing(predicted, "prediction")
-    positive = equal_labels(predicted, how.get("pos_label", 1))
-    known = positive.copy()
-    # Of a label −1 may mean two things; of a prediction it only means "not positive".
-    for value in (how.get("unlabeled_label", 0), how.get("negative_label"), 0, -1):
+    positive = equal_labels(predicted, options.get("pos_label", 1))
+    recognized = positive.copy()
+    # As a label, −1 is ambiguous; as a prediction, it can only mean "not positive".
+    for value in (options.get("unlabeled_label", 0), options.get("negative_label"), 0, -1):
         if value is not None:
-            known |= equal_labels(predicted, value)
-    if not known.all():
-        strange = predicted[~known].tolist()
+            recognized |= equal_labels(predicted, value)
+    if not recognized.all():
+        invalid = predicted[~recognized].tolist()
         raise InputError(
-            f"y_pred must hold classes; got {strange[0]!r} in {len(strange):,} rows, which is "
-            "neither pos_label nor one of the other label values. For scores, pass "
+            f"y_pred must hold classes; got {invalid[0]!r} in {len(invalid):,} rows, which is "
+            "neither pos_label nor another label value. For scores, pass "
             "y_pred = (score >= threshold)."
         )
     return positive
 
 
-def _value(measure: Measure, these: Rates, zero_division: ZeroDivision) -> float:
-    """Return the measure at the first threshold; warn where it is clipped or undefined."""
-    value = float(measure(these)[0])
+def _measure_value(measure: Measure, rates: Rates, zero_division: ZeroDivision) -> float:
+    """Return the measure at the first threshold; warn if it is clipped or undefined."""
+    value = float(measure(rates)[0])
     if not math.isnan(value):
-        return clipped(measure.name, value, measure.low, measure.high, depth=5)
+        return clip_with_warning(measure.name, value, measure.low, measure.high, depth=5)
     if zero_division != "warn":
         return float(zero_division)
     warnings.warn(
-        f"{measure.name} divides by zero here and 0 was returned. "
-        "Say what it shall be with zero_division.",
+        f"{measure.name} is undefined (division by zero) and was set to 0. Use zero_division to "
+        "set another value.",
         UndefinedMeasureWarning,
         stacklevel=4,
     )
     return 0.0
 
 
-def _metric(name: str, measure: str, formula: str, reference: str, shown: str) -> PredictionMetric:
-    """Make the function for one measure, with its documentation."""
+def _metric(name: str, measure: str, formula: str, reference: str, result: str) -> PredictionMetric:
+    """Make the function for a measure, with its docstring."""
     chosen = MEASURES[measure]
 
     def metric(
@@ -95,30 +102,32 @@ def _metric(name: str, measure: str, formula: str, reference: str, shown: str) -
         *,
         prior: float,
         zero_division: ZeroDivision = "warn",
-        **how: Unpack[How],
+        **options: Unpack[CorrectionArguments],
     ) -> float:
-        return _value(chosen, _rates(y_true, y_pred, prior, **how), zero_division)
+        rates = _corrected_rates(y_true, y_pred, prior, **options)
+        return _measure_value(chosen, rates, zero_division)
 
     metric.__name__ = metric.__qualname__ = name
     metric.__doc__ = f"""{chosen.title}, corrected for unlabeled positives.
 
-    {formula}, with tpr and fpr the corrected rates, π the prevalence in the target and
-    θ the share of the target that is predicted positive. Assumes that labels are a random draw.
+    The formula is {formula}, where tpr and fpr are the corrected rates, π is the prevalence in
+    the target and θ the share of the target that is predicted positive. Assumes random labeling.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        1 or True for labeled positives, 0 or False for unlabeled rows.
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
     y_pred : array-like of shape (n,)
-        Predicted classes; those equal to ``pos_label`` are predicted positive.
-    {{how}}
+        Predicted classes; rows equal to ``pos_label`` are predicted positive.
+    {{options}}
     zero_division : float or "warn", default "warn"
-        Returned where the measure is undefined; ``"warn"`` returns 0 with a warning.
+        Value to return if the measure is undefined; ``"warn"`` returns 0 with a warning.
 
     Returns
     -------
     float
-        Clipped to its range, with an AssumptionWarning.
+        Corrected value; values outside the range of the measure are clipped with an
+        AssumptionWarning.
 
     References
     ----------
@@ -130,9 +139,9 @@ def _metric(name: str, measure: str, formula: str, reference: str, shown: str) -
     >>> y_true = [1] * 4 + [0] * 16
     >>> y_pred = [1, 1, 1, 0] + [1] * 4 + [0] * 12
     >>> round({name}(y_true, y_pred, prior=0.15), 3)
-    {shown}
+    {result}
     """
-    return spelled_out(metric)
+    return expand_shared_arguments(metric)
 
 
 _JAIN = "Jain, White and Radivojac (2017), theorem 1."
@@ -190,7 +199,7 @@ fowlkes_mallows_score = _metric(
 lift_score = _metric("lift_score", "lift", "precision/π", _FOLLOWS, "2.143")
 
 
-@spelled_out
+@expand_shared_arguments
 def fbeta_score(
     y_true: Any,
     y_pred: Any,
@@ -198,25 +207,28 @@ def fbeta_score(
     beta: float,
     prior: float,
     zero_division: ZeroDivision = "warn",
-    **how: Unpack[How],
+    **options: Unpack[CorrectionArguments],
 ) -> float:
-    """F measure, corrected for unlabeled positives.
+    """F-beta score, corrected for unlabeled positives.
 
-    (1 + β²)·π·tpr/(β²·π + θ), with π the prevalence and θ the share predicted positive.
+    The formula is (1 + β²)·π·tpr/(β²·π + θ), where tpr is the corrected true positive rate, π the
+    prevalence in the target and θ the share of the target that is predicted positive. Assumes
+    random labeling.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,)
         Labels (1 labeled positive, 0 unlabeled) and predicted classes.
     beta : float
-        How many times as much as precision recall weighs.
-    {how}
+        Weight of recall relative to precision, above 0.
+    {options}
     zero_division : float or "warn", default "warn"
-        Returned where the measure is undefined; ``"warn"`` returns 0 with a warning.
+        Value to return if the measure is undefined; ``"warn"`` returns 0 with a warning.
 
     Returns
     -------
     float
+        Corrected value, clipped to [0, 1] with an AssumptionWarning.
 
     References
     ----------
@@ -227,27 +239,29 @@ def fbeta_score(
     >>> round(fbeta_score([1, 1, 0, 0, 0], [1, 1, 1, 0, 0], beta=2, prior=1/3), 3)
     1.0
     """
-    return _value(fbeta(beta), _rates(y_true, y_pred, prior, **how), zero_division)
+    rates = _corrected_rates(y_true, y_pred, prior, **options)
+    return _measure_value(fbeta(beta), rates, zero_division)
 
 
-@spelled_out
+@expand_shared_arguments
 def class_likelihood_ratios(
-    y_true: Any, y_pred: Any, *, prior: float, **how: Unpack[How]
+    y_true: Any, y_pred: Any, *, prior: float, **options: Unpack[CorrectionArguments]
 ) -> tuple[float, float]:
-    """Positive and negative likelihood ratio, corrected for unlabeled positives.
+    """Positive and negative likelihood ratios, corrected for unlabeled positives.
 
-    tpr/fpr and (1 − tpr)/(1 − fpr); they do not depend on the target.
+    They are tpr/fpr and (1 − tpr)/(1 − fpr), and do not depend on the target. Assumes random
+    labeling.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,)
         Labels (1 labeled positive, 0 unlabeled) and predicted classes.
-    {how}
+    {options}
 
     Returns
     -------
     positive, negative : float
-        NaN where undefined.
+        Likelihood ratios; NaN if undefined.
 
     References
     ----------
@@ -260,34 +274,39 @@ def class_likelihood_ratios(
     >>> [round(ratio, 3) for ratio in class_likelihood_ratios(y_true, y_pred, prior=0.15)]
     [4.636, 0.298]
     """
-    these = _rates(y_true, y_pred, prior, **how)
+    rates = _corrected_rates(y_true, y_pred, prior, **options)
     positive, negative = (
-        _value(MEASURES[name], these, math.nan)
+        _measure_value(MEASURES[name], rates, math.nan)
         for name in ("positive_likelihood_ratio", "negative_likelihood_ratio")
     )
     return positive, negative
 
 
-@spelled_out
+@expand_shared_arguments
 def confusion_matrix(
-    y_true: Any, y_pred: Any, *, prior: float, normalize: Normalize = None, **how: Unpack[How]
+    y_true: Any,
+    y_pred: Any,
+    *,
+    prior: float,
+    normalize: Normalize = None,
+    **options: Unpack[CorrectionArguments],
 ) -> Array:
-    """Contingency table, corrected for unlabeled positives.
+    """Confusion matrix, corrected for unlabeled positives. Assumes random labeling.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,)
         Labels (1 labeled positive, 0 unlabeled) and predicted classes.
-    {how}
+    {options}
     normalize : {"true", "pred", "all"}, optional
-        Divide by the numbers of the true classes (rows), of the predicted classes (columns), or
-        of all rows.
+        Whether to divide by the sizes of the true classes (``"true"``), of the predicted classes
+        (``"pred"``), or by the number of rows (``"all"``).
 
     Returns
     -------
     ndarray of shape (2, 2)
-        [[tn, fp], [fn, tp]], expected numbers of rows of the target. Not clipped: a negative
-        entry says that prior or purity do not fit, or that rows are few.
+        [[tn, fp], [fn, tp]] as expected numbers of rows in the target. Values are not clipped. A
+        negative entry means that prior or purity does not fit, or that there are too few rows.
 
     References
     ----------
@@ -302,8 +321,8 @@ def confusion_matrix(
     array([[11.4,  2.2],
            [ 1.6,  4.8]])
     """
-    these = _rates(y_true, y_pred, prior, **how)
-    matrix = Contingency.of(these).as_array()
+    rates = _corrected_rates(y_true, y_pred, prior, **options)
+    matrix = Contingency.of(rates).as_array()
     if normalize is None:
         return matrix
     if normalize not in {"true", "pred", "all"}:

@@ -1,4 +1,4 @@
-"""Metrics of scores: areas, curves, and rankings that need no prior."""
+"""Metrics of scores: areas, curves, and prior-free measures of a ranking."""
 
 from __future__ import annotations
 
@@ -19,43 +19,54 @@ from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_steps
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
-from pueval.metrics._shared_arguments import How, Labels, clipped, read, spelled_out
+from pueval.metrics._shared_arguments import (
+    CorrectionArguments,
+    LabelArguments,
+    clip_with_warning,
+    expand_shared_arguments,
+    read_arguments,
+)
 from pueval.sensitivity.feasibility import infeasibility_message
 
 Method = Literal["direct", "indirect"]
 
 
-def _check_prior(counts: Counts, mixture: Mixture) -> None:
-    note = infeasibility_message(counts, mixture)
-    if note:
-        warnings.warn(note, AssumptionWarning, stacklevel=4)
+def _warn_if_infeasible(counts: Counts, mixture: Mixture) -> None:
+    message = infeasibility_message(counts, mixture)
+    if message:
+        warnings.warn(message, AssumptionWarning, stacklevel=4)
 
 
-@spelled_out
+@expand_shared_arguments
 def roc_auc_score(
-    y_true: Any, y_score: Any, *, prior: float, method: Method = "direct", **how: Unpack[How]
+    y_true: Any,
+    y_score: Any,
+    *,
+    prior: float,
+    method: Method = "direct",
+    **options: Unpack[CorrectionArguments],
 ) -> float:
     """Area under the ROC curve, corrected for unlabeled positives.
 
-    Direct: (AUC_pu − (1 − (purity − prior))/2) / (purity − prior), with AUC_pu the area of
-    labeled against unlabeled rows. Indirect: the area under the curve of `roc_curve`. The direct
-    form is unbiased and keeps the order of classifiers whatever the prior; the indirect form is
-    often closer for small samples.
+    The direct form is (AUC_pu − (1 − (purity − prior))/2) / (purity − prior), where AUC_pu is the
+    AUC of labeled positives against unlabeled rows. It is unbiased, and its ranking of classifiers
+    does not depend on the prior. The indirect form is the area under the curve of `roc_curve`,
+    which is often more accurate in small samples. Assumes random labeling.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        1 or True for labeled positives, 0 or False for unlabeled rows.
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
     y_score : array-like of shape (n,)
         Scores; higher means more likely positive.
-    method : {"direct", "indirect"}
-        How to correct.
-    {how}
+    method : {"direct", "indirect"}, default "direct"
+        Form of the correction.
+    {options}
 
     Returns
     -------
     float
-        Clipped to [0, 1], with an AssumptionWarning.
+        Corrected AUC, clipped to [0, 1] with an AssumptionWarning.
 
     References
     ----------
@@ -71,37 +82,37 @@ def roc_auc_score(
     """
     if method not in {"direct", "indirect"}:
         raise InputError(f"method must be 'direct' or 'indirect'; got {method!r}.")
-    counts, mixture, target = read(y_true, y_score, prior, **how)
-    _check_prior(counts, mixture)
+    counts, mixture, target = read_arguments(y_true, y_score, prior, **options)
+    _warn_if_infeasible(counts, mixture)
     corners = counts._roc_corners()
     if method == "direct":
-        return clipped("roc_auc", direct_auc(counts, naive_auc(counts, corners), mixture))
+        return clip_with_warning("roc_auc", direct_auc(counts, naive_auc(counts, corners), mixture))
     return recover_roc_from_corners(counts, corners, mixture, target).area
 
 
-@spelled_out
+@expand_shared_arguments
 def average_precision_score(
-    y_true: Any, y_score: Any, *, prior: float, **how: Unpack[How]
+    y_true: Any, y_score: Any, *, prior: float, **options: Unpack[CorrectionArguments]
 ) -> float:
     """Average precision, corrected for unlabeled positives.
 
-    The sum of precision times gain of recall over the thresholds, along the curve of
-    `precision_recall_curve` with ``drop_intermediate=True``: corrected rates are brought into
-    [0, 1], and the false positive rate at some recall is the lowest of all thresholds that reach
-    this recall, as on the ROC curve that Jain et al. recover.
+    The sum over thresholds of precision times the increase in recall, along the curve of
+    `precision_recall_curve` with ``drop_intermediate=True``. Corrected rates are clipped to [0, 1],
+    and the false positive rate at a recall is the lowest of all thresholds with at least this
+    recall, as on the ROC curve of Jain et al. Assumes random labeling.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        1 or True for labeled positives, 0 or False for unlabeled rows.
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
     y_score : array-like of shape (n,)
         Scores; higher means more likely positive.
-    {how}
+    {options}
 
     Returns
     -------
     float
-        In [0, 1].
+        Corrected average precision, in [0, 1].
 
     References
     ----------
@@ -113,39 +124,40 @@ def average_precision_score(
     >>> round(average_precision_score(y_true, y_score, prior=0.0), 4)
     0.8333
     """
-    counts, mixture, target = read(y_true, y_score, prior, **how)
-    _check_prior(counts, mixture)
+    counts, mixture, target = read_arguments(y_true, y_score, prior, **options)
+    _warn_if_infeasible(counts, mixture)
     return float(average_precision(correct_steps(counts, counts._roc_corners(), mixture, target)))
 
 
-@spelled_out
+@expand_shared_arguments
 def roc_curve(
     y_true: Any,
     y_score: Any,
     *,
     prior: float,
     drop_intermediate: bool = True,
-    **how: Unpack[How],
+    **options: Unpack[CorrectionArguments],
 ) -> tuple[Array, Array, Array]:
     """ROC curve, corrected for unlabeled positives.
 
-    Corrected rates, made a legal curve: the part outside the unit square is dropped, and every
-    true positive rate gets the lowest false positive rate of all points that reach it.
+    Corrected rates are made a valid, monotone curve: the part outside the unit square is dropped,
+    and each true positive rate gets the lowest false positive rate of all points that reach it.
+    Assumes random labeling.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        1 or True for labeled positives, 0 or False for unlabeled rows.
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
     y_score : array-like of shape (n,)
         Scores; higher means more likely positive.
     drop_intermediate : bool, default True
-        Whether to leave out thresholds at which the curve cannot turn.
-    {how}
+        Whether to drop points on straight segments of the curve.
+    {options}
 
     Returns
     -------
     fpr, tpr, thresholds : ndarray
-        Without a correction the thresholds descend; with one, points may have changed places.
+        Points of the curve. Without a correction, thresholds descend; with one, they may not.
 
     References
     ----------
@@ -157,8 +169,8 @@ def roc_curve(
     >>> fpr.round(3), tpr
     (array([0.   , 0.   , 0.111, 0.111, 1.   ]), array([0. , 0.5, 0.5, 1. , 1. ]))
     """
-    counts, mixture, target = read(y_true, y_score, prior, **how)
-    _check_prior(counts, mixture)
+    counts, mixture, target = read_arguments(y_true, y_score, prior, **options)
+    _warn_if_infeasible(counts, mixture)
     if drop_intermediate:
         curve = recover_roc_from_corners(counts, counts._roc_corners(), mixture, target)
     else:
@@ -167,35 +179,36 @@ def roc_curve(
     return curve.fpr, curve.tpr, curve.threshold
 
 
-@spelled_out
+@expand_shared_arguments
 def precision_recall_curve(
     y_true: Any,
     y_score: Any,
     *,
     prior: float,
     drop_intermediate: bool = False,
-    **how: Unpack[How],
+    **options: Unpack[CorrectionArguments],
 ) -> tuple[Array, Array, Array]:
     """Precision-recall curve, corrected for unlabeled positives.
 
-    Precision is π·tpr/θ and recall tpr, with π the prevalence and θ the share predicted positive.
-    Rates outside [0, 1] are clipped, and every recall gets the highest precision of all thresholds
-    that reach it, as on the recovered ROC curve.
+    Precision is π·tpr/θ and recall is tpr, where π is the prevalence and θ the share predicted
+    positive. Rates are clipped to [0, 1], and each recall gets the highest precision of all
+    thresholds that reach it, as on the recovered ROC curve. Assumes random labeling.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        1 or True for labeled positives, 0 or False for unlabeled rows.
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
     y_score : array-like of shape (n,)
         Scores; higher means more likely positive.
     drop_intermediate : bool, default False
-        Whether to keep only thresholds at which the curve can turn.
-    {how}
+        Whether to drop points on straight segments of the ROC curve.
+    {options}
 
     Returns
     -------
     precision, recall, thresholds : ndarray
-        Recall descends to a last point of precision 1 and recall 0, which has no threshold.
+        Points of the curve, recall descending. The last point, with precision 1 and recall 0, has
+        no threshold.
 
     References
     ----------
@@ -208,29 +221,30 @@ def precision_recall_curve(
     >>> precision.round(2), recall
     (array([0.4 , 0.5 , 0.67, 0.5 , 1.  , 1.  ]), array([1. , 1. , 1. , 0.5, 0.5, 0. ]))
     """
-    counts, mixture, target = read(y_true, y_score, prior, **how)
-    _check_prior(counts, mixture)
+    counts, mixture, target = read_arguments(y_true, y_score, prior, **options)
+    _warn_if_infeasible(counts, mixture)
     steps = counts._roc_corners() if drop_intermediate else counts.steps()
     curve = recover_precision_recall(correct_steps(counts, steps, mixture, target))
     return curve.precision[::-1], curve.recall[::-1], curve.threshold[:0:-1]
 
 
-@spelled_out
+@expand_shared_arguments
 def pulp_score(
-    y_true: Any, y_score: Any, *, threshold: float | None = None, **labels: Unpack[Labels]
+    y_true: Any, y_score: Any, *, threshold: float | None = None, **labels: Unpack[LabelArguments]
 ) -> float:
-    """Probability that random predictions hit fewer labeled rows (PULP); needs no prior.
+    """Probability that random predictions find fewer labeled positives (PULP), without a prior.
 
     See `pueval.ranking.pulp` for the formula and the reference.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        1 or True for labeled positives, 0 or False for unlabeled rows.
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
     y_score : array-like of shape (n,)
         Scores; higher means more likely positive.
     threshold : float, optional
-        Scores at or above it are predicted positive. Mean over all operating points if left out.
+        Threshold; scores at or above it are predicted positive. By default, the mean over all
+        operating points.
     {labels}
 
     Returns
@@ -242,25 +256,26 @@ def pulp_score(
     >>> round(pulp_score([1, 1, 0, 0], [4, 3, 2, 1]), 4)
     0.3667
     """
-    return ranking.pulp(read(y_true, y_score, **labels)[0], threshold=threshold)
+    return ranking.pulp(read_arguments(y_true, y_score, **labels)[0], threshold=threshold)
 
 
-@spelled_out
+@expand_shared_arguments
 def lee_liu_score(
-    y_true: Any, y_score: Any, *, threshold: float | None = None, **labels: Unpack[Labels]
+    y_true: Any, y_score: Any, *, threshold: float | None = None, **labels: Unpack[LabelArguments]
 ) -> float:
-    """Recall² over the share predicted positive (Lee and Liu); needs no prior.
+    """Recall² divided by the share predicted positive (Lee and Liu), without a prior.
 
     See `pueval.ranking.lee_liu` for the formula and the reference.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        1 or True for labeled positives, 0 or False for unlabeled rows.
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
     y_score : array-like of shape (n,)
         Scores; higher means more likely positive.
     threshold : float, optional
-        Scores at or above it are predicted positive. Mean over all operating points if left out.
+        Threshold; scores at or above it are predicted positive. By default, the mean over all
+        operating points.
     {labels}
 
     Returns
@@ -272,32 +287,33 @@ def lee_liu_score(
     >>> lee_liu_score([1, 1, 0, 0], [4, 3, 2, 1], threshold=3)
     2.0
     """
-    return ranking.lee_liu(read(y_true, y_score, **labels)[0], threshold=threshold)
+    return ranking.lee_liu(read_arguments(y_true, y_score, **labels)[0], threshold=threshold)
 
 
-@spelled_out
+@expand_shared_arguments
 def pseudo_f_score(
     y_true: Any,
     y_score: Any,
     *,
     prevalence: float | None = None,
     threshold: float | None = None,
-    **labels: Unpack[Labels],
+    **labels: Unpack[LabelArguments],
 ) -> float:
-    """Return 2·recall / (share predicted positive + prevalence), the pseudo-F measure.
+    """Pseudo-F measure, 2·recall / (share predicted positive + prevalence).
 
     See `pueval.ranking.pseudo_f` for the reference.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        1 or True for labeled positives, 0 or False for unlabeled rows.
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
     y_score : array-like of shape (n,)
         Scores; higher means more likely positive.
     prevalence : float, optional
-        Share of positives in the population; the share of labeled rows if left out.
+        Share of positives in the population, in (0, 1]; by default the share of labeled rows.
     threshold : float, optional
-        Scores at or above it are predicted positive. Mean over all operating points if left out.
+        Threshold; scores at or above it are predicted positive. By default, the mean over all
+        operating points.
     {labels}
 
     Returns
@@ -309,5 +325,5 @@ def pseudo_f_score(
     >>> pseudo_f_score([1, 1, 0, 0], [4, 3, 2, 1], threshold=3)
     2.0
     """
-    counts = read(y_true, y_score, **labels)[0]
+    counts = read_arguments(y_true, y_score, **labels)[0]
     return ranking.pseudo_f(counts, prevalence=prevalence, threshold=threshold)

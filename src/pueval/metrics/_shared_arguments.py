@@ -1,7 +1,7 @@
-"""The arguments that all metrics share, written once.
+"""Arguments shared by all metrics, defined and documented once.
 
-Functions take them as ``**labels`` or ``**how``; `spelled_out` shows them one by one in the
-signature and refuses others.
+Functions take them as ``**labels`` or ``**options``; `expand_shared_arguments` lists them in the
+signature and the docstring, and refuses unexpected ones.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from pueval.errors import AssumptionWarning
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class Labels(TypedDict, total=False):
-    """What the labels mean, and what rows weigh."""
+class LabelArguments(TypedDict, total=False):
+    """Label values and weights."""
 
     pos_label: Any
     unlabeled_label: Any
@@ -30,8 +30,8 @@ class Labels(TypedDict, total=False):
     sample_weight: Any
 
 
-class How(Labels, total=False):
-    """The assumptions of the correction, and what the labels mean."""
+class CorrectionArguments(LabelArguments, total=False):
+    """Assumptions of the correction, label values and weights."""
 
     purity: float
     target: Target
@@ -46,65 +46,68 @@ _DEFAULTS: dict[str, Any] = {
     "sample_weight": None,
 }
 
-_DESCRIPTION = """prior : float
-        Share of positives among the unlabeled rows.
+_CORRECTION_DOCS = """prior : float
+        Share of positives among the unlabeled rows, in [0, purity).
     purity : float, default 1.0
-        Share of true positives among the labeled rows.
-    target : {"population", "unlabeled"}
-        Whose performance: of all rows, or of the unlabeled ones alone.
+        Share of true positives among the labeled rows, in (0, 1].
+    target : {"population", "unlabeled"}, default "population"
+        Population to evaluate: all rows, or only the unlabeled rows.
     """
-_LABELS = """pos_label, unlabeled_label, negative_label : optional
-        Values of ``y_true`` for labeled, unlabeled and known negative rows.
+_LABEL_DOCS = """pos_label, unlabeled_label, negative_label : optional
+        Values of ``y_true`` for labeled positives, unlabeled rows and known negatives.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows."""
-DESCRIBED = {"{how}": _DESCRIPTION + _LABELS, "{labels}": _LABELS}
+_PLACEHOLDERS = {"{options}": _CORRECTION_DOCS + _LABEL_DOCS, "{labels}": _LABEL_DOCS}
 
 
-def spelled_out(function: Function) -> Function:
-    """Show the shared arguments of ``function`` one by one, in its signature and its docs."""
+def expand_shared_arguments(function: Function) -> Function:
+    """List the shared arguments of a function in its signature and its docstring."""
     signature = inspect.signature(function)
     parameters = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
     shared = next(name for name, p in signature.parameters.items() if p.kind is p.VAR_KEYWORD)
-    names = list(_DEFAULTS) if shared == "how" else list(Labels.__annotations__)
+    names = list(_DEFAULTS) if shared == "options" else list(LabelArguments.__annotations__)
     parameters += [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS[name])
         for name in names
     ]
-    shown = signature.replace(parameters=parameters)
+    expanded = signature.replace(parameters=parameters)
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        shown.bind(*args, **kwargs)
+        expanded.bind(*args, **kwargs)
         return function(*args, **kwargs)
 
-    checked.__signature__ = shown  # type: ignore[attr-defined]
-    for place, text in DESCRIBED.items():
-        checked.__doc__ = (checked.__doc__ or "").replace(place, text)
+    checked.__signature__ = expanded  # type: ignore[attr-defined]
+    for placeholder, text in _PLACEHOLDERS.items():
+        checked.__doc__ = (checked.__doc__ or "").replace(placeholder, text)
     return cast("Function", checked)
 
 
-def read(y_true: Any, score: Any, prior: float = 0.0, **how: Any) -> tuple[Counts, Mixture, Target]:
-    """Turn the arguments of a metric into counts, mixture and target."""
+def read_arguments(
+    y_true: Any, score: Any, prior: float = 0.0, **options: Any
+) -> tuple[Counts, Mixture, Target]:
+    """Return the counts, mixture and target described by the arguments of a metric."""
     counts = Counts.from_arrays(
         y_true,
         score,
-        sample_weight=how.get("sample_weight"),
-        **{name: how[name] for name in Labels.__annotations__ if name in how and "label" in name},
+        **{name: options[name] for name in LabelArguments.__annotations__ if name in options},
     )
     counts._check_nonempty()
-    mixture = Mixture(prior, how.get("purity", _DEFAULTS["purity"]))
-    target = how.get("target", _DEFAULTS["target"])
+    mixture = Mixture(prior, options.get("purity", _DEFAULTS["purity"]))
+    target = options.get("target", _DEFAULTS["target"])
     check_target(target)
     return counts, mixture, target
 
 
-def clipped(name: str, value: float, low: float = 0.0, high: float = 1.0, depth: int = 4) -> float:
-    """Clip a corrected value to its range, and say so to the caller ``depth`` calls above."""
+def clip_with_warning(
+    name: str, value: float, low: float = 0.0, high: float = 1.0, depth: int = 4
+) -> float:
+    """Clip a corrected value to its range; warn the caller ``depth`` calls above."""
     inside = clip(value, low, high)
     if was_clipped(value, inside):
         warnings.warn(
-            f"the corrected {name} is {value:.4g} and was clipped to {inside:g}: too few rows to "
-            "tell, or prior, purity or random labeling do not fit this ranking.",
+            f"the corrected {name} is {value:.4g} and was clipped to {inside:g}. Either there are "
+            "too few rows, or the prior, the purity or random labeling does not fit these data.",
             AssumptionWarning,
             stacklevel=depth,
         )

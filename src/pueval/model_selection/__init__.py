@@ -1,4 +1,4 @@
-"""Cross-validation with positive-unlabeled labels: folds, and a whole evaluation out of fold."""
+"""Cross-validation with positive-unlabeled labels: folds and out-of-fold evaluation."""
 
 from pueval.model_selection._evaluate_cv import evaluate_cv
 from pueval.model_selection._folds import PUStratifiedKFold

@@ -1,4 +1,4 @@
-"""evaluate_cv(): an evaluation of a classifier that has not been trained yet."""
+"""evaluate_cv(): train and evaluate a classifier by cross-validation."""
 
 from __future__ import annotations
 
@@ -20,25 +20,28 @@ from pueval.model_selection._out_of_fold import (
     Align,
     Method,
     average_counts,
-    choose_method,
-    fold_numbers,
-    fold_scores,
-    known_to,
-    misaligned,
-    partitions,
-    ranks_in_folds,
+    choose_score_method,
+    rank_within_folds,
+    scale_mismatch,
+    score_out_of_fold,
+)
+from pueval.model_selection._partitions import (
+    number_folds,
+    partition_rows,
+    splitter_knows_labels,
 )
 from pueval.model_selection._splits import Splits
 from pueval.sources.arrays import check_same_order, label_kinds
 from pueval.sources.labels import LabelValues
 
-# What an evaluation of one repeat shares with that of all together.
-ASSUMED = ("prior", "prevalence", "label_frequency", "purity", "target")
-# What says how limits are made.
-LIMITS = ("level", "n_resamples", "variance")
-# What evaluate takes and evaluate_cv handles itself.
-HANDLED = (
-    "y", "score", "weight", "propensity", "seed", "pos_label", "unlabeled_label", "negative_label",
+# Options of evaluate that also apply to a single repeat.
+ASSUMPTION_OPTIONS = ("prior", "prevalence", "label_frequency", "purity", "target")
+# Options of evaluate for the intervals.
+INTERVAL_OPTIONS = ("level", "n_resamples", "variance")
+# Parameters of evaluate that evaluate_cv handles itself.
+OWN_PARAMETERS = (
+    "y", "score", "sample_weight", "propensity", "seed",
+    "pos_label", "unlabeled_label", "negative_label",
 )  # fmt: skip
 
 
@@ -60,68 +63,68 @@ def evaluate_cv(
     pos_label: Any = 1,
     unlabeled_label: Any = 0,
     negative_label: Any = None,
-    **how: Any,
+    **options: Any,
 ) -> Evaluation:
     """Evaluate a classifier by cross-validation on positive and unlabeled rows.
 
-    In each fold the classifier is fitted on labeled against all other rows (1 against 0,
-    whatever their labels are called) and scores the rows of the fold. The scores of all folds
-    together are evaluated as by `pueval.evaluate`; without a prior, it is estimated from them.
+    For each fold, the classifier is fitted on the other folds, labeled (1) against all other
+    rows (0), and scores the rows of the fold. The out-of-fold scores of all rows are then evaluated
+    as by `pueval.evaluate`. If you do not give the prior, it is estimated from these scores.
 
     Parameters
     ----------
     estimator : classifier
-        Anything with scikit-learn's ``fit`` and ``predict_proba`` or ``decision_function``:
-        pipelines, searches, LightGBM, XGBoost, pulearn.
+        Classifier with scikit-learn's ``fit`` and ``predict_proba`` or ``decision_function``, such
+        as a pipeline, a search, or a model from LightGBM, XGBoost or pulearn.
     X : array-like of shape (n, …)
         Features.
     y : array-like of shape (n,)
-        1 or True for labeled positives, 0 or False for unlabeled rows.
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
     cv : int, splitter or iterable, default 5
-        A number of folds, drawn by `PUStratifiedKFold`; or a splitter or pairs of training and
-        test rows that test every row equally often.
+        Number of folds for `PUStratifiedKFold`, at least 2; or a splitter or list of pairs of
+        training and test rows that tests all rows equally often.
     n_repeats : int, default 1
-        How often a number of folds is drawn. ``splits`` of the result says how much the
-        measures differ between repeats.
+        Number of repeats with new random folds, if ``cv`` is a number. ``splits`` of the result
+        shows how much the measures vary between repeats.
     groups : array-like of shape (n,), optional
-        Rows of one group are never in training and test at once.
-    method : {"auto", "predict_proba", "decision_function"}
-        Where scores come from; ``"auto"`` takes the first of the two that exists.
-    align : {"auto", "score", "rank"}
-        How scores of different folds, which come from different classifiers, are put together.
-        ``"score"`` takes them as they are. ``"rank"`` replaces a score by the share of its fold
-        that it outscores; a threshold is then such a share. ``"auto"`` takes probabilities as
-        they are, and ranks of anything else.
+        Group of each row. Rows of the same group are never in both training and test.
+    method : {"auto", "predict_proba", "decision_function"}, default "auto"
+        Method that gives the scores; ``"auto"`` uses the first of the two that exists.
+    align : {"auto", "score", "rank"}, default "auto"
+        How to combine scores of different folds, which come from different classifiers.
+        ``"score"`` pools them as they are. ``"rank"`` replaces each score by the share of its fold
+        that it outscores; thresholds are then shares, too. ``"auto"`` uses ``"score"`` for
+        probabilities and ``"rank"`` otherwise.
     fit_params : dict, optional
-        Passed to ``fit``; arrays as long as ``y`` are cut to the training rows.
+        Parameters for ``fit``; arrays as long as ``y`` are restricted to the training rows.
     n_jobs : int, optional
-        How many folds to fit at once.
+        Number of folds to fit in parallel.
     seed : int, default 0
-        Of the folds and of the resampling.
+        Random seed for the folds and the resampling.
     sample_weight, propensity, pos_label, unlabeled_label, negative_label : optional
-        As for `pueval.evaluate`; the weights are those of the evaluation, not of the fit.
-    **how
-        Every other keyword of `pueval.evaluate`: ``prior``, ``prevalence``, ``label_frequency``,
-        ``purity``, ``target``, ``threshold``, ``level``, and so on.
+        See `pueval.evaluate`. Weights apply to the evaluation, not to the fit.
+    **options
+        Other keyword arguments of `pueval.evaluate`, such as ``prior``, ``prevalence``,
+        ``label_frequency``, ``purity``, ``target``, ``threshold`` and ``level``.
 
     Returns
     -------
     Evaluation
-        With ``splits``, which holds each repeat by itself. With several repeats the rates at a
-        threshold are means over repeats: each of a row's scores counts 1/n_repeats, and limits
-        are those of n rows. They do not include the spread between repeats. (``ranking()``
-        needs whole rows, so it works with one repeat only.)
+        Evaluation whose ``splits`` holds the results of each repeat. With several repeats, rates
+        are means over repeats: each score of a row has weight 1/n_repeats, and intervals are those
+        of n rows. They do not include the variation between repeats. ``ranking()`` requires whole
+        rows, so it only works with one repeat.
 
     Warns
     -----
     AssumptionWarning
-        As `pueval.evaluate` does, and if the scores of different folds are not on one scale.
+        As for `pueval.evaluate`, and if scores of different folds are on different scales.
 
     Notes
     -----
-    The classifiers are trained on (k − 1)/k of the rows, so that one trained on all rows is a
-    little better than this says. Hyperparameters must not have been chosen on the same rows:
-    pass the search itself as the estimator.
+    Each classifier is trained on (k − 1)/k of the rows, so a classifier trained on all rows is
+    slightly better than the evaluation suggests. Do not choose hyperparameters on the same rows
+    beforehand; pass the search itself as the estimator.
 
     References
     ----------
@@ -142,7 +145,7 @@ def evaluate_cv(
     >>> ev.splits.standard_deviation["roc_auc"] < 0.01
     True
     """
-    _check_keywords(how)
+    _check_keywords(options)
     if align not in ("auto", "score", "rank"):
         raise InputError(f"align must be 'auto', 'score' or 'rank'; got {align!r}.")
     labels = {
@@ -152,88 +155,103 @@ def evaluate_cv(
     }
     check_same_order({"y": y, "X": X, "groups": groups})
     kind = label_kinds(y, LabelValues(*labels.values()))
-    asked = choose_method(estimator, method)
-    # Ranks stand for the scores that there are not yet.
-    rows = Counts.from_arrays(
+    score_method = choose_score_method(estimator, method)
+    # Check all arguments before fitting; row numbers take the place of the scores.
+    unscored = Counts.from_arrays(
         y, np.arange(len(kind)), sample_weight=sample_weight, propensity=propensity, **labels
     )
-    _check_values(rows, seed, how)
-    ours = y if known_to(cv, labels) else None
-    repeats = partitions(X, ours, kind, groups, cv=cv, n_repeats=n_repeats, seed=seed)
-    rank = align == "rank" or (align == "auto" and asked != "predict_proba")
+    _check_values(unscored, seed, options)
+    splitter_labels = y if splitter_knows_labels(cv, labels) else None
+    repeats = partition_rows(
+        X, splitter_labels, kind, groups, cv=cv, n_repeats=n_repeats, seed=seed
+    )
+    rank = align == "rank" or (align == "auto" and score_method != "predict_proba")
     scores: list[Array] = []
-    notes: list[str] = []
+    messages: list[str] = []
     for folds in repeats:
-        score = fold_scores(
-            estimator, X, kind == 0, folds, method=asked, fit_params=fit_params, n_jobs=n_jobs
+        score = score_out_of_fold(
+            estimator,
+            X,
+            kind == 0,
+            folds,
+            method=score_method,
+            fit_params=fit_params,
+            n_jobs=n_jobs,
         )
         if rank:
-            score = ranks_in_folds(score, kind, folds, sample_weight)
-        elif not notes:
-            notes += _scale_note(misaligned(score, kind, folds))
+            score = rank_within_folds(score, kind, folds, sample_weight)
+        elif not messages:
+            messages += _scale_messages(scale_mismatch(score, kind, folds))
         scores.append(score)
     counts = [
         Counts.from_arrays(y, score, sample_weight=sample_weight, propensity=propensity, **labels)
         for score in scores
     ]
     with warnings.catch_warnings():
-        # They are said below, as if by this function.
+        # Issued below, with the stack level of this function.
         warnings.simplefilter("ignore", AssumptionWarning)
-        ev = evaluate(average_counts(counts), seed=seed, **how)
-        each: list[Evaluation | None] = [ev]
+        ev = evaluate(average_counts(counts), seed=seed, **options)
+        by_repeat: list[Evaluation | None] = [ev]
         if len(counts) > 1:
-            each = [_alone(ev, one, how) for one in counts]
-    notes += _lost_note(each)
-    fold = np.array([fold_numbers(folds, len(kind)) for folds in repeats])
+            by_repeat = [_evaluate_repeat(ev, repeat, options) for repeat in counts]
+    messages += _missing_prior_messages(by_repeat)
+    fold = np.array([number_folds(folds, len(kind)) for folds in repeats])
     ev = replace(
         ev,
-        warnings=(*notes, *ev.warnings),
-        splits=_splits(ev, each, np.array(scores), fold),
+        warnings=(*messages, *ev.warnings),
+        splits=_collect_splits(ev, by_repeat, np.array(scores), fold),
     )
-    for note in ev.warnings:
-        warnings.warn(note, AssumptionWarning, stacklevel=2)
+    for message in ev.warnings:
+        warnings.warn(message, AssumptionWarning, stacklevel=2)
     return ev
 
 
-def _check_keywords(how: dict[str, Any]) -> None:
-    """Refuse what evaluate does not know before any model is fitted."""
-    known = [name for name in inspect.signature(evaluate).parameters if name not in HANDLED]
-    strange = [name for name in how if name not in known]
-    if strange:
+def _check_keywords(options: dict[str, Any]) -> None:
+    """Refuse unexpected arguments before any model is fitted."""
+    accepted = [
+        name for name in inspect.signature(evaluate).parameters if name not in OWN_PARAMETERS
+    ]
+    unexpected = [name for name in options if name not in accepted]
+    if unexpected:
         raise TypeError(
-            f"evaluate_cv() got an unexpected keyword {strange[0]!r}. Besides its own it takes "
-            f"{', '.join(known)}."
+            f"evaluate_cv() got an unexpected keyword argument {unexpected[0]!r}. In addition to "
+            f"its own, it accepts {', '.join(accepted)}."
         )
 
 
-def _check_values(rows: Counts, seed: int, how: dict[str, Any]) -> None:
-    """Refuse values that evaluate would refuse, whatever the scores, before a model is fitted."""
-    rows._check_nonempty()
-    target = how.get("target", "population")
-    check_options(target, seed=seed, **{name: how[name] for name in LIMITS if name in how})
-    if how.get("threshold") is not None:
-        check_threshold(how["threshold"])
-    given = {name: how.get(name) for name in ("prior", "prevalence", "label_frequency")}
-    if any(value is not None for value in given.values()):
-        resolve_assumptions(rows, target, how.get("purity", 1.0), **given)
+def _check_values(unscored: Counts, seed: int, options: dict[str, Any]) -> None:
+    """Refuse values that evaluate would refuse, before any model is fitted."""
+    unscored._check_nonempty()
+    target = options.get("target", "population")
+    interval_options = {name: options[name] for name in INTERVAL_OPTIONS if name in options}
+    check_options(target, seed=seed, **interval_options)
+    if options.get("threshold") is not None:
+        check_threshold(options["threshold"])
+    shares = {name: options.get(name) for name in ("prior", "prevalence", "label_frequency")}
+    if any(value is not None for value in shares.values()):
+        resolve_assumptions(unscored, target, options.get("purity", 1.0), **shares)
 
 
-def _alone(ev: Evaluation, counts: Counts, how: dict[str, Any]) -> Evaluation | None:
+def _evaluate_repeat(ev: Evaluation, counts: Counts, options: dict[str, Any]) -> Evaluation | None:
     """Evaluate one repeat at the common threshold; None if its prior cannot be estimated."""
-    assumed = {name: how[name] for name in ASSUMED if name in how}
+    assumptions = {name: options[name] for name in ASSUMPTION_OPTIONS if name in options}
     try:
-        return evaluate(counts, threshold=ev.threshold, level=None, **assumed)
+        return evaluate(counts, threshold=ev.threshold, level=None, **assumptions)
     except InputError:
         if ev.prior_estimate is None:
             raise
         return None
 
 
-def _splits(ev: Evaluation, each: list[Evaluation | None], score: Array, fold: Array) -> Splits:
-    def collect(kind: str, name: str) -> Array:
-        return np.array([np.nan if one is None else getattr(one[name], kind) for one in each])
+def _collect_splits(
+    ev: Evaluation, by_repeat: list[Evaluation | None], score: Array, fold: Array
+) -> Splits:
+    def collect(attribute: str, name: str) -> Array:
+        return np.array(
+            [np.nan if repeat is None else getattr(repeat[name], attribute) for repeat in by_repeat]
+        )
 
-    mixtures = [None if one is None else one.mixture for one in each]
+    mixtures = [None if repeat is None else repeat.mixture for repeat in by_repeat]
     return Splits(
         {name: collect("value", name) for name in ev},
         {name: collect("naive", name) for name in ev},
@@ -244,22 +262,22 @@ def _splits(ev: Evaluation, each: list[Evaluation | None], score: Array, fold: A
     )
 
 
-def _scale_note(found: tuple[float, float] | None) -> list[str]:
-    if found is None:
+def _scale_messages(aucs: tuple[float, float] | None) -> list[str]:
+    if aucs is None:
         return []
-    within, pooled = found
-    note = (
-        "the scores of different folds are not on one scale: labeled rows outscore others with an "
-        f"AUC of {within:.3f} within folds, but {pooled:.3f} over all. Say align='rank' to compare "
-        "ranks within folds instead."
+    within, pooled = aucs
+    message = (
+        "scores of different folds are on different scales: the AUC of labeled against other rows "
+        f"is {within:.3f} within folds, but {pooled:.3f} for the pooled scores. Use align='rank' "
+        "to compare ranks within folds instead."
     )
-    return [note]
+    return [message]
 
 
-def _lost_note(each: list[Evaluation | None]) -> list[str]:
-    lost = sum(one is None for one in each)
-    note = (
-        f"the prior could not be estimated from {lost} of {len(each)} repeats alone; their "
-        "values in splits are missing."
+def _missing_prior_messages(by_repeat: list[Evaluation | None]) -> list[str]:
+    n_missing = sum(repeat is None for repeat in by_repeat)
+    message = (
+        f"the prior could not be estimated from {n_missing} of {len(by_repeat)} repeats; their "
+        "values in splits are NaN."
     )
-    return [note] if lost else []
+    return [message] if n_missing else []

@@ -1,4 +1,4 @@
-"""PUStratifiedKFold: folds that hold labeled, unlabeled and known negative rows alike."""
+"""PUStratifiedKFold: folds stratified by labeled, unlabeled and known negative rows."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from pueval.sources.labels import LabelValues
 
 
 class PUStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
-    """K folds, each with its share of labeled, unlabeled and known negative rows.
+    """K-fold splitter, stratified by labeled, unlabeled and known negative rows.
 
-    A corrected measure of a fold needs labeled rows, and its variance is mostly theirs. Unlike
-    scikit-learn's splitters this one refuses data of which some fold would have none, knows
-    what labels mean (−1 must be named), and keeps groups together if there are any.
+    Corrected measures need labeled rows in each fold, which also cause most of their variance.
+    Unlike scikit-learn's splitters, this one refuses data for which a fold would have no labeled
+    rows, checks the label values (−1 must be named), and keeps groups together.
 
     Parameters
     ----------
     n_splits : int, default 5
         Number of folds, at least 2.
     shuffle : bool, default False
-        Whether to shuffle the rows of each kind before they are dealt out.
-    random_state : int, RandomState or None
-        For shuffling.
+        Whether to shuffle the rows of each stratum before splitting.
+    random_state : int, RandomState instance or None
+        Random seed for shuffling.
     pos_label, unlabeled_label, negative_label : optional
-        Values of ``y`` for labeled, unlabeled and known negative rows.
+        Values of ``y`` for labeled positives, unlabeled rows and known negatives.
 
     Examples
     --------
@@ -58,10 +58,10 @@ class PUStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
     ) -> None:
         number: object = n_splits
         if not isinstance(number, Integral) or n_splits < 2:
-            raise InputError(f"n_splits must be a whole number, at least 2; got {n_splits!r}.")
+            raise InputError(f"n_splits must be a whole number of at least 2; got {n_splits!r}.")
         if random_state is not None and not shuffle:
             raise InputError(
-                "random_state has no effect without shuffle=True. Leave it out, or shuffle."
+                "random_state has no effect without shuffle=True. Omit it, or set shuffle=True."
             )
         LabelValues(pos_label, unlabeled_label, negative_label)
         self.n_splits = int(n_splits)
@@ -77,7 +77,7 @@ class PUStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         Parameters
         ----------
         X, y, groups : optional
-            Not used; they are here for scikit-learn.
+            Ignored; for compatibility with scikit-learn.
 
         Returns
         -------
@@ -86,21 +86,21 @@ class PUStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         return self.n_splits
 
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Array, Array]]:  # noqa: N803
-        """Yield the rows of each fold.
+        """Yield the training and test rows of each fold.
 
         Parameters
         ----------
         X : array-like of shape (n, …)
-            Only its length matters.
+            Features; only the number of rows matters.
         y : array-like of shape (n,)
             Labels.
         groups : array-like of shape (n,), optional
-            Rows of one group stay together, and folds are balanced as well as that allows.
+            Group of each row. Groups stay together, and folds are balanced as far as possible.
 
         Yields
         ------
         train, test : ndarray
-            Row numbers.
+            Row indices.
         """
         labels = LabelValues(self.pos_label, self.unlabeled_label, self.negative_label)
         kind = label_kinds(y, labels)
@@ -111,33 +111,33 @@ class PUStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         inner = StratifiedKFold if groups is None else StratifiedGroupKFold
         folds = inner(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
         if np.count_nonzero(kind == 2) < self.n_splits:
-            # Too few known negatives to go round; they are dealt out with the unlabeled rows.
+            # Too few known negatives for all folds: treat them as unlabeled rows.
             kind = np.minimum(kind, 1)
         for train, test in folds.split(np.zeros(len(kind)), kind, groups):
             self._check_fold(kind[test], groups)
             yield train, test
 
     def _check_enough(self, kind: Array, groups: Any) -> None:
-        """Each fold needs a labeled and an other row; of known negatives there may be few."""
+        """Refuse data with too few labeled or other rows, or groups, for the folds."""
         labeled = int(np.count_nonzero(kind == 0))
         for name, rows in (("labeled", labeled), ("other", len(kind) - labeled)):
             if rows < self.n_splits:
                 raise InputError(
-                    f"{self.n_splits} folds need at least {self.n_splits} {name} rows, one for "
-                    f"each; got {rows}. Make fewer folds."
+                    f"{self.n_splits} folds require at least {self.n_splits} {name} rows; got "
+                    f"{rows}. Use fewer folds."
                 )
         if groups is None:
             return
-        where = np.asarray(groups)
-        if len(where) != len(kind):
+        codes = np.asarray(groups)
+        if len(codes) != len(kind):
             raise InputError(
-                f"y and groups must have the same length; got {len(kind):,} and {len(where):,}."
+                f"y and groups must have the same length; got {len(kind):,} and {len(codes):,}."
             )
-        found = len(np.unique(where[kind == 0]))
-        if found < self.n_splits:
+        n_groups = len(np.unique(codes[kind == 0]))
+        if n_groups < self.n_splits:
             raise InputError(
-                f"{self.n_splits} folds need labeled rows in at least {self.n_splits} groups; "
-                f"they are in {found}. Make fewer folds."
+                f"{self.n_splits} folds require labeled rows in at least {self.n_splits} groups; "
+                f"got {n_groups}. Use fewer folds."
             )
 
     def _check_fold(self, kind: Array, groups: Any) -> None:
@@ -147,5 +147,5 @@ class PUStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         raise InputError(
             f"a fold has no {missing} row"
             + (", because groups must stay together" if groups is not None else "")
-            + f". Make fewer than {self.n_splits} folds."
+            + f". Use fewer than {self.n_splits} folds."
         )

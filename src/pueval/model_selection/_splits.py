@@ -1,4 +1,4 @@
-"""Splits: what repeated cross-validation adds to an Evaluation."""
+"""Splits: the results of each repeat of a cross-validation."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Splits:
-    """Every repeat of a cross-validation by itself; ``ev.splits`` of `evaluate_cv`.
+    """Results of each repeat of a cross-validation; ``ev.splits`` of `evaluate_cv`.
 
-    The limits of an Evaluation say how far another sample of rows would differ. The spread
-    between repeats says how much is due to how the same rows were split into folds, and to
-    chance in the training.
+    The intervals of an Evaluation describe the variation between samples of rows. The standard
+    deviation between repeats describes the variation due to the random folds and to randomness in
+    the training, for the same rows.
 
     Attributes
     ----------
@@ -31,11 +31,11 @@ class Splits:
         Corrected and naive measures of each repeat, at the threshold of the evaluation.
         Corrected values are clipped to their range.
     prior, purity : ndarray of shape (n_repeats,)
-        As given, or as estimated from the repeat's own scores.
+        Given values, or estimates from the scores of each repeat.
     score : ndarray of shape (n_repeats, n)
-        Out-of-fold scores of all rows, as they were pooled.
+        Out-of-fold scores of all rows (or ranks, with ``align="rank"``).
     fold : ndarray of shape (n_repeats, n)
-        The fold in which each row was tested.
+        Number of the fold in which each row was tested, from 0.
     """
 
     values: dict[str, Array]
@@ -47,12 +47,12 @@ class Splits:
 
     @property
     def n_repeats(self) -> int:
-        """How often all rows were scored."""
+        """Number of repeats."""
         return len(self.score)
 
     @property
     def n_folds(self) -> int:
-        """How many folds each repeat has."""
+        """Number of folds per repeat."""
         return int(self.fold.max()) + 1
 
     @property
@@ -60,15 +60,15 @@ class Splits:
         """Standard deviation of each corrected measure between repeats; NaN for one repeat."""
         if self.n_repeats < 2:
             return dict.fromkeys(self.values, float("nan"))
-        return {name: float(np.std(each, ddof=1)) for name, each in self.values.items()}
+        return {name: float(np.std(values, ddof=1)) for name, values in self.values.items()}
 
     def frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with a row per repeat and a column per corrected measure.
+        """Return a pandas DataFrame with one row per repeat and one column per corrected measure.
 
         Returns
         -------
         pandas.DataFrame
-            Prior and purity are the first two columns.
+            The first two columns are prior and purity.
         """
         pandas = require("pandas", extra="pandas", purpose="Splits.frame()")
         frame: pd.DataFrame = pandas.DataFrame(
@@ -78,7 +78,7 @@ class Splits:
         return frame
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the measures of each repeat as plain numbers and lists; without the scores.
+        """Return the measures of each repeat as plain numbers and lists, without the scores.
 
         Returns
         -------
@@ -98,16 +98,16 @@ class Splits:
         return content
 
     def __repr__(self) -> str:
-        spread = self.standard_deviation
+        deviations = self.standard_deviation
         rows = [
             [
                 name,
-                format_number(float(np.mean(v))),
-                format_number(spread[name]),
-                format_number(np.min(v)),
-                format_number(np.max(v)),
+                format_number(float(np.mean(values))),
+                format_number(deviations[name]),
+                format_number(np.min(values)),
+                format_number(np.max(values)),
             ]
-            for name, v in self.values.items()
+            for name, values in self.values.items()
         ]
         table = text_table(["", "mean", "standard deviation", "lowest", "highest"], rows)
         repeats = f"{self.n_repeats} repeat" + ("s" if self.n_repeats > 1 else "")

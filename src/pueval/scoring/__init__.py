@@ -1,7 +1,7 @@
-"""Scorers for scikit-learn: tune a classifier by what it is worth, not by what is labeled.
+"""Scorers for scikit-learn: tune classifiers by corrected measures.
 
-``make_scorer("f1", prior=0.2)`` goes wherever scikit-learn takes ``scoring=``, with the
-positive-unlabeled label as ``y``.
+Pass ``make_scorer("f1", prior=0.2)`` as ``scoring`` to scikit-learn, with positive-unlabeled labels
+as ``y``.
 """
 
 from pueval.scoring._scorers import get_scorer, get_scorer_names, make_scorer

@@ -1,7 +1,7 @@
-"""What a scorer computes in one fold: a measure of labels and scores (or predicted classes).
+"""ScoreFunction: the measure of one fold that a scorer computes.
 
-Values are not clipped: scorers are averaged over folds and compared, and a clipped value would
-bias the mean and make good models tie.
+Values are not clipped, because they are averaged over folds and compared: clipping would bias the
+mean and make good models tie.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from pueval.evaluation.assumptions import resolve_assumptions
 from pueval.evaluation.estimates import best_value
 from pueval.metrics._prediction_metrics import predicted_positive
 
-# Measures of a ranking that need no prior.
-RANKINGS: dict[str, Callable[..., float]] = {
+# Prior-free measures of a ranking.
+PRIOR_FREE: dict[str, Callable[..., float]] = {
     "pulp": ranking.pulp,
     "lee_liu": ranking.lee_liu,
     "pseudo_f": ranking.pseudo_f,
@@ -35,14 +35,14 @@ RANKINGS: dict[str, Callable[..., float]] = {
 
 @dataclass(frozen=True)
 class ScoreFunction:
-    """A measure as scikit-learn's scorers call it: ``function(y_true, y_pred, **how)``.
+    """A measure, called like scikit-learn's metrics: ``function(y_true, y_pred, **options)``.
 
     Attributes
     ----------
     measure : str or Measure
-        A name of ``AREAS``, of ``RANKINGS`` or of a measure; or a measure of your own.
+        Name of an area, of a prior-free measure or of another measure; or a Measure.
     of_classes : bool
-        Whether ``y_pred`` holds predicted classes; otherwise scores.
+        Whether ``y_pred`` holds predicted classes instead of scores.
     """
 
     measure: str | Measure
@@ -50,7 +50,7 @@ class ScoreFunction:
 
     @property
     def __name__(self) -> str:
-        """For scikit-learn's repr of a scorer."""
+        """Name in scikit-learn's repr of a scorer."""
         return self.measure if isinstance(self.measure, str) else self.measure.name
 
     def __call__(
@@ -71,7 +71,7 @@ class ScoreFunction:
         sample_weight: Any = None,
         propensity: Any = None,
     ) -> float:
-        """Compute the measure; the arguments are those of `pueval.scoring.make_scorer`."""
+        """Return the measure; for the arguments see `pueval.scoring.make_scorer`."""
         labels = {
             "pos_label": pos_label,
             "unlabeled_label": unlabeled_label,
@@ -86,73 +86,72 @@ class ScoreFunction:
         counts._check_nonempty()
         name = self.measure
         self._check_propensity(prior, given=propensity is not None)
-        if isinstance(name, str) and name in RANKINGS:
-            given = {} if prevalence is None else {"prevalence": prevalence}
-            return RANKINGS[name](counts, threshold=threshold, **given)
-        number = None if isinstance(prior, str) else prior
+        if isinstance(name, str) and name in PRIOR_FREE:
+            extra = {} if prevalence is None else {"prevalence": prevalence}
+            return PRIOR_FREE[name](counts, threshold=threshold, **extra)
+        known_prior = None if isinstance(prior, str) else prior
         mixture = resolve_assumptions(
-            counts, target, purity, number, prevalence, label_frequency
+            counts, target, purity, known_prior, prevalence, label_frequency
         ).mixture
         if isinstance(name, str) and name in AREAS:
             return _area(name, counts, mixture, target)
         measure = find_measure(name) if isinstance(name, str) else name
         steps = counts._roc_corners() if threshold == "best" else counts.at(threshold)
-        there = correct_steps(counts, steps, mixture, target)
-        value = best_value(measure, there)[1]
+        rates = correct_steps(counts, steps, mixture, target)
+        value = best_value(measure, rates)[1]
         if not np.isnan(value):
             return value
         if zero_division is not None:
             return float(zero_division)
-        if np.isinf(measure.high) and measure.greater_is_better and np.any(there.tpr > 0):
-            return measure.high  # a ratio with nothing left below the line
+        if np.isinf(measure.high) and measure.greater_is_better and np.any(rates.tpr > 0):
+            return measure.high  # a ratio whose denominator is 0
         return 0.0 if measure.greater_is_better else measure.high
 
     def _check_propensity(self, prior: object, *, given: bool) -> None:
-        """Refuse propensities that would not be used, and a prior that lacks them."""
-        if given and self.measure in RANKINGS:
+        """Refuse propensities that would be ignored, and a prior that requires them."""
+        if given and self.measure in PRIOR_FREE:
             raise InputError(
-                f"{self.__name__} takes labels as a random draw and cannot use propensities. "
-                "Use another measure, such as 'roc_auc'."
+                f"{self.__name__} assumes random labeling and cannot use propensities. Use another "
+                "measure, such as 'roc_auc'."
             )
         if given and prior == "estimate":
             raise InputError(
-                "the prior is not estimated from scores where propensities are known, which tell "
-                "it: say prior='propensity', or give it."
+                "prior='estimate' cannot be used with propensities, which determine the prior. Use "
+                "prior='propensity', or give the prior."
             )
         if prior == "propensity" and not given:
             raise InputError(
-                "prior='propensity' needs the propensities as metadata: switch metadata routing "
-                "on, call scorer.set_score_request(propensity=True), and pass propensity=."
+                "prior='propensity' requires propensities as metadata. Enable metadata routing, "
+                "call scorer.set_score_request(propensity=True), and pass propensity=."
             )
 
     def _scores(self, y_pred: Any, labels: dict[str, Any]) -> Array:
-        """Return one score per row: 1 for predicted positives where classes are given."""
+        """Return one score per row; predicted classes become 1 and 0."""
         if self.of_classes:
             return predicted_positive(y_pred, labels)
-        found = np.asarray(y_pred)
-        if found.ndim == 2 and found.shape[1] > 1:
-            found = found[:, _column(found.shape[1], labels)]
-        if found.dtype.kind != "f":
+        score = np.asarray(y_pred)
+        if score.ndim == 2 and score.shape[1] > 1:
+            score = score[:, _positive_column(score.shape[1], labels)]
+        if score.dtype.kind != "f":
             raise InputError(
-                f"the scorer of {self.__name__} ranks rows and needs their scores; got predicted "
-                f"classes (dtype {found.dtype}). Use a measure of predicted classes here, "
-                "such as 'f1'."
+                f"the scorer for {self.__name__} requires scores; got predicted classes (dtype "
+                f"{score.dtype}). Use a measure of predicted classes here, such as 'f1'."
             )
-        return found
+        return score
 
 
-def _column(columns: int, labels: dict[str, Any]) -> int:
-    """Find the positive class among the columns of a classifier's output, as in ``classes_``.
+def _positive_column(n_columns: int, labels: dict[str, Any]) -> int:
+    """Return the column of the positive class, with classes sorted as in ``classes_``.
 
-    scikit-learn picks the column itself, but not for what it does not take for a binary
-    classifier: one of three classes, or a class of another library without the right mixin.
+    scikit-learn picks the column of binary classifiers, but not of classifiers with three classes
+    or of classifiers from other libraries that lack its mixin.
     """
     classes = sorted(value for value in labels.values() if value is not None)
-    if len(classes) != columns:
+    if len(classes) != n_columns:
         raise InputError(
-            f"the classifier gives {columns} scores per row, but there are {len(classes)} label "
-            f"values ({', '.join(map(repr, classes))}). Fit it on labeled against unlabeled rows, "
-            "or name all values with pos_label=, unlabeled_label= and negative_label=."
+            f"the classifier returns {n_columns} scores per row, but there are {len(classes)} "
+            f"label values ({', '.join(map(repr, classes))}). Fit it on labeled against unlabeled "
+            "rows, or set pos_label, unlabeled_label and negative_label."
         )
     return classes.index(labels["pos_label"])
 

@@ -1,4 +1,4 @@
-"""Scorers: made of a measure's name and what is assumed, or found by name."""
+"""Scorers for scikit-learn, made from a measure and the assumptions of the correction."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pueval._typing import Target
 from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture, check_target
 from pueval.errors import InputError
-from pueval.scoring._score_function import RANKINGS, ScoreFunction
+from pueval.scoring._score_function import PRIOR_FREE, ScoreFunction
 from pueval.sources.labels import LabelValues
 
 ResponseMethod = str | tuple[str, ...]
-# For an order of rows the raw score is best: probabilities near 0 and 1 may be rounded together.
-RANKED: ResponseMethod = ("decision_function", "predict_proba")
-# A threshold that somebody chose is more likely one of a probability.
-CUT: ResponseMethod = ("predict_proba", "decision_function")
+# For rankings, raw scores are better: probabilities near 0 and 1 may be rounded to ties.
+RANKING_METHODS: ResponseMethod = ("decision_function", "predict_proba")
+# A given threshold is more likely one of a probability.
+THRESHOLD_METHODS: ResponseMethod = ("predict_proba", "decision_function")
 _NEGATED = "neg_"
 
 
@@ -37,68 +37,67 @@ def make_scorer(
     unlabeled_label: Any = 0,
     negative_label: Any = None,
 ) -> Any:
-    """Make a scorer of a corrected measure.
+    """Make a scorer from a corrected measure.
 
-    Use it as ``scoring=`` of `~sklearn.model_selection.GridSearchCV`,
+    Pass it as ``scoring`` to `~sklearn.model_selection.GridSearchCV`,
     `~sklearn.model_selection.cross_validate`,
-    `~sklearn.model_selection.TunedThresholdClassifierCV` and the like. The ``y`` given to these
-    is the positive-unlabeled label. Assumes that labeled positives are a random draw from the
-    positives, or that the ``propensity`` of each labeled row is routed to the scorer.
+    `~sklearn.model_selection.TunedThresholdClassifierCV` and similar, with positive-unlabeled
+    labels as ``y``. Assumes random labeling, or that the ``propensity`` of each labeled row is
+    routed to the scorer.
 
     Parameters
     ----------
     measure : str or Measure
-        A name of `get_scorer_names`, or ``"f<beta>"`` for any beta; or a `pueval.measures.Measure`
-        of your own, for example one of costs.
+        A name from `get_scorer_names`, ``"f<beta>"`` for any beta, or your own
+        `pueval.core.measures.Measure`, for example of costs.
     prior : float, "estimate" or "propensity", optional
-        Share of positives among the unlabeled rows. One of ``prior``, ``prevalence`` and
-        ``label_frequency`` is needed, except for ``"pulp"``, ``"lee_liu"`` and ``"pseudo_f"``.
-        ``"estimate"`` estimates it anew from the scores of every fold and every candidate, which
-        is noisy, slow, and judges candidates by different priors: better estimate it once,
-        for example with `pueval.model_selection.evaluate_cv`, and give the number.
-        ``"propensity"`` has it follow from the propensities that are routed to the scorer.
+        Share of positives among the unlabeled rows, in [0, purity). Exactly one of ``prior``,
+        ``prevalence`` and ``label_frequency`` is required, except for ``"pulp"``, ``"lee_liu"``
+        and ``"pseudo_f"``. ``"estimate"`` estimates the prior for each fold and candidate, which
+        is noisy and slow, and compares candidates at different priors. Rather estimate it once,
+        for example with `pueval.model_selection.evaluate_cv`, and pass the number.
+        ``"propensity"`` computes it from the propensities routed to the scorer.
     prevalence : float, optional
-        Share of positives in the target.
+        Share of positives in the target, in (0, 1].
     label_frequency : float, optional
-        Share of all positives that are labeled.
+        Share of all positives that are labeled, in (0, 1].
     purity : float or "estimate", default 1.0
-        Share of true positives among the labeled rows; ``"estimate"`` only with
+        Share of true positives among the labeled rows, in (0, 1]; ``"estimate"`` requires
         ``prior="estimate"``.
-    target : {"population", "unlabeled"}
-        Whose performance: of all rows, or of the unlabeled ones alone.
+    target : {"population", "unlabeled"}, default "population"
+        Population to evaluate: all rows, or only the unlabeled rows.
     threshold : float or "best", optional
-        For measures of a contingency table: by default they are those of ``predict``. A number is
-        a threshold of the score instead. ``"best"`` takes the best value over all thresholds,
-        which is what to tune by if the threshold is going to be chosen later: ``predict`` of a
-        classifier of labeled against unlabeled rows finds too few positives.
+        Threshold of the score, for threshold-based measures; by default they evaluate ``predict``.
+        ``"best"`` uses the best value over all thresholds. Tune by it if you choose the threshold
+        later, because ``predict`` of a classifier of labeled against unlabeled rows finds too few
+        positives.
     response_method : str or sequence of str, default "auto"
-        Which method of the classifier is asked: ``"predict"``, ``"predict_proba"``,
-        ``"decision_function"``, or several, of which the first that it has is taken. ``"auto"``
-        asks ``predict`` for measures of a contingency table without a threshold, and else
-        either of the others.
+        Method of the classifier: ``"predict"``, ``"predict_proba"``, ``"decision_function"``, or
+        several, of which the first available one is used. ``"auto"`` uses ``predict`` for
+        threshold-based measures without a threshold, and one of the others otherwise.
     zero_division : float, optional
-        Value where the measure is undefined, as precision is if nothing is predicted
-        positive. By default 0 if a high value is good, and else the largest value.
+        Value to use if the measure is undefined, such as precision without predicted positives. By
+        default 0 if higher is better, and the largest value of the measure otherwise.
     pos_label, unlabeled_label, negative_label : optional
-        Values of ``y`` for labeled, unlabeled and known negative rows.
+        Values of ``y`` for labeled positives, unlabeled rows and known negatives.
 
     Returns
     -------
     scorer
-        A scikit-learn scorer, called as ``scorer(estimator, X, y)``; a higher value is better.
-        It accepts ``sample_weight`` and ``propensity`` as metadata.
+        scikit-learn scorer, called as ``scorer(estimator, X, y)``; higher is better. It accepts
+        ``sample_weight`` and ``propensity`` as metadata.
 
     Notes
     -----
-    Values are not clipped, and may leave the range of the measure in a small fold: they are
-    going to be averaged and compared, and clipping would bias the mean and make good models tie.
+    Values are not clipped, so they may be outside the range of the measure in small folds. They are
+    averaged and compared, and clipping would bias the mean and make good models tie.
 
-    ``propensity`` is, for each labeled row, the chance that a positive like it gets labeled; the
-    row then stands for 1/propensity positives, as in `pueval.evaluate`. To pass it, switch metadata
-    routing on and say ``scorer.set_score_request(propensity=True)``.
+    ``propensity`` is the probability of each labeled row to be labeled. The row then represents
+    1/propensity positives, as in `pueval.evaluate`. To use it, enable metadata routing and call
+    ``scorer.set_score_request(propensity=True)``.
 
-    The corrected AUC orders models in the same way whatever the prior. F1, precision, accuracy
-    and the like do not.
+    The ranking of models by corrected AUC does not depend on the prior. The ranking by F1,
+    precision or accuracy does.
 
     References
     ----------
@@ -130,10 +129,10 @@ def make_scorer(
     check_target(target)
     if isinstance(response_method, list):
         response_method = tuple(response_method)
-    chosen, greater_is_better = _find(measure)
-    ranks = isinstance(chosen, str) and (chosen in AREAS or chosen in RANKINGS)
-    asked = _response(chosen, response_method, threshold, ranks=ranks)
-    given = {
+    chosen, greater_is_better = _resolve_measure(measure)
+    ranks = isinstance(chosen, str) and (chosen in AREAS or chosen in PRIOR_FREE)
+    method = _choose_response_method(chosen, response_method, threshold, ranks=ranks)
+    options = {
         "prior": prior,
         "prevalence": prevalence,
         "label_frequency": label_frequency,
@@ -145,16 +144,16 @@ def make_scorer(
         "unlabeled_label": unlabeled_label,
         "negative_label": negative_label,
     }
-    of_classes = asked == "predict"
-    if isinstance(chosen, str) and chosen in RANKINGS:
-        _check_ranking(chosen, given)
+    of_classes = method == "predict"
+    if isinstance(chosen, str) and chosen in PRIOR_FREE:
+        _check_prior_free(chosen, options)
     else:
-        _check_assumptions(chosen, given, of_classes=of_classes)
+        _check_assumptions(chosen, options, of_classes=of_classes)
     return sklearn.metrics.make_scorer(
         ScoreFunction(chosen, of_classes),
-        response_method=asked,
+        response_method=method,
         greater_is_better=greater_is_better,
-        **{name: value for name, value in given.items() if value != _DEFAULTS.get(name)},
+        **{name: value for name, value in options.items() if value != _DEFAULTS.get(name)},
     )
 
 
@@ -167,8 +166,8 @@ def get_scorer_names() -> list[str]:
     Returns
     -------
     list of str
-        In alphabetical order. Measures of which a low value is good have their sign changed and
-        ``neg_`` before their name. ``f<beta>`` is understood for any beta, too.
+        Names in alphabetical order. Measures for which lower is better are negated and have the
+        prefix ``neg_``. ``f<beta>`` also works for any beta.
 
     Examples
     --------
@@ -179,18 +178,18 @@ def get_scorer_names() -> list[str]:
     measures = [
         name if measure.greater_is_better else _NEGATED + name for name, measure in MEASURES.items()
     ]
-    return sorted([*AREAS, *RANKINGS, *measures])
+    return sorted([*AREAS, *PRIOR_FREE, *measures])
 
 
 def get_scorer(scoring: str | Callable[..., float], **assumptions: Any) -> Any:
-    """Look a scorer up by name.
+    """Return the scorer with a given name.
 
     Parameters
     ----------
     scoring : str or callable
-        A name of `get_scorer_names`; a scorer is returned as it is.
+        A name from `get_scorer_names`; scorers are returned unchanged.
     **assumptions
-        As for `make_scorer`: prior, prevalence or label_frequency, and whatever else.
+        Arguments of `make_scorer`, such as prior, prevalence or label_frequency.
 
     Returns
     -------
@@ -210,80 +209,82 @@ def get_scorer(scoring: str | Callable[..., float], **assumptions: Any) -> Any:
         raise InputError(f"scoring must be a name or a scorer; got {scoring!r}.")
     if assumptions:
         raise InputError(
-            f"{', '.join(assumptions)} cannot be given to a scorer that is made already. "
-            "Give the name of a measure instead, or give them to make_scorer."
+            f"cannot set {', '.join(assumptions)} of an existing scorer. Pass the name of a "
+            "measure instead, or use make_scorer."
         )
     return scoring
 
 
-def _find(measure: str | Measure) -> tuple[str | Measure, bool]:
-    """Return what is to be computed, and whether high values of it are good."""
+def _resolve_measure(measure: str | Measure) -> tuple[str | Measure, bool]:
+    """Return the measure, by name if possible, and whether higher is better."""
     if isinstance(measure, Measure):
         # A name is easier to pickle than a formula.
-        known = MEASURES.get(measure.name) == measure
-        return measure.name if known else measure, measure.greater_is_better
-    if measure in AREAS or measure in RANKINGS:
+        is_standard = MEASURES.get(measure.name) == measure
+        return measure.name if is_standard else measure, measure.greater_is_better
+    if measure in AREAS or measure in PRIOR_FREE:
         return measure, True
     negated = isinstance(measure, str) and measure.startswith(_NEGATED)
     bare = measure.removeprefix(_NEGATED) if negated else measure
     try:
-        found = find_measure(bare)
+        resolved = find_measure(bare)
     except InputError:
         raise unknown_measure_error(measure, get_scorer_names()) from None
-    if found.greater_is_better == negated:
-        right = bare if negated else _NEGATED + bare
-        kind = "high" if negated else "low"
+    if resolved.greater_is_better == negated:
+        if negated:
+            raise InputError(f"a higher {bare} is better, so do not negate it. Use {bare!r}.")
         raise InputError(
-            f"{bare} is good if it is {kind}, and scorers return numbers of which a high one is "
-            f"good: the scorer is called {right!r}."
+            f"a lower {bare} is better, but scorers must return higher values for better models. "
+            f"Use {_NEGATED + bare!r}."
         )
-    return bare, found.greater_is_better
+    return bare, resolved.greater_is_better
 
 
-def _response(
+def _choose_response_method(
     measure: str | Measure,
-    asked: ResponseMethod,
+    requested: ResponseMethod,
     threshold: object,
     *,
     ranks: bool,
 ) -> ResponseMethod:
-    """Return the methods of a classifier to ask; refuse combinations that make no sense."""
+    """Return the methods of the classifier to use; refuse impossible combinations."""
     name = measure if isinstance(measure, str) else measure.name
     if threshold is not None and threshold != "best":
         if not isinstance(threshold, Real) or math.isnan(threshold):
             raise InputError(f"threshold must be a number or 'best'; got {threshold!r}.")
         if name in AREAS:
-            raise InputError(f"{name} is an area under a curve and has no threshold.")
+            raise InputError(
+                f"{name} is an area under a curve and has no threshold. Omit threshold."
+            )
     if threshold == "best" and ranks:
-        raise InputError(f"{name} has no best threshold; leave threshold out.")
-    known = {"auto", "predict", "predict_proba", "decision_function"}
-    methods = (asked,) if isinstance(asked, str) else asked
-    if not methods or not known.issuperset(methods) or (len(methods) > 1 and "auto" in methods):
+        raise InputError(f"{name} has no best threshold. Omit threshold.")
+    valid = {"auto", "predict", "predict_proba", "decision_function"}
+    methods = (requested,) if isinstance(requested, str) else requested
+    if not methods or not valid.issuperset(methods) or (len(methods) > 1 and "auto" in methods):
         raise InputError(
             "response_method must be 'auto', 'predict', 'predict_proba' or 'decision_function', "
-            f"or several of the last three; got {asked!r}."
+            f"or several of the last three; got {requested!r}."
         )
-    if asked == "auto":
+    if requested == "auto":
         if threshold is None:
-            return RANKED if ranks else "predict"
-        return RANKED if threshold == "best" else CUT
+            return RANKING_METHODS if ranks else "predict"
+        return RANKING_METHODS if threshold == "best" else THRESHOLD_METHODS
     if "predict" in methods and (len(methods) > 1 or threshold is not None or name in AREAS):
         raise InputError(
-            f"predict gives classes, and {name} needs scores here"
-            + ("" if threshold is None else f" for threshold={threshold!r}")
-            + ". Ask predict_proba or decision_function."
+            f"predict returns classes, but {name} requires scores"
+            + ("" if threshold is None else f" with threshold={threshold!r}")
+            + ". Use response_method='predict_proba' or 'decision_function'."
         )
     if methods != ("predict",) and threshold is None and not ranks:
         raise InputError(
-            f"{name} of scores needs a threshold: a number, or 'best' for the best of all. "
-            "Or leave response_method out to judge what predict says."
+            f"{name} of scores requires a threshold: a number, or 'best'. Or omit response_method "
+            "to evaluate predict."
         )
     return methods[0] if len(methods) == 1 else methods
 
 
-def _check_ranking(name: str, given: dict[str, Any]) -> None:
-    """Refuse assumptions that a measure of rankings has no use for."""
-    useless = [
+def _check_prior_free(name: str, options: dict[str, Any]) -> None:
+    """Refuse assumptions that a prior-free measure would ignore."""
+    unused = [
         key
         for key in (
             "prior",
@@ -293,43 +294,44 @@ def _check_ranking(name: str, given: dict[str, Any]) -> None:
             "zero_division",
             *(() if name == "pseudo_f" else ("prevalence",)),
         )
-        if given[key] != _DEFAULTS.get(key)
+        if options[key] != _DEFAULTS.get(key)
     ]
-    if useless:
+    if unused:
         raise InputError(
-            f"{name} needs no {' or '.join(useless)}: it looks at the ranking only. Leave it out."
+            f"{name} does not use {' or '.join(unused)}; it only depends on the ranking. Omit it."
         )
 
 
-def _check_assumptions(measure: str | Measure, given: dict[str, Any], *, of_classes: bool) -> None:
+def _check_assumptions(
+    measure: str | Measure, options: dict[str, Any], *, of_classes: bool
+) -> None:
     """Refuse missing or impossible assumptions before any model is fitted."""
     name = measure if isinstance(measure, str) else measure.name
-    shares = {k: given[k] for k in ("prior", "prevalence", "label_frequency")}
+    shares = {k: options[k] for k in ("prior", "prevalence", "label_frequency")}
     shares = {k: value for k, value in shares.items() if value is not None}
-    purity = given["purity"]
+    purity = options["purity"]
     if len(shares) != 1:
         raise InputError(
-            f"the scorer of {name} needs exactly one of prior, prevalence and label_frequency; got "
-            f"{' and '.join(shares) or 'none'}. prior='estimate' estimates it in every fold; "
-            "prior='propensity' has it follow from propensities; prior=0 counts unlabeled rows as "
-            "negative."
+            f"the scorer for {name} requires exactly one of prior, prevalence and label_frequency; "
+            f"got {' and '.join(shares) or 'none'}. prior='estimate' estimates it in every fold, "
+            "prior='propensity' computes it from propensities, and prior=0 treats unlabeled rows "
+            "as negative."
         )
     if shares == {"prior": "propensity"}:
-        if purity != 1 or given["target"] != "population":
-            raise InputError("propensities are for purity=1 and target='population'.")
+        if purity != 1 or options["target"] != "population":
+            raise InputError("prior='propensity' requires purity=1 and target='population'.")
         return
     if shares == {"prior": "estimate"}:
         if of_classes:
             raise InputError(
-                f"prior='estimate' needs scores, and {name} is computed from predicted classes. "
-                "Give the prior as a number, for example as estimated by evaluate_cv; or give a "
-                "threshold."
+                f"prior='estimate' requires scores, but {name} uses predicted classes. Give the "
+                "prior as a number, for example estimated by evaluate_cv, or give a threshold."
             )
         if purity != "estimate":
             Mixture(0.0, purity)
         return
     if purity == "estimate":
-        raise InputError("purity can be estimated together with the prior only: prior='estimate'.")
+        raise InputError("purity='estimate' requires prior='estimate'.")
     Mixture(0.0, purity)
     ((key, value),) = shares.items()
     if key == "prior":
