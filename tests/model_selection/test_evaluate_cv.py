@@ -454,7 +454,9 @@ def test_groups_are_kept_together_whoever_splits(rng):
     y, groups = X[:, 0] + rng.normal(size=300) > 1, np.arange(300) // 2
     given = {"groups": groups, "prior": 0.1, "level": None}
     apart = [*StratifiedKFold(3, shuffle=True, random_state=0).split(X, y)]
-    with pytest.raises(InputError, match=r"\d+ groups, such as \d+, have rows in both training and test"):
+    with pytest.raises(
+        InputError, match=r"\d+ groups, such as \d+, have rows in both training and test"
+    ):
         evaluate_cv(LogisticRegression(), X, y, cv=apart, **given)
     together = [*GroupKFold(3).split(X, y, groups)]
     evaluate_cv(LogisticRegression(), X, y, cv=together, **given)

@@ -507,7 +507,10 @@ class TestErrors:
             (("pseudo_f", {"purity": 0.9}), "pseudo_f does not use purity"),
             (("f1", {"prior": 0.1, "response_method": "score"}), "response_method must be"),
             (("roc_auc", {"prior": 0.1, "response_method": "predict"}), "roc_auc requires scores"),
-            (("f1", {"prior": 0.1, "response_method": "predict", "threshold": 1}), "requires scores"),
+            (
+                ("f1", {"prior": 0.1, "response_method": "predict", "threshold": 1}),
+                "requires scores",
+            ),
             (("f1", {"prior": 0.1, "response_method": ["predict_proba"]}), "requires a threshold"),
             (("f1", {"prior": 0.1, "pos_label": 0}), "must differ"),
         ],
