@@ -21,8 +21,6 @@ from pueval.simulate import binormal, label_at_random
 
 REFERENCE = Path(__file__).parents[2] / "docs/reference/index.md"
 # Classes that hold data or settings, and are no results.
-# Results without frame() and to_dict() so far; delete a name when its class is a `Result`.
-PENDING = {"GroupDifferences", "GroupEstimates", "MacroAverage", "MemberEstimate"}
 NO_RESULTS = {"Beta", "Counts", "Normal", "PUStratifiedKFold", "Population", "Remainder"}
 
 
@@ -96,10 +94,7 @@ RESULTS = {
 }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=pytest.mark.xfail if n in PENDING else ()) for n in RESULTS],
-)
+@pytest.mark.parametrize("name", RESULTS)
 def test_results_print_briefly_and_give_frame_and_dict(name, made):
     result = RESULTS[name](made)
     assert type(result).__name__ == name

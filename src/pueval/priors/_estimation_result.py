@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pueval.core.mixture import Mixture
 from pueval.errors import InputError
-from pueval.text.numbers import format_level, format_number
+from pueval.text.numbers import format_estimate, format_level, format_number
 from pueval.text.results import Result
 from pueval.text.tables import text_table
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 HEADER = ("", "prior", "interval", "purity", "interval")
 
 
-@dataclass(frozen=True)
-class MemberEstimate:
+@dataclass(frozen=True, repr=False)
+class MemberEstimate(Result):
     """Prior and purity estimated by one method.
 
     Attributes
@@ -48,6 +48,11 @@ class MemberEstimate:
             estimator.prior_interval_,
             estimator.purity_interval_,
         )
+
+    def _headline(self) -> str:
+        prior = format_estimate(self.prior, *(self.prior_interval or (math.nan, math.nan)))
+        purity = format_estimate(self.purity, *(self.purity_interval or (math.nan, math.nan)))
+        return f"prior {prior}, purity {purity}"
 
 
 @dataclass(frozen=True, repr=False)
