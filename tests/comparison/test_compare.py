@@ -20,8 +20,7 @@ from pueval.core.average_precision import average_precision
 from pueval.core.curves import naive_auc
 from pueval.core.measures import AREAS, MEASURES
 from pueval.core.mixture import Mixture
-from pueval.core.monotone import monotone_rates
-from pueval.core.rates import correct_steps
+from pueval.core.rates import correct_steps, monotone_rates
 from pueval.uncertainty.influence import measure_slopes, share_slopes
 from tests.conftest import models, with_negatives
 

@@ -5,8 +5,7 @@ import pytest
 
 from pueval import Counts, Mixture, evaluate
 from pueval.core.average_precision import AveragePrecisionTerms, average_precision
-from pueval.core.monotone import monotone_rates, monotone_rates_by_threshold
-from pueval.core.rates import Rates, correct_steps
+from pueval.core.rates import Rates, correct_steps, monotone_rates, monotone_rates_by_threshold
 from pueval.simulate import binormal
 from tests.conftest import draw
 

@@ -20,13 +20,11 @@ from pueval.core.average_precision import average_precision, average_precision_s
 from pueval.core.curves import direct_auc, naive_auc
 from pueval.core.measures import AREAS, MEASURES
 from pueval.core.mixture import Mixture
-from pueval.evaluation.assumptions import Assumptions
+from pueval.evaluation.assumptions import Assumptions, resample_evaluation
 from pueval.evaluation.estimates import BEST_MEASURES, best_value
 from pueval.evaluation.evaluate import ModelRates, build_evaluation, rate_thresholds
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.evaluation_resamples import resample_evaluation
 from pueval.samples.threads import map_in_threads
-from pueval.thresholds.threshold_choice import neighbors
 from pueval.uncertainty.intervals import IntervalOptions
 from pueval.uncertainty.prior_profile import POSITIONS, path_between
 from pueval.uncertainty.prior_region import NODES
@@ -220,17 +218,15 @@ class PairedEstimation:
         rates = model.rates
         if self.options is None:
             return build_evaluation(rates, None, None)
-        threshold: float | Array = rates.threshold
-        names: tuple[str, ...] = (*AREAS, *MEASURES)
-        if model.threshold_chosen:
-            threshold, names = neighbors(rates.counts, rates.threshold), AREAS
+        names = AREAS if model.threshold_chosen else (*AREAS, *MEASURES)
         if self.assumptions == Assumptions(self.mixture):
             resamples = resample_counts(
                 rates.counts,
                 rates.corners,
                 UncertainPrior(self.mixture),
                 self.target,
-                threshold=threshold,
+                threshold=rates.threshold,
+                threshold_chosen=model.threshold_chosen,
                 options=self.options,
                 standard_errors={name: estimates.standard_error(name, k) for name in names},
                 prevalence_varies=self.prevalence_varies,
@@ -241,8 +237,9 @@ class PairedEstimation:
                 rates.corners,
                 self.assumptions,
                 self.target,
-                threshold,
+                rates.threshold,
                 self.options,
+                threshold_chosen=model.threshold_chosen,
             )
         return build_evaluation(
             rates, self.options, resamples, threshold_chosen=model.threshold_chosen

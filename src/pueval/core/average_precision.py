@@ -9,8 +9,7 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.core.measures import MEASURES, ZERO
-from pueval.core.monotone import monotone_rates
-from pueval.core.rates import Rates
+from pueval.core.rates import Rates, monotone_rates
 
 # Weight of the derivatives without the constraint that rates are monotone. Tuned for coverage
 # by simulation (benchmarks/comparison.py and benchmarks/groups_coverage.py).

@@ -12,8 +12,7 @@ from pueval._checks import check_fraction
 from pueval._typing import Array, Target
 from pueval.core.measures import MEASURES
 from pueval.core.mixture import Mixture
-from pueval.core.monotone import monotone_rates
-from pueval.core.rates import Rates, correct_area, correct_steps
+from pueval.core.rates import Rates, correct_area, correct_steps, monotone_rates
 from pueval.core.roc_line import RocLine
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps

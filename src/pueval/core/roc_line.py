@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.monotone import lower_envelope
-from pueval.core.rates import Rates
+from pueval.core.rates import Rates, lower_envelope
 from pueval.samples.steps import Steps
 
 # Rounding can move a rate this far outside [0, 1]; a larger excess is noise or a wrong assumption.

@@ -379,3 +379,8 @@ def best_value(measure: Measure, rates: Rates) -> tuple[float, float]:
         return math.nan, math.nan
     index = np.nanargmax(values) if measure.greater_is_better else np.nanargmin(values)
     return float(rates.threshold[index]), float(values[index])
+
+
+def clipped_areas(areas: Mapping[str, tuple[float, float]]) -> dict[str, float]:
+    """Return the corrected areas outside [0, 1]; ``areas`` are corrected and naive values."""
+    return {name: value for name, (value, _) in areas.items() if was_clipped(value, clip(value))}

@@ -8,30 +8,30 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pueval._typing import Range, Target
-from pueval.core.average_precision import average_precision
 from pueval.core.curves import (
-    PrecisionRecallCurve,
     direct_auc,
-    mean_placement,
     naive_auc,
     recover_precision_recall,
 )
 from pueval.core.measures import MEASURES
-from pueval.core.mixture import Mixture, check_target
-from pueval.core.rates import Rates, correct_steps, corrected_and_naive_rates
+from pueval.core.mixture import check_target
+from pueval.core.rates import Rates, corrected_and_naive_rates
 from pueval.counts.arguments import check_threshold, read_counts
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
-from pueval.evaluation.assumptions import Assumptions, resolve_assumptions
+from pueval.evaluation.assumptions import (
+    Assumptions,
+    resample_evaluation,
+    resolve_assumptions,
+)
 from pueval.evaluation.estimates import (
-    Estimate,
     FixedThresholdIntervals,
     IntervalOf,
     OperatingPoint,
     best_value,
+    clipped_areas,
 )
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.evaluation_resamples import resample_evaluation
 from pueval.evaluation.findings import (
     clipped_values,
     constant_scores,
@@ -42,8 +42,8 @@ from pueval.evaluation.findings import (
     threshold_within_bin,
 )
 from pueval.samples.steps import Steps
-from pueval.thresholds.threshold_choice import DEFAULT_BEST, ChosenThresholdIntervals, neighbors
-from pueval.uncertainty.intervals import Interval, IntervalOptions
+from pueval.thresholds.threshold_choice import DEFAULT_BEST, ChosenThresholdIntervals
+from pueval.uncertainty.intervals import IntervalOptions
 from pueval.uncertainty.resampling import Resamples
 
 if TYPE_CHECKING:
@@ -174,10 +174,14 @@ def evaluate(
     threshold_chosen = threshold is None
     resamples = None
     if options is not None:
-        # Resamples of a chosen threshold choose again, among its neighbors.
-        included = neighbors(counts, model.threshold) if threshold_chosen else model.threshold
         resamples = resample_evaluation(
-            counts, model.corners, assumptions, target, included, options
+            counts,
+            model.corners,
+            assumptions,
+            target,
+            model.threshold,
+            options,
+            threshold_chosen=threshold_chosen,
         )
     ev = build_evaluation(
         model, options, resamples, assumptions.warnings, threshold_chosen=threshold_chosen
@@ -270,17 +274,20 @@ def build_evaluation(
         None if options is None else options.level,
     )
     curves = tuple(recover_precision_recall(rates) for rates in model.rates)
-    areas = _areas(model, curves, resamples)
-    clipped_areas = {name: area.unclipped for name, area in areas.items() if area.clipped}
+    auc = naive_auc(counts, model.corners)
+    areas = {
+        "roc_auc": (direct_auc(counts, auc, mixture), auc),
+        "average_precision": (curves[0].area, curves[1].area),
+    }
     findings = [
         *earlier_warnings,
         constant_scores(counts),
-        reversed_scores(counts, areas["roc_auc"].naive),
+        reversed_scores(counts, auc),
         None if threshold_chosen else threshold_beyond_scores(counts, threshold),
         None if threshold_chosen else threshold_within_bin(counts, threshold),
         None if options is None else few_effective_rows(counts),
         contradicted_assumptions(counts, model.assumptions),
-        clipped_values(clipped_areas | point.clipped, mixture, threshold),
+        clipped_values(clipped_areas(areas) | point.clipped, mixture, threshold),
     ]
     return Evaluation(
         counts=counts,
@@ -297,35 +304,6 @@ def build_evaluation(
         _resamples=resamples,
         _areas=areas,
     )
-
-
-def _areas(
-    model: ModelRates, curves: tuple[PrecisionRecallCurve, ...], resamples: Resamples | None
-) -> dict[str, Estimate]:
-    """Estimate the areas under the ROC curve and the precision-recall curve."""
-    counts, corners, mixture = model.counts, model.corners, model.assumptions.mixture
-    naive = naive_auc(counts, corners)
-
-    def auc(assumed: Mixture) -> float:
-        return direct_auc(counts, naive, assumed)
-
-    def precision_recall(assumed: Mixture) -> float:
-        if assumed == mixture:
-            return curves[0].area
-        return float(average_precision(correct_steps(counts, corners, assumed, model.target)))
-
-    values = {
-        "roc_auc": (auc(mixture), naive),
-        "average_precision": (curves[0].area, curves[1].area),
-    }
-    intervals = dict.fromkeys(values, Interval())
-    if resamples is not None:
-        observed = mean_placement(counts) if resamples.counts.has_propensity else naive
-        intervals["roc_auc"] = resamples.auc_interval(observed, auc)
-        intervals["average_precision"] = resamples.average_precision_interval(precision_recall)
-    return {
-        name: Estimate.of(value, naive, intervals[name]) for name, (value, naive) in values.items()
-    }
 
 
 def _default_threshold(corrected: Rates, naive: Rates) -> float:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pueval._typing import Array, Target
-from pueval.core.curves import PrecisionRecallCurve
+from pueval.core.average_precision import average_precision
+from pueval.core.curves import PrecisionRecallCurve, direct_auc, mean_placement
 from pueval.core.measures import AREAS, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, correct_steps, corrected_and_naive_rates
@@ -16,7 +17,7 @@ from pueval.core.resolution import Resolution, resolution
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, UnknownMeasureError
-from pueval.evaluation.assumptions import Assumptions
+from pueval.evaluation.assumptions import Assumptions, resample_evaluation
 from pueval.evaluation.estimates import (
     Best,
     Contingency,
@@ -24,11 +25,11 @@ from pueval.evaluation.estimates import (
     FixedThresholdIntervals,
     OperatingPoint,
     best_value,
+    clipped_areas,
 )
-from pueval.evaluation.evaluation_resamples import resample_evaluation
 from pueval.samples.steps import Steps
 from pueval.thresholds.rules import find_rule
-from pueval.thresholds.threshold_choice import choose, neighbors
+from pueval.thresholds.threshold_choice import choose
 from pueval.uncertainty.intervals import Interval, IntervalOptions
 from pueval.uncertainty.prior_region import Region
 from pueval.uncertainty.resampling import Resamples
@@ -54,12 +55,15 @@ class ModelEstimates(Mapping[str, Estimate]):
     _rates: tuple[Rates, Rates]
     _pr: tuple[PrecisionRecallCurve, ...]
     _resamples: Resamples | None
-    _areas: dict[str, Estimate]
+    _areas: dict[str, tuple[float, float]]
     splits: Splits | None = None
+    _area_estimates: dict[str, Estimate] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Estimate:
         if name in self._areas:
-            return self._areas[name]
+            if name not in self._area_estimates:
+                self._area_estimates[name] = self._estimate_area(name)
+            return self._area_estimates[name]
         try:
             return self.operating_point[name]
         except UnknownMeasureError:
@@ -95,8 +99,7 @@ class ModelEstimates(Mapping[str, Estimate]):
     @property
     def clipped(self) -> dict[str, float]:
         """Measures outside their range, with their values before clipping."""
-        areas = {name: area.unclipped for name, area in self._areas.items() if area.clipped}
-        return areas | self.operating_point.clipped
+        return clipped_areas(self._areas) | self.operating_point.clipped
 
     @property
     def region(self) -> Region | None:
@@ -122,6 +125,26 @@ class ModelEstimates(Mapping[str, Estimate]):
     def table(self) -> Contingency:
         """Corrected contingency table at ``threshold``; not clipped."""
         return self.operating_point.table
+
+    def _estimate_area(self, name: str) -> Estimate:
+        """Estimate the area under the ROC curve or the precision-recall curve."""
+        value, naive = self._areas[name]
+        interval = Interval()
+        if self._resamples is not None and name == "roc_auc":
+            weighted = self._resamples.counts.has_propensity
+            observed = mean_placement(self.counts) if weighted else naive
+            interval = self._resamples.auc_interval(
+                observed, lambda mixture: direct_auc(self.counts, naive, mixture)
+            )
+        elif self._resamples is not None:
+            interval = self._resamples.average_precision_interval(self._average_precision)
+        return Estimate.of(value, naive, interval)
+
+    def _average_precision(self, mixture: Mixture) -> float:
+        if mixture == self.mixture:
+            return self._areas["average_precision"][0]
+        rates = correct_steps(self.counts, self._corners, mixture, self.target)
+        return float(average_precision(rates))
 
     def at(self, threshold: float) -> OperatingPoint:
         """Evaluate another threshold.
@@ -264,7 +287,7 @@ class ModelEstimates(Mapping[str, Estimate]):
         rule = find_rule(self.counts, self.target, goals)
 
         def resample(threshold: float) -> Resamples | None:
-            return self._resample(neighbors(self.counts, threshold))
+            return self._resample(threshold, threshold_chosen=True)
 
         choice = choose(rule, self._rates[0], resample)
         return OperatingPoint.of(
@@ -282,9 +305,15 @@ class ModelEstimates(Mapping[str, Estimate]):
             self.counts, self.counts.at(threshold), self.mixture, self.target
         )
 
-    def _resample(self, threshold: float | Array) -> Resamples | None:
+    def _resample(self, threshold: float, *, threshold_chosen: bool = False) -> Resamples | None:
         if self.resampling is None:
             return None
         return resample_evaluation(
-            self.counts, self._corners, self.assumptions, self.target, threshold, self.resampling
+            self.counts,
+            self._corners,
+            self.assumptions,
+            self.target,
+            threshold,
+            self.resampling,
+            threshold_chosen=threshold_chosen,
         )

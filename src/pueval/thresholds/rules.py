@@ -114,8 +114,8 @@ def _precision(goal: float, highest: float) -> Rule:
         return (
             f"no threshold has a precision of {goal:g}: the best attainable is "
             f"{precision[best]:.4g}, at {rates.threshold[best]:g}. Thresholds above {highest:g} "
-            f"are not considered, because fewer than {LEAST_LABELED} labeled rows (or half of them) "
-            "score that high. Give a lower precision."
+            f"are not considered, because fewer than {LEAST_LABELED} labeled rows (or half of "
+            "them) score that high. Give a lower precision."
         )
 
     return Rule(f"a precision of at least {goal:g}", pick, unreachable)

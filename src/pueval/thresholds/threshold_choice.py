@@ -18,7 +18,6 @@ from pueval._typing import Array
 from pueval.core.measures import Measure
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import Rates, Shares, correct_shares, correct_steps
-from pueval.counts.counts import Counts
 from pueval.errors import UnreachableError
 from pueval.thresholds.rules import Rule, best_rule
 from pueval.uncertainty.intervals import Interval, bootstrap_standard_error
@@ -27,9 +26,6 @@ from pueval.uncertainty.uncertain_prior import add_in_quadrature
 
 # The measure whose best threshold is the default.
 DEFAULT_BEST = "matthews_corrcoef"
-# Thresholds near the chosen one that resamples can choose: up to 6 standard errors of the number
-# of rows at or above it, in steps of a quarter.
-NEIGHBORS = np.arange(-24, 25) / 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +57,7 @@ def choose(rule: Rule, rates: Rates, resample: Callable[[float], Resamples | Non
     rates : Rates
         Corrected rates at every candidate threshold.
     resample : callable
-        From the chosen threshold to resamples that include its `neighbors`, or to None.
+        From the chosen threshold to resamples that include thresholds near it, or to None.
 
     Returns
     -------
@@ -206,7 +202,7 @@ class RepeatedChoice:
 class ChosenThresholdIntervals:
     """Intervals of measures at the threshold of the best `DEFAULT_BEST` of the same rows.
 
-    The resamples must include the `neighbors` of the threshold.
+    The resamples must include thresholds near the chosen one.
     """
 
     resamples: Resamples
@@ -243,15 +239,3 @@ def _take_shares(shares: Shares, lines: Array, index: Array) -> Shares:
         None if shares.positive is None else take(shares.positive),
         None if shift is None else shift[lines, 0],
     )
-
-
-def neighbors(counts: Counts, threshold: float) -> Array:
-    """Return the threshold and scores near it, from which resamples can choose."""
-    scores = [np.array([threshold])]
-    for kind in counts._samples:
-        if kind.chunks:
-            above = float(kind.cumulative_counts(scores[0])[1][0])
-            step = max(math.sqrt(above), 4.0)
-            ranks = np.unique(np.round(above + step * NEIGHBORS).clip(1, kind.total))
-            scores.append(kind.quantiles(kind.total - ranks).astype(np.float64))
-    return np.unique(np.concatenate(scores))

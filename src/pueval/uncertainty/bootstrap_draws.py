@@ -27,6 +27,9 @@ from pueval.uncertainty.intervals import IntervalOptions
 # Cells between thresholds in which rows are resampled. Up to half as many labeled scores get a
 # cell each and nothing is lost; with more, every rate is within 1/128 of one at a threshold.
 CELLS = 256
+# Thresholds near the chosen one that resamples can choose: up to 6 standard errors of the number
+# of rows at or above it, in steps of a quarter.
+NEARBY_STEPS = np.arange(-24, 25) / 4
 # Weights whose relative difference is smaller than this are equal up to rounding.
 EQUAL_WEIGHTS = 1e-9
 # Resamples that are drawn at a time, between two updates of the progress bar.
@@ -63,16 +66,21 @@ def draw_counts(
     corners: Steps,
     mixture: Mixture,
     *,
-    threshold: float | Array,
+    threshold: float,
+    threshold_chosen: bool,
     options: IntervalOptions,
     prevalence_varies: bool,
 ) -> BootstrapDraws:
-    """Resample counts between thresholds, which include the given ones.
+    """Resample counts between thresholds, which include the given one.
+
+    If the threshold was chosen on the same rows, they also include thresholds near it, so that
+    resamples can choose again.
 
     If ``prevalence_varies``, each draw has a prevalence of its own, because the number of labeled
     rows varies from sample to sample.
     """
-    thresholds = _cell_thresholds(counts, corners, threshold)
+    required = _nearby_thresholds(counts, threshold) if threshold_chosen else threshold
+    thresholds = _cell_thresholds(counts, corners, required)
     rng = np.random.default_rng(options.seed)
     if options.variance == "labeling":
         return _draw_labels(counts, thresholds, mixture, options, rng)
@@ -92,6 +100,18 @@ def _cell_thresholds(counts: Counts, corners: Steps, required: float | Array) ->
         bounds = np.concatenate([counts._thinned(CELLS).score, corners.threshold[[-1]]])
     thresholds = np.concatenate([bounds.astype(np.float64), np.atleast_1d(required), [np.inf]])
     return np.unique(thresholds)[::-1]
+
+
+def _nearby_thresholds(counts: Counts, threshold: float) -> Array:
+    """Return the threshold and scores near it, from which resamples can choose."""
+    scores = [np.array([threshold])]
+    for kind in counts._samples:
+        if kind.chunks:
+            above = float(kind.cumulative_counts(scores[0])[1][0])
+            step = max(math.sqrt(above), 4.0)
+            ranks = np.unique(np.round(above + step * NEARBY_STEPS).clip(1, kind.total))
+            scores.append(kind.quantiles(kind.total - ranks).astype(np.float64))
+    return np.unique(np.concatenate(scores))
 
 
 def _draw_rows(
@@ -256,6 +276,20 @@ def _isotonic_cells(rate: Array, weight: Array) -> Array:
     return cells
 
 
+def check_labels_can_be_drawn(counts: Counts) -> None:
+    """Raise an error if ``variance="labeling"`` does not apply to these counts."""
+    if not counts._has_integer_counts:
+        raise InputError(
+            "variance='labeling' resamples the labels of single rows, which importance weights do "
+            "not allow. Leave out the weights, or use variance='sampling'."
+        )
+    if counts.has_propensity:
+        raise InputError(
+            "variance='labeling' assumes that all positives are equally likely to be labeled. "
+            "With propensities, use variance='sampling'."
+        )
+
+
 def _draw_labels(
     counts: Counts,
     thresholds: Array,
@@ -268,16 +302,6 @@ def _draw_labels(
     Labels are drawn without replacement. The covariance of their counts is that of a draw with
     replacement times (positives − labels) / (positives − 1).
     """
-    if not counts._has_integer_counts:
-        raise InputError(
-            "variance='labeling' resamples the labels of single rows, which importance weights do "
-            "not allow. Leave out the weights, or use variance='sampling'."
-        )
-    if counts.has_propensity:
-        raise InputError(
-            "variance='labeling' assumes that all positives are equally likely to be labeled. "
-            "With propensities, use variance='sampling'."
-        )
     steps = counts.at(thresholds)
     rows = steps.labeled + steps.unlabeled
     n_correct = mixture.purity * counts.n_labeled

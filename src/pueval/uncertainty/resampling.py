@@ -19,7 +19,6 @@ from pueval._typing import Array, Target
 from pueval.core.average_precision import average_precision
 from pueval.core.measures import MEASURES, ZERO, Measure
 from pueval.core.mixture import Mixture, Mixtures
-from pueval.core.monotone import monotone_rates_by_threshold
 from pueval.core.rates import (
     Rates,
     Shares,
@@ -27,10 +26,15 @@ from pueval.core.rates import (
     correct_area,
     correct_shares,
     correct_steps,
+    monotone_rates_by_threshold,
 )
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps
-from pueval.uncertainty.bootstrap_draws import BootstrapDraws, draw_counts
+from pueval.uncertainty.bootstrap_draws import (
+    BootstrapDraws,
+    check_labels_can_be_drawn,
+    draw_counts,
+)
 from pueval.uncertainty.delong import delong_standard_error
 from pueval.uncertainty.intervals import (
     Interval,
@@ -63,8 +67,8 @@ class Resamples:
         Prior and purity, and how well they are known.
     draw : callable
         Draws the counts; called once, when ``draws`` is first used.
-    naive_auc_error : float or None
-        DeLong's standard error of the naive AUC; None where his formula does not hold.
+    delong_corners : Steps or None
+        Corners of the naive ROC curve; None where DeLong's formula does not hold.
     standard_errors : mapping of str to float
         Standard errors of measures that are known without resampling, for a known mixture.
     """
@@ -74,7 +78,7 @@ class Resamples:
     target: Target
     prior: UncertainPrior
     draw: Callable[[], BootstrapDraws]
-    naive_auc_error: float | None
+    delong_corners: Steps | None
     standard_errors: Mapping[str, float] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -90,6 +94,13 @@ class Resamples:
     def draws(self) -> BootstrapDraws:
         """The resampled counts, as shares of rows."""
         return self.draw()
+
+    @cached_property
+    def naive_auc_error(self) -> float | None:
+        """DeLong's standard error of the naive AUC; None where his formula does not hold."""
+        if self.delong_corners is None:
+            return None
+        return delong_standard_error(self.counts, self.delong_corners)
 
     @cached_property
     def mixture_draws(self) -> Mixtures | None:
@@ -338,7 +349,8 @@ def resample_counts(
     prior: UncertainPrior,
     target: Target,
     *,
-    threshold: float | Array,
+    threshold: float,
+    threshold_chosen: bool = False,
     options: IntervalOptions,
     standard_errors: Mapping[str, float] | None = None,
     prevalence_varies: bool = False,
@@ -355,8 +367,10 @@ def resample_counts(
         Prior and purity.
     target : {"population", "unlabeled"}
         Population to evaluate.
-    threshold : float or ndarray
-        Thresholds at which intervals will be needed.
+    threshold : float
+        Threshold at which intervals will be needed.
+    threshold_chosen : bool
+        Whether it was chosen on the same rows, so that resamples need to choose again.
     options : IntervalOptions
         Confidence level, number of resamples, random seed, kind of variance.
     standard_errors : mapping of str to float, optional
@@ -368,17 +382,27 @@ def resample_counts(
     -------
     Resamples
     """
+    if options.variance == "labeling":
+        check_labels_can_be_drawn(counts)
     draw = partial(
         draw_counts,
         counts,
         corners,
         prior.mixture,
         threshold=threshold,
+        threshold_chosen=threshold_chosen,
         options=options,
         prevalence_varies=prevalence_varies,
     )
     uses_delong = (
         options.variance == "sampling" and not counts.has_propensity and standard_errors is None
     )
-    naive_auc_error = delong_standard_error(counts, corners) if uses_delong else None
-    return Resamples(options, counts, target, prior, draw, naive_auc_error, standard_errors or {})
+    return Resamples(
+        options,
+        counts,
+        target,
+        prior,
+        draw,
+        corners if uses_delong else None,
+        standard_errors or {},
+    )

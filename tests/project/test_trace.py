@@ -1,0 +1,43 @@
+"""How many files a reader has to open to follow one call of `evaluate`."""
+
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import pueval
+from pueval import evaluate
+from tests.conftest import draw
+
+PACKAGE = Path(pueval.__file__).parent
+
+
+def files_entered(call):
+    """Return the files of the package whose functions a call runs, with the functions."""
+    files = defaultdict(set)
+
+    def profile(frame, event, _):
+        if event == "call" and frame.f_code.co_filename.startswith(str(PACKAGE)):
+            path = Path(frame.f_code.co_filename).relative_to(PACKAGE).as_posix()
+            files[path].add(frame.f_code.co_qualname)
+
+    sys.setprofile(profile)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return files
+
+
+def test_evaluate_with_a_given_prior_enters_few_files(rng):
+    """Point estimates and warnings; intervals are computed when they are looked up."""
+    _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.4)
+    files = files_entered(lambda: evaluate(labeled, score, prior=0.2))
+    assert "evaluation/evaluate.py" in files
+    assert len(files) <= 20, sorted(files)
+
+
+def test_intervals_of_all_measures_enter_few_more(rng):
+    _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.4)
+    files = files_entered(lambda: dict(evaluate(labeled, score, prior=0.2)))
+    assert "uncertainty/bootstrap_draws.py" in files
+    assert len(files) <= 30, sorted(files)
