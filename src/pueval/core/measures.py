@@ -21,9 +21,6 @@ from pueval._typing import Array
 from pueval.core.rates import Rates
 from pueval.errors import InputError, UnknownMeasureError
 
-# Smaller differences between a value and its clipped value are rounding errors.
-ROUNDING = 1e-9
-
 # Smaller shares are rounding errors: a share this small would take 10¹⁴ rows.
 ZERO = 1e-14
 # Smaller changes of a value by clipping are rounding errors.
