@@ -33,7 +33,9 @@ def format_number(value: float, digits: int = 3, *, clipped: bool = False) -> st
         return UNDEFINED
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    if ROUNDING < abs(value) < SMALL:
+    if abs(value) <= ROUNDING:
+        value = 0.0  # and not −0
+    elif abs(value) < SMALL:
         return format_small(value)
     if abs(value) < 1000:
         return f"{value:.{digits}f}"
