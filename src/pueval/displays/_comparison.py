@@ -17,7 +17,7 @@ from pueval.displays._comparison_data import (
     check_measures,
     check_values,
     collect_estimates,
-    comparison_columns,
+    comparison_rows,
 )
 from pueval.displays._evaluation_display import (
     EvaluationDisplay,
@@ -310,8 +310,8 @@ class ComparisonDisplay(EvaluationDisplay):
             ``difference_low``, ``difference_high`` and ``pvalue``; NaN where unknown.
         """
         pandas = require("pandas", extra="pandas", purpose="ComparisonDisplay.frame()")
-        columns = comparison_columns(self.values, self.naive, self.differences_from_reference())
-        table: pd.DataFrame = pandas.DataFrame(columns)
+        rows = comparison_rows(self.values, self.naive, self.differences_from_reference())
+        table: pd.DataFrame = pandas.DataFrame(rows)
         return table
 
     def differences_from_reference(self) -> list[PairedDifference]:

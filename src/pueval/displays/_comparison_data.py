@@ -19,6 +19,12 @@ DEFAULT_MEASURES = (
     "matthews_corrcoef",
     "balanced_accuracy",
 )
+DIFFERENCE_COLUMNS = {
+    "difference": "value",
+    "difference_low": "low",
+    "difference_high": "high",
+    "pvalue": "pvalue",
+}
 # Model → measure → (value, low, high).
 ModelValues = Mapping[str, Mapping[str, tuple[float, float, float]]]
 
@@ -86,28 +92,23 @@ def collect_estimates(
     }
 
 
-def comparison_columns(
+def comparison_rows(
     values: ModelValues,
     naive: Mapping[str, Mapping[str, float]] | None,
     differences: Sequence[PairedDifference],
-) -> dict[str, list[Any]]:
-    """Arrange values and differences in columns, with one row per model and measure."""
+) -> list[dict[str, Any]]:
+    """Return a row for each model and measure; NaN where a number is unknown."""
     lookup = {(row.first, row.measure): row for row in differences}
-    keys = [(model, measure) for model, row in values.items() for measure in row]
-    columns: dict[str, list[Any]] = {
-        "model": [model for model, _ in keys],
-        "measure": [measure for _, measure in keys],
-    }
-    for k, name in enumerate(("value", "low", "high")):
-        columns[name] = [values[model][measure][k] for model, measure in keys]
-    columns["naive"] = [math.nan if naive is None else naive[m][measure] for m, measure in keys]
-    for name, column in zip(
-        ("value", "low", "high", "pvalue"),
-        ("difference", "difference_low", "difference_high", "pvalue"),
-        strict=True,
-    ):
-        columns[column] = [getattr(lookup.get(key), name, math.nan) for key in keys]
-    return columns
+    return [
+        {"model": model, "measure": measure, "value": value, "low": low, "high": high}
+        | {"naive": math.nan if naive is None else naive[model][measure]}
+        | {
+            column: getattr(lookup.get((model, measure)), name, math.nan)
+            for column, name in DIFFERENCE_COLUMNS.items()
+        }
+        for model, row in values.items()
+        for measure, (value, low, high) in row.items()
+    ]
 
 
 def check_measures(measures: Sequence[str]) -> None:

@@ -11,10 +11,17 @@ import numpy as np
 from pueval.displays._curve_points import CurvePoints
 from pueval.displays._evaluation_display import EvaluationDisplay
 from pueval.displays._legends import Corner, check_name, legend_entry, place_legend
-from pueval.displays._styling import BAND, CHANCE, NAIVE_LINE, axes_for, remove_spines, style
+from pueval.displays._styling import (
+    CHANCE,
+    NAIVE_LINE,
+    axes_for,
+    draw_band,
+    draw_line,
+    remove_spines,
+)
 from pueval.errors import require
 from pueval.text.numbers import format_level, format_number
-from pueval.uncertainty.bands import CurveBand
+from pueval.uncertainty.bands import BandKind, CurveBand
 
 if TYPE_CHECKING:
     from typing import Self
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
     from pueval.evaluation.estimates import Estimate
+    from pueval.evaluation.evaluation import Evaluation
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -50,6 +58,33 @@ class CurvePairDisplay(EvaluationDisplay, ABC):
 
     def __post_init__(self) -> None:
         check_name(self.name)
+
+    @classmethod
+    def compute(
+        cls, ev: Evaluation, *, band: BandKind = "pointwise", name: str | None = None
+    ) -> Self:
+        """Compute the data of the plot without drawing it.
+
+        Parameters
+        ----------
+        ev : Evaluation
+            Result of `pueval.evaluate`. There is no band if it has no intervals (``level=None``).
+        band : {"pointwise", "simultaneous"}
+            Whether the band covers each point or the whole curve at the given level.
+        name : str, optional
+            Name of the classifier, for the legend.
+
+        Returns
+        -------
+        display
+            The display, not drawn yet.
+        """
+        return cls(name=name, **cls._data(ev, band))
+
+    @classmethod
+    @abstractmethod
+    def _data(cls, ev: Evaluation, band: BandKind) -> dict[str, Any]:
+        """Return the fields that an evaluation determines."""
 
     @abstractmethod
     def _area(self) -> tuple[str, Estimate]:
@@ -129,30 +164,28 @@ class CurvePairDisplay(EvaluationDisplay, ABC):
         self.ax_, self.figure_ = axes_for(ax, type(self).__name__)
         ax, (area, estimate) = self.ax_, self._area()
         label = legend_entry(self.name, f"corrected, {area} {estimate}")
-        shared = {"drawstyle": self.drawstyle}
-        options = style("curve_kwargs", curve_kwargs, label=label, linewidth=2, zorder=3, **shared)
-        (self.line_,) = ax.plot(self.corrected.x, self.corrected.y, **options)
+        shared: dict[str, Any] = {"drawstyle": self.drawstyle}
+        options = shared | {"label": label, "linewidth": 2, "zorder": 3}
+        x, y = self.corrected.x, self.corrected.y
+        self.line_ = draw_line(ax, x, y, "curve_kwargs", curve_kwargs, **options)
         self.band_ = self.naive_line_ = self.chance_level_ = None
         if plot_band and self.band is not None:
             kind = "" if self.band.kind == "pointwise" else f"{self.band.kind} "
-            options = style(
-                "band_kwargs",
-                band_kwargs,
-                "PolyCollection",
-                label=f"{format_level(self.band.level)} {kind}band",
-                color=self.line_.get_color(),
-                **BAND,
-            )
-            self.band_ = ax.fill_between(self.band.x, self.band.low, self.band.high, **options)
+            options = {"label": f"{format_level(self.band.level)} {kind}band"}
+            options["color"] = self.line_.get_color()
+            x, low, high = self.band.x, self.band.low, self.band.high
+            self.band_ = draw_band(ax, x, low, high, band_kwargs, **options)
         if plot_naive:
             label = legend_entry(self.name, f"naive, {area} {format_number(estimate.naive)}")
-            options = style("naive_kwargs", naive_kwargs, label=label, **NAIVE_LINE, **shared)
-            (self.naive_line_,) = ax.plot(self.naive.x, self.naive.y, **options)
+            options = {"label": label, **NAIVE_LINE, **shared}
+            x, y = self.naive.x, self.naive.y
+            self.naive_line_ = draw_line(ax, x, y, "naive_kwargs", naive_kwargs, **options)
         if plot_chance_level:
             ends, chance_area = self._chance_level()
-            label = f"chance, {area} {chance_area:.3g}"
-            options = style("chance_level_kw", chance_level_kw, label=label, **CHANCE)
-            (self.chance_level_,) = ax.plot((0, 1), ends, **options)
+            options = {"label": f"chance, {area} {chance_area:.3g}", **CHANCE}
+            self.chance_level_ = draw_line(
+                ax, (0, 1), ends, "chance_level_kw", chance_level_kw, **options
+            )
         xlabel, ylabel = self.axis_labels
         ax.set(xlabel=xlabel, ylabel=ylabel, aspect="equal")
         ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))

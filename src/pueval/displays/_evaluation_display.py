@@ -34,7 +34,7 @@ class EvaluationDisplay:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         for name in _CONSTRUCTORS:
-            if name not in vars(cls) and hasattr(cls, "compute"):
+            if name not in vars(cls):
                 constructor = getattr(EvaluationDisplay, name).__func__
                 setattr(cls, name, classmethod(_with_full_signature(cls, constructor)))
 

@@ -14,6 +14,9 @@ from pueval._typing import Array
 from pueval.core.curves import recover_precision_recall, recover_roc_from_corners
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_steps
+from pueval.displays._curve_pair import CurvePairDisplay
+from pueval.displays._precision_recall import PrecisionRecallDisplay
+from pueval.displays._roc import RocCurveDisplay
 from pueval.errors import InputError, require
 from pueval.groups.group_estimates import printable_name
 
@@ -26,11 +29,11 @@ if TYPE_CHECKING:
 
 CurveKind = Literal["roc", "pr"]
 OVERALL_COLOR, GROUP_COLOR = "0.65", "C0"
-AXIS_LABELS = {
-    "roc": ("False positive rate", "True positive rate"),
-    "pr": ("Recall", "Precision"),
+# The displays that know the columns and axis labels of each kind.
+CURVE_DISPLAYS: dict[str, type[CurvePairDisplay]] = {
+    "roc": RocCurveDisplay,
+    "pr": PrecisionRecallDisplay,
 }
-COLUMNS = {"roc": ("fpr", "tpr"), "pr": ("recall", "precision")}
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -117,7 +120,7 @@ class GroupCurvesDisplay:
         GroupCurvesDisplay
             The display, with its axes.
         """
-        if curve not in AXIS_LABELS:
+        if curve not in CURVE_DISPLAYS:
             raise InputError(f"curve must be 'roc' or 'pr'; got {curve!r}.")
         check_count("most", most)
         selected = _select_groups(groups, names, most)
@@ -147,7 +150,7 @@ class GroupCurvesDisplay:
             or ``recall`` and ``precision``.
         """
         pandas = require("pandas", extra="pandas", purpose="GroupCurvesDisplay.frame()")
-        x_name, y_name = COLUMNS[self.curve]
+        x_name, y_name = CURVE_DISPLAYS[self.curve].columns
         curves = zip((None, *self.names), (self.overall, *self.curves), strict=True)
         parts = [
             pandas.DataFrame({"group": [name] * x.size, x_name: x, y_name: y})
@@ -215,7 +218,7 @@ class GroupCurvesDisplay:
             title_fontsize=8,
             frameon=False,
         )
-        xlabel, ylabel = AXIS_LABELS[self.curve]
+        xlabel, ylabel = CURVE_DISPLAYS[self.curve].axis_labels
         self.figure_.supxlabel(xlabel, fontsize=9)
         self.figure_.supylabel(ylabel, fontsize=9)
         return self

@@ -11,8 +11,8 @@ import numpy as np
 from pueval.core.measures import find_measure
 from pueval.displays._evaluation_display import EvaluationDisplay
 from pueval.displays._legends import check_name, legend_entry, place_legend_above
-from pueval.displays._styling import BAND, NAIVE_LINE, axes_for, remove_spines, style
-from pueval.errors import InputError, require
+from pueval.displays._styling import NAIVE_LINE, axes_for, draw_band, draw_line, remove_spines
+from pueval.errors import InputError
 from pueval.evaluation.estimates import Best
 from pueval.text.numbers import format_estimate, format_level, format_number
 from pueval.thresholds.measure_curve import MeasureCurve
@@ -126,18 +126,7 @@ class MeasureByThresholdDisplay(EvaluationDisplay):
             One row per threshold, descending: ``threshold``, ``corrected``, ``low``, ``high``,
             ``naive``.
         """
-        pandas = require("pandas", extra="pandas", purpose="MeasureByThresholdDisplay.frame()")
-        curve = self.curve
-        table: pd.DataFrame = pandas.DataFrame(
-            {
-                "threshold": curve.threshold,
-                "corrected": curve.value,
-                "low": curve.low,
-                "high": curve.high,
-                "naive": curve.naive,
-            }
-        )
-        return table
+        return self.curve.frame().rename(columns={"value": "corrected"})
 
     def plot(
         self,
@@ -180,35 +169,21 @@ class MeasureByThresholdDisplay(EvaluationDisplay):
 
         value = format_estimate(best.value, best.low, best.high, clipped=best.clipped)
         label = legend_entry(self.name, f"corrected, best {value} {_at_threshold(best.threshold)}")
-        (self.line_,) = ax.plot(
-            position(curve.threshold),
-            curve.value,
-            **style("curve_kwargs", curve_kwargs, label=label, linewidth=2, zorder=3),
-        )
+        options: dict[str, Any] = {"label": label, "linewidth": 2, "zorder": 3}
+        x = position(curve.threshold)
+        self.line_ = draw_line(ax, x, curve.value, "curve_kwargs", curve_kwargs, **options)
         color = self.line_.get_color()
         self.band_ = self.naive_line_ = self.best_ = self.naive_best_ = None
         has_interval = np.isfinite(curve.low)
         if plot_band and has_interval.any():
-            self.band_ = ax.fill_between(
-                position(curve.threshold[has_interval]),
-                curve.low[has_interval],
-                curve.high[has_interval],
-                **style(
-                    "band_kwargs",
-                    band_kwargs,
-                    "PolyCollection",
-                    label=f"{format_level(self.level or 0.95)} CI",
-                    color=color,
-                    **BAND,
-                ),
-            )
+            low, high = curve.low[has_interval], curve.high[has_interval]
+            options = {"label": f"{format_level(self.level or 0.95)} CI", "color": color}
+            self.band_ = draw_band(ax, x[has_interval], low, high, band_kwargs, **options)
         if plot_naive:
             text = f"naive, best {format_number(best.naive)} {_at_threshold(best.naive_threshold)}"
-            label = legend_entry(self.name, text)
-            (self.naive_line_,) = ax.plot(
-                position(curve.threshold),
-                curve.naive,
-                **style("naive_kwargs", naive_kwargs, label=label, zorder=2, **NAIVE_LINE),
+            options = {"label": legend_entry(self.name, text), "zorder": 2, **NAIVE_LINE}
+            self.naive_line_ = draw_line(
+                ax, x, curve.naive, "naive_kwargs", naive_kwargs, **options
             )
         if plot_best:
             self.best_ = _mark_best(ax, position(best.threshold), best.value, color)
@@ -219,14 +194,14 @@ class MeasureByThresholdDisplay(EvaluationDisplay):
         measure = find_measure(curve.measure)
         ax.set(xlabel="Threshold", ylabel=measure.title)
         if math.isfinite(measure.high):
-            low = float(np.nanmin([*curve.value, *curve.naive, 0.0]))
-            ax.set_yticks(np.arange(math.floor(low * 5) / 5, measure.high + 0.1, 0.2))
-            ax.set_ylim(low - 0.02, measure.high + 0.02)
+            bottom = float(np.nanmin([*curve.value, *curve.naive, 0.0]))
+            ax.set_yticks(np.arange(math.floor(bottom * 5) / 5, measure.high + 0.1, 0.2))
+            ax.set_ylim(bottom - 0.02, measure.high + 0.02)
         remove_spines(ax, despine=despine)
         # Intervals of ratios may be infinite.
         high = np.where(np.isfinite(curve.high), curve.high, 0.0)
         edge = np.fmax(np.fmax(curve.value, curve.naive), high)
-        place_legend_above(ax, position(curve.threshold), edge)
+        place_legend_above(ax, x, edge)
         return self
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pueval.displays._curve_pair import CurvePairDisplay
 from pueval.displays._curve_points import CurvePoints
@@ -73,35 +73,17 @@ class PrecisionRecallDisplay(CurvePairDisplay):
     drawstyle: ClassVar[str] = "steps-pre"
 
     @classmethod
-    def compute(
-        cls, ev: Evaluation, *, band: BandKind = "pointwise", name: str | None = None
-    ) -> PrecisionRecallDisplay:
-        """Compute the data of the plot without drawing it.
-
-        Parameters
-        ----------
-        ev : Evaluation
-            Result of `pueval.evaluate`. There is no band if it has no intervals (``level=None``).
-        band : {"pointwise", "simultaneous"}
-            Whether the band covers each point or the whole curve at the given level.
-        name : str, optional
-            Name of the classifier, for the legend.
-
-        Returns
-        -------
-        PrecisionRecallDisplay
-        """
+    def _data(cls, ev: Evaluation, band: BandKind) -> dict[str, Any]:
         corrected, naive = ev.pr(), ev.pr(naive=True)
-        return cls(
-            corrected=CurvePoints.thinned(
+        return {
+            "corrected": CurvePoints.thinned(
                 corrected.recall, corrected.precision, corrected.threshold
             ),
-            naive=CurvePoints.thinned(naive.recall, naive.precision, naive.threshold),
-            average_precision=ev["average_precision"],
-            band=None if ev.resampling is None else ev.pr_band(band),
-            prevalence=ev.prevalence,
-            name=name,
-        )
+            "naive": CurvePoints.thinned(naive.recall, naive.precision, naive.threshold),
+            "average_precision": ev["average_precision"],
+            "band": None if ev.resampling is None else ev.pr_band(band),
+            "prevalence": ev.prevalence,
+        }
 
     def _area(self) -> tuple[str, Estimate]:
         return "AP", self.average_precision

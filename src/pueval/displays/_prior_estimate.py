@@ -88,7 +88,7 @@ class PriorEstimateDisplay:
         PriorEstimateDisplay
             The display, with its artists.
         """
-        members = {name: one for name, one in estimate.members.items() if name != estimate.method}
+        members = {key: value for key, value in estimate.members.items() if key != estimate.method}
         display = cls(
             priors={estimate.method: estimate.prior}
             | {name: member.prior for name, member in members.items()},

@@ -13,14 +13,14 @@ from pueval.displays._curve_points import MOST_POINTS
 from pueval.displays._evaluation_display import EvaluationDisplay
 from pueval.displays._legends import check_name, legend_entry, place_legend_above
 from pueval.displays._styling import (
-    BAND,
     CHANCE,
     NAIVE_LINE,
     NEGATIVE,
     POSITIVE,
     axes_for,
+    draw_band,
+    draw_line,
     remove_spines,
-    style,
 )
 from pueval.errors import InputError, require
 from pueval.sensitivity.bounds import BandMethod, rank_band
@@ -240,67 +240,32 @@ class RankCdfDisplay(EvaluationDisplay):
         median, low, high = self.median()
         interval = "" if self.low is None else f" ({low:.1%}–{high:.1%})"
         label = legend_entry(self.name, f"labeled, half in the top {median:.1%}{interval}")
-        (self.line_,) = ax.plot(
-            self.rank,
-            self.labeled,
-            **style(
-                "curve_kwargs", curve_kwargs, label=label, color=POSITIVE, linewidth=2, zorder=3
-            ),
-        )
+        options: dict[str, Any] = {"label": label, "color": POSITIVE, "linewidth": 2, "zorder": 3}
+        self.line_ = draw_line(ax, self.rank, self.labeled, "curve_kwargs", curve_kwargs, **options)
         self.band_ = self.positive_line_ = self.chance_level_ = None
-        if plot_band and self.low is not None and self.high is not None:
-            self.band_ = ax.fill_between(
-                self.rank,
-                self.low,
-                self.high,
-                **style(
-                    "band_kwargs",
-                    band_kwargs,
-                    "PolyCollection",
-                    label=f"{format_level(self.level or 0.95)} band",
-                    color=self.line_.get_color(),
-                    **BAND,
-                ),
-            )
+        if plot_band and self.low is not None:
+            options = {"label": f"{format_level(self.level or 0.95)} band"}
+            options["color"] = self.line_.get_color()
+            self.band_ = draw_band(ax, self.rank, self.low, self.high, band_kwargs, **options)
         if not self.clean_labels:
-            (self.positive_line_,) = ax.plot(
-                self.rank,
-                self.positive,
-                **style(
-                    "positive_kwargs",
-                    positive_kwargs,
-                    label=legend_entry(self.name, "positives, corrected"),
-                    color=POSITIVE,
-                    linestyle="-.",
-                    linewidth=1.5,
-                ),
+            options = {"color": POSITIVE, "linestyle": "-.", "linewidth": 1.5}
+            options["label"] = legend_entry(self.name, "positives, corrected")
+            self.positive_line_ = draw_line(
+                ax, self.rank, self.positive, "positive_kwargs", positive_kwargs, **options
             )
-        (self.unlabeled_line_,) = ax.plot(
-            self.rank,
-            self.unlabeled,
-            **style(
-                "unlabeled_kwargs",
-                unlabeled_kwargs,
-                label=legend_entry(self.name, "unlabeled (naive negatives)"),
-                **NAIVE_LINE,
-            ),
+        options = {"label": legend_entry(self.name, "unlabeled (naive negatives)"), **NAIVE_LINE}
+        self.unlabeled_line_ = draw_line(
+            ax, self.rank, self.unlabeled, "unlabeled_kwargs", unlabeled_kwargs, **options
         )
-        (self.negative_line_,) = ax.plot(
-            self.rank,
-            self.negative,
-            **style(
-                "negative_kwargs",
-                negative_kwargs,
-                label=legend_entry(self.name, "negatives, corrected"),
-                color=NEGATIVE,
-                linewidth=2,
-            ),
+        label = legend_entry(self.name, "negatives, corrected")
+        options = {"label": label, "color": NEGATIVE, "linewidth": 2}
+        self.negative_line_ = draw_line(
+            ax, self.rank, self.negative, "negative_kwargs", negative_kwargs, **options
         )
         if plot_chance_level:
-            (self.chance_level_,) = ax.plot(
-                (0, 1),
-                (0, 1),
-                **style("chance_level_kw", chance_level_kw, label="random ranking", **CHANCE),
+            options = {"label": "random ranking", **CHANCE}
+            self.chance_level_ = draw_line(
+                ax, (0, 1), (0, 1), "chance_level_kw", chance_level_kw, **options
             )
         ax.set(
             xlabel="Rank (share of all rows)",

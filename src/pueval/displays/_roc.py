@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pueval.displays._curve_pair import CurvePairDisplay
 from pueval.displays._curve_points import CurvePoints
@@ -71,32 +71,14 @@ class RocCurveDisplay(CurvePairDisplay):
     legend_corner: ClassVar[Corner] = "lower right"
 
     @classmethod
-    def compute(
-        cls, ev: Evaluation, *, band: BandKind = "pointwise", name: str | None = None
-    ) -> RocCurveDisplay:
-        """Compute the data of the plot without drawing it.
-
-        Parameters
-        ----------
-        ev : Evaluation
-            Result of `pueval.evaluate`. There is no band if it has no intervals (``level=None``).
-        band : {"pointwise", "simultaneous"}
-            Whether the band covers each point or the whole curve at the given level.
-        name : str, optional
-            Name of the classifier, for the legend.
-
-        Returns
-        -------
-        RocCurveDisplay
-        """
+    def _data(cls, ev: Evaluation, band: BandKind) -> dict[str, Any]:
         corrected, naive = ev.roc(), ev.roc(naive=True)
-        return cls(
-            corrected=CurvePoints.thinned(corrected.fpr, corrected.tpr, corrected.threshold),
-            naive=CurvePoints.thinned(naive.fpr, naive.tpr, naive.threshold),
-            roc_auc=ev["roc_auc"],
-            band=None if ev.resampling is None else ev.roc_band(band),
-            name=name,
-        )
+        return {
+            "corrected": CurvePoints.thinned(corrected.fpr, corrected.tpr, corrected.threshold),
+            "naive": CurvePoints.thinned(naive.fpr, naive.tpr, naive.threshold),
+            "roc_auc": ev["roc_auc"],
+            "band": None if ev.resampling is None else ev.roc_band(band),
+        }
 
     def _area(self) -> tuple[str, Estimate]:
         return "AUC", self.roc_auc

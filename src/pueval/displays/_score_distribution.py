@@ -12,11 +12,11 @@ from pueval.displays._evaluation_display import EvaluationDisplay
 from pueval.displays._legends import check_name, legend_entry, place_legend_above
 from pueval.displays._mixture_intervals import mixture_intervals
 from pueval.displays._styling import (
-    BAND,
     GRAY,
     NEGATIVE,
     POSITIVE,
     axes_for,
+    draw_band,
     remove_spines,
     style,
 )
@@ -211,9 +211,9 @@ class ScoreDistributionDisplay(EvaluationDisplay):
             ("negative", negative_kwargs, "negatives, corrected", {"color": NEGATIVE, **lines}),
             ("positive", positive_kwargs, "positives, corrected", {"color": POSITIVE, **lines}),
         )
-        for kind, options, text, defaults in histograms:
+        for kind, user_keywords, text, defaults in histograms:
             label = legend_entry(self.name, text)
-            keywords = style(f"{kind}_kwargs", options, "Patch", label=label, **defaults)
+            keywords = style(f"{kind}_kwargs", user_keywords, "Patch", label=label, **defaults)
             setattr(
                 self, f"{kind}_", ax.stairs(getattr(densities, kind), densities.edges, **keywords)
             )
@@ -222,17 +222,13 @@ class ScoreDistributionDisplay(EvaluationDisplay):
         if plot_band and self.level is not None:
             for recovered in get_args(Recovered):
                 low, high = densities.interval(recovered, self.level)
-                keywords = style(
-                    "band_kwargs",
-                    band_kwargs,
-                    "PolyCollection",
-                    color=getattr(self, f"{recovered}_").get_edgecolor(),
-                    label=f"{format_level(self.level)} CI" if recovered == "negative" else None,
-                    **BAND,
-                )
+                color = getattr(self, f"{recovered}_").get_edgecolor()
                 # The last step needs a point at the right edge of the last bin.
                 low, high = np.append(low, low[-1]), np.append(high, high[-1])
-                band = ax.fill_between(densities.edges, low, high, step="post", **keywords)
+                options = {"color": color, "step": "post"}
+                if recovered == "negative":
+                    options["label"] = f"{format_level(self.level)} CI"
+                band = draw_band(ax, densities.edges, low, high, band_kwargs, **options)
                 setattr(self, f"{recovered}_band_", band)
                 tops.append(high[:-1])
         left, right = densities.edges[0], densities.edges[-1]

@@ -8,7 +8,9 @@ from pueval.errors import InputError, require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import FillBetweenPolyCollection
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 # Distinguishable with any form of color blindness (Okabe and Ito, 2008).
 POSITIVE, NEGATIVE, GRAY = "#d55e00", "#0072b2", "#7f7f7f"
@@ -58,6 +60,20 @@ def style(
     if "facecolor" in full or "edgecolor" in full:
         defaults.pop("color", None)
     return defaults | full
+
+
+def draw_line(ax: Axes, x: Any, y: Any, argument: str, keywords: Any, /, **defaults: Any) -> Line2D:
+    """Draw a line with the user's keywords over the defaults."""
+    (line,) = ax.plot(x, y, **style(argument, keywords, **defaults))
+    return line
+
+
+def draw_band(
+    ax: Axes, x: Any, low: Any, high: Any, keywords: Any, /, **defaults: Any
+) -> FillBetweenPolyCollection:
+    """Fill a confidence band with the user's ``band_kwargs`` over the defaults."""
+    options = style("band_kwargs", keywords, "PolyCollection", **BAND, **defaults)
+    return ax.fill_between(x, low, high, **options)
 
 
 def remove_spines(ax: Axes, *, despine: bool) -> None:

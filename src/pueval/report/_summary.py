@@ -93,17 +93,10 @@ def summarize(
                 else command
             ),
             "measures": [
-                {"name": name, "title": TITLES[name], "low": 0.0, "high": 1.0, "better": "high"}
-                for name in AREAS
+                {"name": name, "title": TITLES[name], "low": 0.0, "high": 1.0} for name in AREAS
             ]
             + [
-                {
-                    "name": name,
-                    "title": measure.title,
-                    "low": measure.low,
-                    "high": measure.high,
-                    "better": "high" if measure.greater_is_better else "low",
-                }
+                {"name": name, "title": measure.title, "low": measure.low, "high": measure.high}
                 for name, measure in MEASURES.items()
             ],
             "compared": list(COMPARED_MEASURES),

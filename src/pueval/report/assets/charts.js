@@ -4,11 +4,19 @@
 const charts = (() => {
   const { clip } = correction;
 
+  const LAYOUT = {
+    className: "chart",
+    marginLeft: 48,
+    marginBottom: 42,
+    marginTop: 24,
+    marginRight: 18,
+  };
+
   // Put a plot into its figure. Remove the style element that Plot adds: the page's security policy
   // would block it, and the page's style sheet replaces it.
   function show(figure, { description, ...options }) {
     const container = figure.querySelector(".plot");
-    const plot = Plot.plot({ className: "chart", ...options });
+    const plot = Plot.plot({ ...LAYOUT, ...options });
     plot.querySelectorAll("style").forEach((style) => style.remove());
     plot.setAttribute("role", "img");
     plot.setAttribute("aria-label", description);
@@ -119,10 +127,6 @@ const charts = (() => {
     show(figure, {
       width,
       height: width * 0.92,
-      marginLeft: 46,
-      marginBottom: 40,
-      marginTop: 22,
-      marginRight: 14,
       x: { ...SHARES, label: x },
       y: { ...SHARES, label: y },
       color: { type: "identity" },
@@ -203,10 +207,6 @@ const charts = (() => {
     show(figure, {
       width,
       height: Math.min(Math.max(width * 0.38, 220), 330),
-      marginLeft: 46,
-      marginBottom: 40,
-      marginTop: 24,
-      marginRight: 18,
       x: { domain: [first, last], label: axis.label, ticks: axis.ticks, tickFormat: axis.tickFormat },
       y: {
         label: "Share of rows",
@@ -295,10 +295,6 @@ const charts = (() => {
     show(figure, {
       width,
       height: Math.max(width * 0.56, 260),
-      marginLeft: 50,
-      marginBottom: 42,
-      marginTop: 24,
-      marginRight: 18,
       x: { domain: priors, label: "Prior", ticks: 6 },
       y: { domain: purities, label: "Purity", ticks: 6 },
       color: { type: "threshold", domain: levels, range: colors },
@@ -346,10 +342,6 @@ const charts = (() => {
     show(figure, {
       width,
       height: Math.max(width * 0.45, 240),
-      marginLeft: 50,
-      marginBottom: 42,
-      marginTop: 24,
-      marginRight: 18,
       x: { domain: priors, label: "Prior", ticks: 6 },
       y: { label: y, ticks: 6, nice: true, grid: true },
       marks: [
@@ -371,9 +363,7 @@ const charts = (() => {
       width,
       height: 70 + 30 * estimates.length,
       marginLeft: 150,
-      marginBottom: 42,
       marginTop: 8,
-      marginRight: 18,
       x: { domain: [0, Math.min(1, most * 1.08)], label: "Prior", ticks: width < 480 ? 3 : 6, grid: true },
       y: { type: "band", domain: estimates.map(({ name }) => name), label: null, tickSize: 0 },
       marks: [
