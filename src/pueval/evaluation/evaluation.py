@@ -273,7 +273,7 @@ class Evaluation(ModelEstimates):
         Returns
         -------
         OverviewDisplay
-            It has ``figure_``, ``ax_`` and ``frame()``.
+            Display with ``figure_``, ``axes_`` and ``frame()``.
         """
         from pueval.displays._overview import OverviewDisplay
 
