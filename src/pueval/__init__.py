@@ -30,7 +30,7 @@ from pueval.uncertainty.prior_region import Region
 if _TYPE_CHECKING:
     from pueval.comparison.compare import compare
     from pueval.comparison.comparison import Comparison
-    from pueval.comparison.differences import Difference
+    from pueval.comparison.differences import Difference, Differences
     from pueval.comparison.order_by_prior import BestModelRange, OrderByPrior, RankReversal
     from pueval.comparison.rankings import Disagreement, Rankings
     from pueval.groups.evaluate_by import evaluate_by
@@ -53,6 +53,7 @@ __all__ = [
     "Counts",
     "CurveBand",
     "Difference",
+    "Differences",
     "Disagreement",
     "Estimate",
     "Evaluation",
@@ -94,6 +95,7 @@ _LAZY_NAMES = {
     "BestModelRange": "comparison.order_by_prior",
     "Comparison": "comparison.comparison",
     "Difference": "comparison.differences",
+    "Differences": "comparison.differences",
     "Disagreement": "comparison.rankings",
     "GroupDifferences": "groups.group_differences",
     "GroupEstimates": "groups.group_estimates",

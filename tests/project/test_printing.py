@@ -62,6 +62,7 @@ RESULTS = {
     "Contingency": lambda made: made.evaluation.table,
     "CurveBand": lambda made: made.evaluation.roc_band(),
     "Difference": lambda made: made.comparison.differences("roc_auc")[0],
+    "Differences": lambda made: made.comparison.differences(),
     "Disagreement": lambda made: made.comparison.ranking("roc_auc", "pulp").disagreements()[0],
     "Estimate": lambda made: made.evaluation["roc_auc"],
     "Evaluation": lambda made: made.evaluation,

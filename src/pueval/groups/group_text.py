@@ -21,7 +21,7 @@ SHOWN_MEASURES = ("roc_auc", "average_precision", "precision", "recall", "f1")
 # Groups in the table.
 SHOWN_GROUPS = 20
 # Longest note in the table.
-LONGEST_NOTE = 80
+LONGEST_NOTE = 60
 
 
 def group_table(
