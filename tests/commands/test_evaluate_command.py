@@ -118,7 +118,7 @@ def test_warnings_are_printed(scores, capsys):
     ("arguments", "message"),
     [
         (["evaluate", "nothing.csv", "--label", "l", "--score", "s", "--prior", "0.1"],
-         "there is no file 'nothing.csv'"),
+         "file not found: 'nothing.csv'"),
         (["evaluate", "{file}", "--label", "label", "--score", "modl_a", "--prior", "0.1"],
          "no score column 'modl_a'. Did you mean 'model_a'?"),
         (["evaluate", "{file}", "--label", "label", "--score", "model_a", "--prior", "0.1",
@@ -136,7 +136,7 @@ def test_warnings_are_printed(scores, capsys):
         (["evaluate", "{file}", "--label", "label", "--score", "model_a", "--prior", "0.1",
           "--json", "/nowhere/at/all.json"], "/nowhere/at/all.json cannot be written"),
         (["evaluate", "{file}", "--label", "truth", "--score", "label", "--prior", "0.1",
-          "--positive", "5"], "with a label that is not"),
+          "--positive", "5"], "with an unrecognized label"),
         (["evaluat"], "evaluat"),
     ],
 )  # fmt: skip

@@ -153,7 +153,7 @@ def test_an_existing_file_is_not_replaced_unasked(tmp_path, capsys):
             "cannot be combined with --design",
         ),
         (["--count", "5", "--from", "nowhere.csv"], "--from needs --class"),
-        (["--count", "5", "--from", "nowhere.csv", "--class", "y"], "there is no file 'nowhere"),
+        (["--count", "5", "--from", "nowhere.csv", "--class", "y"], "file not found: 'nowhere"),
         (
             ["--count", "5", "--from", "x", "--class", "y", "--rows", "9"],
             "--rows sets the score model",
@@ -178,7 +178,7 @@ def test_bad_options(tmp_path, capsys, options, message):
         (["--class", "disease", "--positive", "yes", "--count", "5", "--representative", "most"],
          "--representative needs --features"),
         (["--class", "disease", "--positive", "yes", "--count", "5", "--representative", "most",
-          "--features", "name"], "3,000 rows have no value, or none that can be used"),
+          "--features", "name"], "3,000 rows have no usable value"),
         (["--class", "disease", "--positive", "yes", "--propensity", "chance",
           "--representative", "most"], "cannot be combined with --propensity"),
     ],
@@ -198,7 +198,7 @@ def test_missing_classes_and_taken_names(tmp_path, capsys):
     assert "already has a column 'label'" in capsys.readouterr().err
     path.write_text("y,x\n1,4\n,4\n0,4\n")
     assert run(["simulate", out, "--from", str(path), "--class", "y", "--count", "1"]) == 2
-    assert "1 rows have no value" in capsys.readouterr().err
+    assert "1 rows have no usable value" in capsys.readouterr().err
     nowhere = str(tmp_path / "no" / "pu.csv")
     assert run(["simulate", nowhere, "--count", "5"]) == 2
     assert "there is no folder" in capsys.readouterr().err

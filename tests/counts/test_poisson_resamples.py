@@ -8,7 +8,7 @@ from scipy.stats import chisquare, poisson
 from sklearn.metrics import roc_auc_score
 
 from pueval import Counts, InputError, evaluate, poisson_resamples
-from pueval.sources.hashing import PRIME, add_weights, poisson_thresholds
+from pueval.sources.poisson_bootstrap import PRIME, add_weights, poisson_thresholds
 
 
 def weights(numbers, *, seed=0, n_resamples=20):
@@ -93,13 +93,13 @@ def test_refused():
             poisson_resamples(frame, **{"label": "y", "scores": "s", "key": "id"} | given)
 
     refused("1 row with a missing key .column 'id'")
-    refused("key column 'text' must hold whole numbers", key="text")
+    refused("key column 'text' must hold integers", key="text")
     refused(r"keys must lie within ±2\*\*53; got 1 beyond", key="far")
     refused("no key column 'ids'. Did you mean 'id'", key="ids")
     refused("n_resamples must be a whole number", n_resamples=0)
     refused("must be a power of 2", bins=7)
     refused("at least one column", scores=[])
-    refused("with a label that is not", label="far")
+    refused("with an unrecognized label", label="far")
 
 
 def test_one_score():

@@ -39,15 +39,15 @@ class TestLabels:
         )
 
     def test_others(self):
-        refused("1 row with a label that is not .*: 7", Counts.from_arrays, [1, 0, 7], SCORE)
+        refused("1 row with an unrecognized label: 7", Counts.from_arrays, [1, 0, 7], SCORE)
         refused(
-            "3 rows with a label .*: 'no', 'yes'.*Say what they mean with pos_label=",
+            "3 rows with an unrecognized label: 'no', 'yes'.*Set pos_label",
             Counts.from_arrays,
             ["yes", "no", "no"],
             SCORE,
         )
-        refused("3 rows with a label", Counts.from_arrays, [1, 0, 0], SCORE, pos_label="yes",
-                unlabeled_label="no")  # fmt: skip
+        words = {"pos_label": "yes", "unlabeled_label": "no"}
+        refused("3 rows with an unrecognized label", Counts.from_arrays, [1, 0, 0], SCORE, **words)
         many = [str(k) for k in range(9)]
         refused("'0', '1', '2', '3', '4', …", Counts.from_arrays, many, range(9))
         refused("…", Counts.from_arrays, ["x" * 100] * 3, SCORE)
@@ -68,7 +68,7 @@ class TestLabels:
         refused("no labeled rows", evaluate, [0, 0, 0], SCORE, prior=0.1)
 
     def test_only_labeled(self):
-        refused("neither unlabeled nor known negative", evaluate, [1, 1, 1], SCORE, prior=0.1)
+        refused("no unlabeled rows and no known negatives", evaluate, [1, 1, 1], SCORE, prior=0.1)
 
     def test_values_that_are_no_values(self):
         refused("must differ", Counts.from_arrays, Y, SCORE, unlabeled_label=1)
@@ -119,7 +119,7 @@ class TestScores:
 class TestWeights:
     def test_bad(self):
         refused(
-            r"must not be negative; got 1 below zero \(least -1\)",
+            r"must not be negative; got 1 below zero \(the lowest is -1\)",
             Counts.from_arrays,
             Y,
             SCORE,
@@ -130,7 +130,7 @@ class TestWeights:
         )
         refused("weight must hold numbers", Counts.from_arrays, Y, SCORE, sample_weight=list("abc"))
         counts = Counts.from_arrays(Y, SCORE)
-        refused("Counts hold them", evaluate, counts, SCORE, prior=0.1)
+        refused("Counts already include them", evaluate, counts, SCORE, prior=0.1)
 
 
 class TestAssumptions:
@@ -198,7 +198,7 @@ class TestAssumptions:
         refused("score is missing", evaluate, Y, prior=0.1)
 
     def test_bins(self):
-        refused("bins must be at least 2", self.counts._thinned, 1)
+        refused("number of scores must be at least 2", self.counts._thinned, 1)
 
 
 class TestMeasureNames:
@@ -285,13 +285,13 @@ class TestFiles:
         return path
 
     def test_not_there(self, tmp_path):
-        self.refused("there is no file '.*nothing.csv'", tmp_path / "nothing.csv")
+        self.refused("file not found: '.*nothing.csv'", tmp_path / "nothing.csv")
         self.refused("no file matches", f"{tmp_path}/*.csv")
-        self.refused("the folder .* holds no files that can be read", tmp_path)
+        self.refused("the folder .* has no files that can be read", tmp_path)
 
     def test_empty(self, tmp_path):
         self.refused("is empty", self.write(tmp_path, ""))
-        self.refused("holds no rows, only a header", self.write(tmp_path, "label,score\n"))
+        self.refused("has no rows, only a header", self.write(tmp_path, "label,score\n"))
 
     def test_malformed(self, tmp_path):
         path = tmp_path / "scores.parquet"
@@ -324,14 +324,14 @@ class TestFiles:
         path = self.write(tmp_path, "label,score\n1,0.5\n-1,0.2\n-1,0.1\n")
         self.refused("label −1 is ambiguous .2 rows", path)
         path = self.write(tmp_path, "label,score\nyes,0.5\nno,0.2\n")
-        self.refused("2 rows with a label .*: 'no', 'yes'", path)
+        self.refused("2 rows with an unrecognized label: 'no', 'yes'", path)
         path = self.write(tmp_path, "label,score,w\n1,0.5,1\n0,0.2,x\n")
         self.refused("weight column 'w' must hold numbers", path, sample_weight="w")
 
     def test_mixed(self, tmp_path):
         self.write(tmp_path, "label,score\n1,0.5\n0,0.4\n")
         pd.DataFrame({"label": Y, "score": SCORE}).to_parquet(tmp_path / "scores.parquet")
-        self.refused("matches CSV and Parquet files. Read them apart", f"{tmp_path}/scores.*")
+        self.refused("matches CSV and Parquet files. Read them separately", f"{tmp_path}/scores.*")
 
     def test_without_duckdb(self, tmp_path, monkeypatch):
         from pueval import MissingPackageError
@@ -360,9 +360,9 @@ class TestFound:
     def test_large_counts_do_not_overflow(self):
         counts = Counts.from_table([2, 1], [4 * 10**9, 0], [0, 4 * 10**9])
         assert evaluate(counts, prior=0.0, level=None)["roc_auc"].naive == 1.0
-        refused("add up to at most", Counts.from_arrays, Y, SCORE, sample_weight=[2**54, 1, 1])
+        refused("sum to at most", Counts.from_arrays, Y, SCORE, sample_weight=[2**54, 1, 1])
         huge = np.array([2**63 + 5, 1, 1], dtype=np.uint64)
-        refused("add up to at most", Counts.from_arrays, Y, SCORE, sample_weight=huge)
+        refused("sum to at most", Counts.from_arrays, Y, SCORE, sample_weight=huge)
 
     def test_float32_against_float64(self):
         a = Counts.from_arrays([1], np.array([0.7]))
@@ -413,7 +413,7 @@ class TestFound:
         assert sum([counts, counts]) == counts + counts
         assert repr(Counts.from_table([1, 2], [0, 0], [0, 0])) == "Counts(no rows)"
         refused("score is missing", priors.estimate, [1, 0])
-        refused("Counts hold them", priors.estimate, counts, [1, 2])
+        refused("Counts already include them", priors.estimate, counts, [1, 2])
         fpr, _, thresholds = metrics.roc_curve([1, 0, 1, 0], [2, 2, 1, 1], prior=0.0)
         assert fpr.tolist() == [0, 0.5, 1]
         assert thresholds.tolist() == [np.inf, 2, 1]
@@ -462,7 +462,7 @@ class TestFoundInFiles:
 
 def test_counts_have_no_labels_any_more():
     counts = Counts.from_arrays([1, 0, 0], [3, 2, 1])
-    with pytest.raises(InputError, match="pos_label and unlabeled_label say what labels mean"):
+    with pytest.raises(InputError, match="pos_label and unlabeled_label: Counts hold no labels"):
         evaluate(counts, prior=0.1, pos_label=0, unlabeled_label=1)
 
 
@@ -495,7 +495,13 @@ class TestNaturalMistakes:
 
     def test_swapped(self, rng):
         label, score = rng.integers(0, 2, 100), rng.normal(size=100)
-        refused("100 rows with a label.*These look like scores", evaluate, score, label, prior=0.1)
+        refused(
+            "100 rows with an unrecognized label.*These look like scores",
+            evaluate,
+            score,
+            label,
+            prior=0.1,
+        )
 
     def test_percent_and_words(self):
         refused("If this is a percentage, pass 0.2", evaluate, Y, SCORE, prior=20)
@@ -509,7 +515,7 @@ class TestNaturalMistakes:
     def test_rows_in_another_order(self, rng):
         frame = pd.DataFrame({"y": rng.integers(0, 2, 200), "a": rng.normal(size=200)})
         mixed = frame.sample(frac=1, random_state=0)
-        message = "have the same index in different orders.*by .loc.y.index."
+        message = "have the same index in different orders.*with .loc.y.index."
         refused(f"y and score {message}", evaluate, frame.y, mixed.a, prior=0.1)
         refused(
             f"y and sample_weight {message}",

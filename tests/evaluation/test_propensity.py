@@ -155,7 +155,7 @@ def test_batches_with_and_without(rng):
     known = Counts.from_arrays(labeled, score, propensity=np.full(500, 0.8))
     unlabeled = Counts.from_arrays(np.zeros(500), score)
     for pair in ((plain, known), (known, plain)):
-        with pytest.raises(InputError, match="with propensities and without"):
+        with pytest.raises(InputError, match="with propensities to labeled rows without"):
             sum(pair)
     for whole in (known + unlabeled, unlabeled + known):
         assert whole.n_represented == pytest.approx(labeled.sum() / 0.8)
@@ -178,15 +178,15 @@ def test_bad_input(rng):
     with pytest.raises(InputError, match="represent .* positives, but only 500 rows"):
         evaluate(labeled, score, propensity=np.full(500, 0.01))
     counts = Counts.from_arrays(labeled, score, propensity=good)
-    with pytest.raises(InputError, match="takes the labeled rows as a random draw"):
+    with pytest.raises(InputError, match="assumes that labeled rows are a random sample"):
         claesen_bounds(counts, prior=0.2)
-    with pytest.raises(InputError, match="estimating the prior takes the labeled rows"):
+    with pytest.raises(InputError, match="estimating the prior assumes that labeled rows"):
         priors.estimate(counts)
     ev = evaluate(counts, level=None)
     for method, given in (("labeling_bias", (2,)), ("sensitivity", ("f1",))):
-        with pytest.raises(InputError, match="takes the labeled rows as a random draw"):
+        with pytest.raises(InputError, match="assumes that labeled rows are a random sample"):
             getattr(ev, method)(*given)
-    with pytest.raises(InputError, match="belong to arrays"):
+    with pytest.raises(InputError, match="are for arrays"):
         evaluate(counts, propensity=good)
 
 

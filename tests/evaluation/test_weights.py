@@ -96,7 +96,7 @@ def test_sums_that_no_float_can_hold_are_refused(path, bins):
         lambda: Counts.from_file(path, **NAMES, bins=bins, engine="polars"),
         lambda: Counts.from_frame(duckdb.from_arrow(table), **NAMES, bins=bins),
     ):
-        with pytest.raises(InputError, match=r"add up to at most 2\*\*53; got 1.80144e\+16"):
+        with pytest.raises(InputError, match=r"sum to at most 2\*\*53; got 1.80144e\+16"):
             count()
 
 
@@ -107,7 +107,7 @@ def test_one_that_no_float_can_hold_is_not_called_negative(path, kind):
     pq.write_table(table, path)
     with pytest.raises(InputError, match=r"within ±2\*\*53; got 1 beyond in column 'w'"):
         Counts.from_file(path, **NAMES)
-    with pytest.raises(InputError, match=r"add up to at most 2\*\*53"):
+    with pytest.raises(InputError, match=r"sum to at most 2\*\*53"):
         Counts.from_frame(duckdb.from_arrow(table), **NAMES)
 
 

@@ -213,7 +213,7 @@ def test_parquet_with_whole_numbers(tmp_path, rows, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--by", "city"], "there is no group column 'city'. Did you mean 'my city'?"),
+        (["--by", "city"], "no group column 'city'. Did you mean 'my city'?"),
         (["--by", "my city", "--at", "recall=0.8"], "--at cannot be combined with --by"),
         (["--by", "my city", "--ranking"], "--ranking cannot be combined with --by"),
         (["--by", "my city", "--html", "x.html"], "--html cannot be combined with --by"),

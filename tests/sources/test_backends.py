@@ -21,8 +21,8 @@ from numpy.testing import assert_allclose
 from scipy.stats import poisson
 
 from pueval import BinnedScoresWarning, Counts, InputError, evaluate, poisson_resamples, tally
-from pueval.samples.bins import keys, lower_edges
-from pueval.sources.hashing import PRIME, constants
+from pueval.samples.bins import bin_numbers, lower_edges
+from pueval.sources.poisson_bootstrap import PRIME, hash_constants
 from tests.sources.backends import (
     EVERY,
     HERE,
@@ -313,7 +313,7 @@ class TestResamples:
                 assert drawn.n_labeled == reference.n_labeled
                 edges = reference.to_bins(64)
                 at = np.unique(np.concatenate([drawn.score, edges.score]))
-                bottom = lower_edges(keys(at + 0.0, 64), 64)
+                bottom = lower_edges(bin_numbers(at + 0.0, 64), 64)
                 for mine, other in zip(
                     (drawn.at(bottom).labeled, drawn.at(bottom).unlabeled),
                     (reference.at(bottom).labeled, reference.at(bottom).unlabeled),
@@ -323,7 +323,7 @@ class TestResamples:
 
 
 def weights_by_definition(numbers, *, seed, n_resamples):
-    rounds, each = constants(seed, n_resamples)
+    rounds, each = hash_constants(seed, n_resamples)
     lines = []
     for number in numbers:
         half = [number % 2**26 % PRIME, (number // 2**26) % PRIME]
@@ -365,11 +365,11 @@ class TestRefused:
     def test_unknown_labels(self, make):
         data = rows()
         data["label"][:3] = [7, 8, 7]
-        self.refused("3 rows with a label that is not .*: 7, 8", make, data)
+        self.refused("3 rows with an unrecognized label: 7, 8", make, data)
         data["label"][:3] = -1
         self.refused("label −1 is ambiguous .3 rows", make, data)
         text = rows() | {"label": np.where(data["label"] == 1, "yes", "no")}
-        self.refused("400 rows with a label that is not", make, text)
+        self.refused("400 rows with an unrecognized label", make, text)
 
     def test_weights(self, make):
         self.refused("3 rows with a missing (or infinite )?weight", make,
@@ -453,7 +453,7 @@ class TestParquetStatistics:
         data[column][:3] = np.nan
         path = str(tmp_path / "x.parquet")
         pq.write_table(pa.table({k: pa.array(v, from_pandas=False) for k, v in data.items()}), path)
-        with pytest.raises(InputError, match="^3 rows with a (missing|label that is not .*: nan)"):
+        with pytest.raises(InputError, match="^3 rows with a( missing|n unrecognized label: nan)"):
             Counts.from_frame(
                 scan(path), label="label", score="a", sample_weight="weight", bins=bins
             )

@@ -195,9 +195,9 @@ class TestRows:
         bad = data.astype({"label": str})
         bad.loc[:1, "label"] = "maybe"
         path = write(bad, tmp_path / "x.csv")
-        with pytest.raises(InputError, match="2 rows with a label that is not.*: 'maybe'"):
+        with pytest.raises(InputError, match="2 rows with an unrecognized label: 'maybe'"):
             Counts.from_file(path, label="label", score="a", engine=engine)
-        with pytest.raises(InputError, match="there is no score column 'aa'. Did you mean 'a'"):
+        with pytest.raises(InputError, match="no score column 'aa'. Did you mean 'a'"):
             Counts.from_file(path, label="label", score="aa", engine=engine)
         path = tmp_path / "x.parquet"
         path.write_bytes(b"PAR1 this is no Parquet file PAR1")
@@ -216,7 +216,7 @@ class TestRows:
         bad = data.astype({"label": str})
         bad.loc[:1, "label"] = "maybe"
         path = write(bad, tmp_path / "x.csv")
-        with pytest.raises(InputError, match="2 rows with a label that is not.*: 'maybe'"):
+        with pytest.raises(InputError, match="2 rows with an unrecognized label: 'maybe'"):
             tally(path, label="label", scores="a", by="day")
 
     @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ class TestBatches:
 
     def test_threads_share_row_groups(self, data, tmp_path, monkeypatch):
         """Files of different types and sizes, read by three threads, in batches of 7 rows."""
-        monkeypatch.setattr("pueval.sources.row_groups.BATCH", 7)
+        monkeypatch.setattr("pueval.sources.batches.PARQUET_BATCH", 7)
         monkeypatch.setattr("os.cpu_count", lambda: 3)
         parts = [data[:100], data[100:110], data[110:110], data[110:]]
         types = [{}, {"a": "float32", "label": "int8"}, {}, {"times": "float64", "label": "bool"}]
@@ -329,10 +329,10 @@ class TestPlaces:
     @pytest.mark.parametrize(
         ("text", "match"),
         [
-            ("duckdb:///nothing.db?table=x", "there is no file 'nothing.db'"),
-            ("duckdb:///nothing.db", "addressed as duckdb:///file.db.table=name"),
-            ("duckdb://file.db?table=x", "addressed as"),
-            ("duckdb:///file.db?table=x&b=2", "addressed as"),
+            ("duckdb:///nothing.db?table=x", "file not found: 'nothing.db'"),
+            ("duckdb:///nothing.db", "address of a DuckDB table is duckdb:///file.db.table=name"),
+            ("duckdb://file.db?table=x", "address of a DuckDB table"),
+            ("duckdb:///file.db?table=x&b=2", "address of a DuckDB table"),
         ],
     )
     def test_addresses(self, text, match):
@@ -344,7 +344,7 @@ class TestPlaces:
         with duckdb.connect(str(path)) as connection:
             connection.execute("CREATE TABLE rows AS SELECT * FROM data")
         address = f"duckdb:///{path}?table="
-        with pytest.raises(InputError, match="there is no table 'row'.* The tables are 'rows'"):
+        with pytest.raises(InputError, match="no table 'row' in .* Its tables: 'rows'"):
             Counts.from_file(f"{address}row", label="label", score="a")
         with pytest.raises(InputError, match="polars reads csv and parquet and arrow files"):
             Counts.from_file(f"{address}rows", label="label", score="a", engine="polars")
@@ -359,7 +359,7 @@ class TestPlaces:
         assert (place.format, place.files) == ("parquet", ("s3://bucket/day=1/x.parquet",))
         assert locate("s3://bucket/scores/", remote=True).format == "parquet"
         assert locate("hdfs://host/x.csv", remote=True).format == "csv"
-        with pytest.raises(InputError, match="there is no file"):
+        with pytest.raises(InputError, match="file not found"):
             locate("s3://bucket/x.parquet")
 
     def test_engines(self, data, tmp_path):
@@ -426,7 +426,7 @@ class TestCommandLine:
         path = write(data, tmp_path / "x.csv")
         arguments = ["evaluate", str(path), "--label", "label", "--score", "b", "--prior", "0.1"]
         assert run([*arguments, "--bins", "16"]) == 0
-        assert "b: scores in bins (16 between a score and twice it)" in capsys.readouterr().out
+        assert "b: scores in bins (16 per doubling of the score)" in capsys.readouterr().out
         assert run([*arguments, "--bins", "exact"]) == 0
         assert "in bins" not in capsys.readouterr().out
         assert run([*arguments, "--bins", "17"]) == 2

@@ -167,7 +167,7 @@ class TestLabels:
     [
         (b'[{"label": 1, "model": 0.5}]', "looks like JSON"),
         (b"PK\x03\x04 and so on", "is a spreadsheet or another archive"),
-        (b"label," + b"x" * 200_000 + b"\n1,2\n", "is no header of a CSV file"),
+        (b"label," + b"x" * 200_000 + b"\n1,2\n", "is not a CSV header"),
         (b"label;model\n1;0,5\n0;0,25\n", "Write decimals with a point"),
     ],
 )

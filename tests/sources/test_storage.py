@@ -78,14 +78,14 @@ class TestRefused:
             Counts.from_parquet(path)
 
     def test_not_there(self, tmp_path):
-        self.refused("there is no file", tmp_path / "nothing.parquet")
+        self.refused("file not found", tmp_path / "nothing.parquet")
 
     @pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
     def test_cut_short(self, counts, path, share):
         counts.to_parquet(path)
         content = path.read_bytes()
         path.write_bytes(content[: int(share * len(content))])
-        self.refused("is damaged, cut short or no Parquet file", path)
+        self.refused("is damaged, incomplete or not a Parquet file", path)
 
     def test_one_flipped_bit(self, rng, path):
         """Checksums find what the structure of the file does not show."""
@@ -98,7 +98,7 @@ class TestRefused:
 
     def test_foreign(self, path):
         pq.write_table(pa.table({"label": [1, 0], "score": [0.5, 0.4]}), path)
-        self.refused("not of Counts.to_parquet. For a table of rows use Counts.from_file", path)
+        self.refused("not one of Counts.to_parquet. For a table of rows use Counts.from_file", path)
         assert not is_counts_file(path)
         path.write_text("no Parquet file at all")
         self.refused("damaged", path)
@@ -119,19 +119,19 @@ class TestRefused:
             return table.set_column(at, "unlabeled_squared", pa.array([1.0, 2.25, 6.25]))
 
         self.changed(counts, path, without)
-        self.refused("do not add up to what the file says", path)
+        self.refused("do not add up to the totals in its metadata", path)
 
     def test_other_versions(self, counts, path):
         self.changed(counts, path, lambda table: table, {"version": 99})
-        self.refused("is of format version 99; this pueval reads version 2", path)
+        self.refused("has format version 99; this pueval reads version 2", path)
 
     def test_changed_content(self, counts, path):
         self.changed(counts, path, lambda table: table.slice(1))
-        self.refused("do not add up to what the file says", path)
+        self.refused("do not add up to the totals in its metadata", path)
         self.changed(counts, path, lambda table: table.drop_columns("negative"))
         self.refused("must have the columns score, labeled, unlabeled, negative, wide", path)
         self.changed(counts, path, lambda table: table.sort_by("score"))
-        self.refused("scores out of order", path)
+        self.refused("scores are out of order", path)
 
     def test_without_pyarrow(self, counts, path, monkeypatch):
         monkeypatch.setitem(sys.modules, "pyarrow", None)

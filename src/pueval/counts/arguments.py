@@ -1,4 +1,4 @@
-"""Data as functions take them: labels and scores, or Counts."""
+"""Arguments of functions that take either labels and scores, or Counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 
-USUAL_LABELS = {"pos_label": 1, "unlabeled_label": 0, "negative_label": None}
+DEFAULT_LABELS = {"pos_label": 1, "unlabeled_label": 0, "negative_label": None}
 
 
 def read_counts(
@@ -21,21 +21,39 @@ def read_counts(
     propensity: Any = None,
     **labels: Any,
 ) -> Counts:
-    """Return Counts as they are, and the Counts of labels and scores; refuse a mix of both."""
+    """Return the Counts that the arguments of a function describe.
+
+    Parameters
+    ----------
+    y : array-like or Counts
+        Labels; or Counts, which are returned as they are.
+    score : array-like or None
+        Scores; None with Counts.
+    sample_weight, propensity : array-like or None
+        As for `Counts.from_arrays`; None with Counts.
+    function : str
+        Name of the function, for messages.
+    **labels
+        The arguments ``pos_label``, ``unlabeled_label`` and ``negative_label``; their default
+        values with Counts.
+    """
     if isinstance(y, Counts):
         if score is not None or sample_weight is not None or propensity is not None:
             raise InputError(
-                "score, weight and propensity belong to arrays; Counts hold them already."
+                "score, sample_weight and propensity are for arrays; Counts already include them. "
+                "Leave them out."
             )
-        other = [name for name, value in labels.items() if value != USUAL_LABELS[name]]
-        if other:
+        changed = [name for name, value in labels.items() if value != DEFAULT_LABELS[name]]
+        if changed:
             raise InputError(
-                f"{' and '.join(other)} say what labels mean, and Counts have none any more. Give "
-                "them where the rows are counted."
+                f"{' and '.join(changed)}: Counts hold no labels. Pass label values where you "
+                "count the rows."
             )
         return y
     if score is None:
-        raise InputError(f"score is missing: {function}(y, score, …) or {function}(counts, …).")
+        raise InputError(
+            f"score is missing. Call {function}(y, score, …) or {function}(counts, …)."
+        )
     return Counts.from_arrays(
         y, score, sample_weight=sample_weight, propensity=propensity, **labels
     )

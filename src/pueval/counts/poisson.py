@@ -1,4 +1,4 @@
-"""poisson_resamples(): the same rows drawn again for several models, where the rows are."""
+"""poisson_resamples(): bootstrap the rows of a data frame in its own engine."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ def poisson_resamples(
     unlabeled_label: Any = 0,
     negative_label: Any = None,
 ) -> dict[str, tuple[Counts, ...]]:
-    """Draw the rows of a data frame again, in its own engine, the same rows for every model.
+    """Resample the rows of a data frame in its own engine, the same rows for every model.
 
-    A resample draws each row a number of times that follows a Poisson distribution of mean 1, which
-    for many rows is what the bootstrap does. The number comes from a hash of the row's key: so it
-    does not depend on partitions, on the order of rows or on the engine, and rows need not meet in
-    one place. Resample k holds the same rows for all score columns, so differences between models
-    are paired.
+    Each resample draws each row a number of times that follows a Poisson distribution of mean 1,
+    which approximates the bootstrap if there are many rows (the *Poisson bootstrap*). The number
+    comes from a hash of the row's key. So it does not depend on partitions, on the order of rows or
+    on the engine, and rows need not be collected in one place. Resample k holds the same rows for
+    all score columns, so differences between models are paired.
 
     Parameters
     ----------
     frame : data frame
         Any frame that `Counts.from_frame` takes.
     label : str
-        Column that says which rows are labeled positives.
+        Name of the label column.
     scores : str or list of str
-        Columns with the scores of one or more models.
+        Names of the score columns, one for each model.
     key : str
-        Column of whole numbers within ±2**53 that tells rows apart. Rows with the same key are
+        Name of a column of integers within ±2**53 that identifies rows. Rows with the same key are
         drawn together, as they should be if they belong to one patient, say.
     n_resamples : int, default 100
-        How many resamples to draw; 25 of them at a time in one pass over the rows.
+        Number of resamples. One pass over the rows draws 25 of them.
     seed : int, default 0
-        Another seed draws others.
+        Random seed of the hash.
     bins : int, default 256
-        Bins between a score and twice it, as for `Counts.to_bins`: the resamples of all models come
-        back together, so they are coarser than one Counts has to be.
+        Number of bins between a score and twice it, as for `Counts.to_bins`. All resamples of all
+        models are returned together, so their bins are coarser than those of a single Counts.
     pos_label, unlabeled_label, negative_label : optional
         As for `Counts.from_arrays`.
 
@@ -80,14 +80,14 @@ def poisson_resamples(
     >>> bool(0.005 < np.std(gain) < 0.03)
     True
     """
-    from pueval.sources.resamples import read_resamples
+    from pueval.sources.poisson_bootstrap import draw_resamples
 
     names = (scores,) if isinstance(scores, str) else tuple(dict.fromkeys(scores))
     if not names:
-        raise InputError("scores must name at least one column; got none.")
+        raise InputError("scores is empty. Name at least one column.")
     for name, number, least in (("n_resamples", n_resamples, 1), ("seed", seed, 0)):
         check_count(name, number, least=least)
-    found = read_resamples(
+    resamples = draw_resamples(
         frame,
         Columns(label, names),
         key,
@@ -98,5 +98,5 @@ def poisson_resamples(
     )
     return {
         name: tuple(Counts(*samples, _binning=binning) for samples, binning in drawn)
-        for name, drawn in found.items()
+        for name, drawn in resamples.items()
     }

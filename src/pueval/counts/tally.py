@@ -1,4 +1,4 @@
-"""tally(): Counts of several score columns and groups, in one pass over the rows."""
+"""tally(): the Counts of several score columns and groups, in one pass over the rows."""
 
 from __future__ import annotations
 
@@ -32,30 +32,30 @@ def tally(
     Parameters
     ----------
     source : data frame, str or path
-        Any frame that `Counts.from_frame` takes, or any path that `Counts.from_file` takes.
+        Any frame that `Counts.from_frame` accepts, or any path that `Counts.from_file` accepts.
     label : str
-        Column that says which rows are labeled positives.
+        Name of the label column.
     scores : str or list of str
-        Columns with the scores of one or more models.
+        Names of the score columns, one for each model.
     by : str or list of str, optional
-        Columns whose values make groups.
+        Names of the columns whose values define groups.
     sample_weight : str, optional
-        Column with weights of the rows.
+        Name of the column of weights.
     bins : int, "auto" or None, default "auto"
-        As for `Counts.from_frame`. "auto" keeps every score if rows times score columns are at
-        most 50 million.
+        As for `Counts.from_frame`. "auto" keeps every score if the number of rows times score
+        columns is at most 50 million.
     engine : {"duckdb", "polars", "dask", "spark"}
-        What reads files; a frame has its own engine.
+        Engine that reads files; a frame has its own.
     address : str, optional
-        Of a running cluster, as for `Counts.from_file`.
+        Address of a running cluster, as for `Counts.from_file`.
     pos_label, unlabeled_label, negative_label : optional
         As for `Counts.from_arrays`.
 
     Returns
     -------
     dict of tuple to dict of str to Counts
-        For each group (the values of the columns ``by``, an empty tuple if there are none) and
-        score column its Counts. Groups are in order, those with a missing value last.
+        The Counts of each group and score column. A group is the tuple of its values in the columns
+        ``by``, empty without groups. Groups are sorted, those with a missing value last.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def tally(
     """
     names = (scores,) if isinstance(scores, str) else tuple(dict.fromkeys(scores))
     if not names:
-        raise InputError("scores must name at least one column; got none.")
+        raise InputError("scores is empty. Name at least one column.")
     groups = (by,) if isinstance(by, str) else tuple(by)
     columns = Columns(label, names, sample_weight, groups)
     labels = LabelValues(pos_label, unlabeled_label, negative_label)
@@ -81,14 +81,14 @@ def tally(
             source, columns, labels=labels, bins=choice, engine=engine, address=address
         )
     else:
-        from pueval.sources.queries import read_query
+        from pueval.sources.frames import query_frame
 
         if engine != "duckdb" or address is not None:
             raise InputError(
-                "engine and address are about files; a frame has its own engine. Leave them out."
+                "engine and address apply to files only; frames have their own. Leave them out."
             )
-        tallies = read_query(source, columns, labels=labels, bins=choice)
+        tallies = query_frame(source, columns, labels=labels, bins=choice)
     return {
-        group: {name: Counts._from_counted(counted, choice) for name, counted in found.items()}
-        for group, found in tallies.items()
+        group: {name: Counts._from_binned(binned, choice) for name, binned in by_score.items()}
+        for group, by_score in tallies.items()
     }

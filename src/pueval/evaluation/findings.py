@@ -10,7 +10,7 @@ from pueval.core.curves import REVERSED_Z_SCORE, auc_z_score
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
 from pueval.evaluation.assumptions import Assumptions
-from pueval.samples.bins import keys
+from pueval.samples.bins import bin_numbers
 from pueval.samples.sample import score_range
 from pueval.sensitivity.feasibility import infeasibility_message, region_infeasibility_message
 from pueval.text.numbers import format_count
@@ -57,7 +57,7 @@ def threshold_within_bin(counts: Counts, threshold: float) -> str | None:
     if counts.bins is None or not math.isfinite(threshold):
         return None
     scores = counts._wide_bin_scores()
-    same_bin = keys(scores, counts.bins) == keys(np.array([threshold]), counts.bins)
+    same_bin = bin_numbers(scores, counts.bins) == bin_numbers(np.array([threshold]), counts.bins)
     if not np.any(same_bin & (scores != threshold)):
         return None
     return (

@@ -1,1 +1,1 @@
-"""Internal: sorted scores of one kind of rows, cumulative counts, bins and histograms."""
+"""Internal: sorted scores of each kind of rows, their cumulative counts, bins and histograms."""

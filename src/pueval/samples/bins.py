@@ -1,14 +1,14 @@
-"""Binning: scores too many to keep are put into bins that keep their order.
+"""Bins: scores that are too many to keep, put into bins that keep their order.
 
-A bin is what scores have in common whose leading binary digits agree: with ``bins`` bins between
-a score and twice it, those are the exponent and the first log2(bins) digits of the mantissa. So
-the bins are the same for every batch, run and engine, nobody has to know the range of the scores,
-and binned data of different days can be added. Small probabilities get bins as fine, relative to
-their size, as large ones.
+Scores share a bin if their leading binary digits agree. With ``bins`` bins between a score and
+twice it, these are the exponent and the first log2(bins) digits of the mantissa. So the bins are
+the same for every batch, run and engine, the range of the scores need not be known, and binned data
+of different days can be added. Small probabilities get bins as fine, relative to their size, as
+large ones.
 
-A bin whose rows all have the same score keeps that score; nothing is lost there. Any other bin is
-*wide*: it stands at its lower edge, so that the number of rows at or above the score of any bin is
-exact. What is lost is the order of rows inside wide bins.
+A bin whose rows all have the same score keeps that score, and nothing is lost. Any other bin is
+*wide*: it is placed at its lower edge, so the number of rows at or above the score of any bin is
+exact. Only the order of rows inside wide bins is lost.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.samples.sample import Samples, make_sample
 
-# Bins between a score and twice it, where nobody asked for a number.
+# Bins between a score and twice it, with "auto".
 DEFAULT_BINS = 4096
 # With "auto", more scores than this (rows times score columns) are binned: one by one they would
 # take more than a gigabyte of memory.
 EXACT_ROWS = 50_000_000
 MOST_BINS = 2**20
-# Scores nearer to zero than this share two bins, one on each side; so do those beyond its inverse.
-# It keeps clear of the ends of floating-point numbers, where arithmetic in engines overflows.
+# Scores closer to zero than this share two bins, one on each side; so do those beyond its inverse.
+# It stays clear of the limits of floating-point numbers, where engines overflow.
 TINY = 2.0**-900
 HUGE = 2.0**900
 LOWEST = -np.finfo(np.float64).max
@@ -41,14 +41,14 @@ Bins = int | Literal["auto"] | None
 
 @dataclass(frozen=True, eq=False)
 class Binning:
-    """How scores were put into bins.
+    """How scores were binned.
 
     Attributes
     ----------
     bins : int
-        How many lie between a score and twice it.
+        Number of bins between a score and twice it.
     wide : ndarray
-        The scores, ascending, that stand for more than one.
+        Scores, ascending, of the wide bins.
     """
 
     bins: int
@@ -60,7 +60,7 @@ BinnedSamples = tuple[Samples, Binning | None]
 
 
 def check_bins(bins: Any) -> int:
-    """Return a number of bins, or say which there can be."""
+    """Return a valid number of bins."""
     if (
         isinstance(bins, bool)
         or not isinstance(bins, int | np.integer)
@@ -82,28 +82,30 @@ def check_bins_choice(bins: Any) -> Bins:
 
 
 def resolve_bins(bins: Bins, n_scores: int) -> int | None:
-    """Return the number of bins for some number of scores; None if every score is kept."""
+    """Return the number of bins for so many scores; None if every score is kept."""
     if bins == "auto":
         return DEFAULT_BINS if n_scores > EXACT_ROWS else None
     return bins
 
 
-def shift(bins: int) -> int:
-    """Return how many of the last binary digits of a score do not matter."""
+def dropped_digits(bins: int) -> int:
+    """Return how many trailing binary digits of a score do not affect its bin."""
     return MANTISSA - (bins.bit_length() - 1)
 
 
-def keys(values: Array, bins: int) -> Array:
-    """Give numbers to the bins of finite float64 scores; they rise with the scores."""
-    return numbered(values, bins)[0]
+def bin_numbers(values: Array, bins: int) -> Array:
+    """Return the bin numbers of finite float64 scores; they increase with the scores."""
+    return bin_numbers_and_range(values, bins)[0]
 
 
-def numbered(values: Array, bins: int, out: Array | None = None) -> tuple[Array, int, int]:
-    """Give numbers to the bins of finite float64 scores, and return the least and the largest.
+def bin_numbers_and_range(
+    values: Array, bins: int, out: Array | None = None
+) -> tuple[Array, int, int]:
+    """Return the bin numbers of finite float64 scores, the lowest and the highest of them.
 
     ``out`` is memory to put them into.
     """
-    digits = shift(bins)
+    digits = dropped_digits(bins)
     pattern = values.view(np.int64)
     least, most = (int(np.float64(edge).view(np.int64)) >> digits for edge in (TINY, HUGE))
     number: Array = np.right_shift(pattern, digits, out=out)
@@ -113,7 +115,7 @@ def numbered(values: Array, bins: int, out: Array | None = None) -> tuple[Array,
     if low >= least and high <= most:
         return number, low, high
     if low < 0:
-        # The lower edge of a bin of negative scores has the larger magnitude: rounded up.
+        # The lower edge of a bin of negative scores has the larger magnitude: round up.
         below = np.flatnonzero(pattern < 0)
         magnitude = ((pattern[below] & np.int64(2**63 - 1)) + ((1 << digits) - 1)) >> digits
         magnitude[(magnitude > 0) & (magnitude < least)] = least
@@ -124,15 +126,15 @@ def numbered(values: Array, bins: int, out: Array | None = None) -> tuple[Array,
 
 
 def lower_edges(numbers: Array, bins: int) -> Array:
-    """Return the lowest score that belongs to each of some numbered bins."""
-    digits = shift(bins)
+    """Return the lowest score in each of some bins, given by their numbers."""
+    digits = dropped_digits(bins)
     most = int(np.float64(HUGE).view(np.int64)) >> digits
     edge = (np.minimum(np.abs(numbers), most) << digits).view(np.float64)
     edge = np.where(numbers < 0, -edge, edge)
     return np.where(numbers < -most, LOWEST, edge)
 
 
-def assemble(
+def assemble_bins(
     kind: Array,
     low: Array,
     high: Array,
@@ -146,66 +148,65 @@ def assemble(
     Parameters
     ----------
     kind : ndarray
-        0 for labeled, 1 for unlabeled, 2 for known negative rows.
+        Code of the kind of rows in each group: 0 labeled, 1 unlabeled, 2 known negative.
     low, high : ndarray
         Lowest and highest score of each group; both must lie in the same bin.
     count : ndarray
-        Rows, or their weight.
+        Number of rows, or sum of their weights.
     square : ndarray or None
-        Sum of their squared weights; None where rows just count.
+        Sum of squared importance weights; None without importance weights.
     bins : int
-        Bins between a score and twice it.
+        Number of bins between a score and twice it.
     """
     low = np.asarray(low).astype(np.float64) + 0.0
-    number = keys(low, bins)
-    there, group = np.unique(number, return_inverse=True)
-    lowest, highest = np.full(there.size, np.inf), np.full(there.size, -np.inf)
+    number = bin_numbers(low, bins)
+    filled, group = np.unique(number, return_inverse=True)
+    lowest, highest = np.full(filled.size, np.inf), np.full(filled.size, -np.inf)
     np.minimum.at(lowest, group, low)
     np.maximum.at(highest, group, high)
     wide = lowest < highest
-    score = np.where(wide, lower_edges(there, bins), lowest)
+    score = np.where(wide, lower_edges(filled, bins), lowest)
 
-    def added(column: Array, rows: Array) -> Array:
-        total = np.zeros(there.size, dtype=np.float64 if column.dtype.kind == "f" else np.int64)
+    def sum_by_bin(column: Array, rows: Array) -> Array:
+        total = np.zeros(filled.size, dtype=np.float64 if column.dtype.kind == "f" else np.int64)
         np.add.at(total, group[rows], column[rows])
         return total
 
-    kinds = []
+    samples = []
     for code in range(3):
         rows = kind == code
-        squares = None if square is None else added(square, rows)
-        kinds.append(make_sample(score.copy(), added(count, rows), squares))
-    return (kinds[0], kinds[1], kinds[2]), Binning(bins, score[wide])
+        squares = None if square is None else sum_by_bin(square, rows)
+        samples.append(make_sample(score.copy(), sum_by_bin(count, rows), squares))
+    return (samples[0], samples[1], samples[2]), Binning(bins, score[wide])
 
 
-def bin_samples(kinds: Samples, binning: Binning | None, bins: int) -> tuple[Samples, Binning]:
-    """Put samples into bins; if they are in finer ones already, several of those become one."""
+def bin_samples(samples: Samples, binning: Binning | None, bins: int) -> tuple[Samples, Binning]:
+    """Put samples into bins; finer bins they may already be in are merged."""
     columns: list[list[Array]] = [[], [], [], []]
-    for code, one in enumerate(kinds):
-        for chunk in one.chunks:
-            size = chunk.values.size
-            columns[0].append(np.full(size, code))
+    for code, sample in enumerate(samples):
+        for chunk in sample.chunks:
+            columns[0].append(np.full(chunk.values.size, code))
             columns[1].append(chunk.values.astype(np.float64))
             columns[2].append(chunk.row_counts)
             columns[3].append(chunk.squared_weights)
     if not columns[0]:
-        return kinds, Binning(bins, np.empty(0))
+        return samples, Binning(bins, np.empty(0))
     kind, low, count, square = (np.concatenate(column) for column in columns)
     high = low
     if binning is not None and binning.wide.size:
         high = np.where(np.isin(low, binning.wide), np.inf, low)
-    weighted = any(one.has_importance_weights for one in kinds)
-    return assemble(kind, low, high, count, square if weighted else None, bins=bins)
+    weighted = any(sample.has_importance_weights for sample in samples)
+    return assemble_bins(kind, low, high, count, square if weighted else None, bins=bins)
 
 
-def add_binned(
-    one: Samples, first: Binning | None, other: Samples, second: Binning | None
-) -> tuple[Samples, Binning | None]:
-    """Add samples; if some are in bins, all are put into the coarsest of them."""
-    kinds = (one[0] + other[0], one[1] + other[1], one[2] + other[2])
-    binnings = [binning for binning in (first, second) if binning is not None]
+def add_samples(
+    left: Samples, left_binning: Binning | None, right: Samples, right_binning: Binning | None
+) -> BinnedSamples:
+    """Add samples; if some are binned, put all into the coarsest bins."""
+    samples = (left[0] + right[0], left[1] + right[1], left[2] + right[2])
+    binnings = [binning for binning in (left_binning, right_binning) if binning is not None]
     if not binnings:
-        return kinds, None
+        return samples, None
     bins = min(binning.bins for binning in binnings)
     wide = np.concatenate([binning.wide for binning in binnings])
-    return bin_samples(kinds, Binning(bins, wide), bins)
+    return bin_samples(samples, Binning(bins, wide), bins)

@@ -1,4 +1,4 @@
-"""A histogram of scores, filled batch by batch: rows cost time once, and no memory."""
+"""Histograms of scores, filled batch by batch, so that rows take no memory."""
 
 from __future__ import annotations
 
@@ -9,25 +9,32 @@ from typing import Any
 import numpy as np
 
 from pueval._typing import Array
-from pueval.samples.bins import HUGE, Binning, add_binned, assemble, lower_edges, numbered
+from pueval.samples.bins import (
+    HUGE,
+    Binning,
+    add_samples,
+    assemble_bins,
+    bin_numbers_and_range,
+    lower_edges,
+)
 from pueval.samples.sample import EMPTY, Sample, Samples, SortedChunk, make_sample
 
-# Bins that are kept in one array. Scores that span more of them are sorted, batch by batch.
+# Bins in one array. Batches that span more of them are sorted instead.
 MOST_SLOTS = 2**23
-# After so many batches it is looked again where bins are narrow.
+# Batches after which the range of wide bins is determined again.
 SETTLE = 16
 
 
 @dataclass(frozen=True, eq=False)
 class RowKinds:
-    """Which rows of a batch are of which kind: 0 labeled, 1 unlabeled, 2 negative.
+    """The kinds of the rows of a batch: 0 labeled, 1 unlabeled, 2 negative.
 
     Attributes
     ----------
     largest : int
-        The kind that most rows are of.
+        The most frequent kind.
     others : tuple of (int, ndarray)
-        The other kinds, and the places of their rows.
+        The other kinds, and the indices of their rows.
     """
 
     largest: int
@@ -35,24 +42,24 @@ class RowKinds:
 
     @classmethod
     def of(cls, y: Array, values: Sequence[Any]) -> RowKinds | None:
-        """Tell rows apart by the label values of the three kinds; None if one has no such label."""
+        """Find the kinds by the label values of the three; None if a row has another label."""
         nothing = np.zeros(0, dtype=bool)
         masks = [nothing if value is None else y == value for value in values]
-        found = [int(np.count_nonzero(mask)) for mask in masks]
-        if sum(found) != y.size:
+        sizes = [int(np.count_nonzero(mask)) for mask in masks]
+        if sum(sizes) != y.size:
             return None
-        largest = int(np.argmax(found))
-        rest = [code for code in range(3) if code != largest and found[code]]
+        largest = int(np.argmax(sizes))
+        rest = [code for code in range(3) if code != largest and sizes[code]]
         return cls(largest, tuple((code, np.flatnonzero(masks[code])) for code in rest))
 
-    def each(self, size: int) -> Iterator[tuple[int, Array]]:
-        """Return every kind that there is, and the places of its rows."""
+    def rows_by_kind(self, size: int) -> Iterator[tuple[int, Array]]:
+        """Yield each kind and the indices of its rows, in a batch of ``size`` rows."""
         codes = self.codes(size)
         for code in range(3):
             yield code, np.flatnonzero(codes == code)
 
     def codes(self, size: int) -> Array:
-        """Return the kind of each row."""
+        """Return the kind of each row, in a batch of ``size`` rows."""
         codes = np.full(size, self.largest, dtype=np.int8)
         for code, rows in self.others:
             codes[rows] = code
@@ -60,58 +67,59 @@ class RowKinds:
 
 
 class Histogram:
-    """Rows of each kind in each bin, and which bins hold a single score.
+    """The number of rows of each kind in each bin, and which bins hold a single score.
 
     Parameters
     ----------
     bins : int
-        Bins between a score and twice it.
+        Number of bins between a score and twice it.
     weighted : bool
-        Whether rows come with float weights.
+        Whether rows have importance weights.
     """
 
     def __init__(self, bins: int, *, weighted: bool = False) -> None:
         self.bins = bins
         self.weighted = weighted
         self._start = 0
-        # Rows of each kind; but of the kind that most rows of the first batch are of, all rows:
-        # what belongs to the others is taken off at the end.
+        # Rows of each kind. For the most frequent kind of the first batch, rows of all kinds: the
+        # others are subtracted at the end, which is faster than selecting its rows.
         self._count = np.zeros((3, 0), dtype=np.float64 if weighted else np.int64)
         self._square = np.zeros((3, 0))  # sums of squared weights
-        self._most: int | None = None
+        self._frequent: int | None = None
         self._memory = np.empty(0, dtype=np.int64)
         self._value = np.empty(0)  # the first score seen in a bin
         self._narrow = np.empty(0, dtype=bool)  # whether no other one has been seen
         self._inner = (np.inf, np.inf)  # between these scores no bin is narrow
         self._batches = 0
-        self._last = numbered(np.array([HUGE]), bins)[1]
-        self._rest: tuple[Samples, Binning | None] = ((EMPTY, EMPTY, EMPTY), None)
+        self._last = bin_numbers_and_range(np.array([HUGE]), bins)[1]
+        self._beyond: tuple[Samples, Binning | None] = ((EMPTY, EMPTY, EMPTY), None)
 
     def add(self, kinds: RowKinds, score: Array, weight: Array | None = None) -> bool:
-        """Count rows; say whether all scores are finite, without which nothing is counted."""
+        """Add rows; if a score is not finite, add nothing and return False."""
         if not score.size:
             return True
         values = score.astype(np.float64, copy=False)
         if weight is not None:
             return self._add_weighted(kinds, values, weight)
         if self._memory.size < values.size:
-            # The same for all batches: new memory has to be made by the system, page by page.
+            # Reused by all batches: the system hands out new memory slowly, page by page.
             self._memory = np.empty(values.size, dtype=np.int64)
-        number, low, high = numbered(values, self.bins, self._memory[: values.size])
-        # Scores that are not finite share a bin with the largest ones.
-        clear = -self._last < low and high < self._last
-        if not (clear or np.isfinite(values).all()):
+        number, low, high = bin_numbers_and_range(values, self.bins, self._memory[: values.size])
+        # Scores that are not finite would share a bin with the largest ones.
+        surely_finite = -self._last < low and high < self._last
+        if not (surely_finite or np.isfinite(values).all()):
             return False
-        if not self._reach(low, high):
-            self._sort(kinds.codes(values.size), values, np.ones(values.size, dtype=np.int64))
+        if not self._extend(low, high):
+            self._add_beyond(kinds.codes(values.size), values, np.ones(values.size, dtype=np.int64))
             return True
         number -= self._start
-        every = np.bincount(number, minlength=self._narrow.size)
-        if self._most is None:
-            self._most = kinds.largest
-        self._count[self._most] += every
-        for code, rows in kinds.others if kinds.largest == self._most else kinds.each(values.size):
-            if code != self._most:
+        if self._frequent is None:
+            self._frequent = kinds.largest
+        self._count[self._frequent] += np.bincount(number, minlength=self._narrow.size)
+        for code, rows in (
+            kinds.others if kinds.largest == self._frequent else kinds.rows_by_kind(values.size)
+        ):
+            if code != self._frequent:
                 np.add.at(self._count[code], number[rows], 1)
         self._compare(number, values)
         return True
@@ -119,14 +127,14 @@ class Histogram:
     def _add_weighted(self, kinds: RowKinds, values: Array, weight: Array) -> bool:
         if not np.isfinite(values).all():
             return False
-        # A row that counts no times must not make its bin look wide.
-        drawn = np.flatnonzero(weight)
-        codes, values, weight = kinds.codes(values.size)[drawn], values[drawn], weight[drawn]
+        # A row of weight zero must not make its bin wide.
+        kept = np.flatnonzero(weight)
+        codes, values, weight = kinds.codes(values.size)[kept], values[kept], weight[kept]
         if not values.size:
             return True
-        number, low, high = numbered(values, self.bins)
-        if not self._reach(low, high):
-            self._sort(codes, values, weight)
+        number, low, high = bin_numbers_and_range(values, self.bins)
+        if not self._extend(low, high):
+            self._add_beyond(codes, values, weight)
             return True
         number -= self._start
         for code in range(3):
@@ -139,8 +147,8 @@ class Histogram:
         self._compare(number, values)
         return True
 
-    def _reach(self, low: int, high: int) -> bool:
-        """Make the arrays reach from one bin to another, unless they would become too long."""
+    def _extend(self, low: int, high: int) -> bool:
+        """Extend the arrays to the bins from low to high; False if they would be too long."""
         size = self._narrow.size
         start, end = (self._start, self._start + size) if size else (low, low)
         if low >= start and high < end:
@@ -148,7 +156,7 @@ class Histogram:
         start, end = min(start, low), max(end, high + 1)
         if end - start > MOST_SLOTS:
             return False
-        # Some room on either side, or a slowly growing range would be copied for every batch.
+        # Spare room on either side; else a slowly growing range would be copied in every batch.
         room = min((end - start) // 4, (MOST_SLOTS - (end - start)) // 2)
         start, end = start - room, end + room
         at = slice(self._start - start, self._start - start + size)
@@ -165,14 +173,14 @@ class Histogram:
         return True
 
     def _compare(self, number: Array, values: Array) -> None:
-        """Find out which bins hold different scores.
+        """Find the bins that hold different scores.
 
-        Soon most do. The others are at the ends, where rows are few: only rows beyond the inner
-        ones need a look.
+        Soon most do. The others are at the ends, where rows are few, so only rows outside the
+        inner range are compared.
         """
-        beyond = values < self._inner[0]
-        beyond |= values >= self._inner[1]
-        rows = np.flatnonzero(beyond)
+        outside = values < self._inner[0]
+        outside |= values >= self._inner[1]
+        rows = np.flatnonzero(outside)
         rows = rows[self._narrow[number[rows]]]
         where, score = number[rows], values[rows] + 0.0
         new = np.isnan(self._value[where])
@@ -183,7 +191,7 @@ class Histogram:
             self._find_inner()
 
     def _find_inner(self) -> None:
-        """Find the bins around the fullest one that are all wide; they will always be."""
+        """Find the range around the fullest bin in which all bins are wide; they remain so."""
         narrow = np.flatnonzero(self._narrow)
         fullest = int(np.argmax(self._count.sum(axis=0)))
         if self._narrow[fullest]:
@@ -195,45 +203,45 @@ class Histogram:
         if high - low > self._inner[1] - self._inner[0] or self._inner[0] == np.inf:
             self._inner = (float(low), float(high))
 
-    def _sort(self, codes: Array, values: Array, count: Array) -> None:
-        """Keep rows that the arrays do not reach."""
+    def _add_beyond(self, codes: Array, values: Array, count: Array) -> None:
+        """Add rows that are too far from the others for the arrays."""
         square = np.square(count) if self.weighted else None
-        batch = assemble(codes, values, values, count, square, bins=self.bins)
-        self._rest = add_binned(*self._rest, *batch)
+        batch = assemble_bins(codes, values, values, count, square, bins=self.bins)
+        self._beyond = add_samples(*self._beyond, *batch)
 
-    def result(self, *, whole: bool = False) -> tuple[Samples, Binning]:
-        """Return the samples, and how they are binned.
+    def result(self, *, integer_weights: bool = False) -> tuple[Samples, Binning]:
+        """Return the samples and their binning.
 
-        With ``whole`` all weights were whole numbers, and count rows.
+        With ``integer_weights``, float weights turned out to be integers: frequency weights.
         """
         count = self._count
-        if self._most is not None:
+        if self._frequent is not None:
             count = count.copy()
-            count[self._most] = 2 * count[self._most] - count.sum(axis=0)
-        there = np.flatnonzero(count.any(axis=0))
-        wide = ~self._narrow[there]
-        edges = lower_edges(there + self._start, self.bins)
-        score = np.where(wide, edges, self._value[there])
+            count[self._frequent] = 2 * count[self._frequent] - count.sum(axis=0)
+        filled = np.flatnonzero(count.any(axis=0))
+        wide = ~self._narrow[filled]
+        edges = lower_edges(filled + self._start, self.bins)
+        score = np.where(wide, edges, self._value[filled])
         labeled, unlabeled, negative = (
             make_sample(
-                score.copy(), column[there], self._square[code, there] if self.weighted else None
+                score.copy(), column[filled], self._square[code, filled] if self.weighted else None
             )
             for code, column in enumerate(count)
         )
         samples, binning = (labeled, unlabeled, negative), Binning(self.bins, score[wide])
-        others, beyond = self._rest
-        if beyond is not None:
-            samples, added = add_binned(samples, binning, others, beyond)
-            assert added is not None  # noqa: S101 - for the type checker: both are binned
-            binning = added
-        if whole:
-            samples = tuple(_whole(kind) for kind in samples)  # type: ignore[assignment]
+        beyond_samples, beyond_binning = self._beyond
+        if beyond_binning is not None:
+            samples, total = add_samples(samples, binning, beyond_samples, beyond_binning)
+            assert total is not None  # noqa: S101 - for the type checker: both are binned
+            binning = total
+        if integer_weights:
+            samples = tuple(map(_with_integer_counts, samples))  # type: ignore[assignment]
         return samples, binning
 
 
-def _whole(kind: Sample) -> Sample:
+def _with_integer_counts(sample: Sample) -> Sample:
     chunks = tuple(
         chunk if chunk.count is None else SortedChunk(chunk.values, chunk.count.astype(np.int64))
-        for chunk in kind.chunks
+        for chunk in sample.chunks
     )
     return Sample(chunks)

@@ -1,4 +1,4 @@
-"""One kind of rows (labeled, unlabeled or known negative), sorted so that counting is a look-up."""
+"""The scores of one kind of rows, sorted so that counting is a binary search."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import numpy as np
 from pueval._typing import Array
 from pueval.samples.threads import map_in_threads
 
-# More chunks than this are merged into one, so that adding many batches stays cheap to look up.
+# More chunks than this are merged, so that searching stays fast after many batches are added.
 MOST_CHUNKS = 16
-# Look-ups of fewer thresholds than this are not worth a second thread.
+# A search for fewer thresholds than this is not worth a second thread.
 THREADED_LOOKUP = 20_000
-# Values that are compared at once, when it is asked whether only few of them differ.
+# Values that are compared at once, to find out whether they have few distinct ones.
 BLOCK = 65_536
-# Sums of weights closer than this share of all are taken as equal.
+# Sums of weights closer than this share of the total count as equal.
 ROUNDING = 1e-12
 
 
 def _as_type(thresholds: Array, dtype: np.dtype[Any]) -> tuple[Array, Array | bool]:
-    """Round thresholds up to a type; a value at or above the one is at or above the other.
+    """Round thresholds up to a dtype, so that the same values are at or above them.
 
-    Also returns which of them did not change.
+    Also return which of them are exact.
     """
     if thresholds.dtype == dtype:
         return thresholds, True
@@ -38,10 +38,16 @@ def _as_type(thresholds: Array, dtype: np.dtype[Any]) -> tuple[Array, Array | bo
 
 @dataclass(frozen=True, eq=False)
 class SortedChunk:
-    """Ascending values, each standing for ``count`` rows (for one row where ``count`` is None).
+    """Ascending scores, and the number or weight of the rows at each.
 
-    Where rows have float weights, ``count`` is the sum of weights and ``square`` that of their
-    squares; None where every row counts once.
+    Attributes
+    ----------
+    values : ndarray
+        Scores, ascending; they may repeat.
+    count : ndarray or None
+        Number of rows at each score, or sum of their weights; None if each value is one row.
+    square : ndarray or None
+        Sum of squared importance weights; None without importance weights.
     """
 
     values: Array
@@ -52,7 +58,7 @@ class SortedChunk:
     def of(
         cls, values: Array, count: Array | None = None, square: Array | None = None
     ) -> SortedChunk:
-        """Sort the values (and what belongs to them); takes ownership of ``values``."""
+        """Sort values with their counts; takes ownership of ``values``."""
         if count is None:
             values.sort()
             return cls(values)
@@ -61,17 +67,17 @@ class SortedChunk:
 
     @property
     def row_counts(self) -> Array:
-        """The count of each value."""
+        """Number or weight of the rows at each value."""
         return np.ones(self.values.size, dtype=np.int64) if self.count is None else self.count
 
     @property
     def squared_weights(self) -> Array:
-        """The sum of squared weights of each value."""
+        """Sum of squared weights of the rows at each value."""
         return self.row_counts if self.square is None else self.square
 
     @cached_property
-    def from_top(self) -> Array:
-        """``from_top[i]`` is the weight of ``values[i:]``; only for chunks with counts."""
+    def cumulative(self) -> Array:
+        """Weight of ``values[i:]`` for each i; only for chunks with counts."""
         assert self.count is not None  # noqa: S101 - for the type checker; callers have checked
         sums = np.zeros(self.count.size + 1, dtype=self.count.dtype)
         np.cumsum(self.count[::-1], out=sums[1:])
@@ -79,37 +85,37 @@ class SortedChunk:
 
     @property
     def total(self) -> int | float:
-        """The weight of all values."""
-        return self.values.size if self.count is None else self.from_top[0].item()
+        """Weight of all values."""
+        return self.values.size if self.count is None else self.cumulative[0].item()
 
     def cumulative_counts(self, thresholds: Array) -> tuple[Array, Array]:
         """Weight above, and weight at or above, each threshold."""
         values = self.values
         wanted, exact = _as_type(thresholds, values.dtype)
         left = np.searchsorted(values, wanted, side="left")
-        # Few thresholds are tied with a value; only those need a second search.
+        # Few thresholds equal a value; only those need a second search.
         tied = np.flatnonzero((values.take(left, mode="clip") == wanted) & exact)
-        at_or_above = values.size - left if self.count is None else self.from_top[left]
+        at_or_above = values.size - left if self.count is None else self.cumulative[left]
         if not tied.size:
             return at_or_above, at_or_above
         right = np.searchsorted(values, wanted[tied], side="right")
         above = at_or_above.copy()
-        above[tied] = values.size - right if self.count is None else self.from_top[right]
+        above[tied] = values.size - right if self.count is None else self.cumulative[right]
         return above, at_or_above
 
     def counts_between(self, thresholds: Array) -> Array:
-        """Weight from each of some descending thresholds up to the one before.
+        """Weight from each of some descending thresholds up to, but excluding, the one before.
 
-        Added up piece by piece: differences of long sums would lose small weights.
+        Summed interval by interval: differences of cumulative sums would lose small weights.
         """
         wanted, _ = _as_type(thresholds[::-1], self.values.dtype)
         start = np.searchsorted(self.values, wanted, side="left")
         filled = np.flatnonzero(np.diff(start, append=self.values.size))
-        counted = self.row_counts
-        found = np.zeros(start.size, dtype=counted.dtype)
+        counts = self.row_counts
+        weight = np.zeros(start.size, dtype=counts.dtype)
         if filled.size:
-            found[filled] = np.add.reduceat(counted, start[filled])
-        return found[::-1]
+            weight[filled] = np.add.reduceat(counts, start[filled])
+        return weight[::-1]
 
     def next_above(self, thresholds: Array) -> Array:
         """Lowest value above each threshold, or +inf."""
@@ -124,29 +130,29 @@ class SortedChunk:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """All rows of one kind, as sorted chunks.
+    """The scores of all rows of one kind: labeled, unlabeled or known negative.
 
-    Parameters
+    Attributes
     ----------
-    chunks : tuple of Chunk
-        None of them empty.
+    chunks : tuple of SortedChunk
+        Sorted chunks, none of them empty.
     """
 
     chunks: tuple[SortedChunk, ...]
 
     @cached_property
     def total(self) -> int | float:
-        """The weight of all rows; the number of rows where they have no weights."""
+        """Number of rows, or their total weight."""
         return sum(chunk.total for chunk in self.chunks)
 
     @property
     def has_importance_weights(self) -> bool:
-        """Whether rows have float weights of which the squares are known."""
+        """Whether rows have importance weights whose squares are known."""
         return any(chunk.square is not None for chunk in self.chunks)
 
     @property
     def with_squared_weights(self) -> Sample:
-        """The same values, weighing the sum of the squared weights of their rows."""
+        """The same scores with squared weights instead of weights."""
         return self._squared if self.has_importance_weights else self
 
     @cached_property
@@ -157,25 +163,25 @@ class Sample:
 
     @property
     def effective_size(self) -> float:
-        """The number of equally weighted rows that carry as much information (Kish)."""
+        """Kish's effective sample size: (sum of weights)² / (sum of squared weights)."""
         squares = self.with_squared_weights.total
         return self.total**2 / squares if squares else 0.0
 
     @property
     def has_integer_counts(self) -> bool:
-        """Whether every row counts a whole number of times."""
+        """Whether every count is an integer: no weights, or frequency weights."""
         return all(c.count is None or c.count.dtype.kind in "iu" for c in self.chunks)
 
     def cumulative_counts(self, thresholds: Array) -> tuple[Array, Array]:
         """Weight above, and weight at or above, each threshold."""
 
-        def look_up(chunk: SortedChunk) -> tuple[Array, Array]:
+        def search(chunk: SortedChunk) -> tuple[Array, Array]:
             return chunk.cumulative_counts(thresholds)
 
         if thresholds.size < THREADED_LOOKUP:
-            parts = [look_up(chunk) for chunk in self.chunks]
+            parts = [search(chunk) for chunk in self.chunks]
         else:
-            parts = map_in_threads(look_up, self.chunks)
+            parts = map_in_threads(search, self.chunks)
         if not parts:
             zero = np.zeros(thresholds.shape, dtype=np.int64)
             return zero, zero
@@ -192,28 +198,28 @@ class Sample:
         return lowest
 
     def distinct_if_few(self, most: int) -> Array | None:
-        """Return the distinct values if they are at most so many."""
-        found = np.empty(0)
+        """Return the distinct values if there are at most so many, else None."""
+        distinct = np.empty(0)
         for chunk in self.chunks:
             for start in range(0, chunk.values.size, BLOCK):
                 block = chunk.values[start : start + BLOCK]
                 first = np.flatnonzero(block[1:] != block[:-1]) + 1
                 if first.size < most:
-                    found = np.union1d(found, block[np.r_[0, first]])
-                if first.size >= most or found.size > most:
+                    distinct = np.union1d(distinct, block[np.r_[0, first]])
+                if first.size >= most or distinct.size > most:
                     return None
-        return found
+        return distinct
 
     def quantiles(self, below: Array) -> Array:
-        """Lowest values that, with all lower ones, weigh more than ``below``.
+        """Return the lowest values that, with all lower ones, weigh more than ``below``.
 
-        The same whether rows are in one chunk or in many, one by one or counted.
+        The result does not depend on how rows are divided into chunks or counted.
         """
         below = below + self.total * ROUNDING  # sums of weights are rounded
         if all(chunk.count is None for chunk in self.chunks):
             rank = np.minimum(below.astype(np.intp), self.total - 1)
             return select_by_rank([chunk.values for chunk in self.chunks], rank)
-        # Bisection over all floats: no value needs to be moved.
+        # Bisection over all floats, without merging the chunks.
         beyond = self.total - below
         low, high = (np.full(below.shape, key) for key in float_sort_keys(score_range([self])))
         while np.any(low < high):
@@ -223,7 +229,7 @@ class Sample:
         return floats_from_sort_keys(low)
 
     def distinct_cumulative(self) -> tuple[Array, Array]:
-        """Distinct values, descending, and the weight at or above each."""
+        """Return the distinct values, descending, and the weight at or above each."""
         if not self.chunks:
             return np.empty(0), np.empty(0, dtype=np.int64)
         merged = self.merged().chunks[0]
@@ -232,16 +238,16 @@ class Sample:
         if merged.count is None and new.all():
             return values[::-1].copy(), np.arange(1, values.size + 1)
         first = np.flatnonzero(np.r_[True, new])[::-1]
-        reached = values.size - first if merged.count is None else merged.from_top[first]
+        reached = values.size - first if merged.count is None else merged.cumulative[first]
         return values[first], reached
 
     def distinct_counts(self) -> tuple[Array, Array]:
-        """Distinct values, descending, and the weight of each."""
+        """Return the distinct values, descending, and the weight of each."""
         values, reached = self.distinct_cumulative()
         return values, np.diff(reached, prepend=reached.dtype.type(0))
 
     def counts_between(self, thresholds: Array) -> Array:
-        """Weight from each of some descending thresholds up to the one before; exact if small."""
+        """Weight from each of some descending thresholds up to, but excluding, the one before."""
         return reduce(
             np.add,
             [chunk.counts_between(thresholds) for chunk in self.chunks],
@@ -249,7 +255,7 @@ class Sample:
         )
 
     def merged(self) -> Sample:
-        """Return the same rows in at most one chunk."""
+        """Return the same rows in one chunk."""
         if len(self.chunks) < 2:
             return self
         values = np.concatenate([c.values for c in self.chunks])
@@ -261,7 +267,7 @@ class Sample:
         return Sample((SortedChunk.of(values, count, square),))
 
     def scaled(self, factor: float) -> Sample:
-        """Return the same rows, each weighing so many times as much."""
+        """Return the same rows with all weights multiplied by a factor."""
         chunks = (
             SortedChunk(c.values, factor * c.row_counts, factor**2 * c.squared_weights)
             for c in self.chunks
@@ -278,17 +284,17 @@ EMPTY = Sample(())
 Samples = tuple[Sample, Sample, Sample]
 
 
-def score_range(kinds: Iterable[Sample]) -> tuple[Any, Any]:
-    """Return the lowest and the highest value of some samples, not all of them empty."""
-    columns = [chunk.values for kind in kinds for chunk in kind.chunks]
+def score_range(samples: Iterable[Sample]) -> tuple[Any, Any]:
+    """Return the lowest and the highest score of some samples, not all of them empty."""
+    columns = [chunk.values for sample in samples for chunk in sample.chunks]
     return min(column[0] for column in columns), max(column[-1] for column in columns)
 
 
 def make_sample(values: Array, count: Array | None = None, square: Array | None = None) -> Sample:
     """Make a sample of unsorted values; takes ownership of ``values``.
 
-    ``count`` says how many rows have a value; or it is the sum of their weights, and ``square``
-    that of the squared weights.
+    ``count`` is the number of rows at each value, or the sum of their importance weights; then
+    ``square`` is the sum of squared weights.
     """
     if count is not None:
         kept = count != 0
@@ -299,7 +305,7 @@ def make_sample(values: Array, count: Array | None = None, square: Array | None 
 
 
 def make_weighted_sample(values: Array, weight: Array) -> Sample:
-    """Make a sample of rows with weights: integers say how often a row counts."""
+    """Make a sample of weighted rows: integers are frequency weights, floats importance weights."""
     return make_sample(values, weight, np.square(weight) if weight.dtype.kind == "f" else None)
 
 

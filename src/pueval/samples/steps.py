@@ -1,4 +1,4 @@
-"""Steps: how many rows of each kind score at or above some thresholds."""
+"""Steps: the number of rows of each kind at or above each of some thresholds."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from pueval.samples.sample import Sample, Samples, make_sample, score_range
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """How many rows of each kind score at or above some thresholds.
+    """Cumulative counts: the rows of each kind at or above each threshold.
 
     Attributes
     ----------
     threshold : ndarray
-        Descending.
+        Thresholds, descending.
     labeled, unlabeled, negative : ndarray
-        Cumulative counts.
+        Rows (or their weight) at or above each threshold.
     tied : ndarray of bool
-        Whether a labeled row shares its score with one of another kind.
+        Whether a labeled row and a row of another kind have the threshold as their score.
     represented_positives : ndarray or None
-        Cumulative sums of 1/propensity over the labeled rows, where propensities are known.
+        Sums of 1/propensity over the labeled rows at or above each threshold: the positives they
+        represent. None if propensities are not known.
     """
 
     threshold: Array
@@ -35,7 +36,7 @@ class Steps:
     represented_positives: Array | None = None
 
     def part(self, rows: slice) -> Steps:
-        """Return some of the thresholds."""
+        """Return the steps at a slice of the thresholds."""
         return Steps(
             self.threshold[rows],
             self.labeled[rows],
@@ -46,13 +47,13 @@ class Steps:
         )
 
 
-def tabulate_scores(kinds: Samples) -> tuple[Array, Array, Array, Array]:
-    """Return the distinct scores, descending, and the rows of each kind that have them."""
-    found = [kind.distinct_counts() for kind in kinds]
-    filled = [values for values, _ in found if values.size]
+def tabulate_scores(samples: Samples) -> tuple[Array, Array, Array, Array]:
+    """Return the distinct scores, descending, and the rows of each kind at each score."""
+    distinct = [sample.distinct_counts() for sample in samples]
+    filled = [values for values, _ in distinct if values.size]
     scores = np.unique(np.concatenate(filled))[::-1] if filled else np.empty(0)
     columns = []
-    for values, count in found:
+    for values, count in distinct:
         column = np.zeros(scores.size, dtype=count.dtype)
         column[scores.size - 1 - np.searchsorted(scores[::-1], values)] = count
         columns.append(column)
@@ -61,79 +62,118 @@ def tabulate_scores(kinds: Samples) -> tuple[Array, Array, Array, Array]:
     return scores, columns[0], columns[1], columns[2]
 
 
-def roc_corners(
-    kinds: Samples, labeled_ranks: tuple[Array, Array], represented: Sample | None = None
+def _represented_positives(represented: Sample | None, thresholds: Array) -> Array | None:
+    return None if represented is None else represented.cumulative_counts(thresholds)[1]
+
+
+def steps_at_scores(
+    table: tuple[Array, Array, Array, Array], represented: Sample | None = None
 ) -> Steps:
-    """Cumulative counts at +inf, at every labeled score, and at the lowest score."""
-    labeled, unlabeled, negative = kinds
-    score, reached = labeled_ranks
-    (_, u_at), (_, n_at) = beyond = [kind.cumulative_counts(score) for kind in kinds[1:]]
-    joint = np.zeros(score.size, dtype=bool)
-    for above, at_or_above in beyond:
-        if above is not at_or_above:
-            joint |= at_or_above > above
-    rest = u_at[-1] < unlabeled.total or n_at[-1] < negative.total
-    lowest, _ = score_range(kinds)
+    """Return the steps at +inf and at every score of a table made by `tabulate_scores`."""
 
-    def framed(column: Array, first: float, last: float) -> Array:
-        longer = np.empty(1 + column.size + rest, dtype=column.dtype)
-        longer[0], longer[1 : 1 + column.size], longer[1 + column.size :] = first, column, last
-        return longer
+    def cumulative(column: Array) -> Array:
+        return np.concatenate([[0], np.cumsum(column)])
 
-    threshold = framed(score, np.inf, lowest)
+    score, labeled, unlabeled, negative = table
+    threshold = np.concatenate([[np.inf], score])
     return Steps(
         threshold,
-        framed(reached, 0, labeled.total),
-        framed(u_at, 0, unlabeled.total),
-        framed(n_at, 0, negative.total),
-        framed(joint, False, False),  # noqa: FBT003
-        None if represented is None else represented.cumulative_counts(threshold)[1],
+        cumulative(labeled),
+        cumulative(unlabeled),
+        cumulative(negative),
+        np.concatenate([[False], (labeled > 0) & (unlabeled + negative > 0)]),
+        _represented_positives(represented, threshold),
     )
 
 
-def split_ties(kinds: Samples, steps: Steps, where: Array) -> Steps:
-    """Insert, before some labeled scores, the counts just above them."""
-    score = steps.threshold[where]
-    others = kinds[1:]
-    (unlabeled, _), (negative, _) = (kind.cumulative_counts(score) for kind in others)
-    lowest = np.minimum(*(kind.next_above(score) for kind in others))
-    # Between this labeled score and the one before, nothing else is added to these.
-    stand_for = steps.represented_positives
-    if stand_for is not None:
-        stand_for = np.insert(stand_for, where, stand_for[where - 1])
+def steps_at(samples: Samples, thresholds: Any, represented: Sample | None = None) -> Steps:
+    """Return the steps at given thresholds."""
+    threshold = np.atleast_1d(np.asarray(thresholds, dtype=np.float64))
+    labeled, unlabeled, negative = (sample.cumulative_counts(threshold)[1] for sample in samples)
+    tied = np.zeros(threshold.shape, dtype=bool)
+    positives = _represented_positives(represented, threshold)
+    return Steps(threshold, labeled, unlabeled, negative, tied, positives)
+
+
+def roc_corners(
+    samples: Samples, cumulative_labeled: tuple[Array, Array], represented: Sample | None = None
+) -> Steps:
+    """Return the steps at +inf, at every labeled score, and at the lowest score.
+
+    ``cumulative_labeled`` holds the distinct labeled scores and the labeled rows at or above each.
+    """
+    labeled, unlabeled, negative = samples
+    score, labeled_at = cumulative_labeled
+    background = [sample.cumulative_counts(score) for sample in samples[1:]]
+    (_, unlabeled_at), (_, negative_at) = background
+    tied = np.zeros(score.size, dtype=bool)
+    for above, at_or_above in background:
+        if above is not at_or_above:
+            tied |= at_or_above > above
+    has_lower = unlabeled_at[-1] < unlabeled.total or negative_at[-1] < negative.total
+    lowest, _ = score_range(samples)
+
+    def with_ends(column: Array, first: float, last: float) -> Array:
+        longer = np.empty(1 + column.size + has_lower, dtype=column.dtype)
+        longer[0], longer[1 : 1 + column.size], longer[1 + column.size :] = first, column, last
+        return longer
+
+    threshold = with_ends(score, np.inf, lowest)
     return Steps(
-        np.insert(steps.threshold, where, lowest),
+        threshold,
+        with_ends(labeled_at, 0, labeled.total),
+        with_ends(unlabeled_at, 0, unlabeled.total),
+        with_ends(negative_at, 0, negative.total),
+        with_ends(tied, False, False),  # noqa: FBT003
+        _represented_positives(represented, threshold),
+    )
+
+
+def split_ties(samples: Samples, steps: Steps, where: Array) -> Steps:
+    """Insert a step just above each of some labeled scores: the other rows above it come first."""
+    score = steps.threshold[where]
+    background = samples[1:]
+    (unlabeled, _), (negative, _) = (sample.cumulative_counts(score) for sample in background)
+    next_above = np.minimum(*(sample.next_above(score) for sample in background))
+    # No labeled row lies between this labeled score and the one before.
+    positives = steps.represented_positives
+    if positives is not None:
+        positives = np.insert(positives, where, positives[where - 1])
+    return Steps(
+        np.insert(steps.threshold, where, next_above),
         np.insert(steps.labeled, where, steps.labeled[where - 1]),
         np.insert(steps.unlabeled, where, unlabeled),
         np.insert(steps.negative, where, negative),
         np.insert(steps.tied, where, values=False),
-        stand_for,
+        positives,
     )
 
 
 def thin_to_quantiles(
-    kinds: Samples, represented: Sample | None, most: int, keep: Any = ()
+    samples: Samples, represented: Sample | None, most: int, keep: Any = ()
 ) -> list[Sample] | None:
-    """Put neighboring scores together, so that at most about ``most`` are left, and ``keep``.
+    """Merge neighboring scores so that about ``most`` quantiles remain, and the scores ``keep``.
 
-    None if there are no more scores than that.
+    Return None if there are no more than ``most`` scores.
     """
-    filled = [kind for kind in kinds if kind.chunks]
-    few = [kind.distinct_if_few(most) for kind in filled]
+    filled = [sample for sample in samples if sample.chunks]
+    few = [sample.distinct_if_few(most) for sample in filled]
     scores = [values for values in few if values is not None]
     if len(scores) == len(few) and np.unique(np.concatenate(scores)).size <= most:
         return None
-    each = max(most // len(filled), 1)
+    share = max(most // len(filled), 1)
     lowest, highest = score_range(filled)
-    kept = [kind.quantiles(np.linspace(0, kind.total, each, endpoint=False)) for kind in filled]
+    kept = [
+        sample.quantiles(np.linspace(0, sample.total, share, endpoint=False)) for sample in filled
+    ]
     wanted = np.asarray(keep, dtype=np.float64)
     kept.append(wanted[(wanted > lowest) & (wanted < highest)])
     cuts = np.unique(np.concatenate([*kept, [lowest]]))[::-1]
-    samples = []
-    for kind in kinds if represented is None else (*kinds, represented):
-        inside = np.diff(kind.cumulative_counts(cuts)[1], prepend=0)
-        square = (
-            kind.with_squared_weights.counts_between(cuts) if kind.has_importance_weights else None
-        )
-        samples.append(make_sample(cuts.copy(), inside, square))
-    return samples
+    thinned = []
+    for sample in samples if represented is None else (*samples, represented):
+        count = np.diff(sample.cumulative_counts(cuts)[1], prepend=0)
+        square = None
+        if sample.has_importance_weights:
+            square = sample.with_squared_weights.counts_between(cuts)
+        thinned.append(make_sample(cuts.copy(), count, square))
+    return thinned

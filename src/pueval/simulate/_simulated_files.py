@@ -15,9 +15,10 @@ from pueval._writing import atomic_path
 from pueval.errors import InputError, require
 from pueval.simulate._labeling import Labeling
 from pueval.simulate._populations import SimulatedRows
-from pueval.sources.duckdb_files import check_unique, csv_header
-from pueval.sources.paths import SUFFIXES
-from pueval.sources.sql import quoted, text_literal
+from pueval.sources.columns import check_unique
+from pueval.sources.duckdb_tables import label_condition, quoted, text_literal
+from pueval.sources.labels import LabelMatch
+from pueval.sources.paths import SUFFIXES, csv_header, file_not_found_error
 
 PARQUET = {".parquet", ".pq"}
 TRUTH = "true_class"
@@ -50,7 +51,7 @@ def label_file(
     ``make`` takes the classes and the columns ``numbers``, and returns the labels.
     """
     if not Path(source).is_file():
-        raise InputError(f"there is no file {source!r} (looked in {Path.cwd()}).")
+        raise file_not_found_error(source)
     if Path(path).exists() and Path(path).samefile(source):
         raise InputError(
             f"{path} is the labeled file itself. Choose another name, or its classes would be lost."
@@ -60,42 +61,41 @@ def label_file(
         if Path(source).suffix.lower() in PARQUET:
             table = f"read_parquet({name})"
         else:
-            mark, header = csv_header(source, class_column)
-            # DuckDB takes names that differ in case for the same, and renames one.
+            delimiter, header = csv_header(source, class_column)
+            # DuckDB does not distinguish names that differ in case only, and renames one.
             for column in header:
                 check_unique(column.lower(), [name.lower() for name in header], source)
-            # As text, so that what is written again is what was read.
-            table = (
-                f"read_csv({name}, header = true, all_varchar = true, delim = {text_literal(mark)})"
-            )
-        given = connection.sql(f"SELECT * FROM {table}").columns  # noqa: S608 - quoted
+            # As text, so that columns are written as they were read.
+            options = f"header = true, all_varchar = true, delim = {text_literal(delimiter)}"
+            table = f"read_csv({name}, {options})"
+        names = connection.sql(f"SELECT * FROM {table}").columns  # noqa: S608 - quoted
         for column in (class_column, *numbers):
-            if column not in given:
-                raise InputError(f"{source} has no column {column!r}; it has {', '.join(given)}.")
+            if column not in names:
+                raise InputError(f"{source} has no column {column!r}; it has {', '.join(names)}.")
         for ours in ("label", *([TRUTH] if truth else [])):
-            if ours in given and ours != class_column:
+            if ours in names and ours != class_column:
                 raise InputError(f"{source} already has a column {ours!r}. Rename it first.")
-        wanted = [f"{_is(class_column, positive)} AS c"]
+        wanted = [f"{_is_positive(class_column, positive)} AS c"]
         wanted += [
             f"TRY_CAST(CAST({quoted(column)} AS VARCHAR) AS DOUBLE) AS n{k}"
             for k, column in enumerate(numbers)
         ]
         data = connection.sql(f"SELECT {', '.join(wanted)} FROM {table}").fetchnumpy()  # noqa: S608
-        classes = _whole(data["c"], class_column).astype(bool)
-        columns = {name: _whole(data[f"n{k}"], name) for k, name in enumerate(numbers)}
+        classes = _without_missing(data["c"], class_column).astype(bool)
+        columns = {name: _without_missing(data[f"n{k}"], name) for k, name in enumerate(numbers)}
         if not classes.any():
             raise InputError(
                 f"no row of {source} has {positive!r} in column {class_column!r}. "
-                "Say which value is the positive class: --positive."
+                "Pass the value of the positive class with --positive."
             )
         made = make(classes, columns)
         label = np.full(classes.size, -1, dtype=np.int8)
         label[made.rows] = made.label
         connection.register("made", {"label": label, TRUTH: classes.astype(np.int8)})
-        chosen = "m.label" + (f", m.{TRUTH}" if truth else "")
+        added = "m.label" + (f", m.{TRUTH}" if truth else "")
         _copy(
             connection,
-            f"SELECT t.* EXCLUDE ({quoted(class_column)}), {chosen} "  # noqa: S608 - quoted
+            f"SELECT t.* EXCLUDE ({quoted(class_column)}), {added} "  # noqa: S608 - quoted
             f"FROM (SELECT * FROM {table}) t POSITIONAL JOIN made m WHERE m.label >= 0",
             path,
         )
@@ -114,10 +114,12 @@ def _connection() -> Iterator[Any]:
 
 
 def _copy(connection: Any, query: str, path: str) -> None:
-    """Write the file whole or not at all."""
+    """Write the result of a query to a file, completely or not at all."""
     suffix = Path(path).suffix.lower()
     if suffix in SUFFIXES and suffix not in PARQUET:
-        raise InputError(f"files are written as CSV or Parquet; got a name that ends in {suffix}.")
+        raise InputError(
+            f"cannot write {suffix} files. Choose a name that ends in .csv, .csv.gz or .parquet."
+        )
     kind = "FORMAT parquet" if suffix in PARQUET else "FORMAT csv, HEADER true"
     if suffix == ".gz":
         kind += ", COMPRESSION gzip"
@@ -125,27 +127,17 @@ def _copy(connection: Any, query: str, path: str) -> None:
         connection.execute(f"COPY ({query}) TO {text_literal(name)} ({kind})")
 
 
-def _whole(values: Array, column: str) -> Array:
-    lost = int(np.ma.getmaskarray(values).sum())
-    if lost:
+def _without_missing(values: Array, column: str) -> Array:
+    missing = int(np.ma.getmaskarray(values).sum())
+    if missing:
         raise InputError(
-            f"{lost:,} rows have no value, or none that can be used, in column {column!r}. "
-            "Drop or fill them first."
+            f"{missing:,} rows have no usable value in column {column!r}. Drop or fill them first."
         )
     return np.ma.getdata(values)
 
 
-def _is(column: str, value: str) -> str:
-    """Whether a column holds a value; 1, 1.0 and true are the same. NULL where it is missing."""
+def _is_positive(column: str, value: str) -> str:
+    """Return the SQL condition that a column holds the positive class; NULL where it is empty."""
     text = f"trim(CAST({quoted(column)} AS VARCHAR))"
-    conditions = [f"{text} = {text_literal(value.strip())}"]
-    number = {"true": "1", "false": "0"}.get(value.strip().lower(), value.strip())
-    try:
-        conditions.append(f"coalesce(TRY_CAST({text} AS DOUBLE) = {float(number)!r}, false)")
-    except ValueError:
-        pass
-    else:
-        word = {1.0: "true", 0.0: "false"}.get(float(number))
-        if word:
-            conditions.append(f"lower({text}) = '{word}'")
-    return f"CASE WHEN nullif({text}, '') IS NOT NULL THEN {' OR '.join(conditions)} END"
+    condition = label_condition(text, "VARCHAR", LabelMatch.from_text(value.strip()))
+    return f"CASE WHEN nullif({text}, '') IS NOT NULL THEN coalesce({condition}, false) END"

@@ -1,1 +1,1 @@
-"""Where rows come from: arrays, data frames, files. Each gives the three samples of a Counts."""
+"""Internal: readers of arrays, data frames and files; each returns the samples of a Counts."""

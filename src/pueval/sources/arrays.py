@@ -1,4 +1,4 @@
-"""Rows from a label array and a score array."""
+"""Rows given as arrays of labels, scores, weights and propensities."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from pueval.sources.labels import (
     missing_labels_error,
 )
 
-# Arrays shorter than this are sorted on one core: starting a thread costs more than it saves.
+# Arrays shorter than this are sorted on one core: a thread would cost more than it saves.
 THREADED_ROWS = 500_000
-# Rows that are looked at together: few enough for the cache, so many that threads seldom wait.
+# Rows processed together: few enough for the cache, enough that threads rarely wait.
 BLOCK = 524_288
-# Scores of at least this many bytes make temporary arrays that are worth keeping the memory of.
+# For scores of at least this many bytes, the memory of temporary arrays is worth keeping.
 LARGE = 32 * 2**20
-# Whole numbers beyond this are not all floats, so different scores would become equal.
+# Integers beyond this are not all float64 numbers, so distinct scores would become equal.
 EXACT = 2**53
 # The same for float32.
-SMALL = 2**24
+EXACT_FLOAT32 = 2**24
 
 FloatType = type[np.floating[Any]]
 
 
 def read_arrays(y: Any, score: Any, *, labels: LabelValues, sample_weight: Any = None) -> Samples:
-    """Sort the scores of labeled, unlabeled and known negative rows apart."""
+    """Sort the scores of labeled, unlabeled and known negative rows separately."""
     check_same_order({"y": y, "score": score, "sample_weight": sample_weight})
     y = one_column(y, "y")
     score = check_scores(one_column(score, "score"))
@@ -55,10 +55,10 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, sample_weight: Any =
                 f"y and {name} must have the same length; got {len(y):,} and {len(array):,}."
             )
     if not len(y):
-        raise InputError("y and score are empty. Give at least one labeled and one other row.")
+        raise InputError("y and score are empty. Pass at least one labeled and one other row.")
     refuse_missing_labels(y, labels)
 
-    kept_as = float_type(score)
+    dtype = float_type(score)
     if score.nbytes >= LARGE:
         _keep_memory()
     parts = min(available_cores(), MOST_CHUNKS) if len(y) >= THREADED_ROWS else 1
@@ -67,7 +67,7 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, sample_weight: Any =
     def read(part: int) -> Samples | None:
         rows = slice(edges[part], edges[part + 1])
         part_weight = None if sample_weight is None else sample_weight[rows]
-        return _read(y[rows], score[rows], part_weight, labels, kept_as)
+        return _read(y[rows], score[rows], part_weight, labels, dtype)
 
     samples: list[Samples] = []
     for part in map_in_threads(read, range(parts)):
@@ -77,56 +77,79 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, sample_weight: Any =
     labeled, unlabeled, negative = (sum((s[kind] for s in samples), EMPTY) for kind in range(3))
     if not all(map(all_finite, (labeled, unlabeled, negative))):
         raise bad_scores_error(score)
-    # The few labeled scores are the thresholds of everything: one sorted chunk serves them best.
+    # The few labeled scores are the thresholds of all curves: one sorted chunk is fastest.
     return labeled.merged(), unlabeled, negative
 
 
+def read_table(score: Any, labeled: Any, unlabeled: Any, negative: Any) -> Samples:
+    """Return the samples of a table of counts; a kind that is None has no rows."""
+    scores = one_column(score, "score")
+    samples = []
+    for name, column in (("labeled", labeled), ("unlabeled", unlabeled), ("negative", negative)):
+        if column is None:
+            samples.append(EMPTY)
+            continue
+        count = one_column(column, name)
+        if count.dtype.kind == "f" and np.all(np.isfinite(count) & (count == np.rint(count))):
+            count = count.astype(np.int64)
+        if len(count) != len(scores):
+            raise InputError(
+                f"score and {name} must have the same length; "
+                f"got {len(scores):,} and {len(count):,}."
+            )
+        labels = LabelValues(1, 0, None)
+        rows, _, _ = read_arrays(np.ones(len(scores)), scores, labels=labels, sample_weight=count)
+        # Without squared weights, since each unit of weight counts as one row.
+        samples.append(Sample(tuple(SortedChunk(c.values, c.count) for c in rows.chunks)))
+    return _three(samples)
+
+
 def _read(
-    y: Array, score: Array, sample_weight: Array | None, labels: LabelValues, kept_as: FloatType
+    y: Array, score: Array, sample_weight: Array | None, labels: LabelValues, dtype: FloatType
 ) -> Samples | None:
-    """Return the three samples of some rows; None if a label is none of the three values."""
+    """Return the three samples of some rows; None if a label is not recognized."""
     if sample_weight is not None:
         masks = _masks(y, labels)
         if sum(map(np.count_nonzero, masks)) != len(y):
             return None
-        score = score.astype(kept_as, copy=False)
+        score = score.astype(dtype, copy=False)
         return _three(make_weighted_sample(score[mask], sample_weight[mask]) for mask in masks)
-    # Most rows are of one kind. To sort the others to the end, as +inf, is faster than to pick it.
-    usual = int(np.argmax([np.count_nonzero(mask) for mask in _masks(y[:BLOCK], labels)]))
-    padded = np.empty(len(y), dtype=kept_as)
-    picked: list[list[Array]] = [[], [], []]
+    # Most rows are of one kind. Sorting the others to the end, as +inf, beats selecting that kind.
+    frequent = int(np.argmax([np.count_nonzero(mask) for mask in _masks(y[:BLOCK], labels)]))
+    padded = np.empty(len(y), dtype=dtype)
+    selected: list[list[Array]] = [[], [], []]
     for start in range(0, len(y), BLOCK):
         rows = slice(start, start + BLOCK)
         block = padded[rows]
         block[:] = score[rows]
-        index = np.flatnonzero(~equal_labels(y[rows], labels.values[usual]))
+        index = np.flatnonzero(~equal_labels(y[rows], labels.values[frequent]))
         if index.size:
-            others, values = _masks(y[rows][index], labels), block[index]
-            if sum(map(np.count_nonzero, others)) != index.size:
+            masks, values = _masks(y[rows][index], labels), block[index]
+            if sum(map(np.count_nonzero, masks)) != index.size:
                 return None
-            for kind, mask in enumerate(others):
-                picked[kind].append(values[mask])
+            for kind, mask in enumerate(masks):
+                selected[kind].append(values[mask])
             block[index] = np.inf
     padded.sort()
-    samples = [make_sample(np.concatenate(parts)) if parts else EMPTY for parts in picked]
-    found = len(y) - sum(one.total for one in samples)
-    if found:
-        samples[usual] = Sample((SortedChunk(padded[:found]),))
+    samples = [make_sample(np.concatenate(parts)) if parts else EMPTY for parts in selected]
+    size = len(y) - sum(sample.total for sample in samples)
+    if size:
+        samples[frequent] = Sample((SortedChunk(padded[:size]),))
     return _three(samples)
 
 
 def _keep_memory() -> None:
-    """Let the C library keep memory that is freed, for the many temporary arrays that follow.
+    """Make the C library keep freed memory for the many temporary arrays that follow.
 
-    By default glibc gives large arrays back to the system, which hands them out anew page by page,
-    and slowly. It keeps as much as twice the largest array that was freed, up to a limit just above
-    this one's size. Other C libraries are not affected.
+    By default glibc returns large arrays to the system, which hands them out again slowly, page by
+    page. It keeps up to twice the largest array freed so far, within a limit just above the size
+    of this one. Other C libraries are not affected.
     """
     np.empty(LARGE - 2**20, dtype=np.uint8)
 
 
 def _masks(y: Array, labels: LabelValues) -> list[Array]:
-    """Tell which rows are labeled, unlabeled and negative."""
+    """Return which rows are labeled, unlabeled and negative."""
     return [
         np.zeros(len(y), dtype=bool) if value is None else equal_labels(y, value)
         for value in labels.values
@@ -139,17 +162,17 @@ def _three(samples: Iterable[Sample]) -> Samples:
 
 
 def equal_labels(y: Array, value: Any) -> Array:
-    """Return which entries of ``y`` are ``value``; text never equals a number."""
+    """Return which entries of ``y`` equal ``value``; text never equals a number."""
     if is_missing(value):
         return missing_rows(y)
     if isinstance(value, str | bytes) != (y.dtype.kind in "UST") and y.dtype.kind != "O":
         return np.zeros(len(y), dtype=bool)
     if y.dtype.kind != "O":
         return np.asarray(y == value, dtype=bool)
-    # Whether a missing value equals another cannot be told of some of them.
-    found = ~missing_rows(y)
-    found[found] = np.asarray(y[found] == value, dtype=bool)
-    return found
+    # Some missing values raise an error when compared.
+    equal = ~missing_rows(y)
+    equal[equal] = np.asarray(y[equal] == value, dtype=bool)
+    return equal
 
 
 def label_kinds(y: Any, labels: LabelValues) -> Array:
@@ -166,7 +189,7 @@ def label_kinds(y: Any, labels: LabelValues) -> Array:
 
 
 def check_same_order(columns: Mapping[str, Any]) -> None:
-    """Refuse pandas objects that have the same rows in different orders: values go by place."""
+    """Refuse pandas objects with the same index in different orders: rows pair by position."""
     indexed = [
         (name, values.index)
         for name, values in columns.items()
@@ -178,18 +201,18 @@ def check_same_order(columns: Mapping[str, Any]) -> None:
             continue
         try:
             same = index.sort_values().equals(first.sort_values())
-        except TypeError:  # names of rows that cannot be compared
+        except TypeError:  # entries that cannot be compared
             continue
         if same:
             raise InputError(
-                f"{name} and {other} have the same index in different orders, and rows are paired "
-                f"by their places. Put them into one order, for example by .loc[{name}.index]; or "
-                "give arrays (.to_numpy()) if they are."
+                f"{name} and {other} have the same index in different orders, but rows are paired "
+                f"by position. Reorder {other} with .loc[{name}.index]; if the rows already match, "
+                "pass arrays (.to_numpy())."
             )
 
 
 def one_column(values: Any, name: str) -> Array:
-    """Return a one-dimensional array; one column of a matrix is fine, more are not."""
+    """Return a one-dimensional array; a matrix must have one column."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
         raise missing_error(name, int(np.ma.getmaskarray(values).sum()))
     array = np.asarray(values)
@@ -203,25 +226,25 @@ def one_column(values: Any, name: str) -> Array:
 
 def float_type(score: Array) -> FloatType:
     """Return the smallest type that holds all scores exactly."""
-    small = score.dtype in (np.float32, np.float16) or score.dtype.kind == "b"
+    fits_float32 = score.dtype in (np.float32, np.float16) or score.dtype.kind == "b"
     if score.dtype.kind in "iu":
-        small = _within(score, SMALL)
-    return np.float32 if small else np.float64
+        fits_float32 = _within(score, EXACT_FLOAT32)
+    return np.float32 if fits_float32 else np.float64
 
 
 def _within(score: Array, limit: int) -> bool:
-    """Whether whole numbers lie within ±limit."""
+    """Whether integers lie within ±limit."""
     return not len(score) or bool(int(score.min()) >= -limit and int(score.max()) <= limit)
 
 
 def as_scores(score: Array) -> Array:
-    """Return scores as floats; refuse what is no number."""
+    """Return scores as floats; refuse what is not a number."""
     score = check_scores(score)
     return score.astype(float_type(score), copy=False)
 
 
 def check_scores(score: Array) -> Array:
-    """Refuse scores that are no numbers, or whole ones that floats cannot hold."""
+    """Refuse scores that are not numbers, and integers that floats cannot hold."""
     if score.dtype.kind == "O":
         try:
             score = score.astype(np.float64)
@@ -234,7 +257,7 @@ def check_scores(score: Array) -> Array:
         )
     if score.dtype.kind in "iu" and not _within(score, EXACT):
         raise InputError(
-            "integer scores must lie within ±2**53, or different scores become equal; "
+            "integer scores must lie within ±2**53, or distinct scores become equal; "
             f"got {score.min()} to {score.max()}. Replace them by their ranks."
         )
     return score
@@ -243,12 +266,12 @@ def check_scores(score: Array) -> Array:
 def as_weights(sample_weight: Array) -> Array:
     """Return weights as int64 or float64; refuse missing and negative ones."""
     if sample_weight.dtype.kind not in "biuf":
-        raise InputError(f"weight must hold numbers; got dtype {sample_weight.dtype}.")
+        raise InputError(f"sample_weight must hold numbers; got dtype {sample_weight.dtype}.")
     if sample_weight.dtype.kind == "f":
         sample_weight = sample_weight.astype(np.float64, copy=False)
-        bad = int(np.count_nonzero(~np.isfinite(sample_weight)))
-        if bad:
-            raise missing_error("or infinite weight", bad)
+        not_finite = int(np.count_nonzero(~np.isfinite(sample_weight)))
+        if not_finite:
+            raise missing_error("or infinite weight", not_finite)
     else:
         check_total(sample_weight.sum(dtype=np.float64))
         sample_weight = sample_weight.astype(np.int64, copy=False)
@@ -256,31 +279,31 @@ def as_weights(sample_weight: Array) -> Array:
     if negative:
         raise InputError(
             f"weights must not be negative; got {negative:,} below zero "
-            f"(least {sample_weight.min():g})."
+            f"(the lowest is {sample_weight.min():g})."
         )
     return sample_weight
 
 
 def check_total(total: float) -> None:
-    """Refuse whole-number weights with a sum that floats cannot hold."""
+    """Refuse frequency weights with a sum that floats cannot hold."""
     if total > EXACT:
         raise InputError(
-            f"whole-number weights must add up to at most 2**53; got {total:g}. "
-            "Divide them by a common factor, or give floats."
+            f"frequency weights (integers) must sum to at most 2**53; got {total:g}. "
+            "Divide them by a common factor, or pass floats."
         )
 
 
-def all_finite(kind: Sample) -> bool:
-    """NaN and +inf sort to the end and −inf to the front, so the ends tell for all."""
-    return all(np.isfinite(c.values[0]) and np.isfinite(c.values[-1]) for c in kind.chunks)
+def all_finite(sample: Sample) -> bool:
+    """Whether all scores are finite: NaN and +inf sort to the end, and −inf to the front."""
+    return all(np.isfinite(c.values[0]) and np.isfinite(c.values[-1]) for c in sample.chunks)
 
 
 def bad_scores_error(score: Array) -> InputError:
     """Return the error for scores that are missing or infinite."""
-    lost = int(np.count_nonzero(np.isnan(score)))
+    missing = int(np.count_nonzero(np.isnan(score)))
     return (
-        missing_error("score", lost)
-        if lost
+        missing_error("score", missing)
+        if missing
         else infinite_error("score", int(np.isinf(score).sum()))
     )
 
@@ -291,30 +314,71 @@ def missing_rows(y: Array) -> Array:
         return np.isnan(y)
     if y.dtype.kind != "O":
         return np.zeros(len(y), dtype=bool)
-    return np.fromiter((one is None or is_missing(one) for one in y), dtype=bool, count=len(y))
+    return np.fromiter(
+        (entry is None or is_missing(entry) for entry in y), dtype=bool, count=len(y)
+    )
 
 
 def refuse_missing(y: Array, what: str) -> None:
     """Refuse missing values."""
-    lost = int(missing_rows(y).sum())
-    if lost:
-        raise missing_error(what, lost)
+    missing = int(missing_rows(y).sum())
+    if missing:
+        raise missing_error(what, missing)
 
 
 def refuse_missing_labels(y: Array, labels: LabelValues) -> None:
-    """Refuse missing labels in an array of objects, unless they mean something."""
-    if y.dtype.kind == "O" and not labels.takes_missing and (lost := missing_rows(y)).any():
-        raise missing_labels_error(int(lost.sum()))
+    """Refuse missing labels in an array of objects, unless they have a meaning."""
+    if y.dtype.kind == "O" and not labels.takes_missing and (missing := missing_rows(y)).any():
+        raise missing_labels_error(int(missing.sum()))
 
 
 def _bad_labels_error(y: Array, labels: LabelValues) -> InputError:
-    lost = int(missing_rows(y).sum())
-    if lost and not labels.takes_missing:
-        return missing_labels_error(lost)
-    known = np.zeros(len(y), dtype=bool)
+    missing = int(missing_rows(y).sum())
+    if missing and not labels.takes_missing:
+        return missing_labels_error(missing)
+    recognized = np.zeros(len(y), dtype=bool)
     for value in labels.values:
         if value is not None:
-            known |= equal_labels(y, value)
-    strange = y[~known]
-    found = sorted(set(strange.tolist()), key=str)
-    return labels.unrecognized_error(found, len(strange))
+            recognized |= equal_labels(y, value)
+    rest = y[~recognized]
+    return labels.unrecognized_error(sorted(set(rest.tolist()), key=str), len(rest))
+
+
+def read_propensities(
+    y: Any, score: Any, propensity: Any, *, labels: LabelValues, sample_weight: Any = None
+) -> Sample:
+    """Return the scores of the labeled rows, each with weight 1/propensity.
+
+    ``y``, ``score`` and ``sample_weight`` have been checked already.
+    """
+    check_same_order({"y": y, "propensity": propensity})
+    y = one_column(y, "y")
+    if isinstance(propensity, np.ma.MaskedArray):
+        # Only labeled rows need one.
+        propensity = np.ma.filled(propensity.astype(np.float64), np.nan)
+    propensity = one_column(propensity, "propensity")
+    if len(propensity) != len(y):
+        raise InputError(
+            f"y and propensity must have the same length; got {len(y):,} and {len(propensity):,}. "
+            "For rows that are not labeled, any value will do, also NaN."
+        )
+    mask = equal_labels(y, labels.positive)
+    propensity = np.asarray(propensity[mask])
+    try:
+        propensity = propensity.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"propensity must hold numbers; got dtype {propensity.dtype}.") from None
+    outside = ~((propensity > 0) & (propensity <= 1))
+    if outside.any():
+        raise InputError(
+            "propensity must be in (0, 1] for every labeled row; got "
+            f"{propensity[outside][0]:g} and {np.count_nonzero(outside) - 1:,} more outside. It is "
+            "the probability that a positive like this one gets labeled."
+        )
+    values = one_column(score, "score")[mask].astype(np.float64)
+    if sample_weight is None:
+        return make_weighted_sample(values, 1 / propensity)
+    weights = as_weights(one_column(sample_weight, "sample_weight"))[mask]
+    # A frequency weight stands for so many rows of weight 1/propensity.
+    square = weights**2 if weights.dtype.kind == "f" else weights
+    return make_sample(values, weights / propensity, square / propensity**2)

@@ -1,4 +1,4 @@
-"""Columns, by name."""
+"""The columns to read, by name."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from typing import Literal
 from pueval.errors import InputError
 from pueval.samples.bins import BinnedSamples
 
+# What Python puts in the place of bytes that are not UTF-8.
+REPLACEMENT = "\ufffd"
+# Column names shown in a message.
+SHOWN = 20
+
 Engine = Literal["duckdb", "polars", "dask", "spark"]
 """What can read files."""
 
 Tallies = dict[tuple[Hashable, ...], dict[str, BinnedSamples]]
-"""For each group (the values of its columns; empty without groups), the rows of each score."""
-
-# What stands in a name for bytes that are no text.
-UNREADABLE = "\ufffd"
+"""The rows of each group and score column; a group is the tuple of its columns' values."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns to read: labels, scores, weights, and those whose values make groups."""
+    """The columns of labels, scores, weights and groups."""
 
     label: str
     scores: tuple[str, ...]
@@ -30,27 +32,29 @@ class Columns:
     by: tuple[str, ...] = ()
 
     @property
-    def numeric(self) -> tuple[str, ...]:
-        """Labels, scores and weights."""
-        return (
-            self.label,
-            *self.scores,
-            *(() if self.sample_weight is None else (self.sample_weight,)),
-        )
+    def numbers(self) -> tuple[str, ...]:
+        """Scores and weights."""
+        return self.scores if self.sample_weight is None else (*self.scores, self.sample_weight)
 
 
-def check_column(name: str, columns: Sequence[str], what: str) -> None:
-    """Refuse a column that is not there, naming those that are."""
+def check_column(name: str, columns: Sequence[str], content: str) -> None:
+    """Refuse a column that does not exist, and list those that do."""
     if not isinstance(name, str):
-        raise InputError(f"names of columns must be text; got {name!r} for the {what} column.")
+        raise InputError(f"column names must be text; got {name!r} for the {content} column.")
     if name in columns:
         return
-    near = [column for column in columns if column.lower() == name.lower()]
-    near = near or difflib.get_close_matches(name, columns, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    there = ", ".join(repr(column) for column in columns[:20])
-    if len(columns) > 20:
-        there += f", … ({len(columns)} in all)"
-    if any(UNREADABLE in column for column in columns):
-        there += " (not encoded as UTF-8; spreadsheets can save as CSV UTF-8)"
-    raise InputError(f"there is no {what} column {name!r}.{hint} The columns are {there}.")
+    similar = [column for column in columns if column.lower() == name.lower()]
+    similar = similar or difflib.get_close_matches(name, columns, n=1)
+    hint = f" Did you mean {similar[0]!r}?" if similar else ""
+    names = ", ".join(repr(column) for column in columns[:SHOWN])
+    if len(columns) > SHOWN:
+        names += f", … ({len(columns)} in all)"
+    if any(REPLACEMENT in column for column in columns):
+        names += " (not encoded as UTF-8; spreadsheets can save as CSV UTF-8)"
+    raise InputError(f"no {content} column {name!r}.{hint} The columns are {names}.")
+
+
+def check_unique(name: str, columns: Sequence[str], file: str) -> None:
+    """Refuse a name that several columns of a file have."""
+    if columns.count(name) > 1:
+        raise InputError(f"{file} has more than one column {name!r}. Rename one.")

@@ -1,4 +1,4 @@
-"""Files read by Polars, Dask or Spark, here or on a running cluster."""
+"""Files read by Polars, Dask or Spark, in this process or on a running cluster."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from narwhals.exceptions import NarwhalsError
 
 from pueval.errors import InputError, require
 from pueval.samples.bins import Bins
-from pueval.sources.columns import Columns, Tallies, check_column
-from pueval.sources.duckdb_files import (
-    check_unique,
+from pueval.sources.columns import Columns, Tallies, check_column, check_unique
+from pueval.sources.frames import query_frame
+from pueval.sources.labels import MISSING_WORDS, LabelValues
+from pueval.sources.paths import (
+    DataLocation,
     csv_header,
-    folders_are_columns,
+    needs_folder_columns,
     unreadable_error,
 )
-from pueval.sources.labels import LabelValues
-from pueval.sources.paths import DataLocation
-from pueval.sources.queries import read_query
-from pueval.sources.sql import NULLS
 
 FORMATS = {
     "polars": ("csv", "parquet", "arrow"),
@@ -29,93 +27,89 @@ FORMATS = {
 }
 
 
-def read_with(
+def read_with_engine(
     engine: str,
-    place: DataLocation,
+    location: DataLocation,
     columns: Columns,
     *,
     labels: LabelValues,
     bins: Bins,
     address: str | None,
 ) -> Tallies:
-    """Count the rows of files by another engine than DuckDB."""
+    """Count the rows of files with an engine other than DuckDB."""
     if engine not in FORMATS:
         raise InputError(f"engine must be one of duckdb, {', '.join(FORMATS)}; got {engine!r}.")
-    if place.format not in FORMATS[engine]:
+    if location.format not in FORMATS[engine]:
         raise InputError(
-            f"{engine} reads {' and '.join(FORMATS[engine])} files here; got a place of format "
-            f"{place.format} ({place.text}). Use the engine duckdb."
+            f"the engine {engine} reads {' and '.join(FORMATS[engine])} files; got format "
+            f"{location.format} ({location.text}). Use the engine duckdb."
         )
-    openers = {"polars": _polars, "dask": _dask, "spark": _spark}
-    with openers[engine](place, columns, address) as frame:
+    open_with = {"polars": _polars, "dask": _dask, "spark": _spark}
+    with open_with[engine](location, columns, address) as frame:
         try:
-            return read_query(
+            return query_frame(
                 frame,
                 columns,
                 labels=labels,
                 bins=bins,
-                as_text=True,
-                from_text=place.format == "csv",
+                untyped_labels=True,
+                from_text=location.format == "csv",
             )
         except NarwhalsError as error:
-            raise unreadable_error(place.text, error) from None
+            raise unreadable_error(location.text, error) from None
 
 
 def _split(columns: Columns) -> tuple[list[str], list[str]]:
-    """Return the columns that hold numbers, and the others."""
-    numbers = [*columns.scores, *([columns.sample_weight] if columns.sample_weight else [])]
-    others = [name for name in (columns.label, *columns.by) if name not in numbers]
-    return list(dict.fromkeys(numbers)), list(dict.fromkeys(others))
+    """Return the columns of numbers, and those of text: labels and groups."""
+    numbers = columns.numbers
+    text = [name for name in (columns.label, *columns.by) if name not in numbers]
+    return list(dict.fromkeys(numbers)), list(dict.fromkeys(text))
 
 
-def _names(columns: Columns) -> list[str]:
-    numbers, others = _split(columns)
-    return [*numbers, *others]
-
-
-def _csv_delimiter(place: DataLocation, columns: Columns) -> str:
-    """Read the delimiter from the first file, and check that the columns are there."""
-    if "://" in place.files[0]:
+def _csv_delimiter(location: DataLocation, columns: Columns) -> str:
+    """Read the delimiter from the first file, and check that the columns exist."""
+    if "://" in location.files[0]:
         return ","
-    mark, header = csv_header(place.files[0], columns.label)
-    numbers, others = _split(columns)
-    for name in (*others, *numbers):
-        check_unique(name, header, place.files[0])
-        what = "label" if name == columns.label else "score" if name in columns.scores else "other"
-        check_column(name, header, what)
-    return mark
+    delimiter, header = csv_header(location.files[0], columns.label)
+    numbers, text = _split(columns)
+    for name in (*text, *numbers):
+        check_unique(name, header, location.files[0])
+        content = {columns.label: "label", **dict.fromkeys(columns.scores, "score")}
+        check_column(name, header, content.get(name, "other"))
+    return delimiter
 
 
 @contextmanager
-def _polars(place: DataLocation, columns: Columns, address: str | None) -> Iterator[Any]:
+def _polars(location: DataLocation, columns: Columns, address: str | None) -> Iterator[Any]:
     polars = require("polars", extra="polars", purpose="the engine polars")
     if address is not None:
         raise InputError("Polars runs in this process and has no address. Leave it out.")
-    files = list(place.files)
+    files = list(location.files)
     try:
-        if place.format == "arrow":
-            yield polars.scan_ipc(files, hive_partitioning=place.folder is not None)
-        elif place.format == "parquet":
-            hive = place.folder is not None and folders_are_columns(place, _names(columns))
+        if location.format == "arrow":
+            yield polars.scan_ipc(files, hive_partitioning=location.folder is not None)
+        elif location.format == "parquet":
+            numbers, text = _split(columns)
+            hive = location.folder is not None and needs_folder_columns(location, [*numbers, *text])
             yield polars.scan_parquet(files, hive_partitioning=hive)
         else:
-            # As text first: a type that was guessed from the first lines may not fit the others.
+            # As text first: a type guessed from the first lines may not fit the rest.
             frame = polars.scan_csv(
                 files,
-                separator=_csv_delimiter(place, columns),
+                separator=_csv_delimiter(location, columns),
                 infer_schema=False,
-                null_values=NULLS,
+                null_values=MISSING_WORDS,
                 glob=False,
             )
-            numbers, others = _split(columns)
-            text = polars.col(numbers).str.strip_chars()
-            yield frame.select(*others, text.cast(polars.Float64, strict=False))
+            numbers, text = _split(columns)
+            stripped = polars.col(numbers).str.strip_chars()
+            yield frame.select(*text, stripped.cast(polars.Float64, strict=False))
     except polars.exceptions.PolarsError as error:
-        raise unreadable_error(place.text, error) from None
+        raise unreadable_error(location.text, error) from None
 
 
 @contextmanager
-def _dask(place: DataLocation, columns: Columns, address: str | None) -> Iterator[Any]:
+def _dask(location: DataLocation, columns: Columns, address: str | None) -> Iterator[Any]:
     frames = require("dask.dataframe", extra="dask", purpose="the engine dask")
     client = None
     if address is not None:
@@ -125,44 +119,44 @@ def _dask(place: DataLocation, columns: Columns, address: str | None) -> Iterato
         except (OSError, ValueError, TimeoutError) as error:
             raise _no_cluster("Dask scheduler", address, error) from None
     try:
-        if place.format == "parquet":
-            yield frames.read_parquet(place.folder or list(place.files))
+        if location.format == "parquet":
+            yield frames.read_parquet(location.folder or list(location.files))
         else:
-            yield _dask_csv(frames, place, columns)
+            yield _dask_csv(frames, location, columns)
     except (OSError, ValueError, TypeError) as error:  # ArrowTypeError is a TypeError
         if isinstance(error, InputError):
             raise
-        raise unreadable_error(place.text, error) from None
+        raise unreadable_error(location.text, error) from None
     finally:
         if client is not None:
             client.close()
 
 
-def _dask_csv(frames: Any, place: DataLocation, columns: Columns) -> Any:
-    numbers, others = _split(columns)
-    packed = any(file.endswith(".gz") for file in place.files)
+def _dask_csv(frames: Any, location: DataLocation, columns: Columns) -> Any:
+    numbers, text = _split(columns)
+    compressed = any(file.endswith(".gz") for file in location.files)
     frame = frames.read_csv(
-        list(place.files),
-        sep=_csv_delimiter(place, columns),
-        usecols=[*others, *numbers],
+        list(location.files),
+        sep=_csv_delimiter(location, columns),
+        usecols=[*text, *numbers],
         dtype=str,
-        na_values=NULLS,
-        **({"blocksize": None} if packed else {}),
+        na_values=MISSING_WORDS,
+        **({"blocksize": None} if compressed else {}),
     )
     for name in numbers:
-        # to_numeric says that there will be integers, whatever comes.
+        # to_numeric declares integers, whatever the text holds.
         frame[name] = frames.to_numeric(frame[name].str.strip(), errors="coerce").astype(float)
     return frame
 
 
 @contextmanager
-def _spark(place: DataLocation, columns: Columns, address: str | None) -> Iterator[Any]:
+def _spark(location: DataLocation, columns: Columns, address: str | None) -> Iterator[Any]:
     sql = require("pyspark.sql", extra="spark", purpose="the engine spark")
     errors = require("pyspark.errors", extra="spark", purpose="the engine spark")
     java = require("py4j.protocol", extra="spark", purpose="the engine spark")
     failures = (errors.PySparkException, java.Py4JError)
     try:
-        # Also the session of another thread: it is not ours to stop.
+        # A session of the caller, perhaps of another thread, must not be stopped here.
         running = sql.SparkSession.active()
     except failures:
         running = None
@@ -172,40 +166,41 @@ def _spark(place: DataLocation, columns: Columns, address: str | None) -> Iterat
         raise _no_cluster("Spark master", address or "local[*]", error) from None
     try:
         reader = session.read
-        if place.folder is not None:
-            reader = reader.option("basePath", place.folder)
-        if place.format == "parquet":
-            yield reader.parquet(*place.files)
+        if location.folder is not None:
+            reader = reader.option("basePath", location.folder)
+        if location.format == "parquet":
+            yield reader.parquet(*location.files)
         else:
-            reader = reader.option("header", "true").option("sep", _csv_delimiter(place, columns))
-            # Or columns of further files would be taken by their places, whatever their names.
+            delimiter = _csv_delimiter(location, columns)
+            reader = reader.option("header", "true").option("sep", delimiter)
+            # Otherwise columns of further files would be taken by position, not by name.
             reader = reader.option("enforceSchema", "false")
-            # Or fields too many would be dropped, and those that follow a loose comma shifted.
+            # Otherwise surplus fields would be dropped, and those after a stray comma shifted.
             reader = reader.option("mode", "FAILFAST").option("columnPruning", "false")
-            frame = reader.csv(list(place.files))
-            numbers, others = _split(columns)
+            frame = reader.csv(list(location.files))
+            numbers, text = _split(columns)
             functions = require("pyspark.sql.functions", extra="spark", purpose="the engine spark")
-            filled = {name: _filled(functions, name) for name in (*others, *numbers)}
+            cleaned = {name: _cleaned(functions, name) for name in (*text, *numbers)}
             yield frame.select(
-                *(filled[name].alias(name) for name in others),
-                *(functions.trim(filled[name]).try_cast("double").alias(name) for name in numbers),
+                *(cleaned[name].alias(name) for name in text),
+                *(functions.trim(cleaned[name]).try_cast("double").alias(name) for name in numbers),
             )
     except failures as error:
-        raise _spark_error(place, error) from None
+        raise _spark_error(location, error) from None
     finally:
         if running is None:
             session.stop()
 
 
-def _spark_error(place: DataLocation, error: Exception) -> InputError:
-    """Return the error for files that Spark cannot read, without the trace of the Java machine."""
-    _, found, line = str(error).partition("Malformed CSV record: ")
-    if not found:
-        return unreadable_error(place.text, error)
+def _spark_error(location: DataLocation, error: Exception) -> InputError:
+    """Return the error for files that Spark cannot read, without the Java stack trace."""
+    _, malformed, line = str(error).partition("Malformed CSV record: ")
+    if not malformed:
+        return unreadable_error(location.text, error)
     line = line.splitlines()[0].split(" SQLSTATE")[0]
     return InputError(
-        f"{place.text} could not be read as a table: a line has another number of fields than the "
-        f"header: {line[:200]!r}. Put quotes around text that holds the delimiter."
+        f"{location.text} could not be read as a table: a line has more or fewer fields than the "
+        f"header: {line[:200]!r}. Put quotes around text that contains the delimiter."
     )
 
 
@@ -216,10 +211,10 @@ def _session(sql: Any, address: str | None) -> Any:
     return builder.master(address or "local[*]").getOrCreate()
 
 
-def _filled(functions: Any, name: str) -> Any:
-    """Return a text column with null for every word that means missing."""
+def _cleaned(functions: Any, name: str) -> Any:
+    """Return a text column with null in the place of words that mean missing."""
     column = functions.col("`" + name.replace("`", "``") + "`")
-    return functions.when(~column.isin(*NULLS), column)
+    return functions.when(~column.isin(*MISSING_WORDS), column)
 
 
 def _no_cluster(what: str, address: str, error: Exception) -> InputError:

@@ -1,126 +1,184 @@
-"""Expressions that mean the same on every engine: kinds of rows, numbers, bins of scores."""
+"""Columns of a narwhals query that have the same meaning on every engine.
+
+They turn labels into codes of kinds, columns into numbers with a code for what is wrong with them,
+and scores into bins.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 
 from pueval.errors import InputError
-from pueval.samples.bins import HUGE, LOWEST, TINY, shift
+from pueval.samples.bins import HUGE, LOWEST, TINY, dropped_digits
 from pueval.sources.arrays import EXACT
-from pueval.sources.labels import UNKNOWN, LabelValues, as_number
+from pueval.sources.columns import Columns
+from pueval.sources.labels import NO_LABEL, UNKNOWN, LabelMatch, LabelValues
 
 # What is wrong with a number: it is missing, infinite, or an integer that no float64 can hold
-# (a negative number, for weights).
+# (for weights: a negative number).
 FINE, MISSING, INFINITE, UNFIT = range(4)
 
 
-def label_matches(
-    name: str, kind: nw.dtypes.DType, labels: LabelValues, *, as_text: bool
+def row_table(
+    lazy: nw.LazyFrame[Any],
+    schema: Any,
+    columns: Columns,
+    conditions: Sequence[nw.Expr | None],
+    missing_code: int = NO_LABEL,
+    **extra: nw.Expr,
+) -> nw.LazyFrame[Any]:
+    """Return a table with a row for each row and score column, under names of our own.
+
+    Its column ``code`` is 16·kind + 4·(what is wrong with the score) + (what is wrong with the
+    weight). ``conditions`` are those of `label_conditions`.
+    """
+    selected = {"kind": _kind(columns.label, schema[columns.label], conditions, missing_code)}
+    for k, name in enumerate(columns.scores):
+        score, fault = _number(name, schema[name], "score")
+        # The fault goes into the score itself, since unpivot moves one column only.
+        mark = nw.when(fault == MISSING).then(nw.lit(math.inf)).otherwise(nw.lit(-math.inf))
+        selected[f"score{k}"] = nw.when(fault == FINE).then(score).otherwise(mark)
+    weight_fault: Any = nw.lit(FINE)
+    if columns.sample_weight is not None:
+        weight, fault = _number(columns.sample_weight, schema[columns.sample_weight], "weight")
+        # Weights that are too large are found by their sum.
+        fault = nw.when(fault == UNFIT).then(nw.lit(FINE)).otherwise(fault)
+        negative = nw.when(weight < 0).then(nw.lit(UNFIT)).otherwise(fault)
+        selected["weight"] = weight
+        selected["unfit"] = nw.when(fault == MISSING).then(nw.lit(MISSING)).otherwise(negative)
+        weight_fault = nw.col("unfit").cast(nw.Int64)
+    selected |= {f"by{k}": nw.col(name) for k, name in enumerate(columns.by)} | extra
+    table = lazy.select(**selected)
+    if len(columns.scores) == 1:
+        table = table.rename({"score0": "score"})
+    else:
+        scores = [f"score{k}" for k in range(len(columns.scores))]
+        table = _unpivot(table, scores, [name for name in selected if name not in scores])
+        which: Any = nw.lit(0)
+        for k, name in enumerate(scores[1:], 1):
+            which = nw.when(nw.col("name") == name).then(nw.lit(k)).otherwise(which)
+        table = table.with_columns(which=which)
+    score = nw.col("score")
+    fault = nw.when(score < LOWEST).then(nw.lit(INFINITE)).otherwise(nw.lit(FINE))
+    table = table.with_columns(
+        fault=nw.when(score > -LOWEST).then(nw.lit(MISSING)).otherwise(fault)
+    )
+    code = nw.col("kind").cast(nw.Int64) * 16 + nw.col("fault").cast(nw.Int64) * 4 + weight_fault
+    usable = (nw.col("fault") == FINE) & (nw.col("kind") < UNKNOWN)
+    table = table.with_columns(
+        code=code,
+        score=nw.when(usable).then(score).otherwise(nw.lit(0.0)),
+    )
+    return table if columns.sample_weight is None else _with_weights(table, usable)
+
+
+def _with_weights(table: nw.LazyFrame[Any], usable: nw.Expr) -> nw.LazyFrame[Any]:
+    """Add squared weights and whether weights are fractions; drop rows that weigh nothing."""
+    fine = nw.col("unfit") == FINE
+    weight = nw.when(fine).then(nw.col("weight")).otherwise(nw.lit(0.0))
+    # Weights up to 2⁵¹ are integers if adding 2⁵² does not round them.
+    is_integer = (weight + 2.0**52) - 2.0**52 == weight
+    fractional = nw.when(is_integer).then(nw.lit(0)).otherwise(nw.lit(1))
+    table = table.with_columns(weight=weight, square=weight * weight, fractional=fractional)
+    # A row of weight zero must not make its bin wide.
+    return table.filter(~((nw.col("weight") == 0) & usable & fine))
+
+
+def _unpivot(table: nw.LazyFrame[Any], scores: list[str], index: list[str]) -> nw.LazyFrame[Any]:
+    """Stack score columns: ``name`` holds their names, ``score`` their values."""
+    if table.implementation is nw.Implementation.DUCKDB:
+        # narwhals would ask DuckDB's default connection, which may not know this relation.
+        native: Any = table.to_native()
+        long = native.query("t", f"FROM t UNPIVOT (score FOR name IN ({', '.join(scores)}))")
+        stacked: nw.LazyFrame[Any] = nw.from_native(long)
+        return stacked
+    return table.unpivot(on=scores, index=index, variable_name="name", value_name="score")
+
+
+def label_conditions(
+    name: str, dtype: nw.dtypes.DType, labels: LabelValues, *, from_text: bool
 ) -> list[nw.Expr | None]:
     """Return the conditions that a label marks a labeled, an unlabeled and a negative row."""
-    column = nw.col(name)
-    if isinstance(kind, nw.Categorical | nw.Enum):
-        column, kind = column.cast(nw.String), nw.String()
-    found: list[nw.Expr | None] = []
-    for value in labels.values:
-        words, amount = _spellings(value, as_text=as_text)
-        if value is None:
-            found.append(None)
-        elif isinstance(kind, nw.Boolean):
-            found.append(column == bool(amount) if amount in {0, 1} else None)
-        elif kind.is_numeric():
-            if amount is None or not math.isfinite(amount):
-                found.append(None)
-            elif kind.is_integer():
-                found.append(column == int(amount) if amount == int(amount) else None)
-            else:
-                found.append(column == amount)
-        else:
-            found.append(column.is_in(words) if words else None)
-    return found
+    return [
+        None if match is None else _label_condition(nw.col(name), dtype, match)
+        for match in labels.matches(from_text=from_text)
+    ]
 
 
-def _spellings(value: Any, *, as_text: bool) -> tuple[list[str], float | None]:
-    """Return the texts and the number that a label value stands for."""
-    if not as_text and isinstance(value, str):
-        return [value], None
-    amount = as_number(value)
-    if amount is None:
-        return [str(value)] if as_text else [], None
-    if not as_text:
-        return [], amount
-    words = [str(value), f"{amount:g}", repr(amount)]
-    if amount in {0, 1}:
-        word = "true" if amount else "false"
-        words += [word, word.title(), word.upper()]
-    return list(dict.fromkeys(words)), amount
+def _label_condition(column: nw.Expr, dtype: nw.dtypes.DType, match: LabelMatch) -> nw.Expr | None:
+    if not (isinstance(dtype, nw.Boolean) or dtype.is_numeric()):
+        if isinstance(dtype, nw.Categorical | nw.Enum):
+            column = column.cast(nw.String)
+        return column.is_in(list(match.spellings)) if match.spellings else None
+    kind: Literal["boolean", "integer", "float"] = "integer" if dtype.is_integer() else "float"
+    value = match.value_in("boolean" if isinstance(dtype, nw.Boolean) else kind)
+    return None if value is None else column == value
 
 
-def kind_of(
-    name: str, dtype: nw.dtypes.DType, matches: Sequence[nw.Expr | None], missing_is: int
+def _kind(
+    name: str, dtype: nw.dtypes.DType, conditions: Sequence[nw.Expr | None], missing_code: int
 ) -> nw.Expr:
-    """Give numbers to what rows are; a missing label matches nothing."""
+    """Return the code of each row's kind."""
     column = nw.col(name)
-    lost = column.is_null()
+    missing = column.is_null()
     if dtype.is_float():
-        lost = lost | column.is_nan()
-    number: Any = nw.lit(UNKNOWN)
-    for code, condition in reversed(list(enumerate(matches))):
+        missing = missing | column.is_nan()
+    kind: Any = nw.lit(UNKNOWN)
+    for code, condition in reversed(list(enumerate(conditions))):
         if condition is not None:
-            number = nw.when(condition).then(nw.lit(code)).otherwise(number)
-    return nw.when(lost).then(nw.lit(missing_is)).otherwise(number)
+            kind = nw.when(condition).then(nw.lit(code)).otherwise(kind)
+    return nw.when(missing).then(nw.lit(missing_code)).otherwise(kind)
 
 
-def number_of(name: str, kind: nw.dtypes.DType, what: str) -> tuple[nw.Expr, nw.Expr]:
+def _number(name: str, dtype: nw.dtypes.DType, content: str) -> tuple[nw.Expr, nw.Expr]:
     """Return a column as float64, and what is wrong with its values."""
     column = nw.col(name)
-    if isinstance(kind, nw.Boolean):
+    if isinstance(dtype, nw.Boolean):
         column = column.cast(nw.Int64)
-    elif not kind.is_numeric():
-        raise InputError(f"{what} column {name!r} must hold real numbers; got dtype {kind}.")
+    elif not dtype.is_numeric():
+        raise InputError(f"{content} column {name!r} must hold real numbers; got dtype {dtype}.")
     as_float = column.cast(nw.Float64)
-    lost = column.is_null()
-    if kind.is_integer():
-        wrong = nw.when((column > EXACT) | (column < -EXACT)).then(nw.lit(UNFIT))
-        return as_float, nw.when(lost).then(nw.lit(MISSING)).otherwise(
-            wrong.otherwise(nw.lit(FINE))
-        )
-    # Not is_nan: DuckDB takes it for false where the statistics of a Parquet file say that all
-    # values lie between two numbers, though they leave NaN out of account. And NaN is above every
-    # number for some engines, and below none for others; so is its negative, unlike that of inf.
-    finite = as_float - as_float == 0
-    above, below = as_float > -LOWEST, -1.0 * as_float > -LOWEST
-    endless = nw.when((above & ~below) | (~above & below)).then(nw.lit(INFINITE))
-    broken = endless.otherwise(nw.lit(MISSING))
-    fit = nw.when(finite).then(nw.lit(FINE)).otherwise(broken)
-    return as_float, nw.when(lost).then(nw.lit(MISSING)).otherwise(fit)
+    missing = column.is_null()
+    if dtype.is_integer():
+        unfit = nw.when((column > EXACT) | (column < -EXACT)).then(nw.lit(UNFIT))
+        fault = unfit.otherwise(nw.lit(FINE))
+    else:
+        # Not is_nan: DuckDB answers false where the statistics of a Parquet file say that all
+        # values lie between two numbers, though they leave NaN out. NaN is above every number for
+        # some engines and below none for others; so is its negative, unlike that of inf.
+        finite = as_float - as_float == 0
+        above, below = as_float > -LOWEST, -1.0 * as_float > -LOWEST
+        infinite = nw.when((above & ~below) | (~above & below)).then(nw.lit(INFINITE))
+        broken = infinite.otherwise(nw.lit(MISSING))
+        fault = nw.when(finite).then(nw.lit(FINE)).otherwise(broken)
+    return as_float, nw.when(missing).then(nw.lit(MISSING)).otherwise(fault)
 
 
-def bin_of(score: nw.Expr, bins: int) -> nw.Expr:
+def bin_edge(score: nw.Expr, bins: int) -> nw.Expr:
     """Return the lower edge of the bin of a finite score, by arithmetic that every engine has.
 
     ``c − (c − x)`` with c = (2^d + 1)·x rounds x to the nearest number that ends in d binary zeros
-    (Veltkamp, 1968); where that is above x, the next such number below is wanted.
+    (Veltkamp, 1968). Where that is above x, the edge is the next such number below.
 
     References
     ----------
     Dekker (1971). A floating-point technique for extending the available precision. Numerische
     Mathematik 18. Boldo (2006). Pitfalls of a full floating-point proof. IJCAR.
     """
-    digits = shift(bins)
+    digits = dropped_digits(bins)
     factor = 2.0**digits + 1
 
     def rounded(x: nw.Expr) -> nw.Expr:
         return x * factor - (x * factor - x)
 
-    near = rounded(score)
-    # 1.25 times the distance to the next number, but for the place of the leading digit.
-    below = rounded(near - near.abs() * (1.25 * 2.0 ** (digits - 53)))
-    edge = nw.when(near <= score).then(near).otherwise(below)
+    nearest = rounded(score)
+    # 1.25 times the distance to the next number, whatever the leading digit.
+    below = rounded(nearest - nearest.abs() * (1.25 * 2.0 ** (digits - 53)))
+    edge = nw.when(nearest <= score).then(nearest).otherwise(below)
     edge = nw.when((score < TINY) & (score >= 0)).then(nw.lit(0.0)).otherwise(edge)
     edge = nw.when((score > -TINY) & (score < 0)).then(nw.lit(-TINY)).otherwise(edge)
     edge = nw.when(score >= HUGE).then(nw.lit(HUGE)).otherwise(edge)

@@ -1,15 +1,21 @@
-"""What a path stands for: files of one format, a folder of them, or a table of a database."""
+"""Paths: the files, folders and database tables they stand for, and what these files look like."""
 
 from __future__ import annotations
 
+import csv
 import glob
+import gzip
 import os
+import re
+import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from pueval.errors import InputError
+from pueval.errors import InputError, require
+from pueval.sources.columns import check_unique
 
 Format = Literal["csv", "parquet", "arrow", "duckdb"]
 
@@ -20,28 +26,30 @@ SUFFIXES: dict[str, Format] = {
     ".feather": "arrow",
     ".ipc": "arrow",
 }
-# A folder may hold other things; these are looked for.
+# Files that are read from a folder; it may hold others.
 IN_FOLDERS = (*SUFFIXES, ".csv", ".tsv", ".csv.gz", ".tsv.gz")
 DATABASE = "duckdb://"
+# Characters of another library's error message that are passed on.
+LONGEST_REASON = 300
 
 
 @dataclass(frozen=True)
 class DataLocation:
-    """Where rows are.
+    """Where the rows are.
 
     Attributes
     ----------
     text : str
-        As it was given.
+        The path as it was given.
     format : str
         "csv", "parquet", "arrow" or "duckdb".
     files : tuple of str
-        All of the same format; one for a database.
+        Files, all of this format; one for a database.
     folder : str or None
-        The folder whose files they are, if one was given: names such as ``day=3`` of folders in
-        it are columns.
+        Folder that holds the files, if the path is a folder. Folders in it with names such as
+        ``day=3`` are columns.
     table : str or None
-        Of a database.
+        Table of a database.
     """
 
     text: str
@@ -52,9 +60,9 @@ class DataLocation:
 
 
 def locate(path: str | os.PathLike[str], *, remote: bool = False) -> DataLocation:
-    """Find the files that a path, a pattern or an address stands for, or say why there are none.
+    """Return the files that a path, a pattern or an address stands for; refuse if there are none.
 
-    With ``remote`` an address such as ``s3://bucket/scores.parquet`` is left to the engine.
+    With ``remote``, an address such as ``s3://bucket/scores.parquet`` is left to the engine.
     """
     text = os.fspath(path)
     if text.startswith(DATABASE):
@@ -71,7 +79,7 @@ def locate(path: str | os.PathLike[str], *, remote: bool = False) -> DataLocatio
         )
         if not files:
             raise InputError(
-                f"the folder {text} holds no files that can be read ({', '.join(IN_FOLDERS)})."
+                f"the folder {text} has no files that can be read ({', '.join(IN_FOLDERS)})."
             )
     elif Path(text).is_file():
         files = [text]
@@ -79,33 +87,126 @@ def locate(path: str | os.PathLike[str], *, remote: bool = False) -> DataLocatio
         files = sorted(glob.glob(text, recursive=True))  # noqa: PTH207
     files = [file for file in files if Path(file).is_file()]
     if not files:
-        what = "no file matches" if glob.has_magic(text) else "there is no file"
-        raise InputError(f"{what} {text!r} (looked in {Path.cwd()}).")
+        if glob.has_magic(text):
+            raise InputError(f"no file matches {text!r} (looked in {Path.cwd()}).")
+        raise file_not_found_error(text)
     if all(Path(file).stat().st_size == 0 for file in files):
         raise InputError(f"{text} is empty.")
     formats: set[Format] = {SUFFIXES.get(Path(file).suffix.lower(), "csv") for file in files}
     if len(formats) > 1:
         names = {"csv": "CSV", "parquet": "Parquet", "arrow": "Arrow"}
-        both = " and ".join(sorted(names[one] for one in formats))
-        raise InputError(f"{text!r} matches {both} files. Read them apart.")
+        mixed = " and ".join(sorted(names[format_] for format_ in formats))
+        raise InputError(f"{text!r} matches {mixed} files. Read them separately.")
     return DataLocation(text, formats.pop(), tuple(files), folder)
 
 
+def file_not_found_error(path: str) -> InputError:
+    """Return the error for a file that does not exist."""
+    return InputError(f"file not found: {path!r} (looked in {Path.cwd()}).")
+
+
 def _hidden(path: Path) -> bool:
-    """Spark and others leave such files beside their data."""
+    """Whether a file is hidden; Spark and others leave such files beside their data."""
     return any(part.startswith((".", "_")) for part in path.parts)
 
 
 def _database(text: str) -> DataLocation:
     parts = urlsplit(text)
-    given = parse_qs(parts.query)
-    table = given.pop("table", [])
-    if len(table) != 1 or given or parts.netloc:
+    options = parse_qs(parts.query)
+    table = options.pop("table", [])
+    if len(table) != 1 or options or parts.netloc:
         raise InputError(
-            f"a DuckDB database is addressed as duckdb:///file.db?table=name; got {text!r}. "
+            f"the address of a DuckDB table is duckdb:///file.db?table=name; got {text!r}. "
             "An absolute path has four slashes: duckdb:////data/file.db?table=name."
         )
     file = unquote(parts.path).removeprefix("/")
     if not Path(file).is_file():
-        raise InputError(f"there is no file {file!r} (looked in {Path.cwd()}).")
+        raise file_not_found_error(file)
     return DataLocation(text, "duckdb", (file,), table=table[0])
+
+
+# ---------------------------------------------------------------------- what files look like
+
+
+def unreadable_error(path: str, error: Exception) -> InputError:
+    """Return the error for files that cannot be read, with another library's reason."""
+    text = " ".join(str(error).split())
+    if re.search(r"unicode|utf-?8", text, re.IGNORECASE):
+        line = re.search(r"Line: (\d+)", text)
+        where = f" (line {line[1]})" if line else ""
+        return InputError(f"{path} is not in UTF-8{where}. Save it as CSV UTF-8 first.")
+    reason = re.split(r" Possible (?:fixes|Solution)| Original Line:", text)[0]
+    if len(reason) > LONGEST_REASON:
+        reason = reason[:LONGEST_REASON].rpartition(" ")[0] + " …"
+    return InputError(f"{path} could not be read as a table: {reason.rstrip('.')}.")
+
+
+def csv_header(file: str, label: str) -> tuple[str, tuple[str, ...]]:
+    """Return the delimiter and the column names in the first line of a CSV file.
+
+    The delimiter is the one that makes a column of the label. DuckDB would guess it from all
+    lines, and guess wrong if some lines are malformed.
+    """
+    opener: Any = gzip.open if file.lower().endswith(".gz") else open
+    try:
+        with opener(file, "rb") as stream:
+            start = stream.read(4)
+        with opener(file, "rt", encoding="utf-8-sig", errors="replace", newline="") as stream:
+            header = stream.readline().rstrip("\r\n")
+    except (OSError, EOFError, zlib.error) as error:
+        raise unreadable_error(file, error) from None
+    if start == b"PK\x03\x04":
+        raise InputError(f"{file} is a spreadsheet or another archive. Save it as CSV.")
+    if start[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        raise InputError(
+            f"{file} is encoded as UTF-16. Save it as UTF-8 (spreadsheets call it CSV UTF-8)."
+        )
+    if start.lstrip()[:1] in {b"[", b"{"}:
+        raise InputError(
+            f"{file} looks like JSON. Convert it to CSV, Parquet or Arrow; the format is taken "
+            "from the end of the file name."
+        )
+    try:
+        columns = {mark: next(csv.reader([header], delimiter=mark), []) for mark in ",\t;|"}
+    except csv.Error as error:
+        raise InputError(f"the first line of {file} is not a CSV header: {error}.") from None
+    delimiter = max(columns, key=lambda mark: (label in columns[mark], len(columns[mark])))
+    return delimiter, tuple(columns[delimiter])
+
+
+def folder_columns(file: str, folder: str | None) -> tuple[tuple[str, str], ...]:
+    """Return the columns that the folders of a file stand for, such as ``day=3``, with values."""
+    if folder is None:
+        return ()
+    parts = Path(file).relative_to(folder).parent.parts
+    pairs = [part.partition("=") for part in parts]
+    return tuple((name, value) for name, equals, value in pairs if equals)
+
+
+def needs_folder_columns(location: DataLocation, names: Sequence[str]) -> bool:
+    """Whether some wanted columns of Parquet files are names of folders, such as ``day=3``.
+
+    Engines turn every folder of a path into a column, which then hides the file's own column. So
+    they do so only if a wanted column is in no file.
+    """
+    parquet = require("pyarrow.parquet", extra="cli", purpose="reading files")
+    in_files: set[str] = set()
+    for file in location.files:
+        try:
+            header = parquet.read_schema(file).names
+        except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
+            raise unreadable_error(file, error) from None
+        for name in names:
+            check_unique(name, header, file)
+        in_files.update(header)
+    if in_files.issuperset(names):
+        return False
+    inside = {name for file in location.files for name, _ in folder_columns(file, location.folder)}
+    in_paths = {part.partition("=")[0] for file in location.files for part in Path(file).parts}
+    for name in names:
+        if name in in_files and name in in_paths - inside:
+            raise InputError(
+                f"{location.text} has a column {name!r} and lies in a folder of that name, which "
+                "would be read instead. Rename the folder."
+            )
+    return True

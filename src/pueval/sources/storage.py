@@ -1,9 +1,9 @@
-"""Counts kept in a Parquet file, so that a later run can add to them.
+"""Counts saved in a Parquet file, so that a later run can add to them.
 
 The file is an ordinary table, which any tool can read: a row per distinct score (or bin), with
-columns ``score``, ``labeled``, ``unlabeled``, ``negative`` and ``wide``; where rows have float
-weights, also with sums of squared weights, ``labeled_squared`` and so on. What else is needed
-stands in the metadata of the file under the key ``pueval``, with the version of this format.
+columns ``score``, ``labeled``, ``unlabeled``, ``negative`` and ``wide``. With importance weights it
+also has sums of squared weights, ``labeled_squared`` and so on. The bins, the totals, the name of
+the score and the version of this format are in the file's metadata, under the key ``pueval``.
 """
 
 from __future__ import annotations
@@ -21,31 +21,32 @@ from pueval._writing import atomic_path
 from pueval.errors import InputError, require
 from pueval.samples.bins import Binning
 from pueval.samples.sample import Sample, Samples, make_sample
+from pueval.sources.paths import file_not_found_error
 
-# Raise it when an older pueval could not read a file any more, or would read it wrongly.
+# Increase it when an older pueval could not read a new file, or would read it wrongly.
 VERSION = 2
 KEY = b"pueval"
 KINDS = ("labeled", "unlabeled", "negative")
 SQUARES = tuple(f"{kind}_squared" for kind in KINDS)
-AGAIN = "count the rows again."
-Path_ = str | os.PathLike[str]
+CHANGED = " The file was changed; count the rows again."
+PathLike = str | os.PathLike[str]
 
 
 def write_counts(
-    path: Path_,
+    path: PathLike,
     table: tuple[Array, ...],
-    kinds: Samples,
+    samples: Samples,
     binning: Binning | None,
     name: str | None,
 ) -> None:
-    """Write the table of some samples; the file is there whole or not at all."""
+    """Write the table of some samples, completely or not at all."""
     arrow = require("pyarrow", extra="cli", purpose="Counts.to_parquet")
     parquet = require("pyarrow.parquet", extra="cli", purpose="Counts.to_parquet")
     score, *columns = table
     wide = np.zeros(score.size, dtype=bool)
     if binning is not None:
         wide = np.isin(score, binning.wide)
-    about = {
+    header = {
         "format": "counts",
         "version": VERSION,
         "name": name,
@@ -53,21 +54,21 @@ def write_counts(
         "totals": [column.sum().item() for column in columns],
     }
     squares: dict[str, Array] = {}
-    if any(kind.has_importance_weights for kind in kinds):
+    if any(sample.has_importance_weights for sample in samples):
         squares = {
-            # Where nothing is left of a weight beside others, nothing is of its square.
-            name: np.where(column > 0, kind.with_squared_weights.counts_between(score), 0)
-            for name, column, kind in zip(SQUARES, columns, kinds, strict=True)
+            # A weight may vanish by rounding in a large sum; then its square vanishes, too.
+            name: np.where(column > 0, sample.with_squared_weights.counts_between(score), 0)
+            for name, column, sample in zip(SQUARES, columns, samples, strict=True)
         }
     content = arrow.table(
         {"score": score, **dict(zip(KINDS, columns, strict=True)), **squares, "wide": wide},
-    ).replace_schema_metadata({KEY: json.dumps(about).encode()})
+    ).replace_schema_metadata({KEY: json.dumps(header).encode()})
     with atomic_path(path) as temporary:
         parquet.write_table(content, temporary, compression="zstd", write_page_checksum=True)
 
 
-def is_counts_file(path: Path_) -> bool:
-    """Whether a file holds Counts; a table of rows does not."""
+def is_counts_file(path: PathLike) -> bool:
+    """Whether a file holds saved Counts, not rows."""
     parquet = require("pyarrow.parquet", extra="cli", purpose="reading saved Counts")
     try:
         metadata = parquet.read_metadata(os.fspath(path)).metadata
@@ -76,15 +77,15 @@ def is_counts_file(path: Path_) -> bool:
     return KEY in (metadata or {})
 
 
-def saved_name(path: Path_) -> str | None:
-    """Return the name of the score whose Counts a file holds, if it is known."""
+def saved_name(path: PathLike) -> str | None:
+    """Return the name of the score in a file of saved Counts, if it has one."""
     parquet = require("pyarrow.parquet", extra="cli", purpose="reading saved Counts")
-    name = _about(os.fspath(path), parquet.read_metadata(os.fspath(path)).metadata).get("name")
+    name = _header(os.fspath(path), parquet.read_metadata(os.fspath(path)).metadata).get("name")
     return name if isinstance(name, str) else None
 
 
-def is_damaged(path: Path_) -> bool:
-    """Whether there is a file, but without the end that Parquet files have."""
+def is_damaged(path: PathLike) -> bool:
+    """Whether a file exists but is not a complete Parquet file."""
     if not Path(path).is_file():
         return False
     parquet = require("pyarrow.parquet", extra="cli", purpose="reading saved Counts")
@@ -95,13 +96,13 @@ def is_damaged(path: Path_) -> bool:
     return False
 
 
-def load_counts(path: Path_) -> tuple[Samples, Binning | None]:
+def load_counts(path: PathLike) -> tuple[Samples, Binning | None]:
     """Read what `write_counts` wrote; refuse anything else."""
     arrow = require("pyarrow", extra="cli", purpose="Counts.from_parquet")
     parquet = require("pyarrow.parquet", extra="cli", purpose="Counts.from_parquet")
     text = os.fspath(path)
     if not Path(text).is_file():
-        raise InputError(f"there is no file {text!r} (looked in {Path.cwd()}).")
+        raise file_not_found_error(text)
     try:
         table = parquet.read_table(
             text, page_checksum_verification=True, partitioning=None, memory_map=False
@@ -109,55 +110,55 @@ def load_counts(path: Path_) -> tuple[Samples, Binning | None]:
     except (OSError, arrow.ArrowException) as error:
         reason = " ".join(str(error).split())[:200].rstrip(".")
         raise InputError(
-            f"{text} is damaged, cut short or no Parquet file: {reason}. "
+            f"{text} is damaged, incomplete or not a Parquet file: {reason}. "
             "Restore it, or count the rows again."
         ) from None
-    about = _about(text, table.schema.metadata or {})
+    header = _header(text, table.schema.metadata or {})
     score, *columns = _columns(text, table)
     columns, squares = columns[: len(KINDS)], columns[len(KINDS) :]
-    _check(text, score, columns, squares, about)
-    made: list[Sample] = []
+    _check(text, score, columns, squares, header)
+    samples: list[Sample] = []
     for column, square in zip_longest(columns, squares):
-        # From the lowest score up: sorted already. What counts rows has no other weights.
-        weighed = square is not None and column.dtype.kind == "f"
-        made.append(
+        # Reversed, scores are sorted already. Integer counts have no importance weights.
+        weighted = square is not None and column.dtype.kind == "f"
+        samples.append(
             make_sample(
-                score[::-1].copy(), column[::-1].copy(), square[::-1].copy() if weighed else None
+                score[::-1].copy(), column[::-1].copy(), square[::-1].copy() if weighted else None
             )
         )
     binning = None
-    if about["bins"] is not None:
+    if header["bins"] is not None:
         wide = table["wide"].to_numpy()
-        binning = Binning(about["bins"], score[wide][::-1].astype(np.float64))
-    return (made[0], made[1], made[2]), binning
+        binning = Binning(header["bins"], score[wide][::-1].astype(np.float64))
+    return (samples[0], samples[1], samples[2]), binning
 
 
-def _about(text: str, metadata: dict[bytes, bytes]) -> dict[str, Any]:
+def _header(text: str, metadata: dict[bytes, bytes]) -> dict[str, Any]:
     if KEY not in metadata:
         raise InputError(
-            f"{text} is a Parquet file, but not of Counts.to_parquet. For a table of rows use "
+            f"{text} is a Parquet file, but not one of Counts.to_parquet. For a table of rows use "
             "Counts.from_file."
         )
     try:
-        about: Any = json.loads(metadata[KEY])
+        header: Any = json.loads(metadata[KEY])
     except ValueError:
-        about = None
-    if not isinstance(about, dict):
-        raise InputError(f"what {text} says of itself is no JSON. It was changed; {AGAIN}")
-    if about.get("format") != "counts" or about.get("version") != VERSION:
+        header = None
+    if not isinstance(header, dict):
+        raise InputError(f"the metadata of {text} is not JSON.{CHANGED}")
+    if header.get("format") != "counts" or header.get("version") != VERSION:
         raise InputError(
-            f"{text} is of format version {about.get('version')!r}; this pueval reads version "
-            f"{VERSION}. Use the pueval that wrote it, or {AGAIN}"
+            f"{text} has format version {header.get('version')!r}; this pueval reads version "
+            f"{VERSION}. Use the pueval that wrote it, or count the rows again."
         )
-    bins = about.get("bins")
-    totals = about.get("totals")
+    bins = header.get("bins")
+    totals = header.get("totals")
     sound = bins is None or (isinstance(bins, int) and bins > 1 and not bins & (bins - 1))
-    if "bins" not in about or not (sound and _three_numbers(totals)):
+    if "bins" not in header or not (sound and _three_numbers(totals)):
         raise InputError(
-            f"{text} must say its bins and totals; got bins {bins!r} and totals {totals!r}. "
-            f"It was changed; {AGAIN}"
+            f"the metadata of {text} must hold bins and totals; got {bins!r} and {totals!r}."
+            f"{CHANGED}"
         )
-    return about
+    return header
 
 
 def _three_numbers(values: Any) -> bool:
@@ -174,14 +175,14 @@ def _columns(text: str, table: Any) -> list[Array]:
     if tuple(table.column_names) != names or any(table[name].null_count for name in names):
         raise InputError(
             f"{text} must have the columns {', '.join(names)} without missing values; "
-            f"got {', '.join(table.column_names)}. It was changed; {AGAIN}"
+            f"got {', '.join(table.column_names)}.{CHANGED}"
         )
     types = {name: table[name].to_numpy().dtype.kind for name in names}
     numbers = {types[name] for name in (*KINDS, *squares)}
     if not (types["score"] == "f" and types["wide"] == "b" and numbers <= {*"if"}):
         raise InputError(
-            f"{text} must hold numbers, and truth values in 'wide'; got "
-            f"{', '.join(str(table[name].type) for name in names)}. It was changed; {AGAIN}"
+            f"{text} must hold numbers, and booleans in 'wide'; got "
+            f"{', '.join(str(table[name].type) for name in names)}.{CHANGED}"
         )
     return [table[name].to_numpy() for name in names[:-1]]
 
@@ -191,9 +192,9 @@ def _check(
     score: Array,
     columns: list[Array],
     squares: list[Array],
-    about: dict[str, Any],
+    header: dict[str, Any],
 ) -> None:
-    """Refuse a file whose content does not fit what it says of itself."""
+    """Refuse a file whose content does not fit its metadata."""
     totals = [column.sum().item() for column in columns]
     sound = (
         bool(np.isfinite(score).all())
@@ -203,11 +204,10 @@ def _check(
             bool(np.all((square >= 0) & ((square == 0) | (column > 0))))
             for square, column in zip(squares, columns, strict=False)
         )
-        and np.allclose(totals, about["totals"], rtol=1e-12, atol=0)
+        and np.allclose(totals, header["totals"], rtol=1e-12, atol=0)
     )
     if not sound:
         raise InputError(
-            f"the numbers of {text} do not add up to what the file says of itself "
-            f"({totals} instead of {about['totals']} rows, or scores out of order). It was "
-            f"changed; {AGAIN}"
+            f"the rows of {text} do not add up to the totals in its metadata ({totals} instead of "
+            f"{header['totals']}), or its scores are out of order.{CHANGED}"
         )

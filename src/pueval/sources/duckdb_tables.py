@@ -1,0 +1,372 @@
+"""Files and databases as tables of DuckDB.
+
+Column names, file names and label values are untrusted text, so all of them are quoted.
+"""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pueval.errors import InputError, require
+from pueval.samples.threads import available_cores
+from pueval.sources.arrays import EXACT
+from pueval.sources.columns import Columns, check_column, check_unique
+from pueval.sources.labels import (
+    MISSING_WORDS,
+    NO_LABEL,
+    UNKNOWN,
+    LabelMatch,
+    LabelValues,
+    infinite_error,
+    missing_error,
+)
+from pueval.sources.paths import (
+    DataLocation,
+    csv_header,
+    folder_columns,
+    needs_folder_columns,
+    unreadable_error,
+)
+
+# Integer types that NumPy has, and those whose values may be too large for it.
+INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
+LARGE_INTEGERS = {"UBIGINT", "HUGEINT", "UHUGEINT"}
+NUMBERS = {*INTEGERS, *LARGE_INTEGERS, "FLOAT", "DOUBLE", "DECIMAL"}
+# Types whose numbers may be fractions; text is read as DOUBLE.
+FLOATS = {"FLOAT", "DOUBLE", "VARCHAR"}
+# Not isnan(): DuckDB answers false where the statistics of a Parquet file leave NaN out.
+NAN = "'nan'"
+
+# Our name of a column → the user's name, and what the column holds.
+Wanted = dict[str, tuple[str, str]]
+
+
+# ---------------------------------------------------------------------- SQL
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text_literal(value: Any) -> str:
+    """Return a text as SQL."""
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+def file_names(files: Sequence[str]) -> str:
+    """Return a list of file names as SQL."""
+    # DuckDB treats every name as a pattern, so brackets and stars in names are escaped.
+    return "[" + ", ".join(text_literal(glob.escape(file)) for file in files) + "]"
+
+
+def is_number(dtype: str) -> bool:
+    """Whether a type is numeric."""
+    # Not a list of numbers, which is written INTEGER[].
+    return dtype in NUMBERS or (dtype.startswith("DECIMAL(") and dtype.endswith(")"))
+
+
+def is_integer(dtype: str) -> bool:
+    """Whether a type holds integers only."""
+    return dtype in INTEGERS or dtype in LARGE_INTEGERS or dtype == "BOOLEAN"
+
+
+def is_readable(dtype: str) -> bool:
+    """Whether a type can be read as a number; text is checked value by value."""
+    return is_number(dtype) or dtype in {"BOOLEAN", "VARCHAR"} or dtype.startswith("ENUM(")
+
+
+def number_of(name: str, dtype: str) -> str:
+    """Return the SQL for a column as a number; integers and floats keep their type."""
+    if dtype in {*INTEGERS, "FLOAT", "DOUBLE"}:
+        return name
+    if is_integer(dtype):
+        # As floats, two of them could become equal. Null are only those that are refused anyway.
+        return f"TRY_CAST({name} AS BIGINT)"
+    if is_number(dtype):
+        return f"CAST({name} AS DOUBLE)"
+    # DuckDB's CSV reader would do a plain cast of a text column itself, and stop at the first
+    # value that is not a number instead of counting them.
+    return f"TRY_CAST(trim(CAST({name} AS VARCHAR)) AS DOUBLE)"
+
+
+def label_condition(column: str, dtype: str, match: LabelMatch) -> str:
+    """Return the SQL condition that a column holds a label value."""
+    if dtype == "BOOLEAN" or is_number(dtype):
+        value = match.value_in("boolean" if dtype == "BOOLEAN" else "float")
+        return "false" if value is None else f"CAST({column} AS DOUBLE) = {float(value)!r}"
+    text = f"CAST({column} AS VARCHAR)"
+    conditions = [f"{text} = {text_literal(match.spellings[0])}"]
+    if match.number is not None:
+        conditions.append(f"TRY_CAST({column} AS DOUBLE) = {match.number!r}")
+    truth = match.value_in("boolean")
+    if truth is not None:
+        conditions.append(f"lower({text}) = '{str(truth).lower()}'")
+    return "(" + " OR ".join(conditions) + ")"
+
+
+def kind_of(dtype: str, labels: LabelValues) -> str:
+    """Return the SQL that turns labels into codes.
+
+    The codes are 0 for labeled, 1 for unlabeled and 2 for negative rows, `UNKNOWN` for other
+    labels and `NO_LABEL` for missing ones.
+    """
+    missing = labels.missing_code(from_text=True)
+    cases = [
+        f"WHEN {label_condition('label', dtype, match)} THEN {code}"
+        for code, match in enumerate(labels.matches(from_text=True))
+        if match is not None
+    ]
+    otherwise = f"ELSE {UNKNOWN}"
+    if dtype in {"FLOAT", "DOUBLE"}:
+        # The rest is NaN, which DuckDB would rule out by statistics if it were named here.
+        infinite = "label = 'inf' OR label = '-inf'"
+        otherwise = f"WHEN label - label = 0 OR {infinite} THEN {UNKNOWN} ELSE {missing}"
+    return (
+        f"CAST(CASE WHEN label IS NULL THEN {missing} {' '.join(cases)} {otherwise} END AS TINYINT)"
+    )
+
+
+# ---------------------------------------------------------------------- tables
+
+
+@dataclass(frozen=True)
+class FileTable:
+    """The wanted columns of files or of a database, under names of our own.
+
+    The names are ``label``, ``s0``, ``s1``, … for scores, ``w`` for weights and ``g0``, ``g1``, …
+    for groups, so the user's names may be anything.
+    """
+
+    relation: Any
+    columns: Columns
+    labels: LabelValues
+    types: dict[str, str]
+
+    def comparable_labels(self) -> LabelValues | None:
+        """Return label values to compare the label column with as it is; None if it needs SQL."""
+        dtype = self.types["label"]
+        column: Literal["boolean", "integer", "float"] = "integer"
+        if dtype in {"BOOLEAN", "FLOAT", "DOUBLE"}:
+            column = "boolean" if dtype == "BOOLEAN" else "float"
+        elif dtype not in INTEGERS:
+            return None
+        matches = self.labels.matches(from_text=True)
+        values = [None if match is None else match.value_in(column) for match in matches]
+        if any(
+            match is not None and value is None
+            for match, value in zip(matches, values, strict=True)
+        ):
+            return None
+        return LabelValues(*values)
+
+    def has_plain_numbers(self) -> bool:
+        """Whether scores and weights are numbers that need no conversion."""
+        return all(
+            dtype in {*INTEGERS, "FLOAT", "DOUBLE"}
+            for name, dtype in self.types.items()
+            if name != "label"
+        )
+
+    @property
+    def has_text_weights(self) -> bool:
+        """Whether weights are text; if all of them are integers, they are frequency weights."""
+        return self.types.get("w") == "VARCHAR"
+
+    def numbers(self, *, keep_labels: bool = False) -> Any:
+        """Return the rows with labels as codes (column ``k``) and scores and weights as numbers.
+
+        With ``keep_labels``, labels stay as they are, which saves the engine half of its time.
+        """
+        kind = "label" if keep_labels else kind_of(self.types["label"], self.labels)
+        selected = [f"{kind} AS k"]
+        for name, dtype in self.types.items():
+            if name.startswith("g"):
+                selected.append(name)
+            elif name != "label":
+                selected.append(f"{number_of(name, dtype)} AS {name}")
+        return self.relation.select(", ".join(selected))
+
+    def problem(self) -> InputError:
+        """Return the error that says which rows cannot be used, and how many."""
+        table, columns = self.numbers(), self.columns
+        [(missing, unknown)] = table.aggregate(
+            f"count(*) FILTER (k = {NO_LABEL}), count(*) FILTER (k = {UNKNOWN})"
+        ).fetchall()
+        if missing:
+            return InputError(
+                f"{missing:,} rows have no label (column {columns.label!r}). If a missing label "
+                "means unlabeled, pass unlabeled_label=''. Otherwise drop or fill them first."
+            )
+        if unknown:
+            rows = self.relation.filter(f"{kind_of(self.types['label'], self.labels)} = {UNKNOWN}")
+            values = [row[0] for row in rows.select("label").distinct().limit(6).fetchall()]
+            return self.labels.unrecognized_error(sorted(values, key=str), unknown)
+        for ours, (name, content) in _number_columns(columns).items():
+            problem = self._number_problem(table, ours, name, content)
+            if problem is not None:
+                return problem
+        return InputError("some rows changed while they were read. Read them again.")
+
+    def _number_problem(self, table: Any, ours: str, name: str, content: str) -> InputError | None:
+        text = f"CAST({ours} AS VARCHAR)"
+        not_number = f"{text} IS NOT NULL AND TRY_CAST(trim({text}) AS DOUBLE) IS NULL"
+        [(other, example)] = (
+            self.relation.filter(not_number).aggregate(f"count(*), any_value({text})").fetchall()
+        )
+        if other:
+            values = "1 other value" if other == 1 else f"{other:,} other values, for example"
+            comma = re.fullmatch(r"[-+]?\d+,\d+", str(example).strip())
+            hint = " Write decimals with a point." if comma else ""
+            return InputError(
+                f"{content} column {name!r} must hold numbers only; got {values} {example!r}.{hint}"
+            )
+        if self.types[ours] not in FLOATS and self.types[ours] != "BOOLEAN":
+            # Compared as integers: as a float, 2**53 + 1 would be rounded to 2**53.
+            [(too_large,)] = self.relation.aggregate(
+                f"count(*) FILTER ({ours} > {EXACT} OR {ours} < -{EXACT})"
+            ).fetchall()
+            if too_large:
+                return _too_large_error(content, name, too_large)
+        as_float = f"CAST({ours} AS DOUBLE)"
+        [(missing, infinite, negative)] = table.aggregate(
+            f"count(*) FILTER ({ours} IS NULL OR CAST({as_float} AS VARCHAR) = {NAN}), "
+            f"count(*) FILTER (isinf({as_float})), "
+            f"count(*) FILTER ({ours} < 0)"
+        ).fetchall()
+        if missing:
+            return missing_error(f"{content} (column {name!r})", missing)
+        if infinite:
+            return infinite_error(f"{content} (column {name!r})", infinite)
+        if content == "weight" and negative:
+            return InputError(f"weights must not be negative; got {negative:,} below zero.")
+        return None
+
+
+def _too_large_error(content: str, name: str, rows: int) -> InputError:
+    """Return the error for integers that floats cannot hold."""
+    if content == "weight":
+        return InputError(
+            "frequency weights must lie within ±2**53; got "
+            f"{rows:,} beyond in column {name!r}. Divide them by a common factor."
+        )
+    return InputError(
+        "integer scores must lie within ±2**53, or distinct scores become equal; got "
+        f"{rows:,} beyond in column {name!r}. Replace them by their ranks."
+    )
+
+
+def _number_columns(columns: Columns) -> Wanted:
+    """Return the columns of scores and weights."""
+    wanted = {f"s{k}": (name, "score") for k, name in enumerate(columns.scores)}
+    if columns.sample_weight is not None:
+        wanted["w"] = (columns.sample_weight, "weight")
+    return wanted
+
+
+@contextmanager
+def open_table(
+    location: DataLocation, columns: Columns, labels: LabelValues
+) -> Iterator[FileTable]:
+    """Open files or a database as one table; rows are read only when queried."""
+    duckdb = require("duckdb", extra="cli", purpose="reading files")
+    wanted = {"label": (columns.label, "label")} | _number_columns(columns)
+    wanted |= {f"g{k}": (name, "group") for k, name in enumerate(columns.by)}
+    with duckdb.connect(config={"threads": available_cores()}) as connection:
+        connection.execute("SET preserve_insertion_order = false")
+        try:
+            if location.format == "csv":
+                relation = _csv_relation(connection, location, wanted)
+            else:
+                relation = _typed_relation(connection, location, wanted)
+            types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+            for ours, (name, content) in _number_columns(columns).items():
+                if not is_readable(types[ours]):
+                    raise InputError(
+                        f"{content} column {name!r} must hold numbers; got type {types[ours]}."
+                    )
+            yield FileTable(relation, columns, labels, types)
+        except duckdb.Error as error:
+            raise unreadable_error(location.text, error) from None
+
+
+def _typed_relation(connection: Any, location: DataLocation, wanted: Wanted) -> Any:
+    """Return the wanted columns of Parquet or Arrow files or of a database's table."""
+    if location.format == "duckdb":
+        relation = _database_relation(connection, location)
+    elif location.format == "arrow":
+        dataset = require("pyarrow.dataset", extra="cli", purpose="reading Arrow files")
+        try:
+            files = dataset.dataset(
+                list(location.files),
+                format="ipc",
+                partitioning="hive" if location.folder else None,
+                partition_base_dir=location.folder,
+            )
+        except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
+            raise unreadable_error(location.text, error) from None
+        relation = connection.from_arrow(files)
+    else:
+        hive = needs_folder_columns(location, [name for name, _ in wanted.values()])
+        relation = connection.sql(
+            f"SELECT * FROM read_parquet({file_names(location.files)}, "  # noqa: S608 - quoted
+            f"union_by_name = true, hive_partitioning = {str(hive).lower()})"
+        )
+    for name, content in wanted.values():
+        check_column(name, relation.columns, content)
+    return relation.select(
+        ", ".join(f"{quoted(name)} AS {ours}" for ours, (name, _) in wanted.items())
+    )
+
+
+def _database_relation(connection: Any, location: DataLocation) -> Any:
+    connection.execute(f"ATTACH {text_literal(location.files[0])} AS source (READ_ONLY)")
+    name = str(location.table)
+    tables = connection.execute(
+        "SELECT table_schema, table_name FROM information_schema.tables "
+        "WHERE table_catalog = 'source'"
+    ).fetchall()
+    for schema, table in tables:
+        if name in {f"{schema}.{table}", table}:
+            return connection.table(f"source.{quoted(schema)}.{quoted(table)}")
+    names = ", ".join(repr(table) for _, table in tables) or "none"
+    raise InputError(f"no table {name!r} in {location.files[0]}. Its tables: {names}.")
+
+
+def _csv_relation(connection: Any, location: DataLocation, wanted: Wanted) -> Any:
+    """Return the wanted columns of CSV files, as text.
+
+    Files may have their columns in different orders; files with the same header share a query.
+    """
+    files_by_header: dict[tuple[Any, ...], list[str]] = {}
+    for file in location.files:
+        if Path(file).stat().st_size:
+            header = csv_header(file, wanted["label"][0])
+            key = (*header, folder_columns(file, location.folder))
+            files_by_header.setdefault(key, []).append(file)
+    queries = []
+    for (delimiter, header, folders), files in files_by_header.items():
+        constants = dict(folders)
+        selected = []
+        for ours, (name, content) in wanted.items():
+            if name in constants and name not in header:
+                selected.append(f"{text_literal(constants[name])} AS {ours}")
+                continue
+            check_column(name, [*header, *constants], content)
+            check_unique(name, header, files[0])
+            selected.append(f"c{header.index(name)} AS {ours}")
+        types = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(header)))
+        options = (
+            f"header = true, auto_detect = false, columns = {{{types}}}, delim = "
+            f"{text_literal(delimiter)}, quote = '\"', escape = '\"', "
+            f"nullstr = [{', '.join(map(text_literal, MISSING_WORDS))}]"
+        )
+        source = f"read_csv({file_names(files)}, {options})"
+        queries.append(f"SELECT {', '.join(selected)} FROM {source}")  # noqa: S608 - quoted
+    return connection.sql(" UNION ALL ".join(queries))
