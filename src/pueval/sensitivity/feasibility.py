@@ -137,7 +137,7 @@ def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -
         )
 
     candidates = [
-        (tail, purity * tail.background_bound / tail.labeled_bound)
+        (tail, purity * (tail.background_bound / tail.labeled_bound))
         for tail in _tail_shares(counts, level, background_from_above=True)
     ]
     if purity < 1:
