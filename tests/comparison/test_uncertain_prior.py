@@ -10,7 +10,6 @@ from scipy.stats import norm
 
 from pueval import AssumptionWarning, compare, evaluate
 from pueval.priors import PriorEstimate
-from pueval.uncertainty.prior_profile import POSITIONS, EstimateVector, PriorProfile
 from tests.comparison.row_bootstrap import bootstrap_comparison
 
 REACH = float(ndtri(0.975))
@@ -43,74 +42,6 @@ def compared(y, scores, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
         return compare(y, scores, n_resamples=20, **options)
-
-
-class TestProfile:
-    """The closed forms against a search of all priors and purities on a fine grid."""
-
-    @staticmethod
-    def ways(rng, count, size=4):
-        return [
-            [EstimateVector(rng.normal(size=size), 0.2 + rng.random(size)) for _ in POSITIONS]
-            for _ in range(count)
-        ]
-
-    @staticmethod
-    def along(q, now, way, k):
-        """Values on one way, linear between places, and beyond the last ones."""
-        at = np.insert(np.array(POSITIONS), len(POSITIONS) // 2, 0.0)
-        known = np.insert([there[k] for there in way], len(POSITIONS) // 2, now[k], axis=0)
-        found = []
-        for j in range(known.shape[1]):
-            inside = np.interp(q, at, known[:, j])
-            right = known[-1, j] + (q - 1) * (known[-1, j] - known[-2, j]) / (at[-1] - at[-2])
-            left = known[0, j] + (q + 1) * (known[1, j] - known[0, j]) / (at[1] - at[0])
-            found.append(np.where(q > 1, right, np.where(q < -1, left, inside)))
-        return np.array(found).T
-
-    def test_limits(self):
-        rng = np.random.default_rng(0)
-        now = EstimateVector(rng.normal(size=4), 0.3 + rng.random(4))
-        for count in (1, 2):
-            ways = self.ways(rng, count)
-            line = np.linspace(-1, 1, 401)
-            moved = [[self.along(line, now, way, k) - now[k] for way in ways] for k in range(2)]
-            low, high = np.full(4, np.inf), np.full(4, -np.inf)
-            for index in np.ndindex(*[line.size] * count):
-                square = sum(line[i] ** 2 for i in index)
-                if square > 1:
-                    continue
-                value, error = (
-                    now[k] + sum(one[i] for one, i in zip(moved[k], index, strict=True))
-                    for k in range(2)
-                )
-                away = REACH * np.maximum(error, 0) * np.sqrt(1 - square)
-                low, high = np.minimum(low, value - away), np.maximum(high, value + away)
-            found = PriorProfile(now, ways).interval(REACH)
-            assert found == pytest.approx(np.stack([low, high]), abs=0.01)
-
-    def test_score(self):
-        rng = np.random.default_rng(1)
-        now = EstimateVector(rng.normal(size=50) * 3, 0.3 + rng.random(50))
-        [way] = self.ways(rng, 1, 50)
-        q = np.linspace(-3, 3, 60_001)
-        z = EstimateVector(now.value / now.error, now.error)
-        ratios = [EstimateVector(there.value / there.error, there.error) for there in way]
-        there = self.along(q, z, ratios, 0)
-        least = np.sqrt((there**2 + (REACH * q[:, None]) ** 2).min(axis=0))
-        assert np.abs(PriorProfile(now, [way]).z_score(REACH)) == pytest.approx(least, abs=1e-3)
-
-    def test_nothing_uncertain(self):
-        now = EstimateVector(np.array([0.3, -0.1]), np.array([0.1, 0.2]))
-        assert PriorProfile(now, []).z_score(REACH) == pytest.approx([3, -0.5])
-        assert PriorProfile(now, []).interval(2.0) == pytest.approx(
-            np.array([[0.1, -0.5], [0.5, 0.3]])
-        )  # fmt: skip
-
-    def test_what_is_undefined_there(self):
-        now = EstimateVector(np.array([0.3]), np.array([0.1]))
-        gone = EstimateVector(np.array([np.nan]), np.array([np.nan]))
-        assert PriorProfile.of(now, [[gone] * len(POSITIONS)]).paths == [[now] * len(POSITIONS)]
 
 
 def test_the_order_of_areas_does_not_depend_on_the_prior():

@@ -48,8 +48,8 @@ class MeasureCurve(Result):
     naive: Array
 
     def _headline(self) -> str:
-        known = np.count_nonzero(np.isfinite(self.low))
-        intervals = f", confidence intervals at {known:,} of them" if known else ""
+        n_intervals = np.count_nonzero(~np.isnan(self.low))
+        intervals = f", confidence intervals at {n_intervals:,} of them" if n_intervals else ""
         return f"{self.measure} at {self.threshold.size:,} thresholds{intervals}"
 
 

@@ -16,12 +16,10 @@ from pueval.core.confidence import normal_quantile
 from pueval.core.mixture import Mixture, Mixtures, cap_prior
 from pueval.counts.counts import Counts
 from pueval.uncertainty.bootstrap_draws import BootstrapDraws
+from pueval.uncertainty.prior_region import ESTIMATE_CONTRAST
 
 if TYPE_CHECKING:
     from pueval.priors import PriorEstimate
-
-# Smallest purity − prior of a draw around an estimate. Closer to 0, single draws would dominate.
-DRAW_CONTRAST = 1e-3
 
 
 def priors_from_positives(counts: Counts, draws: BootstrapDraws) -> Mixtures:
@@ -69,5 +67,5 @@ def scaled_to_intervals(estimate: PriorEstimate, scores: tuple[Array, Array]) ->
         scale = np.where(score < 0, center - low, high - center) / critical_value
         columns.append(np.clip(center + scale * score, 0.0, 1.0))
     prior, purity = columns
-    purity = np.maximum(purity, DRAW_CONTRAST)
-    return Mixtures(cap_prior(prior, purity, DRAW_CONTRAST)[:, None], purity[:, None])
+    purity = np.maximum(purity, ESTIMATE_CONTRAST)
+    return Mixtures(cap_prior(prior, purity, ESTIMATE_CONTRAST)[:, None], purity[:, None])

@@ -72,7 +72,7 @@ class PriorProfile:
         replaced by that at the point estimate.
         """
 
-        def filled(q: float, known: EstimateVector, limit: EstimateVector) -> EstimateVector:
+        def filled(q: float, estimate: EstimateVector, limit: EstimateVector) -> EstimateVector:
             limit_error = np.where(np.isnan(limit.error), center.error, limit.error)
             weighted = abs(q) * center.error + (1 - abs(q)) * limit_error
             error = np.divide(
@@ -81,10 +81,10 @@ class PriorProfile:
                 out=np.zeros_like(weighted),
                 where=weighted > 0,
             )
-            error = np.where(np.isnan(known.error), error, known.error)
-            undefined = np.isnan(known.value)
+            error = np.where(np.isnan(estimate.error), error, estimate.error)
+            undefined = np.isnan(estimate.value)
             return EstimateVector(
-                np.where(undefined, center.value, known.value),
+                np.where(undefined, center.value, estimate.value),
                 np.where(undefined, center.error, error),
             )
 
@@ -92,8 +92,8 @@ class PriorProfile:
             center,
             [
                 [
-                    filled(q, known, path[-1 if q > 0 else 0])
-                    for q, known in zip(POSITIONS, path, strict=True)
+                    filled(q, estimate, path[-1 if q > 0 else 0])
+                    for q, estimate in zip(POSITIONS, path, strict=True)
                 ]
                 for path in paths
             ],

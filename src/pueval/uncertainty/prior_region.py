@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 POINTS_IF_ONE_VARIES, POINTS_IF_BOTH_VARY, REFINEMENTS = 17, 9, 5
 # Points per side of the grid at which sampling errors are computed, beside the extremes.
 NODES = 5
-# Smallest purity − prior within the confidence region of an estimate.
-REGION_CONTRAST = 1e-3
+# Smallest purity − prior that is considered for an estimate. Closer to 0, a few extreme draws would
+# dominate.
+ESTIMATE_CONTRAST = 1e-3
 
 
 @dataclass(frozen=True, repr=False)
@@ -150,7 +151,7 @@ def confidence_region(estimate: PriorEstimate, level: float) -> Region:
 
     prior = rescaled(estimate.prior, estimate.prior_interval)
     purity = rescaled(estimate.purity, estimate.purity_interval)
-    contrast = min(REGION_CONTRAST, (estimate.purity - estimate.prior) / 2)
+    contrast = min(ESTIMATE_CONTRAST, (estimate.purity - estimate.prior) / 2)
     purity = max(purity[0], estimate.prior + contrast), purity[1]
     return Region((prior[0], cap_prior(prior[1], purity[0], contrast)), purity)
 

@@ -214,8 +214,8 @@ class Resamples:
 
         @cache
         def resampled(mixture: Mixture | Mixtures) -> Array:
-            # Center the draws at monotone rates. Around others, those that look too good would
-            # hardly vary.
+            # Center the draws at monotone rates. Rates that look too good hardly vary around
+            # their own center.
             rates, center = self.rates_for(self.draws.resampled, mixture), expected(mixture)
             tpr, fpr = monotone_rates_by_threshold(center)
             tpr, fpr = rates.tpr + (tpr - center.tpr), rates.fpr + (fpr - center.fpr)

@@ -32,7 +32,7 @@ from pueval.uncertainty.intervals import Interval, IntervalOptions
 from pueval.uncertainty.prior_region import Region, find_extremes
 
 # Positions at which a band looks at an estimate, as shares of the way to its confidence limits.
-BAND_POSITIONS = (0.0, 0.4, 0.7, 0.9, 1.0)
+BAND_POSITIONS = (0.4, 0.7, 0.9, 1.0)
 # Points per side of the grid at which a band looks at a given region.
 BAND_GRID = 3
 # `prior_changes` keeps priors this far below the purity, as a share of it: numerical slopes close
@@ -97,12 +97,13 @@ class UncertainPrior:
         The share is 1 in a given region. At a share q of the way to the confidence limits of an
         estimate, sqrt(1 − q²) is left for the rows.
         """
+        yield self.mixture, 1.0
         if self.confidence_region is not None:
             for q in BAND_POSITIONS:
+                share = float(remaining_share(np.array(q**2)))
                 for mixture in self.confidence_region.between(self.mixture, q):
-                    yield mixture, float(remaining_share(np.array(q**2)))
-            return
-        yield self.mixture, 1.0
+                    if mixture != self.mixture:
+                        yield mixture, share
         if self.given_region is not None:
             for mixture in self.given_region.grid(BAND_GRID):
                 yield mixture, 1.0
