@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pueval import Counts, InputError, tally
+from pueval.sources.labels import NO_LABEL, LabelMatch, LabelValues
 
 ROWS = {
     "label": [1, 0, 0, 1, 0, 0, 1, 0],
@@ -263,3 +264,47 @@ class TestMissingMeansUnlabeled:
             Counts.from_arrays([1], [1], unlabeled_label=np.nan, negative_label=pd.NA)
         with pytest.raises(InputError, match="pos_label must be the value"):
             Counts.from_arrays([1], [1], pos_label=np.nan)
+
+
+class TestLabelMatch:
+    """One description of what a label value stands for; SQL and narwhals translate it."""
+
+    @pytest.mark.parametrize("value", [1, 1.0, True, np.bool_(True), "1", "1.0", "true", "TRUE"])
+    def test_from_text(self, value):
+        match = LabelMatch.from_text(value)
+        assert set(match.spellings) == {"1", "1.0", "true", "True", "TRUE"}
+        assert match.number == 1
+        assert match.value_in("boolean") is True
+        assert match.value_in("integer") == 1
+
+    @pytest.mark.parametrize("value", ["yes", "inf", "nan", ""])
+    def test_only_text(self, value):
+        match = LabelMatch.from_text(value)
+        assert match == LabelMatch((value,), None)
+        assert match.value_in("float") is None
+
+    def test_fractions_are_no_integers(self):
+        match = LabelMatch.from_text("0.5")
+        assert match.value_in("float") == 0.5
+        assert match.value_in("integer") is None
+        assert match.value_in("boolean") is None
+
+    def test_typed(self):
+        assert LabelMatch.typed("1") == LabelMatch(("1",), None)
+        assert LabelMatch.typed(1) == LabelMatch((), 1.0)
+
+    def test_words_for_missing(self):
+        labels = LabelValues("yes", "", "no")
+        assert labels.missing_code(from_text=True) == 1
+        assert labels.missing_code(from_text=False) == NO_LABEL
+
+
+def test_frame_and_dict():
+    counts = Counts.from_arrays([1, 0, 0], [2, 2, 1])
+    columns = ["score", "labeled", "unlabeled", "negative"]
+    assert list(counts.frame().columns) == columns
+    assert counts.frame()["unlabeled"].tolist() == [1, 1]
+    expected = dict(zip(columns, ([2, 1], [1, 0], [1, 1], [0, 0]), strict=True))
+    assert counts.to_dict() == {**expected, "bins": None}
+    assert counts.to_bins(4).to_dict()["bins"] == 4
+    assert len(repr(counts).splitlines()) == 1

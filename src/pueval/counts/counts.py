@@ -48,7 +48,7 @@ class Counts(ScoreTable):
     n_labeled, n_unlabeled, n_negative : int or float
         Their totals.
     bins : int or None
-        Number of bins between a score and twice it; None if scores are not binned.
+        Number of bins per doubling of the score; None if scores are not binned.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class Counts(ScoreTable):
         label, score, sample_weight : str
             Names of the columns.
         bins : int, "auto" or None, default "auto"
-            Number of bins between a score and twice it, a power of 2 such as 4096: see `to_bins`.
+            Number of bins per doubling of the score, a power of 2 such as 4096: see `to_bins`.
             None keeps every distinct score. So does "auto" for frames in memory and for at most 50
             million rows; beyond, it uses 4096 bins, and warns if distinct scores share a bin.
         pos_label, unlabeled_label, negative_label : optional
@@ -304,7 +304,7 @@ class Counts(ScoreTable):
         if choice == "auto" and binning is not None:
             warnings.warn(
                 f"{counts.n:,} rows have too many scores to keep them all, so they were binned, "
-                f"with {binning.bins:,} bins between a score and twice it. The naive AUC is off by "
+                f"with {binning.bins:,} bins per doubling of the score. The naive AUC is off by "
                 f"at most {counts.auc_error():.1g}. Pass bins={binning.bins} to accept this, or "
                 "bins=None to keep every score.",
                 BinnedScoresWarning,
@@ -347,7 +347,7 @@ class Counts(ScoreTable):
         Parameters
         ----------
         bins : int
-            Number of bins between a score and twice it, a power of 2 from 2 to 2**20.
+            Number of bins per doubling of the score, a power of 2 from 2 to 2**20.
 
         Returns
         -------
@@ -365,7 +365,7 @@ class Counts(ScoreTable):
         self._refuse_propensities("binning scores")
         if self.bins is not None and self.bins < bins:
             raise InputError(
-                f"scores are already binned, with {self.bins:,} bins between a score and twice it; "
+                f"scores are already binned, with {self.bins:,} bins per doubling of the score; "
                 f"got {bins:,}. Count the rows again with bins={bins}."
             )
         samples, binning = bin_samples(self._samples, self._binning, bins)

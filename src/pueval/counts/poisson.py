@@ -50,7 +50,7 @@ def poisson_resamples(
     seed : int, default 0
         Random seed of the hash.
     bins : int, default 256
-        Number of bins between a score and twice it, as for `Counts.to_bins`. All resamples of all
+        Number of bins per doubling of the score, as for `Counts.to_bins`. All resamples of all
         models are returned together, so their bins are coarser than those of a single Counts.
     pos_label, unlabeled_label, negative_label : optional
         As for `Counts.from_arrays`.

@@ -190,7 +190,7 @@ class ScoreTable(Result):
 
     @property
     def bins(self) -> int | None:
-        """Number of bins between a score and twice it; None if every score is kept."""
+        """Number of bins per doubling of the score; None if every score is kept."""
         return None if self._binning is None else self._binning.bins
 
     def _wide_bin_scores(self) -> Array:

@@ -1,10 +1,9 @@
 """Bins: scores that are too many to keep, put into bins that keep their order.
 
-Scores share a bin if their leading binary digits agree. With ``bins`` bins between a score and
-twice it, these are the exponent and the first log2(bins) digits of the mantissa. So the bins are
-the same for every batch, run and engine, the range of the scores need not be known, and binned data
-of different days can be added. Small probabilities get bins as fine, relative to their size, as
-large ones.
+Scores share a bin if their leading binary digits agree: the exponent and the first log2(bins)
+digits of the mantissa. So there are ``bins`` bins per doubling of the score. They are the same for
+every batch, run and engine, the range of the scores need not be known, and binned data of different
+days can be added. Small probabilities get bins as fine, relative to their size, as large ones.
 
 A bin whose rows all have the same score keeps that score, and nothing is lost. Any other bin is
 *wide*: it is placed at its lower edge, so the number of rows at or above the score of any bin is
@@ -22,7 +21,7 @@ from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.samples.sample import Samples, make_sample
 
-# Bins between a score and twice it, with "auto".
+# Bins per doubling of the score, with "auto".
 DEFAULT_BINS = 4096
 # With "auto", more scores than this (rows times score columns) are binned: one by one they would
 # take more than a gigabyte of memory.
@@ -36,7 +35,7 @@ LOWEST = -np.finfo(np.float64).max
 MANTISSA = 52
 
 Bins = int | Literal["auto"] | None
-"""Bins between a score and twice it; None keeps every score; "auto" bins large data only."""
+"""Bins per doubling of the score; None keeps every score; "auto" bins large data only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +45,7 @@ class Binning:
     Attributes
     ----------
     bins : int
-        Number of bins between a score and twice it.
+        Number of bins per doubling of the score.
     wide : ndarray
         Scores, ascending, of the wide bins.
     """
@@ -68,7 +67,7 @@ def check_bins(bins: Any) -> int:
         or bins & (bins - 1)
     ):
         raise InputError(
-            "bins, the number of bins between a score and twice it, must be a power of 2 from 2 "
+            "bins, the number of bins per doubling of the score, must be a power of 2 from 2 "
             f"to {MOST_BINS:,}; got {bins!r}. {DEFAULT_BINS:,} is a good choice."
         )
     return int(bins)
@@ -156,7 +155,7 @@ def assemble_bins(
     square : ndarray or None
         Sum of squared importance weights; None without importance weights.
     bins : int
-        Number of bins between a score and twice it.
+        Number of bins per doubling of the score.
     """
     low = np.asarray(low).astype(np.float64) + 0.0
     number = bin_numbers(low, bins)

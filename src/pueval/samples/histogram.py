@@ -72,7 +72,7 @@ class Histogram:
     Parameters
     ----------
     bins : int
-        Number of bins between a score and twice it.
+        Number of bins per doubling of the score.
     weighted : bool
         Whether rows have importance weights.
     """

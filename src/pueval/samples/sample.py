@@ -310,11 +310,11 @@ def make_weighted_sample(values: Array, weight: Array) -> Sample:
 
 
 def select_by_rank(columns: list[Array], rank: Array) -> Array:
-    """Return the values that have a rank, from 0, among those of several ascending columns.
+    """Return the values of given ranks, from 0, among all values of several ascending columns.
 
-    Of every column a window is left in which the value may be. As long as there are several, one of
-    them is halved: of the values in the middle of the windows, the lowest is too low if fewer than
-    ``rank`` values come before all middles, and otherwise the highest is too high.
+    In every column, the value lies within a window. While several windows are open, one of them is
+    halved: among the middle values of the windows, the lowest is too low if fewer than ``rank``
+    values come before all middles; otherwise the highest is too high.
     """
     sizes = np.array([column.size for column in columns])[:, None]
     start, stop = np.zeros((len(columns), rank.size), np.intp), np.repeat(sizes, rank.size, axis=1)
@@ -326,7 +326,7 @@ def select_by_rank(columns: list[Array], rank: Array) -> Array:
         value = np.array([column[at] for column, at in zip(columns, middle, strict=True)])
         enough = rank[active] <= low.sum(axis=0) + np.where(open_, middle - low, 0).sum(axis=0)
         lowest = np.where(open_, value, np.inf).argmin(axis=0)
-        # Of equal values the last one is the highest, as the first one is the lowest.
+        # Among equal values, the first counts as the lowest and the last as the highest.
         highest = len(columns) - 1 - np.where(open_, value, -np.inf)[::-1].argmax(axis=0)
         which = np.arange(active.size)
         stop[highest[enough], active[enough]] = middle[highest, which][enough]
@@ -334,19 +334,19 @@ def select_by_rank(columns: list[Array], rank: Array) -> Array:
         active = active[(start[:, active] < stop[:, active]).sum(axis=0) > 1]
     left = np.argmax(start < stop, axis=0)
     place = start[left, np.arange(rank.size)] + rank - start.sum(axis=0)
-    found = np.empty(rank.size, dtype=np.result_type(*columns))
+    values = np.empty(rank.size, dtype=np.result_type(*columns))
     for number, column in enumerate(columns):
-        found[left == number] = column[place[left == number]]
-    return found
+        values[left == number] = column[place[left == number]]
+    return values
 
 
 def float_sort_keys(values: Any) -> Array:
-    """Return whole numbers in the order of floats."""
+    """Return integers that sort in the order of floats."""
     bits = np.asarray(values, dtype=np.float64).view(np.int64)
     return bits ^ ((bits >> 63) & np.iinfo(np.int64).max)
 
 
 def floats_from_sort_keys(keys: Array) -> Array:
-    """Return the floats that have these keys."""
+    """Return the floats of keys made by `float_sort_keys`."""
     floats: Array = (keys ^ ((keys >> 63) & np.iinfo(np.int64).max)).view(np.float64)
     return floats
