@@ -221,7 +221,7 @@ class TestAlign:
             ev = evaluate_cv(Shifting(), X, y, prior=0.25, align="score")
         assert caught[0].filename == __file__
         assert "different scales" in ev.warnings[0]
-        with pytest.warns(AssumptionWarning, match="not on one scale"):
+        with pytest.warns(AssumptionWarning, match="different scales"):
             worse = evaluate_cv(Probable(), X, y, prior=0.25)  # auto trusts it
         assert worse.counts == ev.counts
         right = evaluate_cv(Probable(), X, y, prior=0.25, align="rank")
