@@ -1,4 +1,4 @@
-"""Honest evaluation of binary classifiers when nobody ever labeled a negative."""
+"""Honest evaluation of binary classifiers from positive and unlabeled data."""
 
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
@@ -131,4 +131,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_LAZY_PACKAGES, "__version__", "errors"})
+    return sorted({*__all__, *_LAZY_PACKAGES, "__version__"})

@@ -2,8 +2,10 @@
 
 import inspect
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,6 +50,14 @@ def test_names_that_are_imported_when_asked_for():
     assert result.returncode == 1
     message = "AttributeError: module 'pueval' has no attribute 'no_such_name'"
     assert result.stderr.strip().endswith(message)
+
+
+def test_dir_lists_documented_names_only():
+    reference = (Path(__file__).parents[2] / "docs/reference/index.md").read_text()
+    listed = set(re.findall(r"^\s*(pueval[\w.]+)\s*$", reference, flags=re.MULTILINE))
+    packages = {name.rpartition(".")[0] for name in listed}
+    for name in set(dir(pueval)) - {"__version__"}:
+        assert f"pueval.{name}" in listed | packages, f"pueval.{name} is not in docs/reference"
 
 
 @pytest.mark.parametrize("module", [pueval, metrics, pueval.conversions, simulate])

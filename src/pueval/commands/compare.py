@@ -27,7 +27,7 @@ from pueval.commands.options import (
     read_shares,
 )
 from pueval.commands.output_files import check_outputs, write_json
-from pueval.commands.terminal import command_line, print_line, print_warnings, show_table
+from pueval.commands.terminal import command_line, print_line, print_warnings, show_tables
 from pueval.comparison.compare import compare
 from pueval.comparison.comparison import Comparison
 from pueval.comparison.comparison_text import (
@@ -151,8 +151,7 @@ def _tables(comparison: Comparison, measures: tuple[str, ...], *, ranking: bool)
 
 def _print(comparison: Comparison, tables: list[Any]) -> None:
     print_line(f"{summary(comparison)}.")
-    for header, rows in tables:
-        show_table(header, rows)
+    show_tables(tables)
     for line in notes(comparison):
         print_line(line)
     for warning in comparison.warnings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from pueval.commands.terminal import print_line, print_roc_curves, show_table
+from pueval.commands.terminal import print_line, print_roc_curves, show_tables
 from pueval.evaluation.assumption_text import interval_sentences, prior_and_purity, row_counts
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.measure_titles import TITLES
@@ -18,9 +18,7 @@ def print_evaluations(
     """Print assumptions, all measures, small ROC curves, and notes."""
     first = next(iter(evaluations.values()))
     print_line(_summary(first, _prior_model(evaluations)))
-    show_table(*_measure_table(evaluations))
-    if rankings:
-        show_table(*_ranking_table(rankings))
+    show_tables([_measure_table(evaluations), *([_ranking_table(rankings)] if rankings else [])])
     if sys.stdout.isatty():
         print_roc_curves(evaluations)
     if any(ev.clipped for ev in evaluations.values()):

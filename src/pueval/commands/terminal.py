@@ -23,6 +23,8 @@ from pueval.text.tables import text_table
 if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation
 
+# Header and rows.
+TextTable = tuple[Sequence[str], Sequence[Sequence[str]]]
 WIDTH, HEIGHT = 34, 12
 # Least width of the column of titles.
 MIN_TITLE_WIDTH = 12
@@ -41,6 +43,14 @@ def print_warnings(lines: Iterable[str]) -> None:
     """Print warnings to the standard error stream."""
     for line in lines:
         print(f"pueval: warning: {name_options(line)}", file=sys.stderr)  # noqa: T201
+
+
+def show_tables(tables: Iterable[TextTable]) -> None:
+    """Print tables with blank lines between them."""
+    for k, (header, rows) in enumerate(tables):
+        if k and not sys.stdout.isatty():
+            print()  # noqa: T201
+        show_table(header, rows)
 
 
 def show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
