@@ -310,7 +310,7 @@ def infeasibility_message(counts: Counts, mixture: Mixture, level: float = 0.95)
         remedy += ", lower the prior"
     return (
         f"prior {mixture.prior:g} does not fit this ranking with purity {mixture.purity:g}: "
-        f"{largest._evidence()}, more than chance explains. {bound} "
+        f"{largest._evidence()}, a larger difference than chance explains. {bound} "
         f"({format_level(level)} confidence). {remedy}, or question random labeling. If the "
         "classifier was trained on these rows, use out-of-fold scores "
         "(pueval.model_selection.evaluate_cv)."
