@@ -1,8 +1,8 @@
-"""Cost of comparing models, as ratios to evaluating them one by one without limits.
+"""Time to compare models, relative to evaluating them one by one without intervals.
 
 Usage: python benchmarks/compare.py [rows] [models]
 
-Time on the clock, and of all processors: the second does not depend on what else runs.
+Reports wall time and CPU time; CPU time does not depend on other running programs.
 """
 
 import sys
@@ -25,7 +25,7 @@ def data(n, models):
 
 
 def cost(function, repeats=5):
-    """Least time on the clock, and least time of processors."""
+    """Return the smallest wall time and the smallest CPU time of several runs."""
     found = []
     for _ in range(repeats):
         clock, processor = time.perf_counter(), time.process_time()

@@ -1,11 +1,11 @@
-"""How often paired tests of equal models reject, and paired limits hold the true difference.
+"""Rejection rates of paired tests of equal models, and coverage of paired intervals.
 
     python benchmarks/comparison.py [replications]
 
-Writes benchmarks/COMPARISON.md. Both models score the same rows: positives are N(separation, 1) and
-negatives N(0, 1) for each, with a correlation between the models. Rows are drawn anew each time,
-five unlabeled for one labeled. Prior and purity are known; thresholds are given, or, in the last
-table, each model's own.
+Writes benchmarks/COMPARISON.md. Both models score the same rows: scores are N(separation, 1) for
+positives and N(0, 1) for negatives, correlated between the models. Each replication draws new rows,
+five unlabeled per labeled row. Prior and purity are known. Thresholds are given, except in the last
+table, where each model uses its own.
 """
 
 import sys
@@ -36,7 +36,7 @@ AT = ("f1", "accuracy", "precision", "matthews_corrcoef")
 OWN = (*AT, "recall")
 BEST = ("best_f1", "best_accuracy", "best_balanced_accuracy", "best_matthews_corrcoef")
 NAMES = ("roc_auc", "average_precision", *AT, *BEST)
-# As far apart as models are that a test on these rows finds in about half of the cases.
+# A difference that a test on these rows detects in about half of the cases.
 POWER = {(100, 0.0): 0.5, (100, 0.8): 0.22, (500, 0.0): 0.22, (500, 0.8): 0.1}
 
 
@@ -59,7 +59,7 @@ def truth(prior, purity, n_labeled, n_unlabeled, separation, threshold):
 
 
 def draw(rng, prior, purity, n_labeled, separations, correlation):
-    # So many labeled rows on average: how many is chance.
+    # The number of labeled rows is random, with this mean.
     y = (rng.random(6 * n_labeled) < 1 / 6).astype(int)
     positive = rng.random(y.size) < np.where(y == 1, purity, prior)
     shared = rng.normal(size=y.size) * np.sqrt(correlation)
@@ -70,14 +70,14 @@ def draw(rng, prior, purity, n_labeled, separations, correlation):
 
 
 def unpaired(comparison):
-    """The p-value of a test that takes the two AUCs for independent."""
+    """Return the p-value of a test that assumes independent AUCs."""
     first, second = (ev["roc_auc"] for ev in comparison.evaluations.values())
     error = np.hypot(first.standard_error, second.standard_error)
     return 2 * ndtr(-abs(comparison.differences("roc_auc")[0].value) / error)
 
 
 def cell(prior, purity, n_labeled, correlation, separations, replications, names=NAMES):
-    """Return the shares of rejections (paired, unpaired) and of limits that hold the truth."""
+    """Return the rejection rates (paired, unpaired) and the coverage of the intervals."""
     rng = np.random.default_rng([int(1000 * x) for x in (prior, purity, n_labeled, correlation)])
     thresholds = {name: s / 2 + 0.3 for name, s in zip("ab", separations, strict=True)}
     true = [
@@ -103,7 +103,7 @@ def cell(prior, purity, n_labeled, correlation, separations, replications, names
 
 
 def own_thresholds(prior, purity, n_labeled, correlation, separations, replications):
-    """Return shares of limits that hold the difference at the chosen thresholds, and of p < .05."""
+    """Return coverage of the difference at the chosen thresholds, and the share of p < .05."""
     rng = np.random.default_rng([int(1000 * x) for x in (prior, purity, n_labeled, correlation)])
     held, rejected = dict.fromkeys(OWN, 0), dict.fromkeys(OWN, 0)
     for _ in range(replications):

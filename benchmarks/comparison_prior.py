@@ -1,11 +1,11 @@
-"""How often paired limits hold the true difference where the prior had to be estimated.
+"""Coverage of paired intervals if the prior is estimated.
 
     python benchmarks/comparison_prior.py [replications]
 
 Writes benchmarks/COMPARISON_PRIOR.md. Rows are those of benchmarks/comparison.py. Estimates are
-drawn around the true prior (standard deviation 0.05) and purity (0.03), with limits to match; or
-made from the scores of the first model by the default estimator. Beside the limits of `compare` are
-those that take the same estimates as exact.
+either drawn around the true prior (standard deviation 0.05) and purity (0.03), with matching
+intervals, or made by the default estimator from the scores of the first model. For comparison, the
+table also shows intervals that treat the same estimates as exact.
 """
 
 import sys
@@ -28,7 +28,7 @@ REACH = float(ndtri(0.975))
 
 
 def drawn_estimate(rng, prior, purity):
-    """An estimate with limits that hold the truth in 95 of 100 cases."""
+    """Return an estimate whose intervals have 95% coverage."""
     prior += SPREAD["prior"] * rng.standard_normal()
     limits = tuple(np.clip(prior + REACH * SPREAD["prior"] * np.array([-1, 1]), 0, 1))
     pure = None
@@ -40,7 +40,7 @@ def drawn_estimate(rng, prior, purity):
 
 
 def replicate(seed, where, separations, how):
-    """Whether limits of each measure hold the true difference: carried, and taken as exact."""
+    """Return whether intervals cover the true difference, with uncertain and with exact prior."""
     prior, purity, n_labeled, correlation = where
     rng = np.random.default_rng([seed, *(int(1000 * x) for x in (*where, *separations))])
     thresholds = {name: s / 2 + 0.3 for name, s in zip("ab", separations, strict=True)}
@@ -57,7 +57,7 @@ def replicate(seed, where, separations, how):
         else:
             found = estimate(y, scores["a"], purity=1.0 if purity == 1 else "estimate")
         for options in ({"prior": found}, {"prior": found.prior, "purity": found.purity}):
-            # Differences need no resamples; the limits of single models, which do, are not used.
+            # Differences need no resamples; intervals of single models do, but are not used.
             compared = compare(y, scores, threshold=thresholds, n_resamples=20, **options)
             pairs = [compared.differences(name)[0] for name in NAMES]
             held.append(

@@ -1,10 +1,10 @@
-"""Time and data moved per engine: Counts of the same Parquet files, exact and binned.
+"""Time and transferred data per engine for Counts of the same Parquet files, exact and binned.
 
 Usage: python benchmarks/engines.py [rows] [--write]
 
-Every engine reads the same folder (10 million rows by default); rates are rows per second, and also
+Each engine reads the same folder (10 million rows by default). Results are rows per second, and
 multiples of DuckDB's ``SELECT label, count(*), sum(score) … GROUP BY label``. Engines that are not
-installed are left out; Spark needs Java.
+installed are skipped; Spark needs Java.
 """
 
 import importlib.metadata
@@ -25,7 +25,7 @@ RUNS = 3
 
 
 def frames(folder):
-    """Name → a function that opens the folder as a frame of that engine."""
+    """Return, by engine, a function that opens the folder as a frame."""
     import duckdb
 
     found = {"DuckDB": lambda: duckdb.read_parquet(f"{folder}/*.parquet")}

@@ -1,8 +1,8 @@
-"""Speed of groups as ratios within one run: against one evaluation, and against a loop.
+"""Speed of `evaluate_by`, relative to one evaluation and to a loop over groups.
 
     python benchmarks/groups.py [rows [groups]]
 
-A loop over all groups would take minutes; some of them are timed and the rest reckoned.
+A loop over all groups would take minutes, so its time is extrapolated from some groups.
 """
 
 import sys
@@ -34,7 +34,7 @@ def seconds(function, repeats=3):
 
 
 def loop(label, score, by, groups, how):
-    """Evaluate groups one by one, as one would without `evaluate_by`."""
+    """Evaluate groups one by one, without `evaluate_by`."""
     order = np.argsort(by, kind="stable")
     ends = np.searchsorted(by[order], np.arange(groups + 1))
     for k in range(groups):

@@ -1,9 +1,9 @@
-"""How often 95 % limits of groups hold the truth, by the size of the groups.
+"""Coverage of 95% intervals of groups, by group size.
 
     python benchmarks/groups_coverage.py [groups]
 
-Writes benchmarks/GROUPS_COVERAGE.md. Scores are normal with a known prior and purity; all groups of
-a line have the same number of rows, the same share of labeled ones on average, and the same truth.
+Writes benchmarks/GROUPS_COVERAGE.md. Scores are normal, with known prior and purity. All groups in a
+row of the table have the same number of rows, the same expected labeled share and the same truth.
 """
 
 import sys
@@ -70,7 +70,7 @@ def main():
     ]
     for setting in SETTINGS:
         prior, purity, labeled, unlabeled, separation, target = setting
-        # So many rows of each kind on average: how many are labeled is chance.
+        # Expected numbers of rows; how many are labeled is random.
         y = (rng.random(size * (labeled + unlabeled)) < labeled / (labeled + unlabeled)).astype(int)
         by = np.repeat(np.arange(size), labeled + unlabeled)
         positive = rng.random(y.size) < np.where(y == 1, purity, prior)

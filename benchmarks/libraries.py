@@ -1,10 +1,10 @@
-"""Time of pueval and of other libraries for the same numbers, as multiples of np.sort.
+"""Time of pueval and other libraries for the same numbers, as multiples of np.sort.
 
 Usage: python benchmarks/libraries.py [largest number of rows] [--write]
 
-Everything is measured in one run and in turns; the best of several runs counts. Needs torchmetrics,
-pulearn and confidenceinterval, which are left out if they are not installed. With --write the table
-goes to benchmarks/RESULTS.md, between the marks, and the picture to docs/images/speed.png.
+All libraries are timed alternately in the same process, and the best of several runs counts.
+torchmetrics, pulearn and confidenceinterval are skipped if they are not installed. --write puts the
+table between the markers in benchmarks/RESULTS.md, and the picture into docs/images/speed.png.
 """
 
 import gc
@@ -41,7 +41,7 @@ def there(package):
 
 
 def contenders(label, score, prior):
-    """What is measured: name → (what it gives, a function, the most rows it is asked for)."""
+    """Return, by name, what a function computes, the function, and its largest number of rows."""
 
     def everything(level=None):
         ev = evaluate(label, score, prior=prior, level=level)
@@ -85,7 +85,7 @@ def contenders(label, score, prior):
 
 
 def seconds(functions, repeats):
-    """Best time of each, taken in turns; what takes more than five seconds is not repeated."""
+    """Return the best time of each, run alternately; runs over five seconds are not repeated."""
     best = dict.fromkeys(functions, np.inf)
     for repeat in range(repeats):
         for name, function in functions.items():
@@ -99,7 +99,7 @@ def seconds(functions, repeats):
 
 
 def memory(n):
-    """Peak memory of everything, as a multiple of the scores, by their type."""
+    """Return the peak memory, as a multiple of the size of the scores, by their type."""
     sizes = {}
     for dtype in (np.float64, np.float32, np.int32):
         label, score, prior = data(n)
@@ -195,7 +195,7 @@ def draw(times, path):
 
 
 def write(section, text):
-    """Put a text between the marks of a section of RESULTS.md."""
+    """Replace the text between the markers of a section in RESULTS.md."""
     path = ROOT / "benchmarks" / "RESULTS.md"
     begin, end = f"<!-- {section} -->", f"<!-- end of {section} -->"
     content = path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""How long pictures of large data take, in units of the evaluation that they show.
+"""Time to plot large data, relative to the evaluation that is plotted.
 
 Usage: python benchmarks/pictures.py [rows]
 """

@@ -1,4 +1,4 @@
-"""The report of many rows: how large it is, and how long it takes compared with the evaluation.
+"""Size of the report for many rows, and its time relative to the evaluation.
 
 Usage: python benchmarks/report.py [rows]
 """
@@ -14,7 +14,7 @@ from speed import data
 from pueval import evaluate
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-# Moves the prior to and fro, and returns the milliseconds each move took.
+# Moves the slider of the prior and returns the milliseconds per move.
 MOVES = """
 () => {
   const slider = document.getElementById("prior");

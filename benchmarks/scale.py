@@ -1,10 +1,11 @@
-"""A Parquet folder too large for memory: speed against DuckDB's own aggregation, and peak memory.
+"""Speed and peak memory for a Parquet folder larger than memory, relative to DuckDB.
 
 Usage: python benchmarks/scale.py [rows] [folder] [--write]
 
 Writes the rows (300 million by default, about 2.4 GB) to a temporary folder, evaluates them with
-``pueval``, runs ``SELECT label, count(*), sum(score) … GROUP BY label`` of DuckDB on the same files
-and as many threads, each in a process of its own and in turns, and deletes the files.
+``pueval``, and runs DuckDB's ``SELECT label, count(*), sum(score) … GROUP BY label`` on the same files
+with the same number of threads. Both run alternately in separate processes. Deletes the files at
+the end.
 """
 
 import json
@@ -23,7 +24,7 @@ PER_FILE = 5_000_000
 
 
 def generate(folder, rows):
-    """Probabilities of a model that separates well; 2 % of the rows are labeled."""
+    """Draw probabilities of a model that separates well; 2% of the rows are labeled."""
     import duckdb
 
     connection = duckdb.connect(config={"threads": os.cpu_count()})
@@ -134,7 +135,7 @@ def main(rows, folder):
     )
     print(f"\n{text}")
     if "--write" in sys.argv:
-        # Not before: a new process begins with the peak memory of the one that started it.
+        # Imported late: a new process inherits the peak memory of its parent.
         from libraries import write
 
         write("scale", text)

@@ -1,9 +1,9 @@
-"""What a Spark query of pueval moves: lines and bytes of the shuffle, and the driver's memory.
+"""Data transferred by a Spark query of pueval: records and bytes shuffled, and driver memory.
 
 Usage: python benchmarks/shuffle.py [rows] [partitions] [--write]
 
-Runs in local mode with an event log, which says how many lines and bytes the shuffle wrote. They
-depend on rows per partition, not on how many machines there are.
+Runs in local mode and reads shuffled records and bytes from the event log. They depend on the rows
+per partition, not on the number of machines.
 """
 
 import json
@@ -24,7 +24,7 @@ def peak():
 
 
 def shuffled(log):
-    """Lines and bytes that all tasks wrote for the shuffle."""
+    """Return the records and bytes that all tasks shuffled."""
     lines = size = 0
     for file in Path(log).rglob("*"):
         if not file.is_file():

@@ -1,4 +1,4 @@
-"""Speed and memory as ratios within one run: pueval against NumPy, scikit-learn and SciPy.
+"""Speed and memory of pueval relative to NumPy, scikit-learn and SciPy.
 
 Usage: python benchmarks/speed.py [rows]
 """
@@ -42,7 +42,7 @@ def everything(label, score, prior, level=None):
 
 
 def bounds_by_rank(label, score, prior, resamples=2000):
-    """Claesen's bounds as one would write them down: a bootstrap band in a loop over ranks."""
+    """Compute Claesen's bounds naively: a bootstrap band in a loop over ranks."""
     rng = np.random.default_rng(0)
     n_labeled, unlabeled = int(label.sum()), int((label == 0).sum())
     times_drawn = rng.multinomial(n_labeled, np.full(n_labeled, 1 / n_labeled), size=resamples)
@@ -72,7 +72,7 @@ def peak(function):
 
 
 def interpreter(code, repeats=7):
-    """Seconds that a fresh interpreter needs for some imports, start-up taken off."""
+    """Return the import time in a fresh interpreter in seconds, without its start-up."""
 
     def run(text):
         return min(

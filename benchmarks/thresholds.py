@@ -1,12 +1,12 @@
-"""How often 95 % limits hold what a chosen threshold achieves: prior known, and estimated.
+"""Coverage of 95% intervals at chosen thresholds, with known and estimated prior.
 
     python benchmarks/thresholds.py [replications [processes]]
 
-Writes benchmarks/THRESHOLDS.md. Positives are N(separation, 1), negatives N(0, 1); five times as
-many unlabeled as labeled rows. For every rule, a threshold is chosen on a sample, and the limits of
-four measures are compared with their true values there; beside it, how often the limits of
-``ev.at(threshold)`` do, which ignore that it was chosen. For the cost, also how often the limits
-hold the least cost that any threshold has.
+Writes benchmarks/THRESHOLDS.md. Scores are N(separation, 1) for positives and N(0, 1) for negatives,
+with five unlabeled rows per labeled row. Each rule chooses a threshold on a sample, and intervals of
+four measures are compared with their true values at this threshold. For comparison, the table shows
+the coverage of ``ev.at(threshold)``, which ignores that the threshold was chosen, and for the cost
+also the coverage of the smallest cost of any threshold.
 """
 
 import sys
@@ -55,7 +55,7 @@ def cell(arguments):
     best = COST(truth(np.linspace(-6, 6 + separation, 20_001), prevalence, separation)).min()
     found = []
     for seed in range(replications):
-        # So many labeled rows on average: how many is chance.
+        # The number of labeled rows is random, with this mean.
         y = (rng.random(n_labeled + n_unlabeled) < 1 / 6).astype(int)
         share = np.where(y == 1, purity, prior)
         score = rng.normal(size=y.size) + separation * (rng.random(y.size) < share)
@@ -83,7 +83,7 @@ def cell(arguments):
 
 
 def table(cells, replications):
-    """Return a line per rule and measure."""
+    """Return one row per rule and measure."""
     lines = [
         "",
         "| chosen by | measure | mean | worst | mean, choice ignored | worst, choice ignored |",

@@ -1,1 +1,1 @@
-"""Other libraries on the same rows with known truth: python -m benchmarks.peers."""
+"""Comparison with other libraries on the same rows: python -m benchmarks.peers."""

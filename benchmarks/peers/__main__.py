@@ -1,11 +1,11 @@
-"""Other libraries on the same rows with known truth: what they offer, errors, limits and speed.
+"""Comparison with other libraries on rows with known truth: features, errors, coverage and speed.
 
 Usage: python -m benchmarks.peers [features] [accuracy] [speed] [--envs FOLDER]
        [--semisup FOLDER] [--replications 100] [--write]
 
-Libraries are installed from PyPI into environments of their own below FOLDER, if they are not yet.
-semisup-metrics is not on PyPI: say with --semisup where its semisup_metrics.py lies. With --write
-the tables go to docs/compare.md, between the marks.
+Libraries are installed from PyPI into separate environments below FOLDER. semisup-metrics is not on
+PyPI; use --semisup for the folder of its semisup_metrics.py. --write puts the tables between the
+markers in docs/compare.md.
 """
 
 import argparse
@@ -27,7 +27,7 @@ ENVIRONMENTS = {
     "common": [
         "pulearn==0.2.0", "pu-toolbox==1.11.0", "confidenceinterval==1.0.5", "optunity==1.1.1",
     ],
-    # It neither asks for statsmodels, which it imports, nor runs with pandas 3.
+    # It imports statsmodels without requiring it, and fails with pandas 3.
     "nannyml": ["nannyml==0.13.1", "pandas<3", "statsmodels"],
 }  # fmt: skip
 LIBRARIES = {
@@ -56,7 +56,7 @@ SHORT = {
 
 
 def environment(folder, name):
-    """The Python of an environment, which is made if it is not there."""
+    """Return the Python of an environment; create the environment if it does not exist."""
     python = folder / name / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", folder / name], check=True)
@@ -75,7 +75,7 @@ class Bench:
         }  # fmt: skip
 
     def ask(self, library, *arguments):
-        """Run the worker where the library is."""
+        """Run the worker in the environment of a library."""
         command = [self.pythons[LIBRARIES[library]], "-m", "benchmarks.peers.worker", *arguments]
         done = subprocess.run(
             list(map(str, command)), cwd=ROOT, env=self.variables, capture_output=True, text=True,

@@ -1,7 +1,7 @@
-"""How each library is called: measure → value, or measure → (value, low, high).
+"""Adapters that call each library: measure → value, or measure → (value, low, high).
 
-Each gets what it asks for; where a library has one parameter for "the class prior", both meanings
-are tried. Libraries that know of no hidden positives get the labels as if they were the classes.
+Each library gets the arguments it requires. If it has a single parameter for "the class prior", both
+meanings are tried. Libraries without a correction get the labels as if they were the classes.
 """
 
 import os

@@ -1,7 +1,7 @@
-"""What each library can do, each claim with the public name it rests on.
+"""Features of each library, each with the public name that provides it.
 
-The script imports every name in the environment of its library and stops if one is not there. No
-entry means that no public function or parameter for it was found in the installed package.
+The script imports each name in the environment of its library and stops if one is missing. No entry
+means that we found no public function or parameter for the feature in the installed package.
 """
 
 FEATURES = {

@@ -1,7 +1,7 @@
-"""Rows with known truth, the same for every library.
+"""Rows with known truth, the same for all libraries.
 
-Scores are the true probabilities of a binormal population, so that a library which needs calibrated
-probabilities gets them. The positive prediction is a probability of at least one half.
+Scores are the true probabilities of a binormal population, for libraries that need calibrated
+probabilities. Rows with a probability of at least one half are predicted positive.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ POPULATION = binormal(SEPARATION, prevalence=PREVALENCE)
 
 @dataclass(frozen=True)
 class Rows:
-    """What an evaluation may see, what is known beforehand, and the truth."""
+    """Data of an evaluation, the known shares, and the truth."""
 
     label: np.ndarray
     score: np.ndarray
@@ -44,7 +44,7 @@ def truth(population):
 
 
 def single(rng, n, purity=1.0):
-    """One data set, part of its positives labeled at random; some labels may be wrong."""
+    """Single-sample design with random labeling; some labels may be wrong."""
     rows = POPULATION.draw(n, seed=rng)
     made = label_at_random(rows.positive, label_frequency=LABELED, purity=purity, seed=rng)
     share = PREVALENCE * LABELED / purity  # labeled rows among all
@@ -60,7 +60,7 @@ def noisy(rng, n):
 
 
 def apart(rng, n):
-    """Case-control sampling: the unlabeled rows are the population."""
+    """Case-control design: the unlabeled rows are the population."""
     prior = 0.2
     rows = POPULATION.draw(2 * n, seed=rng)
     made = case_control(
@@ -74,7 +74,7 @@ def apart(rng, n):
 
 
 def favored(rng, n):
-    """Positives with high scores are labeled up to five times as often, by known chances."""
+    """Labeling with known propensities, up to five times larger for high scores."""
     rows = POPULATION.draw(n, seed=rng)
     score = probability(rows.score)
     chance = 0.1 + 0.4 * score

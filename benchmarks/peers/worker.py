@@ -1,4 +1,4 @@
-"""What runs in the environment of a library: errors and coverage, or time, as JSON.
+"""Worker that runs in the environment of a library and prints errors, coverage or time as JSON.
 
 Usage: python -m benchmarks.peers.worker accuracy ADAPTER REPLICATIONS
        python -m benchmarks.peers.worker speed ADAPTER BASELINE ROWS …
@@ -21,7 +21,7 @@ PATIENCE = 240.0  # seconds of processor; a size that would take longer is left 
 
 
 def accuracy(name, replications):
-    """Mean absolute error, bias, and how often limits hold the truth, by scenario and measure."""
+    """Return mean absolute error, bias and coverage, by scenario and measure."""
     found = {}
     for scenario, draw in SCENARIOS.items():
         errors, held = {}, {}
@@ -45,14 +45,14 @@ def accuracy(name, replications):
 
 
 def timed(name, rows):
-    """Seconds of all processors: these do not depend on what else runs."""
+    """Return CPU seconds, which do not depend on other running programs."""
     start = time.process_time()
     adapters.quiet(getattr(adapters, name), rows)
     return time.process_time() - start
 
 
 def speed(name, baseline, *sizes):
-    """Time of the library / time of pueval, in turns; the best of three, or fewer if it is slow."""
+    """Return the time of the library relative to pueval, best of at most three runs each."""
     found = {}
     warm = single(np.random.default_rng(0), 1000)
     timed(name, warm)
@@ -75,7 +75,7 @@ def speed(name, baseline, *sizes):
 
 
 def names(*wanted):
-    """Which of the names that the table of features rests on are there."""
+    """Return which names of the feature table exist."""
     found = {}
     for one in wanted:
         module, _, name = one.partition(":")

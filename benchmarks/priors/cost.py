@@ -1,9 +1,9 @@
-"""Cost of the default estimator of the prior, as ratios in one run.
+"""Time of the default estimator of the prior, relative to other tasks.
 
     python -m benchmarks.priors.cost
 
-On 10,000 rows against one fit of a logistic regression on the same score, and on 10 million rows
-against np.sort of the scores.
+10,000 rows are compared with a logistic regression on the same score, 10 million rows with np.sort
+of the scores.
 """
 
 import time

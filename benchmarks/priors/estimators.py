@@ -1,7 +1,7 @@
-"""The estimators of the benchmark: a name and a function of the counts.
+"""Estimators of the benchmark: names and functions of the counts.
 
-To add one, put a line into `PRIOR_ONLY` (purity known to be 1) or `BOTH` (neither known). Classes
-of `pueval.priors` are wrapped by `fitted`; anything else is a function that returns an `Answer`.
+To add one, add a line to `PRIOR_ONLY` (purity known to be 1) or `BOTH` (both unknown). `fitted` wraps
+classes of `pueval.priors`; anything else is a function that returns an `Answer`.
 """
 
 from __future__ import annotations
@@ -47,16 +47,15 @@ Estimator = Callable[[Counts], Answer]
 
 
 def fitted(estimator: ScorePriorEstimator) -> Estimator:
-    """An estimator of pueval.priors as a function."""
+    """Turn an estimator of pueval.priors into a function."""
 
     def answer(counts: Counts) -> Answer:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AssumptionWarning)
             estimator.fit(counts)
         if np.isnan(estimator.prior_):
-            # Consensus refuses a number where the scores do not separate, and says that nearly
-            # everything is possible; here it must give one. The network's answer is nearly all of
-            # the combination where its limits are far apart.
+            # Consensus gives no estimate if the scores do not separate, but the benchmark needs one.
+            # The network dominates the combination where its interval is wide, so use its estimate.
             network = estimator.members_["roc_network"]
             return Answer(
                 network.prior,
@@ -75,20 +74,20 @@ def fitted(estimator: ScorePriorEstimator) -> Estimator:
 
 
 def upper_limit(counts: Counts) -> Answer:
-    """Not an estimate but what the data allow at most; what every estimate has to beat."""
+    """Return the largest prior compatible with the data, a baseline for all estimates."""
     limit = largest_prior(counts).prior
     return Answer(limit, prior_interval=(0.0, limit))
 
 
 def rows(counts: Counts) -> tuple[np.ndarray, np.ndarray]:
-    """Scores and labels of the rows, for estimators that do not take Counts."""
+    """Return scores and labels of the rows, for estimators that do not accept Counts."""
     score = np.repeat(counts.score, counts.labeled + counts.unlabeled)
     each = [np.repeat([1, 0], pair) for pair in zip(counts.labeled, counts.unlabeled, strict=True)]
     return score, np.concatenate(each)
 
 
 def on_rows(estimator) -> Estimator:
-    """An estimator on features, given the score as its only feature."""
+    """Apply an estimator on features to the score as the only feature."""
 
     def answer(counts: Counts) -> Answer:
         score, label = rows(counts)
@@ -98,7 +97,7 @@ def on_rows(estimator) -> Estimator:
 
 
 class Identity(ClassifierMixin, BaseEstimator):
-    """A classifier that returns its only feature as the probability."""
+    """Classifier that returns its only feature as the probability."""
 
     def fit(self, X, y):
         self.classes_ = np.array([0, 1])
@@ -109,7 +108,7 @@ class Identity(ClassifierMixin, BaseEstimator):
 
 
 def pulearn_prior(make) -> Estimator:
-    """A peer, pulearn 0.2, given the score; its pi is the share among all rows."""
+    """Apply pulearn 0.2 to the score; its pi is the share of positives among all rows."""
 
     def answer(counts: Counts) -> Answer:
         score, label = rows(counts)
@@ -124,7 +123,7 @@ def pulearn_prior(make) -> Estimator:
 
 
 def guess(prior: float, purity: float) -> Estimator:
-    """Always the same answer: what knowing nothing costs."""
+    """Return a constant estimate, the baseline of knowing nothing."""
     return lambda _counts: Answer(prior, purity)
 
 
@@ -160,7 +159,7 @@ BOTH: dict[str, Estimator] = {
 try:
     from pulearn.priors import HistogramMatchPriorEstimator, ScarEMPriorEstimator
 except ImportError:
-    # Not a dependency: install pulearn to see it in the table.
+    # Optional: install pulearn to include it in the table.
     pass
 else:
     PRIOR_ONLY["pulearn 0.2 histogram"] = pulearn_prior(HistogramMatchPriorEstimator)

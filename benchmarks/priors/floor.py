@@ -1,18 +1,17 @@
-"""How well the prior can be known at all: python -m benchmarks.priors.floor.
+"""Lower limits for the error of prior estimates: python -m benchmarks.priors.floor.
 
-For every score set with purity 1, from the classes behind it, two figures:
+Two figures, computed from the true classes of each score set with purity 1:
 
 known densities
     Mean absolute error of the best estimator that knows the densities f1 and f0 of the scores of
     positives and negatives exactly, so that only the prior is unknown. The error of the share of
     the n rows drawn has the variance 1/(n I) − prior (1 − prior)/n, with the Fisher information
-    I = ∫ (f1 − f0)² / (prior f1 + (1 − prior) f0). No estimator of the benchmark knows so much.
+    I = ∫ (f1 − f0)² / (prior f1 + (1 − prior) f0). No estimator of the benchmark knows that much.
 
 excess
     (1 − prior) q0/q1, where q1 and q0 are the shares of positives and negatives above the threshold
-    that 5 % of the positives reach. Without an assumption on how the density ratio goes on, a
-    sample with this many positives beyond every negative cannot be told from one whose prior is
-    larger by the excess: the top of the ranking is no purer than that.
+    that 5% of the positives reach. Without an assumption about the density ratio beyond this
+    threshold, the data are also compatible with a prior that is larger by the excess.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ TOP = 0.05
 
 
 def known_densities(one: ScoreSet) -> float:
-    """Mean absolute error of an estimator that knows both densities, in bins of the score."""
+    """Return the mean absolute error of an estimator that knows both densities, on binned scores."""
     positive, negative = one.score[one.truth == 1], one.score[one.truth == 0]
     edges = np.unique(np.quantile(one.score, np.linspace(0, 1, BINS + 1)))
     edges[-1] = np.inf
@@ -48,7 +47,7 @@ def known_densities(one: ScoreSet) -> float:
 
 
 def excess(one: ScoreSet) -> float:
-    """How much larger the prior looks from the top 5 % of the positives."""
+    """Return by how much the top 5% of the positives overstate the prior."""
     positive, negative = one.score[one.truth == 1], one.score[one.truth == 0]
     threshold = np.quantile(positive, 1 - TOP, method="higher")
     ratio = np.mean(negative >= threshold) / np.mean(positive >= threshold)

@@ -1,4 +1,4 @@
-"""The data sets of the benchmark and the classifiers that score them."""
+"""Data sets of the benchmark, and the classifiers that score them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-# Every data set there is; bank_onehot is left out because it has the rows of bank.
+# All data sets except bank_onehot, which has the same rows as bank.
 DATA = (
     "activity_s1",
     "activity_s2",
@@ -41,16 +41,16 @@ DATA = (
     "wine",
 )
 CLASSIFIERS = ("boosting", "logistic", "network")
-# About as many rows as the largest draw needs.
-MOST_ROWS = 12_000
+# About the number of rows that the largest sample needs.
+MAX_ROWS = 12_000
 TEXT_DIMENSIONS = 50
 
 
 def read(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs and classes, as they are, of at most MOST_ROWS random rows."""
+    """Return inputs and classes of at most MAX_ROWS random rows."""
     X, y = read_text(folder, name) if name == "newsgroups20" else read_table(folder, name)
-    if y.size > MOST_ROWS:
-        kept = np.random.default_rng(0).choice(y.size, MOST_ROWS, replace=False)
+    if y.size > MAX_ROWS:
+        kept = np.random.default_rng(0).choice(y.size, MAX_ROWS, replace=False)
         X, y = X[kept], y[kept]
     return X[:, X.std(axis=0) > 0], y
 
@@ -62,7 +62,7 @@ def read_table(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_text(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Word counts as the leading dimensions of their tf-idf matrix, so boosting can use them."""
+    """Return the leading dimensions of the tf-idf matrix, so that boosting can use them."""
     with np.load(folder / f"{name}.npz") as stored:
         parts = stored["data"].astype(float), stored["indices"], stored["indptr"]
         counts = sp.csr_matrix(parts, shape=stored["shape"])
@@ -72,7 +72,7 @@ def read_text(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def of_classes(seed: int) -> dict:
-    """Classifiers for training on the true classes of thousands of rows."""
+    """Return classifiers to train on the true classes of thousands of rows."""
     return {
         "boosting": HistGradientBoostingClassifier(early_stopping=False, random_state=seed),
         "logistic": make_pipeline(StandardScaler(), LogisticRegression(max_iter=300)),
@@ -86,12 +86,12 @@ def of_classes(seed: int) -> dict:
 
 
 def of_labels(seed: int) -> dict:
-    """Classifiers for training on labeled against unlabeled rows.
+    """Return classifiers to train on labeled against unlabeled rows.
 
-    Labels are few and the positives among the unlabeled rows look like noise, so these are held
-    back more. Compared with weaker penalties they raise the AUC of labeled against unlabeled
-    rows, which a user can see: boosting from .741 to .744, logistic regression from .767 to .771
-    and the network from .770 to .772, on six to eight of the data sets.
+    Labels are few, and unlabeled positives act as label noise, so these use stronger penalties.
+    Compared with weaker ones, they raise the AUC of labeled against unlabeled rows, which users
+    can observe: boosting from .741 to .744, logistic regression from .767 to .771 and the network
+    from .770 to .772, on six to eight of the data sets.
     """
     return {
         "boosting": HistGradientBoostingClassifier(

@@ -1,12 +1,12 @@
-"""Score sets of real data, in two kinds that answer two questions.
+"""Two kinds of score sets from real data.
 
-"real": a finished classifier is evaluated on labeled and unlabeled rows. Its scores are the
-out-of-fold scores (5 folds) of a classifier of the true classes; labeled and unlabeled rows
-are drawn from them afterwards.
+"real": an existing classifier is evaluated on labeled and unlabeled rows. Scores are out-of-fold
+scores (5 folds) of a classifier of the true classes. Labeled and unlabeled rows are sampled
+afterwards.
 
-"pu_trained": the classifier itself has seen nothing but the labels. Labeled and unlabeled rows
-are drawn first, and the scores are out-of-fold scores of a classifier of labeled against
-unlabeled. With few labels such scores rank much worse, and the prior is harder to know.
+"pu_trained": the classifier is trained on the labels only. Labeled and unlabeled rows are sampled
+first, and scores are out-of-fold scores of a classifier of labeled against unlabeled rows. With few
+labels, such scores rank much worse, and the prior is harder to estimate.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def out_of_fold(model, X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
 
 
 def class_scores(folder: Path, name: str) -> dict[str, np.ndarray]:
-    """The classes, and scores of each classifier trained on them; kept in the cache."""
+    """Return the classes and the scores of each classifier trained on them, from the cache if possible."""
     path = cache_folder() / "class_scores" / f"{name}.npz"
     if not path.exists():
         X, truth = read(folder, name)
@@ -72,7 +72,7 @@ def make_real() -> Iterator[ScoreSet]:
 def make_pu_trained() -> Iterator[ScoreSet]:
     folder = data_folder()
     for name in DATA:
-        # Thousands of classifiers are trained; what is done is kept if this is interrupted.
+        # Thousands of classifiers are trained; an interrupted run resumes from the cache.
         path = cache_folder() / "pu_trained" / f"{name}.npz"
         if path.exists():
             yield from load_file(path)

@@ -1,13 +1,12 @@
-"""Run estimators of the prior and the purity over all score sets and write the tables.
+"""Run estimators of the prior and the purity on all score sets and write the tables.
 
     python -m benchmarks.priors.run                   every estimator
     python -m benchmarks.priors.run Tilt RocNetwork   only these
     python -m benchmarks.priors.run --kinds real      only sets of this kind
 
-There are tables for purity known to be 1 (only the sets with purity 1) and for both unknown (all
-sets), and for each of the three kinds of sets. The data sets are cut in two by their position in
-the sorted names: those at even positions are for "choosing" among estimators, those at odd
-positions for "reporting".
+For each of the three kinds of sets, there are tables for a purity known to be 1 (only sets with
+purity 1) and for an unknown purity (all sets). Data sets at even positions of the sorted names are
+for "choosing" among estimators, those at odd positions for "reporting".
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ KINDS = {
 
 
 def halves(names: Iterable[str]) -> dict[str, str]:
-    """Whether each data set is for choosing or for reporting."""
+    """Return whether each data set is for choosing or for reporting."""
     return {
         name: "reporting" if position % 2 else "choosing"
         for position, name in enumerate(sorted(set(names)))
@@ -41,7 +40,7 @@ def halves(names: Iterable[str]) -> dict[str, str]:
 
 
 def run(name: str, estimator: estimators.Estimator, kind: str, sets: list[ScoreSet]) -> list[Row]:
-    """One row of figures for each set."""
+    """Return one row of results per set."""
     half = halves(one.data for one in score_sets.load(kind))
     rows = []
     for one in sets:
@@ -78,7 +77,7 @@ def run(name: str, estimator: estimators.Estimator, kind: str, sets: list[ScoreS
 def compare(
     kind: str, chosen: dict[str, estimators.Estimator], *, purity_known: bool
 ) -> tuple[list[str], list[Row]]:
-    """Tables and figures of one kind of sets."""
+    """Return the tables and results of one kind of sets."""
     whats = ("prior",) if purity_known else ("prior", "purity")
     sets = score_sets.load(kind)
     if purity_known:

@@ -1,16 +1,16 @@
-"""Score sets with known prior and purity, made once and kept in a cache folder.
+"""Score sets with known prior and purity, kept in a cache folder.
 
     python -m benchmarks.priors.score_sets
 
 makes ``simulated_sets.npz``, ``real_sets.npz`` and ``pu_trained_sets.npz`` in the folder
-PUEVAL_CACHE (default ``~/.cache/pueval``). The data of the real ones, which are explained in
-``real_sets.py``, are read from the folder PUEVAL_DATA.
+PUEVAL_CACHE (default ``~/.cache/pueval``). Real data (see ``real_sets.py``) are read from the folder
+PUEVAL_DATA.
 
-A file holds the rows of all sets end to end: ``score`` (float64), ``label`` (int8: 1 labeled,
-0 unlabeled), ``truth`` (int8: the class), and ``start`` (int64, one more than there are sets): set
-i has the rows ``start[i]:start[i + 1]``. Per set: ``data``, ``classifier`` (strings), ``prior``,
-``purity`` (of the rows drawn, not of what was asked for), ``wanted_prior``, ``wanted_purity``,
-``wanted_n1``, and ``auc``, the area under the ROC curve of the positives and negatives behind it.
+A file holds the concatenated rows of all sets: ``score`` (float64), ``label`` (int8: 1 labeled,
+0 unlabeled), ``truth`` (int8: class), and ``start`` (int64, one more than the number of sets): set i
+has rows ``start[i]:start[i + 1]``. Per set: ``data``, ``classifier`` (strings), ``prior``,
+``purity`` (actual values in the sample), ``wanted_prior``, ``wanted_purity``, ``wanted_n1`` (design
+values), and ``auc``, the AUC of positives against negatives.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ N_UNLABELED = (500, 1000, 2000, 4500)
 
 @dataclass(frozen=True, eq=False)
 class ScoreSet:
-    """Scores of labeled and unlabeled rows, and the truth about them."""
+    """Scores of labeled and unlabeled rows, with true classes."""
 
     score: np.ndarray
     label: np.ndarray
@@ -75,9 +75,9 @@ def data_folder() -> Path:
 def draw(
     rng: np.random.Generator, truth: np.ndarray, *, prior: float, purity: float, n1: int, n: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows without replacement; their indices and whether each is labeled.
+    """Sample rows without replacement; return their indices and whether each is labeled.
 
-    n1 and n are lowered as far as the positives and negatives there are make it necessary.
+    n1 and n are reduced if there are not enough positives or negatives.
     """
     positive, negative = (rng.permutation(np.flatnonzero(truth == kind)) for kind in (1, 0))
     n1 = min(n1, int(0.4 * positive.size / purity))
@@ -101,10 +101,10 @@ def draw(
 
 
 def design(seed: tuple[int, ...], per_purity: tuple[int, ...] = (5, 4, 4)) -> Iterator[dict]:
-    """Combinations of prior, purity, n1 and n that cover the grid evenly.
+    """Return combinations of prior, purity, n1 and n that cover the grid evenly.
 
-    Within each purity every prior and every n1 comes once (up to one left out), in random pairs.
-    Priors not below the purity are left out: the labeled would be no richer than the unlabeled.
+    For each purity, priors and values of n1 are paired at random, each used once (up to one left
+    over). Priors at or above the purity are skipped.
     """
     rng = np.random.default_rng(seed)
     for purity, number in zip(PURITIES, per_purity, strict=True):
@@ -131,7 +131,7 @@ def save(path: Path, sets: list[ScoreSet]) -> None:
 
 
 def load(kind: str) -> list[ScoreSet]:
-    """The sets of one kind, "real", "pu_trained" or "simulated", from the cache."""
+    """Load the sets of one kind ("real", "pu_trained" or "simulated") from the cache."""
     path = cache_folder() / f"{kind}_sets.npz"
     if not path.exists():
         sys.exit(f"{path} is missing; make it with python -m benchmarks.priors.score_sets.")
@@ -149,7 +149,7 @@ def load_file(path: Path) -> list[ScoreSet]:
 
 
 def collect(sets: Iterable[ScoreSet], expected: int) -> list[ScoreSet]:
-    """Make all sets, with a line that tells how far it is."""
+    """Make all sets and show the progress."""
     made: list[ScoreSet] = []
     begin = time.perf_counter()
     for one in sets:

@@ -14,13 +14,13 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.priors.score_sets import ScoreSet, design, draw
 
 Drawer = Callable[[np.random.Generator, int], np.ndarray]
-# Positives and negatives to draw from; more than any set needs.
+# Sizes of the pools of positives and negatives; larger than any set.
 POOL = 6_000
 REPEATS = 6
 
 
 def separations() -> tuple[float, ...]:
-    """From AUC about .76 to about .995 in the binormal family."""
+    """Return separations with binormal AUCs from about .76 to about .995."""
     return (1.0, 1.5, 2.0, 2.5, 3.0, 3.6)
 
 
@@ -51,7 +51,7 @@ def skewed(strength: float) -> tuple[Drawer, Drawer]:
 
 
 def heavy_tails(strength: float) -> tuple[Drawer, Drawer]:
-    # No two shifted t distributions are irreducible: from the data alone the prior looks larger by
+    # Shifted t distributions form a reducible mixture: the data overstate the prior by
     # .10 (1 − prior) at the weakest separation and by .01 (1 − prior) at the strongest.
     return (
         lambda rng, n: 1 + strength + rng.standard_t(4, n),
@@ -78,9 +78,9 @@ EXPECTED = len(FAMILIES) * REPEATS * len(list(design((0,))))
 
 
 def as_probability(value: np.ndarray, labeled: np.ndarray) -> np.ndarray:
-    """Roughly the probability of a label, in the same order as the values.
+    """Return approximate probabilities of being labeled, in the same order as the values.
 
-    Only estimators that want calibrated scores notice; for the others ranks are all that counts.
+    Only estimators that need calibrated scores are affected; the others only use ranks.
     """
     z = ndtri((rankdata(value) - 0.5) / value.size).reshape(-1, 1)
     return LogisticRegression().fit(z, labeled).predict_proba(z)[:, 1]

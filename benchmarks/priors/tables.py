@@ -1,4 +1,4 @@
-"""Markdown tables of the figures that `run` collects: one row for each estimator and score set."""
+"""Markdown tables of the results that `run` collects per estimator and score set."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 Row = dict
 Condition = Callable[[Row], bool]
 
-# Groups of sets whose figures are shown apart. None is left out of the tables before.
+# Groups of sets with separate results. All of them are also in the other tables.
 PARTS: dict[str, Condition] = {
     "all": lambda _row: True,
     "choosing half": lambda row: row["half"] == "choosing",
@@ -25,9 +25,9 @@ PARTS: dict[str, Condition] = {
     "100 to 499 labeled": lambda row: 100 <= row["n_labeled"] < 500,
     "500 or more labeled": lambda row: row["n_labeled"] >= 500,
 }
-# Area under the ROC curve of the positives against the negatives behind a set.
+# AUC of positives against negatives of a set.
 AUC_EDGES = (0, 0.7, 0.8, 0.9, 0.95, 0.99, 1.01)
-# Shown beside each other in the tables of parts.
+# Columns of the tables of parts.
 SHOWN = ("Consensus", "Tilt", "RocNetwork")
 
 
@@ -40,7 +40,7 @@ def error(rows: list[Row], what: str) -> str:
 
 
 def coverage(rows: list[Row], what: str) -> str:
-    """Share covered and mean width."""
+    """Return coverage and mean width."""
     covered = column(rows, f"{what}_covered")
     if np.isnan(covered).all():
         return "–"
@@ -53,7 +53,7 @@ def markdown(heads: list[str], lines: list[list[str]]) -> str:
 
 
 def by_estimator(rows: list[Row], whats: tuple[str, ...]) -> str:
-    """A line for each estimator, for sets of one kind."""
+    """Return one row per estimator, for sets of one kind."""
     heads = ["estimator"]
     for what in whats:
         heads += [f"{what}: error", "choosing", "reporting", "bias", "coverage (width)"]
@@ -74,7 +74,7 @@ def by_estimator(rows: list[Row], whats: tuple[str, ...]) -> str:
 
 
 def by_part(rows: list[Row], parts: dict[str, Condition], whats: tuple[str, ...]) -> str:
-    """Some estimators on groups of the sets of one kind."""
+    """Return results of some estimators on groups of the sets of one kind."""
     heads = ["sets", "number"]
     for what in whats:
         heads += [f"{what}: {name}" for name in SHOWN] + [f"{SHOWN[0]} coverage (width)"]
@@ -99,7 +99,7 @@ def auc_parts() -> dict[str, Condition]:
 
 
 def by_value(rows: list[Row], key: str, what: str = "prior") -> str:
-    """Mean absolute error of each estimator for each value of one column."""
+    """Return the mean absolute error of each estimator for each value of a column."""
     names = list(dict.fromkeys(row["estimator"] for row in rows))
     lines = []
     for value in sorted({row[key] for row in rows}):

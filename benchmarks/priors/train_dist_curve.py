@@ -1,7 +1,7 @@
 """Train the regression of DistCurve: python -m benchmarks.priors.train_dist_curve.
 
-Small networks are trained on the curves of simulated mixtures with clean labels, and their mean is
-the estimate. The drawn curves are kept in the cache folder.
+Small networks are trained on curves of simulated mixtures with clean labels. The estimate is the
+mean of their predictions. Curves are kept in the cache folder.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WEIGHTS = Path(__file__).parents[2] / "src" / "pueval" / "priors" / "dist_curve.
 
 
 def draw_example(rng: np.random.Generator) -> tuple[np.ndarray, float]:
-    """Features of the curve and prior of one random mixture."""
+    """Return the curve features and the prior of one random mixture."""
     prior, _, n1, n = draw_truth(rng, pure=True)
     hidden = round(n * prior)
     positive, negative = draw_scores(rng, n1 + hidden, n - hidden)
@@ -35,7 +35,7 @@ def draw_example(rng: np.random.Generator) -> tuple[np.ndarray, float]:
 
 
 def examples(seed: int, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """Simulated examples, from the cache if they are there."""
+    """Return simulated examples, from the cache if possible."""
     path = cache_folder() / f"dist_curve_{seed}_{number}.npz"
     if not path.exists():
         begin = time.perf_counter()
@@ -51,7 +51,7 @@ def examples(seed: int, number: int) -> tuple[np.ndarray, np.ndarray]:
 def train(
     features: np.ndarray, prior: np.ndarray, *, epochs: int, networks: int
 ) -> dict[str, np.ndarray]:
-    """Scaling, weights and offsets as named arrays; the first axis of layers counts networks."""
+    """Return scaling, weights and offsets as named arrays; the first axis is the network."""
     center, scale = features.mean(axis=0), features.std(axis=0)
     inputs = np.clip((features - center) / scale, -3, 3)
     members = []
@@ -61,7 +61,7 @@ def train(
             alpha=1e-3,
             batch_size=512,
             max_iter=epochs,
-            # No stop before all epochs: the loss is so small that every step looks like none.
+            # No early stopping: the loss is so small that every step looks converged.
             tol=0,
             n_iter_no_change=epochs,
             random_state=seed,

@@ -1,9 +1,9 @@
 """Train the ROC network and write its weights: python -m benchmarks.priors.train_network.
 
-Small networks are trained on simulated mixtures by the pinball loss, several for each task; their
-mean gives quantiles of the prior (and of the purity). On simulated mixtures that training has
-not seen, factors are found that stretch the distances from the median to the other quantiles
-until intervals cover as often as they should (conformal calibration).
+Several small networks per task are trained on simulated mixtures with the pinball loss. Their mean
+predicts quantiles of the prior (and of the purity). On held-out mixtures, the distances from the
+median to the other quantiles are scaled until intervals have their nominal coverage (conformal
+calibration).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WEIGHTS = Path(__file__).parents[2] / "src" / "pueval" / "priors" / "roc_network
 
 
 def examples(name: str, seed: int, number: int, *, pure: bool):
-    """Simulated examples, from the cache if they are there."""
+    """Return simulated examples, from the cache if possible."""
     path = cache_folder() / f"network_{name}_{'pure' if pure else 'mixed'}_{number}.npz"
     if not path.exists():
         begin = time.perf_counter()
@@ -41,7 +41,7 @@ def examples(name: str, seed: int, number: int, *, pure: bool):
 def train(
     inputs: np.ndarray, targets: np.ndarray, *, seed: int, epochs: int, rate: float = 2e-3
 ) -> list[np.ndarray]:
-    """Weights and offsets of one network, by Adam with a rate that falls to zero."""
+    """Train one network by Adam with a learning rate that falls to zero; return its layers."""
     rng = np.random.default_rng(seed)
     inputs, targets = inputs.astype(np.float32), targets.astype(np.float32)
     sizes = (inputs.shape[1], *HIDDEN, targets.shape[1] * QUANTILES.size)
@@ -76,7 +76,7 @@ def train(
 def pinball(
     parameters: list[np.ndarray], inputs: np.ndarray, targets: np.ndarray
 ) -> tuple[float, list[np.ndarray]]:
-    """Mean pinball loss over all quantiles, and its gradient."""
+    """Return the mean pinball loss over all quantiles, and its gradient."""
     layers = [inputs]
     for weight, offset in zip(parameters[:-2:2], parameters[1:-2:2], strict=True):
         layers.append(np.maximum(layers[-1] @ weight + offset, 0))
@@ -96,7 +96,7 @@ def pinball(
 
 
 def calibrate(network: Network, features: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Factors that stretch the lower and the upper half of the interval of each level."""
+    """Return factors for the lower and the upper half of the interval at each level."""
     factors = np.ones((targets.shape[1], 2, len(LEVELS)))
     quantiles = np.array([network.quantiles(row, calibrated=False) for row in features])
     for target in range(targets.shape[1]):
@@ -154,7 +154,7 @@ def main() -> None:
     output, tasks = arguments.pop("output"), arguments.pop("tasks")
     stored: dict[str, np.ndarray] = {}
     if output.exists():
-        # The weights of a task that is not trained now stay as they are.
+        # Keep the weights of tasks that are not trained in this run.
         with np.load(output) as before:
             stored = {k: before[k] for k in before.files if k.partition("_")[0] not in tasks}
     for name in tasks:

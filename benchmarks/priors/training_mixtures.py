@@ -1,9 +1,9 @@
 """Random mixtures with known prior and purity, for training the ROC network.
 
-Positives and negatives are mixtures of normal distributions in one to four dimensions; the score
-is their log density ratio, one of wrong mixtures, or a linear function, with noise and ties. Beta,
-gamma, log-normal and t distributions of the benchmark are left out on purpose: they show what
-the network does with shapes it has not seen.
+Positives and negatives are mixtures of normal distributions in one to four dimensions. The score is
+their log density ratio, that of wrong mixtures, or a linear function, with noise and ties. Beta,
+gamma, log-normal and t distributions are excluded on purpose: the benchmark uses them to test the
+network on shapes it has not seen.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pueval.priors._roc_features import roc_features
 
 @dataclass(frozen=True)
 class Normals:
-    """A mixture of normal distributions with a common spread in all directions."""
+    """Mixture of isotropic normal distributions."""
 
     weight: np.ndarray
     center: np.ndarray
@@ -59,7 +59,7 @@ def normals(rng: np.random.Generator, parts: int, dimensions: int, scatter: floa
 def draw_scores(
     rng: np.random.Generator, n_positive: int, n_negative: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scores of positives and of negatives of one random problem."""
+    """Return scores of positives and of negatives for one random problem."""
     shift = rng.uniform(0.4, 5.0)
     kind = rng.choice(["binormal", "raw", "ratio", "wrong ratio"], p=[0.2, 0.2, 0.4, 0.2])
     if kind == "binormal":
@@ -99,9 +99,9 @@ def draw_scores(
 def shuffle_some(
     rng: np.random.Generator, positive: np.ndarray, negative: np.ndarray, share: float
 ) -> None:
-    """Give a share of the rows a score that has nothing to do with their class.
+    """Give a share of the rows a score that is independent of their class.
 
-    So the best scores are not free of negatives, nor the worst ones of positives.
+    The highest scores then include negatives, and the lowest include positives.
     """
     middle = negative.mean() + rng.random() * (positive.mean() - negative.mean())
     spread = (negative.std() + positive.std()) * rng.uniform(0.3, 1.5)
@@ -111,7 +111,7 @@ def shuffle_some(
 
 
 def draw_truth(rng: np.random.Generator, *, pure: bool) -> tuple[float, float, int, int]:
-    """Prior, purity, n1 and n."""
+    """Return random values of prior, purity, n1 and n."""
     n1 = round(10 ** rng.uniform(np.log10(20), np.log10(2000)))
     n = round(10 ** rng.uniform(2, np.log10(20000)))
     purity = 1.0
@@ -124,7 +124,7 @@ def draw_truth(rng: np.random.Generator, *, pure: bool) -> tuple[float, float, i
 
 
 def draw_example(rng: np.random.Generator, *, pure: bool) -> tuple[np.ndarray, float, float]:
-    """Features, prior and purity of one random labeled and unlabeled sample."""
+    """Return features, prior and purity of one random sample."""
     prior, purity, n1, n = draw_truth(rng, pure=pure)
     labeled_positive, hidden = round(n1 * purity), round(n * prior)
     positive, negative = draw_scores(
@@ -137,7 +137,7 @@ def draw_example(rng: np.random.Generator, *, pure: bool) -> tuple[np.ndarray, f
 
 
 def count(labeled: np.ndarray, unlabeled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of each kind at each distinct score, descending."""
+    """Return numbers of labeled and unlabeled rows at each distinct score, descending."""
     value, place = np.unique(np.concatenate([labeled, unlabeled]), return_inverse=True)
     place = value.size - 1 - place
     return (
@@ -149,7 +149,7 @@ def count(labeled: np.ndarray, unlabeled: np.ndarray) -> tuple[np.ndarray, np.nd
 def draw_examples(
     seed: int, number: int, *, pure: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Features, priors and purities of many samples."""
+    """Return features, priors and purities of many samples."""
     rng = np.random.default_rng((seed, int(pure)))
     drawn = [draw_example(rng, pure=pure) for _ in range(number)]
     features, prior, purity = zip(*drawn, strict=True)

@@ -1,10 +1,10 @@
-"""How often is the wrong one of two models chosen? Tabatabaei et al. (2020), section 6.
+"""How often is the worse of two models chosen? Tabatabaei et al. (2020), section 6.
 
     PUEVAL_DATA=… python -m benchmarks.selection.inversions [draws]
 
-Writes inversions.md beside this file. Many classifiers are judged by the corrected F1, by Lee and
-Liu's criterion and by the naive F1, all from positive-unlabeled labels. An inversion is a pair of
-classifiers which such a measure orders differently than their true F1 does; a tie counts half.
+Writes inversions.md next to this file. Classifiers are ranked by the corrected F1, by Lee and Liu's
+criterion and by the naive F1, all from positive-unlabeled labels. An inversion is a pair of
+classifiers that a measure orders differently than their true F1; a tie counts half.
 """
 
 import os
@@ -28,7 +28,7 @@ FREQUENCIES = np.arange(1, 100) / 100
 WRONG = (0.5, 0.75, 1.5, 2.0)  # the label frequency is taken as this times the true one
 # As in the authors' published notebook.
 ROWS, CLASSIFIERS = 200, 100
-# Forests are slow to train, so one of this many sets of them is taken each time.
+# Forests are slow to train, so replications share this many sets of forests.
 FORESTS = 10
 # Above these label frequencies the paper finds significantly fewer inversions.
 PAPER = {"generated": 0.05, "iris": 0.02, "heart, other rows": 0.02, "heart, all rows": 0.02}
@@ -41,7 +41,7 @@ def read(name):
 
 
 def halves(X, rng):
-    """Predictions of classifiers on either side of random planes through the data."""
+    """Return predictions of classifiers on either side of random planes through the data."""
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     normal = rng.normal(size=(CLASSIFIERS, X.shape[1]))
     low, high = X.min(axis=0), X.max(axis=0)
@@ -61,7 +61,7 @@ def iris(rng):
 
 @cache
 def _trained(number):
-    """Random forests trained on half of the rows, with their classes; predictions of all rows."""
+    """Return predictions for all rows by random forests trained on the classes of half of them."""
     X, positive = read("heart")
     rng = np.random.default_rng(number)
     train, test = np.array_split(rng.permutation(len(positive)), 2)
@@ -76,13 +76,13 @@ def _trained(number):
 
 
 def forests_elsewhere(rng):
-    """Forests judged on the rows they were not trained on."""
+    """Evaluate forests on the rows they were not trained on."""
     positive, predicted, test = _trained(int(rng.integers(FORESTS)))
     return positive[test], predicted[test]
 
 
 def forests_everywhere(rng):
-    """Forests judged on all rows, among which deep ones do better."""
+    """Evaluate forests on all rows, which favors deep ones."""
     positive, predicted, _ = _trained(int(rng.integers(FORESTS)))
     return positive, predicted
 
@@ -92,7 +92,7 @@ def order_of(values):
 
 
 def inversions(values, truth):
-    """Percentage of the pairs of different true F1 that are ordered wrongly."""
+    """Return the percentage of pairs with different true F1 that are ordered wrongly."""
     true, found = order_of(truth), order_of(values)
     different = true != 0
     return 100 * np.mean((1 - true * found)[different] / 2)
@@ -103,7 +103,7 @@ def f1(recall, predicted, positive):
 
 
 def measures(positive, predicted, labeled, frequency):
-    """Every measure of every classifier; label_frequency = labeled / positives exactly."""
+    """Return all measures of all classifiers; label_frequency is exactly labeled / positives."""
     rows = len(positive)
     hits = predicted[labeled].mean(axis=0)
     share = predicted.mean(axis=0)
@@ -119,7 +119,7 @@ def measures(positive, predicted, labeled, frequency):
 
 
 def check(positive, predicted, labeled, found):
-    """The array formulas are those of the library."""
+    """Check that the array formulas agree with the library."""
     unlabeled = ~labeled
     prior = positive[unlabeled].mean()
     for k in range(0, CLASSIFIERS, 20):
@@ -133,7 +133,7 @@ def check(positive, predicted, labeled, found):
 
 
 def run(make, draws, seed):
-    """Percentage of inversions: measure × label frequency × draw."""
+    """Return the percentage of inversions: measure × label frequency × replication."""
     rng = np.random.default_rng(seed)
     percent, errors = {}, {"corrected": [], "lee_liu": []}
     for draw in range(draws):

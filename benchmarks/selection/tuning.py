@@ -1,12 +1,11 @@
-"""GridSearchCV with a corrected scorer: how good are the hyperparameters it picks, in truth?
+"""True F1 of the hyperparameters that GridSearchCV chooses with a corrected scorer.
 
     PUEVAL_DATA=… python -m benchmarks.selection.tuning [repeats]
 
-Writes tuning.md beside this file. In each repeat a data set is split into rows for training and for
-the final test; of the positives among the training rows a share (the label frequency) is labeled
-at random. Every candidate is fitted on labeled against unlabeled rows in five folds and judged by
-several scorers. The candidate each scorer likes best is fitted on all training rows, and its true
-F1 is measured on the test rows, whose classes are known.
+Writes tuning.md next to this file. Each repeat splits a data set into training and test rows, and
+labels a share of the training positives (the label frequency) at random. Each candidate is fitted on
+labeled against unlabeled rows in five folds and scored by several scorers. The best candidate of
+each scorer is fitted on all training rows, and its true F1 is computed on the test rows.
 """
 
 import os
@@ -50,7 +49,7 @@ MODELS = {
         {"min_samples_leaf": [2, 10, 30, 100], "class_weight": WEIGHTS},
     ),
 }
-# To estimate the prior once, before the search.
+# Estimates the prior once, before the search.
 FIRST_GUESS = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=200))
 SHOWN = ("naive", "lee_liu", "corrected", "estimated", "truth", "best")
 
@@ -62,12 +61,12 @@ def read(name):
 
 
 def true_f1(y, predicted, truth):
-    """F1 by the true classes, which are routed to it; ``y`` is the positive-unlabeled label."""
+    """Return F1 for the true classes, passed by metadata routing; ``y`` holds the PU labels."""
     return f1_score(truth, predicted, zero_division=0)
 
 
 def pick(X, truth, model, grid, frequency, seed):
-    """True F1, on the test rows, of what each scorer picks."""
+    """Return the true F1 on the test rows of the candidate that each scorer chooses."""
     rng = np.random.default_rng(seed)
     rows = rng.permutation(len(truth))
     train, test = rows[:TRAIN], rows[TRAIN:]
