@@ -2,8 +2,9 @@
 
     python benchmarks/groups_coverage.py [groups]
 
-Writes benchmarks/GROUPS_COVERAGE.md. Scores are normal, with known prior and purity. All groups in a
-row of the table have the same number of rows, the same expected labeled share and the same truth.
+Writes benchmarks/GROUPS_COVERAGE.md. Scores are normal, with known prior and purity. All groups in
+a row of the table have the same number of rows, the same expected labeled share and the same
+truth.
 """
 
 import sys

@@ -3,9 +3,9 @@
 Usage: python benchmarks/scale.py [rows] [folder] [--write]
 
 Writes the rows (300 million by default, about 2.4 GB) to a temporary folder, evaluates them with
-``pueval``, and runs DuckDB's ``SELECT label, count(*), sum(score) … GROUP BY label`` on the same files
-with the same number of threads. Both run alternately in separate processes. Deletes the files at
-the end.
+``pueval``, and runs DuckDB's ``SELECT label, count(*), sum(score) … GROUP BY label`` on the same
+files with the same number of threads. Both run alternately in separate processes. Deletes the
+files at the end.
 """
 
 import json

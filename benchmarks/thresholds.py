@@ -2,11 +2,11 @@
 
     python benchmarks/thresholds.py [replications [processes]]
 
-Writes benchmarks/THRESHOLDS.md. Scores are N(separation, 1) for positives and N(0, 1) for negatives,
-with five unlabeled rows per labeled row. Each rule chooses a threshold on a sample, and intervals of
-four measures are compared with their true values at this threshold. For comparison, the table shows
-the coverage of ``ev.at(threshold)``, which ignores that the threshold was chosen, and for the cost
-also the coverage of the smallest cost of any threshold.
+Writes benchmarks/THRESHOLDS.md. Scores are N(separation, 1) for positives and N(0, 1) for
+negatives, with five unlabeled rows per labeled row. Each rule chooses a threshold on a sample, and
+intervals of four measures are compared with their true values at this threshold. For comparison,
+the table shows the coverage of ``ev.at(threshold)``, which ignores that the threshold was chosen,
+and for the cost also the coverage of the smallest cost of any threshold.
 """
 
 import sys

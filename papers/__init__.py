@@ -1,1 +1,1 @@
-"""The tables and figures of five papers, made again by pueval on real data."""
+"""Tables and figures of five papers, reproduced with pueval on real data."""

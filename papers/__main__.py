@@ -1,4 +1,4 @@
-"""Make all papers again: python -m papers [--full] [--jobs N]."""
+"""Reproduce all papers: python -m papers [--full] [--jobs N]."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PAPERS = ("jain2017", "tabatabaei2020", "claesen2015", "hajizadeh2014", "ramola2
 
 
 def main() -> None:
-    """Run one after the other, each in a process of its own; stop at the first that fails."""
+    """Run all papers, each in its own process; stop at the first failure."""
     begin = time.perf_counter()
     for paper in PAPERS:
         print(f"=== {paper}", flush=True)

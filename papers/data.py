@@ -13,12 +13,12 @@ import numpy as np
 
 
 class DataError(RuntimeError):
-    """A data set that cannot be had; the message says what to do."""
+    """A data set is not available; the message says what to do."""
 
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Inputs and classes of a data set, and where they came from."""
+    """Inputs and classes of a data set, and their source."""
 
     name: str
     X: Any
@@ -32,7 +32,7 @@ class Data:
 
 @dataclass(frozen=True)
 class OpenML:
-    """A data set of OpenML, and how its target becomes two classes."""
+    """A data set of OpenML, and how to turn its target into two classes."""
 
     number: int
     positive: Callable[[np.ndarray], np.ndarray]
@@ -49,7 +49,7 @@ def _above_mean(target: np.ndarray) -> np.ndarray:
     return number > number.mean()
 
 
-# What each Parquet file is on OpenML; sets that are not there have no entry.
+# OpenML data set of each Parquet file; sets that are not on OpenML have no entry.
 OPENML = {
     "bank": OpenML(1461, _is("2", "yes"), first=45_000),
     "concrete": OpenML(4353, _above_mean),
@@ -69,14 +69,14 @@ OPENML = {
     "splice": OpenML(46, lambda target: ~_is("N")(target)),
     "wine": OpenML(287, _above_mean),
 }
-# The file with the most of a data set, where it is not all there.
+# The most complete file of each incomplete data set.
 FILES = {"gas": "gas_partial"}
-# Subject number, age, sex and test time identify the patient: voice measures only.
+# Only voice measures: subject number, age, sex and test time identify the patient.
 FIRST_INPUT = {"parkinsons": 4}
 
 
 def cache_folder() -> Path:
-    """Where scores and results are kept between runs: PUEVAL_CACHE, else ~/.cache/pueval."""
+    """Return the folder of cached scores and results: PUEVAL_CACHE or ~/.cache/pueval."""
     given = os.environ.get("PUEVAL_CACHE")
     folder = (Path(given) if given else Path.home() / ".cache" / "pueval") / "papers"
     folder.mkdir(parents=True, exist_ok=True)
@@ -184,7 +184,7 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
     label = fetched.target.astype(int)
     kept = np.sort(np.concatenate([np.flatnonzero(label == k)[:1000] for k in range(10)]))
     images = fetched.data[kept].reshape(-1, 28, 28)
-    # Area averages: each small pixel covers 1.75 × 1.75 large ones.
+    # Area averages: each new pixel covers 1.75 × 1.75 old ones.
     edges = np.linspace(0, 28, 17)
     share = np.clip(
         np.minimum(edges[1:, None], np.arange(1, 29)) - np.maximum(edges[:-1, None], np.arange(28)),

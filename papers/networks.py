@@ -1,9 +1,9 @@
-"""Bagged neural networks with out-of-bag scores: the classifier of Jain 2017 and Ramola 2019.
+"""Bagged neural networks with out-of-bag scores, as in Jain 2017 and Ramola 2019.
 
 The papers train 100 networks with one hidden layer of five (Jain) or seven (Ramola) neurons by
-resilient propagation (Riedmiller and Braun 1993) on bootstrap samples, stop each by a validation
-set of 25 % of its training rows, and score each row with the networks that have not seen it. So
-does this; all networks of a batch are trained at once, as one matrix product.
+resilient propagation (Riedmiller and Braun 1993) on bootstrap samples, with early stopping on 25%
+of the training rows, and score each row by the networks that were not trained on it. This module
+does the same, but trains all networks of a batch at once, as one matrix product.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ def out_of_bag_scores(
     Parameters
     ----------
     X : ndarray of shape (n, d)
-        Inputs; standardised here.
+        Inputs; they are standardized.
     y : ndarray of 0 and 1
-        What to learn: the labels of a PU data set, or the classes.
+        Targets: PU labels, or classes.
     rng : numpy Generator
     networks, hidden : int
-        Number of networks, and of neurons in the hidden layer of each.
+        Number of networks, and of neurons in each hidden layer.
     epochs, patience : int
-        Stop a network after so many epochs, or so many without a smaller validation error.
+        Largest number of epochs, and of epochs without a smaller validation error.
     """
     center, scale = X.mean(axis=0), X.std(axis=0)
     kept = scale > 0
@@ -63,7 +63,7 @@ def _batch(
     epochs: int,
     patience: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Train some networks; return their scores of all rows, and which rows each has not seen."""
+    """Train a batch of networks; return scores of all rows, and which rows are out of bag."""
     n, d = inputs.shape
     times = np.stack(
         [np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(size)], axis=1
@@ -113,7 +113,7 @@ def _forward(inputs: np.ndarray, weights: list[np.ndarray]) -> tuple[np.ndarray,
 def _gradients(
     inputs: np.ndarray, layer: np.ndarray, delta: np.ndarray, second: np.ndarray
 ) -> list[np.ndarray]:
-    """Pass the errors of the scores back to the weights of both layers and to the bias."""
+    """Backpropagate the errors of the scores to the weights of both layers and the bias."""
     size, hidden = second.shape
     flow = delta @ _spread(second).T
     flow *= 1 - layer * layer
@@ -126,7 +126,7 @@ def _gradients(
 
 
 def _spread(second: np.ndarray) -> np.ndarray:
-    """Write the output weights of all networks as one matrix, zero between different networks."""
+    """Return the output weights of all networks as one block-diagonal matrix."""
     size, hidden = second.shape
     matrix = np.zeros((size, hidden, size), dtype=second.dtype)
     own = np.arange(size)
@@ -161,7 +161,7 @@ def _rprop(
     gradient: np.ndarray,
     active: np.ndarray,
 ) -> None:
-    """Move each weight against the sign of its gradient, by a step that learns its own size."""
+    """Move each weight against the sign of its gradient, by an adaptive step size."""
     agree = np.sign(gradient) * _get(old, active)
     length = _get(step, active) * np.where(agree > 0, GROW, np.where(agree < 0, SHRINK, 1))
     length = np.clip(length, LEAST_STEP, MOST_STEP)

@@ -1,4 +1,4 @@
-"""Results as Markdown and pictures, and the command line that all papers share."""
+"""Results as Markdown and figures, and the command line shared by all papers."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from joblib import Parallel, delayed
 from pueval import AssumptionWarning, __version__
 from pueval._progress import progress_bar
 
-# One color per idea, in every figure; told apart by people who do not see red and green.
+# One color per concept in all figures, chosen for color-blind readers.
 NAIVE, OURS, KNOWN, TRUTH, OTHER = "#D55E00", "#0072B2", "#009E73", "#222222", "#CC79A7"
 
 
 @dataclass(frozen=True)
 class Run:
-    """How much to do."""
+    """Options of a run."""
 
     full: bool
     jobs: int
@@ -39,7 +39,7 @@ class Run:
         return full if self.full else reduced
 
     def each(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Call a function with each of the tasks, in several processes, and show how far it is."""
+        """Call a function for each task, in parallel, and show the progress."""
         work = Parallel(self.jobs, return_as="generator")(delayed(function)(*t) for t in tasks)
         found = []
         with progress_bar("repetitions", len(tasks)) as advance:
@@ -50,7 +50,7 @@ class Run:
 
 
 def style() -> None:
-    """Set up figures that look alike."""
+    """Set the common style of all figures."""
     plt.rcParams.update(
         {
             "figure.dpi": 100,
@@ -116,12 +116,12 @@ class Page:
         self.start = time.perf_counter()
 
     def add(self, text: str) -> None:
-        """Add a part, and print it."""
+        """Add a section and print it."""
         self.parts.append(text)
         print(text + "\n", flush=True)
 
     def figure(self, figure: Any, name: str, caption: str) -> None:
-        """Save a figure and show it on the page."""
+        """Save a figure and add it to the page."""
         figure.savefig(self.folder / f"{name}.png")
         plt.close(figure)
         self.add(f"![{caption}]({name}.png)\n\n*{caption}*")

@@ -1,4 +1,4 @@
-"""Out-of-bag scores of networks on real data, made once and kept in the cache folder."""
+"""Out-of-bag scores of networks on real data, kept in the cache folder."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from papers.networks import out_of_bag_scores
 from pueval import Counts
 from pueval.simulate import label_at_random
 
-# A traditional classifier is trained on at most so many rows: no PU data set has more.
-MOST_ROWS = 11_000
+# Largest number of training rows of a traditional classifier; no PU data set has more.
+MAX_ROWS = 11_000
 
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Scores of a data set, its PU labels, and the truth."""
+    """Scores, PU labels and true classes of a data set."""
 
     score: np.ndarray
     label: np.ndarray
@@ -39,7 +39,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class Networks:
-    """How many networks, with how many hidden neurons."""
+    """Number of networks and of hidden neurons."""
 
     number: int
     hidden: int
@@ -66,11 +66,11 @@ def pu_scores(
 
 def traditional_scores(data: str, *, networks: Networks, repetition: int) -> Scored:
     """Train networks on the true classes; the label of every row is its class."""
-    key = f"traditional {data} {networks} {repetition} {MOST_ROWS}"
+    key = f"traditional {data} {networks} {repetition} {MAX_ROWS}"
 
     def make(rng: np.random.Generator) -> dict[str, np.ndarray]:
         rows = load(data)
-        kept = np.sort(rng.permutation(rows.y.size)[:MOST_ROWS])
+        kept = np.sort(rng.permutation(rows.y.size)[:MAX_ROWS])
         truth = rows.y[kept]
         score = out_of_bag_scores(
             rows.X[kept], truth, rng=rng, networks=networks.number, hidden=networks.hidden
@@ -81,7 +81,7 @@ def traditional_scores(data: str, *, networks: Networks, repetition: int) -> Sco
 
 
 def _cached(key: str, make) -> dict[str, np.ndarray]:
-    """Load what has been made before under this name, else make it and keep it."""
+    """Load a cached result, or compute and cache it."""
     digest = hashlib.sha256(key.encode()).digest()
     path = cache_folder() / f"{digest[:8].hex()}.npz"
     if path.exists():

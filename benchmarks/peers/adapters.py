@@ -1,7 +1,7 @@
 """Adapters that call each library: measure → value, or measure → (value, low, high).
 
-Each library gets the arguments it requires. If it has a single parameter for "the class prior", both
-meanings are tried. Libraries without a correction get the labels as if they were the classes.
+Each library gets the arguments it requires. If it has a single parameter for "the class prior",
+both meanings are tried. Libraries without a correction get the labels as if they were the classes.
 """
 
 import os

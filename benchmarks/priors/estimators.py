@@ -1,7 +1,7 @@
 """Estimators of the benchmark: names and functions of the counts.
 
-To add one, add a line to `PRIOR_ONLY` (purity known to be 1) or `BOTH` (both unknown). `fitted` wraps
-classes of `pueval.priors`; anything else is a function that returns an `Answer`.
+To add one, add a line to `PRIOR_ONLY` (purity known to be 1) or `BOTH` (both unknown). `fitted`
+wraps classes of `pueval.priors`; anything else is a function that returns an `Answer`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def fitted(estimator: ScorePriorEstimator) -> Estimator:
             warnings.simplefilter("ignore", AssumptionWarning)
             estimator.fit(counts)
         if np.isnan(estimator.prior_):
-            # Consensus gives no estimate if the scores do not separate, but the benchmark needs one.
+            # Consensus gives no estimate if scores do not separate, but the benchmark needs one.
             # The network dominates the combination where its interval is wide, so use its estimate.
             network = estimator.members_["roc_network"]
             return Answer(

@@ -30,7 +30,7 @@ TOP = 0.05
 
 
 def known_densities(one: ScoreSet) -> float:
-    """Return the mean absolute error of an estimator that knows both densities, on binned scores."""
+    """Return the mean absolute error of an estimator that knows both binned densities."""
     positive, negative = one.score[one.truth == 1], one.score[one.truth == 0]
     edges = np.unique(np.quantile(one.score, np.linspace(0, 1, BINS + 1)))
     edges[-1] = np.inf

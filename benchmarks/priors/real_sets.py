@@ -43,7 +43,7 @@ def out_of_fold(model, X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
 
 
 def class_scores(folder: Path, name: str) -> dict[str, np.ndarray]:
-    """Return the classes and the scores of each classifier trained on them, from the cache if possible."""
+    """Return classes and scores of classifiers trained on them, from the cache if possible."""
     path = cache_folder() / "class_scores" / f"{name}.npz"
     if not path.exists():
         X, truth = read(folder, name)

@@ -3,14 +3,14 @@
     python -m benchmarks.priors.score_sets
 
 makes ``simulated_sets.npz``, ``real_sets.npz`` and ``pu_trained_sets.npz`` in the folder
-PUEVAL_CACHE (default ``~/.cache/pueval``). Real data (see ``real_sets.py``) are read from the folder
-PUEVAL_DATA.
+PUEVAL_CACHE (default ``~/.cache/pueval``). Real data (see ``real_sets.py``) are read from the
+folder PUEVAL_DATA.
 
-A file holds the concatenated rows of all sets: ``score`` (float64), ``label`` (int8: 1 labeled,
-0 unlabeled), ``truth`` (int8: class), and ``start`` (int64, one more than the number of sets): set i
+A file holds the concatenated rows of all sets: ``score`` (float64), ``label`` (int8: 1 labeled, 0
+unlabeled), ``truth`` (int8: class), and ``start`` (int64, one more than the number of sets): set i
 has rows ``start[i]:start[i + 1]``. Per set: ``data``, ``classifier`` (strings), ``prior``,
-``purity`` (actual values in the sample), ``wanted_prior``, ``wanted_purity``, ``wanted_n1`` (design
-values), and ``auc``, the AUC of positives against negatives.
+``purity`` (actual values in the sample), ``wanted_prior``, ``wanted_purity``, ``wanted_n1``
+(design values), and ``auc``, the AUC of positives against negatives.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     PUEVAL_DATA=… python -m benchmarks.selection.tuning [repeats]
 
 Writes tuning.md next to this file. Each repeat splits a data set into training and test rows, and
-labels a share of the training positives (the label frequency) at random. Each candidate is fitted on
-labeled against unlabeled rows in five folds and scored by several scorers. The best candidate of
-each scorer is fitted on all training rows, and its true F1 is computed on the test rows.
+labels a share of the training positives (the label frequency) at random. Each candidate is fitted
+on labeled against unlabeled rows in five folds and scored by several scorers. The best candidate
+of each scorer is fitted on all training rows, and its true F1 is computed on the test rows.
 """
 
 import os

@@ -21,7 +21,7 @@ The method assumes that unlabeled positives are ranked like the known ones, up t
 
 
 def figure_2(page: Page, run: Run) -> None:
-    """Bounds tighten with the number of known positives."""
+    """Plot how bounds tighten with the number of known positives."""
     sizes = [100, 200, 500, 1000, 2000, 5000]
     frame = study(
         convergence, {"concentration": [2.0, 4.0], "labeled": sizes},
@@ -73,7 +73,7 @@ def figure_2(page: Page, run: Run) -> None:
 
 
 def figure_3(page: Page) -> None:
-    """A wrong prior moves the curve."""
+    """Plot the curves for wrong priors."""
     ranking = simulated(
         ranked(3, prevalence=0.3),
         np.random.default_rng(0),
@@ -121,7 +121,7 @@ def _band(axis: Any, bounds: Any, color: str, label: str, *, alpha: float = 0.3)
 
 
 def figure_5(page: Page) -> None:
-    """Covertype: rank distribution, ROC and precision-recall curves."""
+    """Plot rank distribution, ROC and precision-recall curves of covertype."""
     ranking = covertype()
     prior = ranking.prior
     bounds = claesen_bounds(ranking.counts, prior=prior, band="bootstrap")
@@ -196,7 +196,7 @@ def _labeled_rows() -> np.ndarray:
 
 
 def appendix(page: Page, run: Run) -> None:
-    """Tables 1 and 2: known positives and known negatives."""
+    """Make tables 1 and 2, with known positives and known negatives."""
     shares = [0.05, 0.1, 0.2, 0.4, 0.8]
     others = [0.0, 0.2, 0.4, 0.6, 0.8]
     frame = study(

@@ -15,7 +15,7 @@ from pueval.simulate import Population, ranked
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Counts as an evaluation sees them, and the truth about every threshold."""
+    """Counts for an evaluation, and the true rates at each threshold."""
 
     counts: Counts
     score: np.ndarray
@@ -27,7 +27,7 @@ class Ranking:
         return float(roc_auc_score(self.positive, self.score))
 
     def true_rates(self, threshold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """True and false positive rate at thresholds."""
+        """Return true and false positive rates at thresholds."""
         rates = []
         for kind in (self.positive, ~self.positive):
             score = np.sort(self.score[kind])
@@ -35,7 +35,7 @@ class Ranking:
         return rates[0], rates[1]
 
     def contained(self, bounds: Bounds) -> tuple[float, bool]:
-        """Share of the true ROC curve that lies between the bounds, and whether the AUC does."""
+        """Return the share of the true ROC curve within the bounds, and whether the AUC is."""
         tpr, fpr = self.true_rates(bounds.low.threshold)
         low = _height(bounds.low.fpr, bounds.low.tpr, fpr, top=False)
         high = _height(bounds.high.fpr, bounds.high.tpr, fpr, top=True)
@@ -45,7 +45,7 @@ class Ranking:
 
 
 def _height(x: np.ndarray, y: np.ndarray, at: np.ndarray, *, top: bool) -> np.ndarray:
-    """Height of a curve; its top or its foot where it is vertical."""
+    """Return the height of a curve, at the top or bottom of vertical segments."""
     order = np.lexsort((y, x))
     x, y = x[order], np.maximum.accumulate(y[order])
     if top:
@@ -64,7 +64,7 @@ def _height(x: np.ndarray, y: np.ndarray, at: np.ndarray, *, top: bool) -> np.nd
 def simulated(
     population: Population, rng: np.random.Generator, *, labeled: int, unlabeled: int, prior: float
 ) -> Ranking:
-    """Known positives beside unlabeled rows with a given share of positives."""
+    """Simulate known positives and unlabeled rows with a given prior."""
     hidden = round(prior * unlabeled)
     positives = population.positive.draw(rng, labeled + hidden)
     negatives = population.negative.draw(rng, unlabeled - hidden)
@@ -75,7 +75,7 @@ def simulated(
 
 
 def convergence(rng: np.random.Generator, concentration: float, labeled: int) -> dict[str, float]:
-    """Bounds of the AUC for one simulated ranking, prior 0.2 known (figure 2)."""
+    """Return bounds of the AUC for one simulated ranking with known prior 0.2 (figure 2)."""
     population = ranked(concentration, prevalence=0.2)
     ranking = simulated(population, rng, labeled=labeled, unlabeled=100_000, prior=0.2)
     found: dict[str, float] = {"auc": ranking.auc}
@@ -91,7 +91,7 @@ def convergence(rng: np.random.Generator, concentration: float, labeled: int) ->
 def mixed(
     rng: np.random.Generator, known_positive: float, known_negative: float
 ) -> list[dict[str, float]]:
-    """Bounds with known positives and negatives, three priors, two starts (appendix C)."""
+    """Return bounds with known positives and negatives, for three priors (appendix C)."""
     population = ranked(4, prevalence=1 / 6)
     positives = population.positive.draw(rng, 2000)
     negatives = population.negative.draw(rng, 10_000)
@@ -116,7 +116,7 @@ def mixed(
 
 
 def covertype() -> Ranking:
-    """Scores of a model trained on PU labels, 20,000 positives and 20,000 negatives, 5 % labeled."""
+    """Score 20,000 positives, 5% labeled, and 20,000 negatives by a model trained on PU labels."""
     path = cache_folder() / "claesen_covertype.npz"
     if not path.exists():
         data = load("covertype")

@@ -1,4 +1,4 @@
-"""260 configurations of newsgroups and digits, three ways of labeling, eight measures."""
+"""260 configurations of newsgroups and digits, three labeling mechanisms, eight measures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pueval.simulate import label_at_random, label_by_representativeness, repres
 SCENARIOS = ("random", "scenario 1", "scenario 2")
 # Share of positives among the unlabeled rows of the test set.
 PRIORS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
-# Half of the positives are labeled, in training and test set alike.
+# Half of the positives are labeled, in both training and test set.
 LABEL_FREQUENCY = 0.5
 # A logistic regression trained on PU labels is turned by so many degrees toward a random direction,
 # and tested on so many positives: 13 configurations, from good to bad, on small and large sets.
@@ -30,7 +30,7 @@ DIGITS = tuple(range(10))
 
 @lru_cache(maxsize=2)
 def inputs(data: str) -> tuple[np.ndarray, np.ndarray]:
-    """Forty inputs per row, and the class of each row; made once and kept."""
+    """Return forty inputs and the class of each row, from the cache if possible."""
     path = cache_folder() / f"hajizadeh_{data}.npz"
     if not path.exists():
         if data == "newsgroups":
@@ -50,7 +50,7 @@ def inputs(data: str) -> tuple[np.ndarray, np.ndarray]:
 def label(
     truth: np.ndarray, depth: np.ndarray, scenario: str, rng: np.random.Generator
 ) -> np.ndarray:
-    """Label half of the positives: at random, the most, or the least representative ones."""
+    """Label half of the positives: at random, or the most or least representative ones."""
     if scenario == "random":
         return label_at_random(truth, label_frequency=LABEL_FREQUENCY, seed=rng).label
     first: Any = "most" if scenario == "scenario 1" else "least"
@@ -60,7 +60,7 @@ def label(
 
 
 def measured(rng: np.random.Generator, data: str, target: int) -> list[dict[str, float | str]]:
-    """Train on one half, test on rows of the other; all scenarios, configurations and priors."""
+    """Train on one half and test on the other, for all scenarios, configurations and priors."""
     X, classes = inputs(data)
     truth = classes == target
     depth = representativeness(X, truth, dimensions=20, seed=rng)

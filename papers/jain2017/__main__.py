@@ -26,7 +26,7 @@ labeled against unlabeled rows and scored out of bag. The corrected AUC and AUC-
 
 
 def collect(run: Run) -> tuple[pd.DataFrame, Networks, int]:
-    """Run all repetitions; a row for each, with the errors against the traditional classifier."""
+    """Run all repetitions; return a row for each, with errors relative to the traditional classifier."""
     networks = Networks(100 if run.full else 30, 5)
     repetitions = run.times(4, 50)
     tasks = [(d, p, r, networks) for r in range(repetitions) for d in LABELED for p in PURITIES]
@@ -54,13 +54,13 @@ def collect(run: Run) -> tuple[pd.DataFrame, Networks, int]:
 
 
 def means(frame: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """Mean absolute values in each of the 36 cells, in the order of the paper."""
+    """Return mean absolute values in each of the 36 cells, in the order of the paper."""
     cells = frame.groupby(["data", "wanted_purity"])[columns].agg(lambda v: v.abs().mean())
     return cells.loc[[(data, purity) for data in LABELED for purity in PURITIES]]
 
 
 def sign_test(direct: pd.Series, indirect: pd.Series) -> str:
-    """The paper's counting test: ties at three decimals go to the two in turn, direct first."""
+    """Return the paper's sign test; ties at three decimals are split alternately, direct first."""
     first, second = direct.round(3).to_numpy(), indirect.round(3).to_numpy()
     wins, losses = int((second < first).sum()), int((second > first).sum())
     ties = len(first) - wins - losses
@@ -70,7 +70,7 @@ def sign_test(direct: pd.Series, indirect: pd.Series) -> str:
 
 
 def table_1(page: Page, frame: pd.DataFrame) -> pd.DataFrame:
-    """Errors of the AUC, cell by cell."""
+    """Make the table of AUC errors by cell."""
     kinds = ["PU", "IR", "DR", "IE", "DE"]
     cells = means(frame, [f"auc_{kind}" for kind in kinds])
     frame["network_auc_R"] = frame["DR"] - frame["network_auc"]
@@ -125,7 +125,7 @@ def table_1(page: Page, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def table_2(page: Page, frame: pd.DataFrame) -> None:
-    """Errors of the AUC-PR, cell by cell."""
+    """Make the table of AUC-PR errors by cell."""
     kinds = ["PU", "IR", "IE"]
     cells = means(frame, [f"ap_{kind}" for kind in kinds])
     frame["network_ap_R"] = frame["AR"] - frame["network_ap"]

@@ -1,4 +1,4 @@
-"""The protocol of Jain et al. (2017): label, train on the labels, recover, compare."""
+"""Protocol of Jain et al. (2017): label, train on the labels, correct, compare."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNLABELED = 10_000
 
 
 def one(data: str, purity: float, repetition: int, networks: Networks) -> dict[str, Any]:
-    """Run one repetition; return all estimates and the truth of the network on the PU data."""
+    """Run one repetition; return all estimates and the true values of the network."""
     made = pu_scores(
         data, labeled=LABELED[data], unlabeled=UNLABELED, purity=purity, networks=networks,
         repetition=repetition,
@@ -35,7 +35,7 @@ def one(data: str, purity: float, repetition: int, networks: Networks) -> dict[s
 
 
 def estimates(made: Scored) -> dict[str, Any]:
-    """Estimate AUC and AUC-PR in every way, with known and with estimated prior and purity."""
+    """Estimate AUC and AUC-PR by all methods, with known and with estimated prior and purity."""
     counts = made.counts
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
@@ -43,7 +43,7 @@ def estimates(made: Scored) -> dict[str, Any]:
         known = evaluate(
             counts, prior=made.prior, purity=made.purity, target="unlabeled", level=None
         )
-        # Where the scores do not separate, no prior can be had, and the naive numbers stand.
+        # If the scores do not separate, there is no estimate, and the naive values are used.
         identified = not math.isnan(found.prior)
         mixture = found.mixture() if identified else NAIVE
         guessed = evaluate(
@@ -75,12 +75,12 @@ def _areas(suffix: str, ev: Evaluation) -> dict[str, float]:
 
 
 def traditional(data: str, repetition: int, networks: Networks) -> Scored:
-    """Scores of networks trained on the classes."""
+    """Return the scores of networks trained on the classes."""
     return traditional_scores(data, networks=networks, repetition=repetition)
 
 
 def auc_pr(made: Scored, prevalence: float) -> float:
-    """AUC-PR as it would be at another prevalence."""
+    """Return the AUC-PR at another prevalence."""
     share = made.truth.mean()
     weight = np.where(made.truth, prevalence / share, (1 - prevalence) / (1 - share))
     return float(average_precision_score(made.truth, made.score, sample_weight=weight))

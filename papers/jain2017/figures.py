@@ -17,7 +17,7 @@ COLORS = {"PU": NAIVE, "IR": "#56B4E9", "DR": KNOWN, "IE": OURS, "DE": OTHER}
 
 
 def figure_1() -> tuple[Any, float, float]:
-    """Eight rows by hand: three labeled, five unlabeled, of which one is positive."""
+    """Plot a hand-worked example: three labeled and five unlabeled rows, one of them positive."""
     score = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2])
     label = np.array([1, 0, 1, 0, 1, 0, 0, 0])
     truth = np.array([1, 1, 1, 0, 1, 0, 0, 0])
@@ -45,7 +45,7 @@ def figure_1() -> tuple[Any, float, float]:
 
 
 def figure_2(frame: pd.DataFrame) -> Any:
-    """Errors by purity, and by the error of purity − prior."""
+    """Plot errors by purity, and by the error of purity − prior."""
     figure, axes = plt.subplots(2, 2, figsize=(10, 6.4))
     for row, (kinds, what) in enumerate(
         ((["PU", "IR", "DR", "IE", "DE"], "AUC"), (["PU", "IR", "IE"], "AUC-PR"))
@@ -83,7 +83,7 @@ def figure_2(frame: pd.DataFrame) -> Any:
 
 
 def recovered(true_prior: float, true_purity: float, auc: float, n: int = 201) -> np.ndarray:
-    """AUC recovered with every estimate of prior (columns) and purity (rows); not clipped."""
+    """Return the corrected AUC, not clipped, for all priors (columns) and purities (rows)."""
     contrast = true_purity - true_prior
     naive = contrast * auc + (1 - contrast) / 2
     prior, purity = np.meshgrid(np.linspace(0, 1, n), np.linspace(0, 1, n))
@@ -106,7 +106,7 @@ def _heat(axis: Any, prior: float, purity: float, auc: float) -> Any:
 
 
 def figure_3() -> Any:
-    """Error of the recovered AUC for all wrong estimates, 27 truths."""
+    """Plot the error of the corrected AUC for wrong estimates, for 27 true values."""
     figure, axes = plt.subplots(3, 9, figsize=(15, 5.6), sharex=True, sharey=True)
     for row, auc in enumerate((0.65, 0.80, 0.95)):
         for column, (prior, purity) in enumerate(
@@ -126,7 +126,7 @@ def figure_3() -> Any:
 
 
 def figure_4() -> Any:
-    """One truth in detail, and the lines that matter."""
+    """Plot one of the true values in detail."""
     prior, purity, auc = 0.25, 0.75, 0.90
     contrast = Mixture(prior, purity).purity - prior
     figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.2))

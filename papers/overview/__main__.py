@@ -46,7 +46,7 @@ def label(made: Scored, way: str, rng: np.random.Generator) -> Any:
 
 
 def one(data: str, way: str, repetition: int, networks: Networks) -> dict[str, Any]:
-    """Errors of every method for one labeling."""
+    """Return the errors of all methods for one labeling."""
     made = traditional_scores(data, networks=networks, repetition=0)
     rng = np.random.default_rng([repetition, DATA.index(data), [*WAYS].index(way)])
     labeling = label(made, way, rng)
@@ -160,7 +160,7 @@ def _bounds(page: Page, frame: pd.DataFrame) -> None:
 
 
 def _grouped(cells: pd.DataFrame) -> str:
-    """Name data sets by the way they were labeled; count them where most are named."""
+    """Name data sets by labeling mechanism; give a count if there are many."""
     parts = []
     for way, title in WAYS.items():
         found = [data for data, one in cells.index if one == way]
@@ -173,7 +173,7 @@ def _grouped(cells: pd.DataFrame) -> str:
 
 
 def _failures(page: Page, frame: pd.DataFrame) -> None:
-    """Say where the correction does more harm than good."""
+    """Describe where the correction does more harm than good."""
     mean = _errors(frame).groupby([frame["data"], frame["way"]]).mean()
     lines = []
     for kind in ("known", "estimated"):

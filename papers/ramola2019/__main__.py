@@ -31,7 +31,7 @@ PUBLISHED = {
 
 
 def figure_1(page: Page) -> None:
-    """The case study, by exact computation: no data are drawn."""
+    """Plot the case study, computed exactly without simulation."""
     prior, purity, share = 0.25, 0.75, 0.1
     population = Population(Normal(1), Normal(-1), share * purity + (1 - share) * prior)
     threshold = np.arange(-5, 5.0001, 0.001)
@@ -87,7 +87,7 @@ def figure_1(page: Page) -> None:
 
 
 def figure_2(page: Page, run: Run) -> None:
-    """Errors of the maxima on real data."""
+    """Plot the errors of the maxima on real data."""
     networks = Networks(100 if run.full else 20, 7)
     repetitions = run.times(3, 50)
     tasks = [(d, p, r, networks) for r in range(repetitions) for d in UNLABELED for p in PURITIES]

@@ -1,4 +1,4 @@
-"""The protocol of Ramola et al. (2019): maxima of four measures, naive and corrected."""
+"""Protocol of Ramola et al. (2019): maxima of four measures, naive and corrected."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNLABELED = {
 
 
 def one(data: str, purity: float, repetition: int, networks: Networks) -> list[dict[str, Any]]:
-    """Errors of the four maxima: naive (PU), corrected with real (CR), with estimated values (CE)."""
+    """Return errors of the four maxima: naive (PU), corrected with true (CR) and estimated (CE) values."""
     unlabeled = UNLABELED[data]
     made = pu_scores(
         data, labeled=unlabeled // 10, unlabeled=unlabeled, purity=purity, networks=networks,

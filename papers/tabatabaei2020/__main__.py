@@ -36,7 +36,7 @@ PUBLISHED = {"generated": (0.064, 0.772), "iris": (0.060, 0.420), "heart": (0.08
 
 
 def table_2(page: Page, run: Run) -> None:
-    """RMSE of both scores at label frequency 0.3."""
+    """Make the table of RMSEs of both scores at label frequency 0.3."""
     settings = [
         {"data": "generated", "train": "none", "number": 100},
         {"data": "iris", "train": "none", "number": 200},
@@ -76,7 +76,7 @@ def table_2(page: Page, run: Run) -> None:
 
 
 def figure_2(run: Run) -> Any:
-    """Label frequency estimated by Elkan and Noto's method."""
+    """Plot the label frequency estimated by Elkan and Noto's method."""
     frame = study(
         estimated, {"data": ["generated", "iris"], "rho": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]},
         replications=run.times(20, 50), n_jobs=run.jobs,
@@ -110,7 +110,7 @@ def estimated(rng: np.random.Generator, data: str, rho: float) -> dict[str, floa
 
 
 def figure_3(run: Run) -> tuple[Any, float]:
-    """Mean and spread of the estimate over labelings: by drawing, and by formula."""
+    """Plot mean and standard deviation of the estimate over labelings, simulated and by formula."""
     rng = np.random.default_rng(3)
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True)
     worst = 0.0
@@ -129,7 +129,7 @@ def figure_3(run: Run) -> tuple[Any, float]:
             values = [t.f1(t.labeled.sum() / truth.sum())[0] for t in tables]
             axis.plot(np.full(100, rho), values[:100], ".", color="gray", alpha=0.12)
             drawn.append((np.mean(values), np.std(values)))
-            # The formula sees one labeling; its spread is averaged over some.
+            # The formula uses one labeling; its standard deviation is averaged over several.
             spreads = []
             for t in tables[:50]:
                 counts = Counts.from_arrays(t.labeled, chosen[0].astype(float))
@@ -156,7 +156,7 @@ def figure_3(run: Run) -> tuple[Any, float]:
 
 
 def figures_4_and_5(page: Page, run: Run) -> None:
-    """Inversions by label frequency, and with a wrong label frequency."""
+    """Plot inversions by label frequency, and with a wrong label frequency."""
     factors = [0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0]
     grid = [0.04, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
     frame = study(

@@ -1,4 +1,4 @@
-"""Random classifiers, random labels, and what F1 and Lee–Liu say about them."""
+"""F1 and Lee–Liu for random classifiers and random labels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMES = {"generated": "generated", "iris": "iris", "heart": "heart disease"}
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """What a labeling shows about some classifiers: a column of counts for each."""
+    """Observed counts of several classifiers for one labeling, one column per classifier."""
 
     truth: np.ndarray
     labeled: np.ndarray
@@ -36,14 +36,14 @@ class Tables:
         return self.predicted[:, self.labeled].mean(axis=1)
 
     def f1(self, label_frequency: float) -> np.ndarray:
-        """F1 from the label frequency, for all classifiers at once, by pueval's formula."""
+        """Return F1 for all classifiers at once, from the label frequency by pueval's formula."""
         share = self.predicted.mean(axis=1)
         prevalence = self.labeled.mean() / label_frequency
         zero = np.zeros(share.size)
         return F1(Rates(zero, self.recall, zero, share, prevalence, self.truth.size))
 
     def lee_liu(self) -> np.ndarray:
-        """Recall² over the share predicted positive."""
+        """Return recall² divided by the share predicted positive."""
         return self.recall**2 / self.predicted.mean(axis=1)
 
 
@@ -54,7 +54,7 @@ def generated(rng: np.random.Generator, n: int = 200) -> tuple[np.ndarray, np.nd
 
 
 def rows(data: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs, scaled to [0, 1], and classes."""
+    """Return inputs, scaled to [0, 1], and classes."""
     if data == "generated":
         return generated(rng)
     found = load(data)
@@ -69,7 +69,7 @@ def classifiers(
     n: int,
     target: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Predictions of n random classifiers, drawn as in the notebooks of the authors.
+    """Return predictions of n random classifiers, as in the notebooks of the authors.
 
     Lines through a random point of the square at a random angle, positive where most of the
     labeled points are; hyperplanes with all weights uniform in (−3, 3) that leave rows on both
@@ -117,7 +117,7 @@ def see_each(truth: np.ndarray, label_frequency: float, rng: np.random.Generator
 
 
 def errors(rng: np.random.Generator, data: str, train: str, number: int) -> dict[str, float]:
-    """Root mean squared errors of both scores over random classifiers, at label frequency 0.3.
+    """Return root mean squared errors of both scores over random classifiers, at label frequency 0.3.
 
     On generated data F1 is given the label frequency 0.3, elsewhere the share that was labeled.
     ``by_number`` is the score of Lee and Liu with the number of rows predicted positive in place of
@@ -139,7 +139,7 @@ def errors(rng: np.random.Generator, data: str, train: str, number: int) -> dict
 
 
 def inversions(true: np.ndarray, score: np.ndarray) -> float:
-    """Percentage of pairs of classifiers that a score puts in the wrong order."""
+    """Return the percentage of pairs of classifiers that a score orders wrongly."""
     better = true[:, None] > true
     wrong = better & (score[:, None] < score)
     return float(100 * wrong.sum() / (true.size * (true.size - 1) / 2))
@@ -148,7 +148,7 @@ def inversions(true: np.ndarray, score: np.ndarray) -> float:
 def orders(
     rng: np.random.Generator, data: str, label_frequency: float, number: int, factors: list[float]
 ) -> list[dict[str, float]]:
-    """Inversions by F1, with the label frequency wrong by some factors, and by Lee–Liu."""
+    """Return inversions by F1, also with wrong label frequencies, and by Lee–Liu."""
     X, truth = rows(data, rng)
     labeled = see(truth, label_frequency, rng)
     seen = Tables(
@@ -165,7 +165,7 @@ _FORESTS: dict[int, np.ndarray] = {}
 
 
 def _fixed_forests(number: int) -> np.ndarray:
-    """Forests trained on the classes, once: only the labels change between repetitions."""
+    """Return forests trained once on the classes; only labels change between repetitions."""
     if number not in _FORESTS:
         rng = np.random.default_rng(0)
         X, truth = rows("heart", rng)
