@@ -5,9 +5,9 @@ itself, with ``figure_`` and ``ax_`` (or ``axes_``) set, and ``frame()`` returns
 Matplotlib (``pip install "pueval[plot]"``) is needed only for drawing.
 """
 
-from pueval.displays._comparison import ComparisonDisplay
 from pueval.displays._group_curves import GroupCurvesDisplay
 from pueval.displays._measure_by_threshold import MeasureByThresholdDisplay
+from pueval.displays._model_comparison import ComparisonDisplay
 from pueval.displays._overview import OverviewDisplay
 from pueval.displays._precision_recall import PrecisionRecallDisplay
 from pueval.displays._prior_estimate import PriorEstimateDisplay

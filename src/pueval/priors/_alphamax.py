@@ -13,7 +13,7 @@ from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._score_estimator import ScorePriorEstimator
-from pueval.priors._score_table import ScoreTable
+from pueval.priors._thinned_scores import ScoreTable
 from pueval.priors._with_purity import solve_prior_and_purity
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pueval.priors._dedpul import Dedpul
 from pueval.priors._estimation_result import MemberEstimate
 from pueval.priors._roc_network import RocNetwork
 from pueval.priors._score_estimator import ScorePriorEstimator
-from pueval.priors._score_table import thin_if_large
+from pueval.priors._thinned_scores import thin_if_large
 from pueval.priors._tilt import Tilt
 from pueval.sensitivity.feasibility import largest_prior
 

@@ -12,7 +12,7 @@ from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._score_estimator import ScorePriorEstimator
-from pueval.priors._score_table import ScoreTable
+from pueval.priors._thinned_scores import ScoreTable
 
 # Grid points for the densities; there are many per kernel width.
 GRID_SIZE = 4_096

@@ -14,7 +14,7 @@ from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._score_estimator import ScorePriorEstimator
-from pueval.priors._score_table import NOT_SEPARATED, ScoreTable
+from pueval.priors._thinned_scores import NOT_SEPARATED, ScoreTable
 
 # Largest numbers of rows for a curve; larger samples are thinned evenly.
 MAX_LABELED, MAX_UNLABELED = 2000, 1000

@@ -8,7 +8,7 @@ import numpy as np
 
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.priors._label_frequency import prior_from_label_frequency
+from pueval.priors._capped_prior import prior_from_label_frequency
 from pueval.priors._score_estimator import ScorePriorEstimator
 from pueval.samples.sample import Sample
 

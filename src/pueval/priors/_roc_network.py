@@ -14,7 +14,7 @@ from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._roc_features import roc_features
 from pueval.priors._score_estimator import ScorePriorEstimator
-from pueval.priors._score_table import NOT_SEPARATED, ScoreTable
+from pueval.priors._thinned_scores import NOT_SEPARATED, ScoreTable
 
 # Confidence levels of the predicted intervals; levels in between are interpolated.
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)

@@ -9,7 +9,7 @@ from pueval._checks import check_fraction
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.priors._score_estimator import ScorePriorEstimator
-from pueval.priors._score_table import ScoreTable
+from pueval.priors._thinned_scores import ScoreTable
 from pueval.sensitivity.feasibility import largest_prior
 
 

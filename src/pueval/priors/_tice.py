@@ -16,8 +16,8 @@ from pueval._checks import check_count
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
+from pueval.priors._capped_prior import prior_from_label_frequency
 from pueval.priors._feature_estimator import FeaturePriorEstimator
-from pueval.priors._label_frequency import prior_from_label_frequency
 
 Split = Literal["range", "median"]
 # Number of parts into which the range of a feature is cut.

@@ -14,7 +14,7 @@ from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._score_estimator import ScorePriorEstimator
-from pueval.priors._score_table import ScoreTable
+from pueval.priors._thinned_scores import ScoreTable
 from pueval.priors._tilt_likelihood import LOGIT_OF_ONE, PURITY_BETA, Fits, TiltLikelihood, softplus
 
 # Bins of the normal score; more bins change the prior by about 0.0003.

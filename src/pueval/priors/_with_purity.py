@@ -10,7 +10,7 @@ from pueval.core.mixture import cap_prior
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._score_estimator import ScorePriorEstimator
-from pueval.priors._score_table import ScoreTable
+from pueval.priors._thinned_scores import ScoreTable
 
 
 class WithPurity(ScorePriorEstimator):
