@@ -270,7 +270,8 @@ class ScoreTable(Result):
             return "Counts(no rows)"
         score = self.score
         rows = "row" if self.n_negative == 1 else "rows"
-        content = "distinct scores" if self._binning is None else "binned scores"
+        content = "distinct score" if self._binning is None else "binned score"
+        content += "" if score.size == 1 else "s"
         return (
             f"Counts({_number(self.n_labeled)} labeled, {_number(self.n_unlabeled)} unlabeled, "
             f"{_number(self.n_negative)} known negative {rows}; "

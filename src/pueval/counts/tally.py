@@ -65,7 +65,7 @@ def tally(
     ...                  "site": ["Oslo", "Oslo", "Rome", "Rome"]})
     >>> counts = tally(rows, label="y", scores=["a", "b"], by="site")
     >>> counts[("Oslo",)]["b"]
-    Counts(1 labeled, 1 unlabeled, 0 known negative rows; 1 distinct scores from 2 to 2)
+    Counts(1 labeled, 1 unlabeled, 0 known negative rows; 1 distinct score from 2 to 2)
     """
     names = (scores,) if isinstance(scores, str) else tuple(dict.fromkeys(scores))
     if not names:
