@@ -56,11 +56,11 @@ class TestCount:
     def test_nothing_is_added_to_other_files(self, rows, saved, capsys):
         before = rows.read_bytes()
         said = refused(capsys, "count", rows, rows, "--add", *COLUMNS)
-        assert "not of Counts.to_parquet" in said
+        assert "not one of Counts.to_parquet" in said
         assert rows.read_bytes() == before
         saved.write_bytes(saved.read_bytes()[:-100])
         said = refused(capsys, "count", rows, saved, "--add", *COLUMNS)
-        assert "damaged, cut short or no Parquet file" in said
+        assert "damaged, incomplete or no Parquet file" in said
 
     def test_counts_are(self, rows, saved):
         assert run(["count", str(rows), str(saved), *COLUMNS]) == 0
@@ -95,13 +95,15 @@ class TestSaved:
 
     def test_no_rows_to_compare(self, saved, capsys):
         both = ["--label", "label", "--score", "a", "--score", "b"]
-        assert "have no rows any more" in refused(capsys, "compare", saved, *both, "--prior", "0.1")
+        assert "holds saved counts, not rows" in refused(
+            capsys, "compare", saved, *both, "--prior", "0.1"
+        )
         by = ["--by", "c", *PRIOR]
-        assert "have no rows any more" in refused(capsys, "evaluate", saved, *COLUMNS, *by)
+        assert "holds saved counts, not rows" in refused(capsys, "evaluate", saved, *COLUMNS, *by)
 
     def test_damaged(self, saved, capsys):
         saved.write_bytes(saved.read_bytes()[:-100])
-        assert "damaged, cut short" in refused(capsys, "evaluate", saved, *PRIOR)
+        assert "damaged, incomplete" in refused(capsys, "evaluate", saved, *PRIOR)
 
     @pytest.mark.parametrize(
         "change",
@@ -119,7 +121,7 @@ class TestSaved:
         table = pq.read_table(saved)
         about = change(json.loads(table.schema.metadata[b"pueval"]))
         pq.write_table(table.replace_schema_metadata({b"pueval": about}), saved)
-        assert "It was changed" in refused(capsys, "evaluate", saved, *PRIOR)
+        assert "The file was changed" in refused(capsys, "evaluate", saved, *PRIOR)
 
     @pytest.mark.parametrize("column", ["score", "labeled", "wide"])
     def test_changed_types(self, saved, capsys, column):
@@ -127,7 +129,7 @@ class TestSaved:
         at = table.column_names.index(column)
         text = table[column].cast("string")
         pq.write_table(table.set_column(at, column, text), saved)
-        assert "It was changed" in refused(capsys, "evaluate", saved, *PRIOR)
+        assert "The file was changed" in refused(capsys, "evaluate", saved, *PRIOR)
 
 
 class TestEvaluate:
@@ -187,7 +189,9 @@ class TestSimulate:
 
     def test_format_that_is_not_written(self, tmp_path, capsys):
         out = tmp_path / "x.arrow"
-        assert "CSV or Parquet" in refused(capsys, "simulate", out, "--label-frequency", "0.2")
+        assert "cannot write .arrow files" in refused(
+            capsys, "simulate", out, "--label-frequency", "0.2"
+        )
         assert not out.exists()
 
     def test_no_hidden_positives(self, tmp_path, capsys):
@@ -271,7 +275,7 @@ def test_errors_name_options(tmp_path, capsys):
     path.write_text("label,pos_label\n1,3\n2,1\n")
     said = refused(capsys, "evaluate", path, "--label", "label", "--score", "pos_label", *PRIOR)
     assert "--positive '1', --unlabeled '0'" in said
-    assert "Say what they mean with --positive, --unlabeled and --negative." in said
+    assert "Set --positive, --unlabeled and --negative to your values." in said
     said = refused(capsys, "evaluate", path, "--label", "label", "--score", "x", *PRIOR)
     assert "The columns are 'label', 'pos_label'." in said
 
