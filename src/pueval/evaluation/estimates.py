@@ -285,7 +285,9 @@ class OperatingPoint(Mapping[str, Estimate]):
     @property
     def clipped(self) -> dict[str, float]:
         """Measures outside their range, with their values before clipping."""
-        values = {name: float(one(self._rates[0])[0]) for name, one in self._measures.items()}
+        values = {
+            name: float(measure(self._rates[0])[0]) for name, measure in self._measures.items()
+        }
         return {
             name: value
             for name, value in values.items()

@@ -194,23 +194,23 @@ class ModelEstimates(Mapping[str, Estimate]):
                 f"{measure} is an area under a curve and has no threshold. "
                 "Choose a measure at a threshold, such as 'f1'."
             )
-        wanted = find_measure(measure)
-        corrected, naive = (best_value(wanted, rates) for rates in self._rates)
+        optimized = find_measure(measure)
+        corrected, naive = (best_value(optimized, rates) for rates in self._rates)
 
         def best_for(mixture: Mixture) -> float:
             if mixture == self.mixture:
                 return corrected[1]
             return best_value(
-                wanted, correct_steps(self.counts, self._corners, mixture, self.target)
+                optimized, correct_steps(self.counts, self._corners, mixture, self.target)
             )[1]
 
         interval = Interval()
         if self._resamples is not None and not math.isnan(corrected[1]):
-            interval = self._resamples.best_interval(wanted, best_for)
+            interval = self._resamples.best_interval(optimized, best_for)
         return Best(
-            measure=wanted.name,
+            measure=optimized.name,
             threshold=corrected[0],
-            value=wanted.clip(corrected[1]),
+            value=optimized.clip(corrected[1]),
             low=interval.low,
             high=interval.high,
             naive_threshold=naive[0],
