@@ -86,7 +86,7 @@ def area_covariances(
     n_models = len(influences)
     auc, precision = np.zeros((2, n_models, n_models))
     n_background = rows.weight_by_kind[1] + rows.weight_by_kind[2]
-    away = np.outer(naive_auc - 0.5, naive_auc - 0.5)
+    distance_products = np.outer(naive_auc - 0.5, naive_auc - 0.5)
     row_covariances = [
         _influence_products(rows, influences, kind) * (size / total**2) if total else None
         for kind, (size, total) in enumerate(
@@ -95,7 +95,12 @@ def area_covariances(
     ]
     # Two models place the pseudo-observation as much alike as they place background rows.
     correlation = np.mean(
-        [_correlation(each[0]) for each in row_covariances[1:] if each is not None], axis=0
+        [
+            _correlation(covariance[0])
+            for covariance in row_covariances[1:]
+            if covariance is not None
+        ],
+        axis=0,
     )
     for kind, (covariance, size) in enumerate(
         zip(row_covariances, rows.effective_sizes, strict=True)
@@ -106,7 +111,9 @@ def area_covariances(
         with np.errstate(divide="ignore", invalid="ignore"):
             precision += np.divide(covariance[1], degrees_of_freedom)
         part = 1.0 if kind == 0 else rows.weight_by_kind[kind] / n_background
-        of_mean = with_pseudo_observation(covariance[0] / part**2, away, size, correlation)
+        of_mean = with_pseudo_observation(
+            covariance[0] / part**2, distance_products, size, correlation
+        )
         auc += of_mean * part**2 if degrees_of_freedom > 0 else np.nan
     return auc, precision
 

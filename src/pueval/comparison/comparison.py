@@ -46,9 +46,6 @@ if TYPE_CHECKING:
 
 # Criteria of `Comparison.ranking` that need no threshold.
 THRESHOLD_FREE = (*RANKING_TITLES, *AREAS, *BEST_VALUES)
-# Priors at which measures are computed before changes of the order between them are located. Two
-# changes of the same pair between neighbors would be missed. Areas take longer to compute.
-GRID_POINTS, AREA_GRID_POINTS = 513, 33
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,17 +156,16 @@ class Comparison:
         The difference of two estimates from the same rows has the variance
         var(first) + var(second) − 2·cov(first, second). Variances and covariances come from
         the influence of each row on both estimates. For the AUC they are DeLong's, divided by the
-        square of purity minus prior. For a measure at a threshold they follow from how many rows
-        reach the threshold of one model, of the other, and of both; for a best value, from the
-        rows that reach the best thresholds.
+        square of purity minus prior. For measures at a threshold, and for best values, they follow
+        from how many rows reach the threshold of one model, of the other, and of both.
 
         If prior and purity were estimated, intervals and p-values include their uncertainty, which
         all models share; the p-value of the AUC does not depend on it. If they were given as
         intervals, confidence intervals hold for all of their values, and p-values are the largest.
 
-        Measures at a threshold are compared at the models' thresholds. If each model has its own
-        best threshold, these differ by chance, and so do precision or recall even between equally
-        good models. Areas and best values do not depend on a threshold.
+        If each model has its own best threshold, thresholds differ by chance, and so do precision
+        or recall even between equally good models. Areas and best values do not depend on a
+        threshold.
 
         Parameters
         ----------
@@ -197,9 +193,8 @@ class Comparison:
     def best_probability(self, measure: str) -> dict[str, float]:
         """Return the probability that each model is the best.
 
-        True values are treated as jointly normal around the estimates, with their covariance.
-        The probability says how certain the choice is, not how large the advantage is: see
-        `differences`.
+        True values are treated as jointly normal around the estimates. The probability says how
+        certain the choice is; `differences` says how large the advantage is.
 
         Parameters
         ----------
@@ -235,8 +230,7 @@ class Comparison:
         Hajizadeh, Li, Dollevoet and Tax (2014) for criteria that need no prior.
         """
         criteria = measures or THRESHOLD_FREE
-        prior_free = [name for name in criteria if name in RANKING_TITLES]
-        notes: list[str] = []
+        notes, prior_free = [], [name for name in criteria if name in RANKING_TITLES]
         if prior_free and not self.has_integer_counts:
             notes.append(
                 f"{', '.join(prior_free)} count rows and are left out, because the rows have "
@@ -248,7 +242,7 @@ class Comparison:
         values, greater_is_better = {}, {}
         for name in criteria:
             if name in RANKING_TITLES:
-                values[name] = {model: each[name] for model, each in ranking_values.items()}
+                values[name] = {model: rankings[name] for model, rankings in ranking_values.items()}
                 greater_is_better[name] = True
             else:
                 values[name] = self.values(name)
@@ -280,10 +274,9 @@ class Comparison:
         - The order by ROC AUC (direct formula) never changes: its differences are those of the
           naive AUC, divided by purity minus prior. The same holds for balanced accuracy and
           informedness.
-        - With clean labels the order by recall and precision at a threshold does not change
-          either: recall does not depend on the prior, and precision is proportional to the
-          prevalence. Nor does that by average precision, as long as corrected rates stay between
-          0 and 1.
+        - With clean labels the order by recall and precision does not change either: recall does
+          not depend on the prior, and precision is proportional to the prevalence. Nor does that
+          by average precision, as long as corrected rates stay between 0 and 1.
         - The order by accuracy and F can change, and with noisy labels many others can, too.
 
         Parameters
@@ -291,8 +284,7 @@ class Comparison:
         measure : str
             Name of a measure.
         priors : tuple of float, optional
-            Lowest and highest prior; by default 0 and the largest prior that the rankings of all
-            models allow (`pueval.largest_prior`).
+            Lowest and highest prior; by default 0 and the `largest_prior` that all models allow.
 
         Returns
         -------
@@ -305,13 +297,12 @@ class Comparison:
         counts = [ev.counts for ev in self.evaluations.values()]
         if not counts[0].n_unlabeled:
             raise InputError("there are no unlabeled rows, so there is no prior that could vary.")
-        purity, n_points, greater_is_better = self.mixture.purity, GRID_POINTS, True
+        purity, greater_is_better = self.mixture.purity, True
         if measure == "roc_auc":
             naive = np.array([ev["roc_auc"].naive for ev in self.evaluations.values()])
-            values, n_points = auc_values(counts, naive, purity), AREA_GRID_POINTS
+            values = auc_values(counts, naive, purity)
         elif measure == "average_precision":
             values = average_precision_values(counts, purity, self.target)
-            n_points = AREA_GRID_POINTS
         elif measure in BEST_VALUES:
             best = MEASURES[measure.removeprefix("best_")]
             values = best_values(counts, best, purity, self.target)
@@ -324,11 +315,8 @@ class Comparison:
             self.names,
             measure,
             values,
+            self._possible_priors if priors is None else check_prior_range(self.mixture, priors),
             greater_is_better=greater_is_better,
-            prior_range=(
-                self._possible_priors if priors is None else check_prior_range(self.mixture, priors)
-            ),
-            n_points=n_points,
         )
 
     # ------------------------------------------------------------------ as data and text

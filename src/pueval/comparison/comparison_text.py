@@ -127,11 +127,12 @@ def _shown_differences(comparison: Comparison, measure: str, most: int | None) -
     if len(differences) <= MOST_PAIRS:
         return differences
     order = comparison.ranking(measure).order(measure)
-    others = order[1:] if most is None else order[1 : most + 1]
+    next_best = order[1:] if most is None else order[1 : most + 1]
     return [
-        each
-        for each in differences
-        if order[0] in {each.first, each.second} and {each.first, each.second} & {*others}
+        difference
+        for difference in differences
+        for pair in ({difference.first, difference.second},)
+        if order[0] in pair and pair & {*next_best}
     ]
 
 
@@ -140,7 +141,7 @@ def order_rows(comparison: Comparison, measures: tuple[str, ...] = HEADLINE_MEAS
     body = []
     for measure in measures:
         ranges = comparison.order_by_prior(measure).best_models
-        text = ", ".join(f"{each.low:.3g} to {each.high:.3g}: {each.model}" for each in ranges)
+        text = ", ".join(f"{best.low:.3g} to {best.high:.3g}: {best.model}" for best in ranges)
         body.append([measure_title(measure), text])
     return ["Best by prior", "prior: model"], body
 

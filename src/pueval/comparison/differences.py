@@ -87,7 +87,9 @@ class Differences(tuple[Difference, ...]):
         """
         pandas = require("pandas", extra="pandas", purpose="Differences.frame()")
         names = [field.name for field in fields(Difference)]
-        frame: pd.DataFrame = pandas.DataFrame([vars(each) for each in self], columns=names)
+        frame: pd.DataFrame = pandas.DataFrame(
+            [vars(difference) for difference in self], columns=names
+        )
         return frame
 
     def to_dict(self) -> dict[str, Any]:
@@ -98,11 +100,14 @@ class Differences(tuple[Difference, ...]):
         dict
             Undefined and infinite numbers are None.
         """
-        return {"differences": [each.to_dict() for each in self]}
+        return {"differences": [difference.to_dict() for difference in self]}
 
     def __repr__(self) -> str:
         header = ["measure", "pair", "difference", "interval", "p-value", "adjusted"]
-        rows = [[each.measure, *difference_cells(each)] for each in self[:SHOWN_DIFFERENCES]]
+        rows = [
+            [difference.measure, *difference_cells(difference)]
+            for difference in self[:SHOWN_DIFFERENCES]
+        ]
         table = text_table(header, rows)
         more = len(self) - SHOWN_DIFFERENCES
         return table if more <= 0 else f"{table}\n… and {more:,} more; .frame() has all"

@@ -13,6 +13,7 @@ import numpy as np
 from pueval._typing import Array
 from pueval.comparison.paired_rows import unknown_model_error
 from pueval.comparison.values_by_prior import ValuesByPrior
+from pueval.core.measures import AREAS
 from pueval.core.mixture import Mixture, cap_prior
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
@@ -20,6 +21,9 @@ from pueval.sensitivity.feasibility import largest_prior
 from pueval.text.results import SHOWN_ROWS, Result, plain_data
 from pueval.text.tables import text_table
 
+# Priors at which measures are computed before changes of the order between them are located. Two
+# changes of the same pair between neighbors would be missed. Areas take longer to compute.
+GRID_POINTS, AREA_GRID_POINTS = 513, 33
 # Smaller differences are rounding errors, and the models count as equal.
 ROUNDING = 1e-12
 
@@ -105,10 +109,18 @@ class OrderByPrior(Result):
         for name in (first, second):
             if name not in self.value:
                 raise unknown_model_error(name, self.value)
-        pair = [each for each in self.reversals if {each.first, each.second} == {first, second}]
-        edges = [float(self.prior[0]), *(each.prior for each in pair), float(self.prior[-1])]
+        pair = [
+            reversal
+            for reversal in self.reversals
+            if {reversal.first, reversal.second} == {first, second}
+        ]
+        edges = [
+            float(self.prior[0]),
+            *(reversal.prior for reversal in pair),
+            float(self.prior[-1]),
+        ]
         if pair:
-            better = [pair[0].first, *(each.second for each in pair)]
+            better = [pair[0].first, *(reversal.second for reversal in pair)]
         else:
             gap = self._sign * (self.value[first] - self.value[second])
             different = gap[np.isfinite(gap) & (np.abs(gap) > ROUNDING)]
@@ -144,11 +156,14 @@ class OrderByPrior(Result):
         return f"Order by {self.measure} for priors {low:.4g} to {high:.4g}"
 
     def _table(self) -> str:
-        ranges = [[each.model, f"{each.low:.4g} to {each.high:.4g}"] for each in self.best_models]
+        ranges = [[best.model, f"{best.low:.4g} to {best.high:.4g}"] for best in self.best_models]
         best = _short_table(["best model", "prior"], ranges)
         if not self.reversals:
             return f"{best}\nNo two models change places."
-        pairs = [[f"{each.first} → {each.second}", f"{each.prior:.4g}"] for each in self.reversals]
+        pairs = [
+            [f"{reversal.first} → {reversal.second}", f"{reversal.prior:.4g}"]
+            for reversal in self.reversals
+        ]
         return f"{best}\n{_short_table(['models change places', 'prior'], pairs)}"
 
 
@@ -162,13 +177,12 @@ def order_by_prior(
     names: Sequence[str],
     measure: str,
     values: ValuesByPrior,
+    prior_range: tuple[float, float],
     *,
     greater_is_better: bool,
-    prior_range: tuple[float, float],
-    n_points: int,
 ) -> OrderByPrior:
     """Order models along a range of priors and locate where pairs change places."""
-    grid = np.linspace(*prior_range, n_points)
+    grid = np.linspace(*prior_range, AREA_GRID_POINTS if measure in AREAS else GRID_POINTS)
     table = values(grid)
     sign = 1.0 if greater_is_better else -1.0
     reversals: list[RankReversal] = []

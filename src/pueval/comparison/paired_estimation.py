@@ -112,7 +112,7 @@ class PairedEstimation:
     def _estimate(self, models: list[Model]) -> EstimatesByMeasure:
         wanted = [np.append(model.rates.threshold, model.best) for model in models]
         # Many best thresholds coincide: one column for each distinct threshold of a model.
-        thresholds = [np.unique(each[~np.isnan(each)])[::-1] for each in wanted]
+        thresholds = [np.unique(of_model[~np.isnan(of_model)])[::-1] for of_model in wanted]
         shares = shares_at(
             self.rows,
             thresholds,
@@ -121,7 +121,7 @@ class PairedEstimation:
             covariance=self.options is not None,
             prevalence_varies=self.prevalence_varies,
         )
-        starts = np.cumsum([0, *(each.size for each in thresholds[:-1])])
+        starts = np.cumsum([0, *(of_model.size for of_model in thresholds[:-1])])
 
         def shares_of(which: int) -> PairedShares:
             columns = [
@@ -148,10 +148,10 @@ class PairedEstimation:
         """Return the corrected areas, not clipped."""
         rates = [model.rates for model in models]
         auc = [
-            direct_auc(each.counts, naive_auc(each.counts, each.corners), self.mixture)
-            for each in rates
+            direct_auc(model.counts, naive_auc(model.counts, model.corners), self.mixture)
+            for model in rates
         ]
-        precision = [float(average_precision(each.rates[0])) for each in rates]
+        precision = [float(average_precision(model.rates[0])) for model in rates]
         return {"roc_auc": np.array(auc), "average_precision": np.array(precision)}
 
     def _area_covariance(self, models: list[Model]) -> dict[str, Array]:
@@ -188,7 +188,7 @@ class PairedEstimation:
         ]
         options = [self.options if abs(q) == 1 else None for q in POSITIONS]
         return tuple(
-            tuple(self._estimate_for(models, *each) for each in zip(points, options, strict=True))
+            tuple(self._estimate_for(models, *point) for point in zip(points, options, strict=True))
             for points in (priors, purities)
             if points
         )

@@ -214,7 +214,7 @@ class Rankings:
     def __repr__(self) -> str:
         disagreements = self.disagreements()
         lines = [text_table(*self.rows())]
-        lines += [f"{each!r}." for each in disagreements[:SHOWN_ROWS]]
+        lines += [f"{disagreement!r}." for disagreement in disagreements[:SHOWN_ROWS]]
         if len(disagreements) > SHOWN_ROWS:
             more = len(disagreements) - SHOWN_ROWS
             lines.append(f"… and {more:,} more pairs; .disagreements() has all")

@@ -228,9 +228,9 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         """
         k = self._index(group)
         estimates = {}
-        for name, each in self.items():
-            columns = (each.value, each.low, each.high, each.naive, each.standard_error)
-            estimates[name] = Estimate(*(float(column[k]) for column in (*columns, each.unclipped)))
+        for name, of_groups in self.items():
+            columns = of_groups._columns()
+            estimates[name] = Estimate(**{field: float(columns[field][k]) for field in columns})
         return estimates
 
     def counts(self, group: Any) -> Counts:
@@ -314,7 +314,7 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
             "prior": self.prior,
             "note": list(self.notes),
         }
-        parts = [each.frame().assign(measure=name, **about_group) for name, each in self.items()]
+        parts = [part.frame().assign(measure=name, **about_group) for name, part in self.items()]
         frame: pd.DataFrame = pandas.concat(parts)
         order = np.argsort(np.tile(np.arange(len(self.names)), len(self)), kind="stable")
         return frame.iloc[order].set_index("measure", append=True)

@@ -42,17 +42,19 @@ def group_table(
     all_rows = cells("all rows", sizes, overall.mixture.prior)
     all_rows += [str(overall[measure]) for measure in SHOWN_MEASURES]
     macro = ["macro average", *[""] * (4 if with_negative else 3)]
-    for each in estimates:
-        mean = groups.macro(each.measure)
-        clipped = bool(each.clipped.any())
+    for estimate in estimates:
+        mean = groups.macro(estimate.measure)
+        clipped = bool(estimate.clipped.any())
         macro.append(format_estimate(mean.value, mean.low, mean.high, clipped=clipped))
     rows = [all_rows, macro]
     for k, name in enumerate(groups.names[:most]):
         sizes = (groups.n_labeled[k], groups.n_unlabeled[k], groups.n_negative[k])
         row = cells(printable_name(name), sizes, groups.prior[k])
         row += [
-            format_estimate(each.value[k], each.low[k], each.high[k], clipped=each.clipped[k])
-            for each in estimates
+            format_estimate(
+                estimate.value[k], estimate.low[k], estimate.high[k], clipped=estimate.clipped[k]
+            )
+            for estimate in estimates
         ]
         rows.append(row)
     if any(groups.notes[:most]):
@@ -116,7 +118,8 @@ def as_data(groups: GroupEvaluation) -> dict[str, Any]:
             "level": groups.level,
             "warnings": list(groups.warnings),
             "measures": {
-                name: without(vars(each), "measure", "groups") for name, each in groups.items()
+                name: without(vars(estimate), "measure", "groups")
+                for name, estimate in groups.items()
             },
             "macro": {name: without(vars(groups.macro(name)), "measure") for name in groups},
             "overall": groups.overall.to_dict(),
