@@ -60,7 +60,7 @@ class TestCount:
         assert rows.read_bytes() == before
         saved.write_bytes(saved.read_bytes()[:-100])
         said = refused(capsys, "count", rows, saved, "--add", *COLUMNS)
-        assert "damaged, incomplete or no Parquet file" in said
+        assert "damaged, incomplete or not a Parquet file" in said
 
     def test_counts_are(self, rows, saved):
         assert run(["count", str(rows), str(saved), *COLUMNS]) == 0

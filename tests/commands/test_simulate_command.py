@@ -201,7 +201,7 @@ def test_missing_classes_and_taken_names(tmp_path, capsys):
     assert "1 rows have no usable value" in capsys.readouterr().err
     nowhere = str(tmp_path / "no" / "pu.csv")
     assert run(["simulate", nowhere, "--count", "5"]) == 2
-    assert "there is no folder" in capsys.readouterr().err
+    assert "does not exist. Create it first" in capsys.readouterr().err
 
 
 def test_true_words_are_the_class_one(tmp_path, capsys):
