@@ -91,7 +91,7 @@ def convergence(rng: np.random.Generator, concentration: float, labeled: int) ->
 def mixed(
     rng: np.random.Generator, known_positive: float, known_negative: float
 ) -> list[dict[str, float]]:
-    """Return bounds with known positives and negatives, for three priors (appendix C)."""
+    """Return bounds with known positives and negatives, three priors, two references (app. C)."""
     population = ranked(4, prevalence=1 / 6)
     positives = population.positive.draw(rng, 2000)
     negatives = population.negative.draw(rng, 10_000)

@@ -212,13 +212,13 @@ def _histogram(
     """Return the shares of labeled and unlabeled rows in bins of equal width."""
     # Halving keeps differences finite for scores near the largest float.
     low, high = score[0] / 2, score[-1] / 2
-    place = (score / 2 - low) / (high - low)
+    position = (score / 2 - low) / (high - low)
     if bins is None:
         n = labeled.sum()
-        mean = labeled @ place / n
-        width = 3.49 * np.sqrt(labeled @ (place - mean) ** 2 / n) * n ** (-1 / 3)
+        mean = labeled @ position / n
+        width = 3.49 * np.sqrt(labeled @ (position - mean) ** 2 / n) * n ** (-1 / 3)
         bins = max(int(np.ceil(1 / max(width, 1 / MOST_BINS))), 2)
-    index = np.minimum((place * bins).astype(int), bins - 1)
+    index = np.minimum((position * bins).astype(int), bins - 1)
     v = np.bincount(index, labeled, bins) / labeled.sum()
     w = np.bincount(index, unlabeled, bins) / unlabeled.sum()
     # A bin with labeled but no unlabeled rows would have likelihood 0 for every prior.

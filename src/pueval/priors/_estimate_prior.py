@@ -135,31 +135,31 @@ def estimate_without_warning(
         result = _scale_by_purity(result, purity)
     known_purity = estimator.get_params().get("purity", purity)
     known_purity = 1.0 if known_purity == "estimate" else known_purity
-    limit = largest_prior(counts, purity=known_purity, level=level)
+    largest = largest_prior(counts, purity=known_purity, level=level)
     return PriorEstimate(
         name,
         result.prior,
         result.purity,
         result.prior_interval,
         result.purity_interval,
-        limit.prior,
+        largest.prior,
         getattr(estimator, "purity_pvalue_", None),
         getattr(estimator, "members_", {name: result}),
-        (*estimator.warnings_, *_infeasibility(result.prior, limit, known_purity, level)),
+        (*estimator.warnings_, *_infeasibility(result.prior, largest, known_purity, level)),
         level,
     )
 
 
-def _infeasibility(prior: float, limit: LargestPrior, purity: float, level: float) -> list[str]:
+def _infeasibility(prior: float, largest: LargestPrior, purity: float, level: float) -> list[str]:
     """Return a warning if the data rule out the estimated prior."""
-    if math.isnan(prior) or limit.allows(prior):
+    if math.isnan(prior) or largest.allows(prior):
         return []
     confidence = f"({format_level(level)} confidence)"
-    if not limit.possible:
+    if not largest.possible:
         return [f"no prior is compatible with a purity of {purity:g} {confidence}. Raise purity."]
     warning = (
         f"the estimated prior {prior:.3g} is too large for these data: for any distribution of "
-        f"the scores, the prior is at most {limit.prior:.3g} {confidence}. Labeling may not be "
+        f"the scores, the prior is at most {largest.prior:.3g} {confidence}. Labeling may not be "
         "random."
     )
     return [warning]

@@ -85,7 +85,7 @@ class ScoreFunction:
         )
         counts._check_nonempty()
         name = self.measure
-        self._check_propensity(prior, given=propensity is not None)
+        self._check_propensity(prior, has_propensity=propensity is not None)
         if isinstance(name, str) and name in PRIOR_FREE:
             extra = {} if prevalence is None else {"prevalence": prevalence}
             return PRIOR_FREE[name](counts, threshold=threshold, **extra)
@@ -107,19 +107,19 @@ class ScoreFunction:
             return measure.high  # a ratio whose denominator is 0
         return 0.0 if measure.greater_is_better else measure.high
 
-    def _check_propensity(self, prior: object, *, given: bool) -> None:
+    def _check_propensity(self, prior: object, *, has_propensity: bool) -> None:
         """Refuse propensities that would be ignored, and a prior that requires them."""
-        if given and self.measure in PRIOR_FREE:
+        if has_propensity and self.measure in PRIOR_FREE:
             raise InputError(
                 f"{self.__name__} assumes random labeling and cannot use propensities. Use another "
                 "measure, such as 'roc_auc'."
             )
-        if given and prior == "estimate":
+        if has_propensity and prior == "estimate":
             raise InputError(
                 "prior='estimate' cannot be used with propensities, which determine the prior. Use "
                 "prior='propensity', or give the prior."
             )
-        if prior == "propensity" and not given:
+        if prior == "propensity" and not has_propensity:
             raise InputError(
                 "prior='propensity' requires propensities as metadata. Enable metadata routing, "
                 "call scorer.set_score_request(propensity=True), and pass propensity=."

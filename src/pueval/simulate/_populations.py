@@ -337,7 +337,7 @@ class Population:
 
         Returns
         -------
-        Drawn
+        SimulatedRows
             Rows in random order.
 
         Examples

@@ -32,14 +32,14 @@ def write_simulated_rows(
     if truth:
         columns[TRUTH] = labeling.truth.astype(np.int8)
     with _connection() as connection:
-        connection.register("made", columns)
-        _copy(connection, "SELECT * FROM made", path)
+        connection.register("labeling", columns)
+        _copy(connection, "SELECT * FROM labeling", path)
 
 
 def label_file(
     source: str,
     path: str,
-    make: Callable[[Array, dict[str, Array]], Labeling],
+    label_rows: Callable[[Array, dict[str, Array]], Labeling],
     *,
     class_column: str,
     positive: str,
@@ -48,7 +48,7 @@ def label_file(
 ) -> Labeling:
     """Copy a file with positive-unlabeled labels in place of its classes.
 
-    ``make`` takes the classes and the columns ``numbers``, and returns the labels.
+    ``label_rows`` takes the classes and the columns ``numbers``, and returns the labels.
     """
     if not Path(source).is_file():
         raise file_not_found_error(source)
@@ -72,15 +72,15 @@ def label_file(
         for column in (class_column, *numbers):
             if column not in names:
                 raise InputError(f"{source} has no column {column!r}; it has {', '.join(names)}.")
-        for ours in ("label", *([TRUTH] if truth else [])):
-            if ours in names and ours != class_column:
-                raise InputError(f"{source} already has a column {ours!r}. Rename it first.")
-        wanted = [f"{_is_positive(class_column, positive)} AS c"]
-        wanted += [
+        for new_column in ("label", *([TRUTH] if truth else [])):
+            if new_column in names and new_column != class_column:
+                raise InputError(f"{source} already has a column {new_column!r}. Rename it first.")
+        selected = [f"{_is_positive(class_column, positive)} AS c"]
+        selected += [
             f"TRY_CAST(CAST({quoted(column)} AS VARCHAR) AS DOUBLE) AS n{k}"
             for k, column in enumerate(numbers)
         ]
-        data = connection.sql(f"SELECT {', '.join(wanted)} FROM {table}").fetchnumpy()  # noqa: S608
+        data = connection.sql(f"SELECT {', '.join(selected)} FROM {table}").fetchnumpy()  # noqa: S608
         classes = _without_missing(data["c"], class_column).astype(bool)
         columns = {name: _without_missing(data[f"n{k}"], name) for k, name in enumerate(numbers)}
         if not classes.any():
@@ -88,18 +88,18 @@ def label_file(
                 f"no row of {source} has {positive!r} in column {class_column!r}. "
                 "Pass the value of the positive class with --positive."
             )
-        made = make(classes, columns)
+        labeling = label_rows(classes, columns)
         label = np.full(classes.size, -1, dtype=np.int8)
-        label[made.rows] = made.label
-        connection.register("made", {"label": label, TRUTH: classes.astype(np.int8)})
+        label[labeling.rows] = labeling.label
+        connection.register("labeling", {"label": label, TRUTH: classes.astype(np.int8)})
         added = "m.label" + (f", m.{TRUTH}" if truth else "")
         _copy(
             connection,
             f"SELECT t.* EXCLUDE ({quoted(class_column)}), {added} "  # noqa: S608 - quoted
-            f"FROM (SELECT * FROM {table}) t POSITIONAL JOIN made m WHERE m.label >= 0",
+            f"FROM (SELECT * FROM {table}) t POSITIONAL JOIN labeling m WHERE m.label >= 0",
             path,
         )
-    return made
+    return labeling
 
 
 @contextmanager
