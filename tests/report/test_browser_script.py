@@ -50,17 +50,17 @@ EVERYTHING = """
         measures[name] = number(correction.measure(name, there));
         bounds[name] = biases.map((bias) => {
           const [low, high] = ranges[name].map((x) => (x === null ? Infinity : x));
-          return correction.measureBounds(name, table, mixture, bias, k, low, high).map(number);
+          return sensitivity.measureBounds(name, table, mixture, bias, k, low, high).map(number);
         });
       }
       const { tpr, fpr, predicted } = there;
       const cells = correction.contingency(there, there.size);
       return { tpr, fpr, predicted, measures, bounds, cells };
     }),
-    auc_bounds: biases.map((bias) => correction.aucBounds(table, mixture, bias)),
+    auc_bounds: biases.map((bias) => sensitivity.aucBounds(table, mixture, bias)),
   };
   if (limits) {
-    const { largestPrior, leastPurity } = correction;
+    const { largestPrior, leastPurity } = sensitivity;
     found.largest = purities.map((purity) => largestPrior(table, limits, purity));
     found.least = found.largest.map((prior) => leastPurity(table, limits, prior));
   }
@@ -256,13 +256,13 @@ def test_least_purity_is_the_inverse_of_the_largest_prior(script):
         prior = largest_prior(counts, purity=purity).prior
         assert 0 < prior < 1
         least = script.evaluate(
-            "([c, l, p]) => correction.leastPurity(correction.makeTable(c), l, p)",
+            "([c, l, p]) => sensitivity.leastPurity(correction.makeTable(c), l, p)",
             [columns, limits, prior],
         )
         assert least == pytest.approx(purity, abs=1e-9)
     above = largest_prior(counts).prior + 0.01
     least = script.evaluate(
-        "([c, l, p]) => correction.leastPurity(correction.makeTable(c), l, p)",
+        "([c, l, p]) => sensitivity.leastPurity(correction.makeTable(c), l, p)",
         [columns, limits, above],
     )
     assert least > 1

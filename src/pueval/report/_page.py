@@ -12,10 +12,11 @@ from typing import Any
 from pueval.errors import require
 from pueval.text.numbers import ROUNDING, SMALL, format_count, format_level, format_small
 
-# Later scripts use earlier ones.
+# Later scripts use earlier ones, and later styles override earlier ones.
 SCRIPTS = (
     "plot.min.js",
     "correction.js",
+    "sensitivity.js",
     "format.js",
     "state.js",
     "sliders.js",
@@ -24,7 +25,7 @@ SCRIPTS = (
     "pictures.js",
     "report.js",
 )
-STYLES = ("report.css",)
+STYLES = ("report.css", "explore.css", "responsive.css")
 
 # Characters that could end a script element or a line of JavaScript.
 ESCAPED_CHARACTERS = "<>&\u2028\u2029"

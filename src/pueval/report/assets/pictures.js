@@ -40,7 +40,7 @@ const pictures = (() => {
   // The two curves between which a labeling bias can move the curve.
   function biasBand(model, point) {
     const { mixture, bias } = settings(model);
-    const bounded = correction.boundedRates(model.drawn, mixture, bias);
+    const bounded = sensitivity.boundedRates(model.drawn, mixture, bias);
     const ends = correction.corners(model.drawn).map(bounded);
     const side = (k) => ends.map((pair) => point(pair[k])).filter(({ y }) => !Number.isNaN(y));
     return [side(0), side(1)];

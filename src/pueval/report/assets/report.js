@@ -17,7 +17,7 @@
       "corrected-table",
       corrected.rate,
       corrected.bounded
-        ? correction.boundedRates(model.table, mixture, bias)(corrected.k)
+        ? sensitivity.boundedRates(model.table, mixture, bias)(corrected.k)
         : undefined,
     );
     tables.showMeasures(corrected, naive);

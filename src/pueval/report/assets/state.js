@@ -47,9 +47,9 @@ const state = (() => {
       priorInterval: model.prior_estimate?.prior_interval ?? model.region?.prior,
       purityInterval: model.prior_estimate?.purity_interval ?? model.region?.purity,
       largestPrior: (purity) =>
-        ratioBounds ? correction.largestPrior(table, ratioBounds, purity) : purity,
+        ratioBounds ? sensitivity.largestPrior(table, ratioBounds, purity) : purity,
       leastPurity: (prior) =>
-        ratioBounds ? correction.leastPurity(table, ratioBounds, prior) : prior,
+        ratioBounds ? sensitivity.leastPurity(table, ratioBounds, prior) : prior,
     };
   });
 
@@ -118,8 +118,8 @@ const state = (() => {
       if (!bounded || name === "average_precision") continue;
       results[name].bounds =
         name === "roc_auc"
-          ? correction.aucBounds(table, mixture, bias)
-          : correction.measureBounds(name, table, mixture, bias, k, low, high);
+          ? sensitivity.aucBounds(table, mixture, bias)
+          : sensitivity.measureBounds(name, table, mixture, bias, k, low, high);
     }
     return { measures: results, rate: correction.rates(table, mixture, target)(k), k, bounded };
   }
