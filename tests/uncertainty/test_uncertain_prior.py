@@ -109,7 +109,7 @@ class TestIntervalsOfPriorAndPurity:
         assert ev.region.prior == (0.0, 0.0)
         with pytest.raises(InputError, match="without unlabeled rows"):
             evaluate(y, score, negative_label=-1, prior=(0.1, 0.2))
-        with pytest.raises(InputError, match="cannot be estimated without them"):
+        with pytest.raises(InputError, match="cannot be estimated without unlabeled rows"):
             evaluate(y, score, negative_label=-1, purity="estimate")
 
     def test_known_negatives_and_unlabeled_target(self, rng):

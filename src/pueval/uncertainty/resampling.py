@@ -275,15 +275,9 @@ class Resamples:
         low: float = 0.0,
         high: float = 1.0,
     ) -> Interval:
+        draws = self.mixture_draws
         return self.prior.interval(
-            self.options,
-            value,
-            bias_and_error,
-            resampled,
-            self.mixture_draws,
-            scenarios,
-            low,
-            high,
+            self.options, value, bias_and_error, resampled, draws, scenarios, low, high
         )
 
     def _known_error(self, name: str) -> float | None:
@@ -397,12 +391,5 @@ def resample_counts(
     uses_delong = (
         options.variance == "sampling" and not counts.has_propensity and standard_errors is None
     )
-    return Resamples(
-        options,
-        counts,
-        target,
-        prior,
-        draw,
-        corners if uses_delong else None,
-        standard_errors or {},
-    )
+    delong_corners = corners if uses_delong else None
+    return Resamples(options, counts, target, prior, draw, delong_corners, standard_errors or {})
