@@ -180,9 +180,8 @@ def label_kinds(y: Any, labels: LabelValues) -> Array:
     y = one_column(y, "y")
     refuse_missing_labels(y, labels)
     kinds = np.full(len(y), -1, dtype=np.int8)
-    for kind, value in enumerate(labels.values):
-        if value is not None:
-            kinds[equal_labels(y, value)] = kind
+    for kind, mask in enumerate(_masks(y, labels)):
+        kinds[mask] = kind
     if (kinds < 0).any():
         raise _bad_labels_error(y, labels)
     return kinds
@@ -336,11 +335,7 @@ def _bad_labels_error(y: Array, labels: LabelValues) -> InputError:
     missing = int(missing_rows(y).sum())
     if missing and not labels.takes_missing:
         return missing_labels_error(missing)
-    recognized = np.zeros(len(y), dtype=bool)
-    for value in labels.values:
-        if value is not None:
-            recognized |= equal_labels(y, value)
-    rest = y[~recognized]
+    rest = y[~np.logical_or.reduce(_masks(y, labels))]
     return labels.unrecognized_error(sorted(set(rest.tolist()), key=str), len(rest))
 
 

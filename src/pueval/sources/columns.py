@@ -36,6 +36,14 @@ class Columns:
         """Scores and weights."""
         return self.scores if self.sample_weight is None else (*self.scores, self.sample_weight)
 
+    @property
+    def contents(self) -> list[tuple[str, str]]:
+        """Every column, and what it holds: a label, a score, a weight or a group."""
+        contents = [(self.label, "label"), *((name, "score") for name in self.scores)]
+        if self.sample_weight is not None:
+            contents.append((self.sample_weight, "weight"))
+        return contents + [(name, "group") for name in self.by]
+
 
 def check_column(name: str, columns: Sequence[str], content: str) -> None:
     """Refuse a column that does not exist, and list those that do."""

@@ -71,11 +71,9 @@ def _csv_delimiter(location: DataLocation, columns: Columns) -> str:
     if "://" in location.files[0]:
         return ","
     delimiter, header = csv_header(location.files[0], columns.label)
-    numbers, text = _split(columns)
-    for name in (*text, *numbers):
+    for name, content in columns.contents:
         check_unique(name, header, location.files[0])
-        content = {columns.label: "label", **dict.fromkeys(columns.scores, "score")}
-        check_column(name, header, content.get(name, "other"))
+        check_column(name, header, content)
     return delimiter
 
 

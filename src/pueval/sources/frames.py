@@ -54,15 +54,8 @@ def read_frame(frame: Any, columns: Columns, *, labels: LabelValues, bins: Bins)
     [score] = columns.scores
     if not (isinstance(data, nw.DataFrame) and data.implementation in IN_MEMORY):
         return query_frame(frame, columns, labels=labels, bins=bins)[()][score]
-    arrays: list[Any] = []
-    for name, content in (
-        (columns.label, "label"),
-        (score, "score"),
-        (columns.sample_weight, "weight"),
-    ):
-        if name is None:
-            arrays.append(None)
-            continue
+    arrays: dict[str, Any] = {"weight": None}
+    for name, content in columns.contents:
         check_column(name, data.columns, content)
         column = data[name]
         missing = column.null_count()
@@ -70,8 +63,10 @@ def read_frame(frame: Any, columns: Columns, *, labels: LabelValues, bins: Bins)
             raise missing_labels_error(missing)
         if missing and content != "label":
             raise missing_error(content, missing)
-        arrays.append(column.to_numpy())
-    samples = read_arrays(arrays[0], arrays[1], sample_weight=arrays[2], labels=labels)
+        arrays[content] = column.to_numpy()
+    samples = read_arrays(
+        arrays["label"], arrays["score"], sample_weight=arrays["weight"], labels=labels
+    )
     return bin_samples(samples, None, bins) if isinstance(bins, int) else (samples, None)
 
 
@@ -130,11 +125,7 @@ def query_frame(
     labels.check_query()
     lazy = open_frame(frame)
     schema = lazy.collect_schema()
-    wanted = [(columns.label, "label"), *((name, "score") for name in columns.scores)]
-    if columns.sample_weight is not None:
-        wanted.append((columns.sample_weight, "weight"))
-    wanted += [(name, "group") for name in columns.by]
-    for name, content in wanted:
+    for name, content in columns.contents:
         check_column(name, schema.names(), content)
     conditions = label_conditions(
         columns.label, schema[columns.label], labels, from_text=untyped_labels
