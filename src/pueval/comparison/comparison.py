@@ -348,11 +348,7 @@ class Comparison:
         return comparison_text.as_data(self)
 
     def to_html(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        ranking: bool = False,
-        command: str | None = None,
+        self, path: str | os.PathLike[str], *, ranking: bool = False, command: str | None = None
     ) -> None:
         """Write a report of all models as a self-contained HTML file.
 

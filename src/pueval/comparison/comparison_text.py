@@ -18,12 +18,7 @@ from pueval.evaluation.assumption_text import (
 )
 from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES, measure_title
-from pueval.text.numbers import (
-    CLIPPED_NOTE,
-    UNDEFINED,
-    format_level,
-    format_number,
-)
+from pueval.text.numbers import CLIPPED_NOTE, UNDEFINED, format_level, format_number
 from pueval.text.results import plain_data
 from pueval.text.tables import html_table, text_table
 
@@ -107,9 +102,7 @@ def _best_probability(comparison: Comparison, measure: str) -> dict[str, float]:
 
 
 def difference_rows(
-    comparison: Comparison,
-    measures: tuple[str, ...] = HEADLINE_MEASURES,
-    most: int | None = None,
+    comparison: Comparison, measures: tuple[str, ...] = HEADLINE_MEASURES, most: int | None = None
 ) -> Table:
     """Return header and rows of the table of differences."""
     level = "" if comparison.level is None else f"{format_level(comparison.level)} "

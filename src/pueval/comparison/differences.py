@@ -146,10 +146,7 @@ def paired_differences(
         reversed_ = difference.value * (point.value[first] - point.value[second]) < 0
         pvalue = np.where(reversed_, 1.0, np.fmax(pvalue, point_pvalue))
         interval = np.stack(
-            [
-                np.fmin(interval[0], point_interval[0]),
-                np.fmax(interval[1], point_interval[1]),
-            ]
+            [np.fmin(interval[0], point_interval[0]), np.fmax(interval[1], point_interval[1])]
         )
     # A nonzero difference without any standard error cannot be tested.
     testable = (difference.error > ROUNDING) | (np.abs(difference.value) <= ROUNDING)

@@ -82,9 +82,7 @@ class EstimatesByMeasure:
     def _at_thresholds(self, name: str) -> PairedEstimates:
         measure = find_measure(name)
         return PairedEstimates(
-            *self.shares.estimate(measure),
-            measure.high - measure.low,
-            measure.greater_is_better,
+            *self.shares.estimate(measure), measure.high - measure.low, measure.greater_is_better
         )
 
     @cached_property

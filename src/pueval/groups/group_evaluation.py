@@ -25,10 +25,7 @@ from pueval.groups.group_differences import DifferenceTest, GroupDifferences
 from pueval.groups.group_estimates import GroupEstimates
 from pueval.groups.group_priors import GroupPriors
 from pueval.groups.macro_average import MacroAverage, macro_average
-from pueval.groups.overlap_covariances import (
-    area_overlap_covariances,
-    threshold_overlap_covariance,
-)
+from pueval.groups.overlap_covariances import area_overlap_covariances, threshold_overlap_covariance
 from pueval.groups.row_blocks import RowBlock, block_of
 from pueval.groups.unclipped_estimates import (
     GROUP_MEASURES,

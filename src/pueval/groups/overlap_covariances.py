@@ -21,11 +21,7 @@ from pueval.uncertainty.score_steps import ScoreSteps
 
 
 def area_overlap_covariances(
-    name: str,
-    blocks: Iterable[RowBlock],
-    sizes: GroupSizes,
-    prior: Array,
-    overall: Evaluation,
+    name: str, blocks: Iterable[RowBlock], sizes: GroupSizes, prior: Array, overall: Evaluation
 ) -> Array:
     """Return the covariance of an area of each group with that of all rows; NaN without a prior."""
     counts, purity = overall.counts, overall.mixture.purity

@@ -36,11 +36,7 @@ from pueval.uncertainty.bootstrap_draws import (
     draw_counts,
 )
 from pueval.uncertainty.delong import delong_standard_error
-from pueval.uncertainty.intervals import (
-    Interval,
-    IntervalOptions,
-    bootstrap_standard_error,
-)
+from pueval.uncertainty.intervals import Interval, IntervalOptions, bootstrap_standard_error
 from pueval.uncertainty.uncertain_prior import UncertainPrior
 
 # Standard error of the optimism of a best value, as a multiple of it. Chosen by simulation of
