@@ -14,7 +14,7 @@ from pueval._typing import Array
 from pueval.core.sizes import GroupSizes, divide_or_zero
 from pueval.counts.counts import Counts
 from pueval.groups.group_codes import encode_groups
-from pueval.samples.sample import EMPTY, make_sample, make_weighted_sample
+from pueval.samples.sample import make_sample, make_weighted_sample
 from pueval.samples.threads import iterate_in_threads
 from pueval.sources.arrays import as_scores, as_weights, check_same_order, equal_labels, one_column
 from pueval.sources.labels import LabelValues
@@ -90,12 +90,8 @@ class RowBlock:
         """Return the weight of the rows of each kind at or above a threshold, by group."""
         # An array: NumPy would round a Python float to the type of the scores.
         rows = self.score >= np.array([threshold])
-        weight = (
-            rows.astype(np.int64)
-            if self.sample_weight is None
-            else np.where(rows, self.sample_weight, 0)
-        )
-        return self.sums(0, weight), self.sums(1, weight), self.sums(2, weight)
+        weight = np.where(rows, 1 if self.sample_weight is None else self.sample_weight, 0)
+        return tuple(self.sums(kind, weight) for kind in range(3))
 
     def part(self, groups: Array) -> RowBlock:
         """Return the rows of some groups, given in ascending order and numbered anew."""
@@ -104,14 +100,9 @@ class RowBlock:
         number = np.full(self.n_groups, -1)
         number[groups] = np.arange(groups.size)
         rows = number[self.group] >= 0
-        return RowBlock(
-            self.first,
-            groups.size,
-            number[self.group[rows]],
-            self.score[rows],
-            self.kind[rows],
-            None if self.sample_weight is None else self.sample_weight[rows],
-        )
+        weight = None if self.sample_weight is None else self.sample_weight[rows]
+        group = number[self.group[rows]]
+        return RowBlock(self.first, groups.size, group, self.score[rows], self.kind[rows], weight)
 
     def counts(self, group: int) -> Counts:
         """Return the Counts of one group."""
@@ -120,9 +111,7 @@ class RowBlock:
         for kind in range(3):
             of_kind = self.kind[rows] == kind
             score = self.score[rows][of_kind]
-            if not score.size:
-                samples.append(EMPTY)
-            elif self.sample_weight is None:
+            if self.sample_weight is None:
                 samples.append(make_sample(score))
             else:
                 samples.append(make_weighted_sample(score, self.sample_weight[rows][of_kind]))
@@ -154,7 +143,14 @@ def read_row_blocks(
     parts = split_into_blocks(code, len(names))
 
     def sort(part: tuple[int, int, Array]) -> RowBlock:
-        return sort_block(*part, code, score, kind, sample_weight)
+        first, n_groups, rows = part
+        group = (code[rows] - first).astype(np.uint16)
+        block_score = score[rows]
+        by_score = np.argsort(-block_score)
+        order = by_score[np.argsort(group[by_score], kind="stable")]
+        rows, group = rows[order], group[order].astype(np.intp)
+        weight = None if sample_weight is None else sample_weight[rows]
+        return RowBlock(first, n_groups, group, block_score[order], kind[rows], weight)
 
     blocks = []
     with progress_bar("sorting", len(parts), show=progress) as advance:
@@ -166,16 +162,16 @@ def read_row_blocks(
 
 def group_sizes(blocks: list[RowBlock]) -> GroupSizes:
     """Return the sizes of all groups."""
-    sizes, effective = [], []
-    for kind in range(3):
-        size = np.concatenate([block.sums(kind) for block in blocks])
-        sizes.append(size)
-        if blocks[0].weighted:
-            squares = np.concatenate([block.squared.sums(kind) for block in blocks])
-            effective.append(divide_or_zero(size**2, squares))
-        else:
-            effective.append(size.astype(np.float64))
-    return GroupSizes(sizes[0], sizes[1], sizes[2], (effective[0], effective[1], effective[2]))
+
+    def sums(blocks: list[RowBlock]) -> ByKind:
+        return tuple(np.concatenate([block.sums(kind) for block in blocks]) for kind in range(3))
+
+    sizes = sums(blocks)
+    squares = sums([block.squared for block in blocks]) if blocks[0].weighted else sizes
+    labeled, unlabeled, negative = (
+        size * divide_or_zero(size, square) for size, square in zip(sizes, squares, strict=True)
+    )
+    return GroupSizes(sizes[0], sizes[1], sizes[2], (labeled, unlabeled, negative))
 
 
 def split_into_blocks(code: Array, n_groups: int) -> list[tuple[int, int, Array]]:
@@ -206,28 +202,3 @@ def _edges(size: Array) -> Iterator[tuple[int, int]]:
             first, rows = group, 0
         rows += count
     yield first, size.size
-
-
-def sort_block(
-    first: int,
-    n_groups: int,
-    rows: Array,
-    code: Array,
-    score: Array,
-    kind: Array,
-    sample_weight: Array | None,
-) -> RowBlock:
-    """Sort the rows of one block."""
-    group = (code[rows] - first).astype(np.uint16)
-    block_score = score[rows]
-    by_score = np.argsort(-block_score)
-    order = by_score[np.argsort(group[by_score], kind="stable")]
-    rows = rows[order]
-    return RowBlock(
-        first,
-        n_groups,
-        group[order].astype(np.intp),
-        block_score[order],
-        kind[rows],
-        None if sample_weight is None else sample_weight[rows],
-    )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from pueval._typing import Array
 from pueval.core.measures import AREAS, MEASURES
-from pueval.core.mixture import Mixtures
+from pueval.core.mixture import NAIVE, Mixtures
 from pueval.core.rates import correct_area
 from pueval.core.sizes import GroupSizes
 from pueval.evaluation.evaluation import Evaluation
-from pueval.groups.threshold_measures import threshold_measures
+from pueval.groups.threshold_measures import threshold_changes, threshold_measures
 from pueval.uncertainty.influence import (
     AveragePrecisions,
     influence_variance,
@@ -62,15 +62,10 @@ class UnclippedEstimates:
         def columns(names: tuple[str, ...], *shape: int) -> dict[str, Array]:
             return {name: np.full(shape, np.nan) for name in names}
 
-        return cls(
-            columns(GROUP_MEASURES, n_groups),
-            columns(GROUP_MEASURES, n_groups),
-            columns(GROUP_MEASURES, n_groups),
-            columns(GROUP_MEASURES, n_groups),
-            columns((*MEASURES,), 4, n_groups),
-            np.full((4, n_groups), np.nan),
-            np.full(n_groups, np.nan),
-        )
+        value, naive, error, prior_change = (columns(GROUP_MEASURES, n_groups) for _ in range(4))
+        changes = columns((*MEASURES,), 4, n_groups)
+        source_error, excess = np.full((4, n_groups), np.nan), np.full(n_groups, np.nan)
+        return cls(value, naive, error, prior_change, changes, source_error, excess)
 
     def put(self, groups: Array, part: UnclippedEstimates) -> None:
         """Fill in the estimates of some groups."""
@@ -114,57 +109,50 @@ def estimate_groups(
     The number of labeled rows varies from sample to sample, and with it the prevalence.
     ``label_count_error`` is the part of that error that each group has for itself, from 0 to 1.
     """
-    target, with_errors = overall.target, overall.resampling is not None
+    target = overall.target
     mixtures = Mixtures(prior, np.full(prior.size, overall.mixture.purity))
+    naive = Mixtures(np.full(prior.size, NAIVE.prior), np.full(prior.size, NAIVE.purity))
     auc = naive_aucs(steps, sizes)
     precisions = AveragePrecisions(steps, sizes, mixtures, target)
-    prevalence_error = label_count_error * mixtures.prevalence_standard_error(sizes)
-    at_threshold = threshold_measures(
-        reached,
-        sizes,
-        mixtures,
-        target,
-        prior_error if with_errors else None,
-        squared_weights,
-        prevalence_error=prevalence_error,
-    )
-    estimates = UnclippedEstimates(
-        {
-            "roc_auc": _corrected_aucs(auc, mixtures, sizes),
-            "average_precision": precisions.value,
-            **at_threshold.value,
-        },
-        {
-            "roc_auc": auc,
-            "average_precision": naive_average_precisions(steps, sizes),
-            **at_threshold.naive,
-        },
-        {},
-        {},
-        at_threshold.changes,
-        at_threshold.source_error,
-        precisions.excess(),
-    )
-    if not with_errors:
-        return estimates
-    variance = influence_variance(placements(steps, sizes), steps, sizes, placements=True)
-    estimates.error["roc_auc"] = np.sqrt(variance) / contrast(mixtures, sizes)
-    variance = influence_variance(precisions.influence(), steps, sizes, placements=False)
-    estimates.error["average_precision"] = np.hypot(
-        np.sqrt(variance), precisions.by_prevalence * prevalence_error
-    )
-    for name, changes in at_threshold.changes.items():
-        estimates.error[name] = np.sqrt(np.sum(changes**2, axis=0))
-    estimates.prior_change.update(at_threshold.prior_change)
 
-    def areas_for(moved: Mixtures) -> dict[str, Array]:
+    def values_for(mixtures: Mixtures) -> dict[str, Array]:
         return {
-            "roc_auc": _corrected_aucs(auc, moved, sizes),
-            "average_precision": AveragePrecisions(steps, sizes, moved, target).value,
+            "roc_auc": correct_area(auc, mixtures, mixtures.background_prior(sizes)),
+            "average_precision": AveragePrecisions(steps, sizes, mixtures, target).value,
+            **threshold_measures(reached, sizes, mixtures, target),
         }
 
-    estimates.prior_change.update(prior_changes(areas_for, AREAS, mixtures, prior_error))
-    return estimates
+    naive_values = {
+        "roc_auc": auc,
+        "average_precision": naive_average_precisions(steps, sizes),
+        **threshold_measures(reached, sizes, naive, "population"),
+    }
+    estimates = replace(
+        UnclippedEstimates.undefined(prior.size),
+        value=values_for(mixtures),
+        naive=naive_values,
+        excess=precisions.excess(),
+    )
+    if overall.resampling is None:
+        return estimates
+    prevalence_error = label_count_error * mixtures.prevalence_standard_error(sizes)
+    changes, source_error = threshold_changes(
+        reached, sizes, mixtures, target, squared_weights, prevalence_error
+    )
+    error = {name: np.sqrt(np.sum(change**2, axis=0)) for name, change in changes.items()}
+    variance = influence_variance(placements(steps, sizes), steps, sizes, placements=True)
+    error["roc_auc"] = np.sqrt(variance) / contrast(mixtures, sizes)
+    variance = influence_variance(precisions.influence(), steps, sizes, placements=False)
+    error["average_precision"] = np.hypot(
+        np.sqrt(variance), precisions.by_prevalence * prevalence_error
+    )
+    return replace(
+        estimates,
+        error=error,
+        prior_change=prior_changes(values_for, GROUP_MEASURES, mixtures, prior_error),
+        changes=changes,
+        source_error=source_error,
+    )
 
 
 def estimate_all_rows(overall: Evaluation, prior_error: float) -> UnclippedEstimates:
@@ -193,8 +181,3 @@ def estimate_all_rows(overall: Evaluation, prior_error: float) -> UnclippedEstim
 def contrast(mixtures: Mixtures, sizes: GroupSizes) -> Array:
     """Return the share of positives among labeled rows minus that among background rows."""
     return mixtures.purity - mixtures.background_prior(sizes)
-
-
-def _corrected_aucs(naive: Array, mixtures: Mixtures, sizes: GroupSizes) -> Array:
-    auc: Array = correct_area(naive, mixtures, mixtures.background_prior(sizes))
-    return auc

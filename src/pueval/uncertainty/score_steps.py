@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from pueval.samples.steps import Steps
 
 # Sums of weights below this share of other sums are rounding errors.
 ROUNDING = 1e-12
-ByKind = tuple[Array, Array, Array]
+ByKind = tuple[Array, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,13 +68,7 @@ class ScoreSteps:
                 at.append(np.add.reduceat(rows, first))
                 sums = cumulative_by_group(rows, starts)[last]
                 reached.append(np.where(sums < ROUNDING * rows.max(), 0, sums))
-            return cls(
-                group[first],
-                score[first],
-                (at[0], at[1], at[2]),
-                (reached[0], reached[1], reached[2]),
-                starts.size - 1,
-            )
+            return cls(group[first], score[first], tuple(at), tuple(reached), starts.size - 1)
 
         if sample_weight is None:
             return steps(np.ones(group.size, dtype=np.int64))
@@ -85,51 +80,34 @@ class ScoreSteps:
     def of_counts(cls, steps: Steps) -> ScoreSteps:
         """Take all distinct scores of one sample, from `Counts.steps`, as a single group."""
         columns = (steps.labeled, steps.unlabeled, steps.negative)
-        at = [np.diff(column) for column in columns]
-        return cls(
-            np.zeros(steps.threshold.size - 1, dtype=np.intp),
-            steps.threshold[1:],
-            (at[0], at[1], at[2]),
-            (columns[0][1:], columns[1][1:], columns[2][1:]),
-            1,
-        )
+        at, reached = tuple(map(np.diff, columns)), tuple(column[1:] for column in columns)
+        return cls(np.zeros_like(at[0], dtype=np.intp), steps.threshold[1:], at, reached, 1)
 
     @classmethod
     def of_labeled(cls, counts: Counts, corners: Steps) -> ScoreSteps:
         """Take the scores of the labeled rows of one sample as a single group."""
         score = corners.threshold[np.flatnonzero(np.diff(corners.labeled)) + 1]
 
-        def steps(kinds: list[Sample], squares: ScoreSteps | None) -> ScoreSteps:
+        def steps(kinds: Iterable[Sample]) -> ScoreSteps:
             above, reached = zip(*(kind.cumulative_counts(score) for kind in kinds), strict=True)
-            at = [here - before for before, here in zip(above, reached, strict=True)]
-            return cls(
-                np.zeros(score.size, dtype=np.intp),
-                score,
-                (at[0], at[1], at[2]),
-                (reached[0], reached[1], reached[2]),
-                1,
-                squares,
-            )
+            at = tuple(map(np.subtract, reached, above))
+            return cls(np.zeros(score.size, dtype=np.intp), score, at, reached, 1)
 
-        kinds = [*counts._samples]
-        squares = (
-            steps([kind.with_squared_weights for kind in kinds], None)
-            if counts._has_importance_weights
-            else None
-        )
-        return steps(kinds, squares)
+        if not counts._has_importance_weights:
+            return steps(counts._samples)
+        squares = steps(kind.with_squared_weights for kind in counts._samples)
+        return replace(steps(counts._samples), with_squares=squares)
 
     def labeled_only(self) -> ScoreSteps:
         """Return the steps that have labeled rows."""
         return self._part(self.at[0] > 0)
 
     def _part(self, mask: Array) -> ScoreSteps:
-        at, reached = ([column[mask] for column in columns] for columns in (self.at, self.reached))
         return ScoreSteps(
             self.group[mask],
             self.score[mask],
-            (at[0], at[1], at[2]),
-            (reached[0], reached[1], reached[2]),
+            tuple(column[mask] for column in self.at),
+            tuple(column[mask] for column in self.reached),
             self.n_groups,
             None if self.with_squares is None else self.with_squares._part(mask),
         )

@@ -222,17 +222,25 @@ def prior_changes(
     Returns
     -------
     dict of str to ndarray
-        Central differences, scaled to a step of one standard error.
     """
     if not np.any(prior_error > 0):
         return {name: np.zeros(prior_error.size) for name in names}
     purity = mixtures.purity
-    higher, lower = (
+    low, high = (
         cap_prior(mixtures.prior + sign * prior_error, purity, SLOPE_CONTRAST * purity).clip(min=0)
-        for sign in (1.0, -1.0)
+        for sign in (-1.0, 1.0)
     )
-    scale = divide_or_zero(prior_error, higher - lower)
-    above, below = (values(Mixtures(prior, purity)) for prior in (higher, lower))
-    return {
-        name: np.where(prior_error > 0, (above[name] - below[name]) * scale, 0.0) for name in names
-    }
+    return central_changes(lambda prior: values(Mixtures(prior, purity)), low, high, prior_error)
+
+
+def central_changes(
+    values: Callable[[Array], dict[str, Array]], low: Array, high: Array, error: Array
+) -> dict[str, Array]:
+    """Return the change of values with one standard error of their argument.
+
+    These are central differences from ``low`` to ``high``, scaled to a step of one standard error;
+    0 where there is no error.
+    """
+    scale = divide_or_zero(error, high - low)
+    above, below = values(high), values(low)
+    return {name: np.where(error > 0, (above[name] - below[name]) * scale, 0.0) for name in above}
