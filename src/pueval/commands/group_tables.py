@@ -33,12 +33,7 @@ def check_group_options(**given: Any) -> None:
 
 
 def read_groups(
-    file: str,
-    label: str,
-    scores: list[str],
-    weight: str | None,
-    labels: LabelValues,
-    by: str,
+    file: str, label: str, scores: list[str], weight: str | None, labels: LabelValues, by: str
 ) -> dict[str, ModelRows]:
     """Read labels, scores, groups and weights of each model."""
     names = list(dict.fromkeys(scores))

@@ -53,8 +53,7 @@ Prevalence = Annotated[
 LabelFrequency = Annotated[
     str | None,
     Parameter(
-        group=ASSUMPTIONS,
-        help="Share of all positives that are labeled: a number or an interval.",
+        group=ASSUMPTIONS, help="Share of all positives that are labeled: a number or an interval."
     ),
 ]
 Purity = Annotated[
@@ -74,12 +73,10 @@ Weight = Annotated[
     ),
 ]
 Positive = Annotated[
-    str,
-    Parameter(group=LABELS, help="Label of labeled positives; 1 also matches 1.0 and true."),
+    str, Parameter(group=LABELS, help="Label of labeled positives; 1 also matches 1.0 and true.")
 ]
 Unlabeled = Annotated[
-    str,
-    Parameter(group=LABELS, help="Label of unlabeled rows; 0 also matches 0.0 and false."),
+    str, Parameter(group=LABELS, help="Label of unlabeled rows; 0 also matches 0.0 and false.")
 ]
 Negative = Annotated[
     str | None, Parameter(group=LABELS, help="Label of known negatives, if there are any.")

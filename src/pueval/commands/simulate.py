@@ -209,10 +209,7 @@ def _population(model_options: dict[str, Any]) -> Population:
 
 
 def _label(
-    positive: Array,
-    options: dict[str, Any],
-    columns: dict[str, Array],
-    rng: np.random.Generator,
+    positive: Array, options: dict[str, Any], columns: dict[str, Array], rng: np.random.Generator
 ) -> Labeling:
     methods = [
         name for name in ("label_frequency", "count", "propensity") if options[name] is not None
@@ -238,21 +235,13 @@ def _label(
             prior=options["prior"], purity=options["purity"], seed=rng,
         )  # fmt: skip
     _refuse({"prior": options["prior"]}, "needs --design case-control")
-    common = {
-        "purity": options["purity"],
-        "n_unlabeled": options["unlabeled"],
-        "seed": rng,
-    }
+    common = {"purity": options["purity"], "n_unlabeled": options["unlabeled"], "seed": rng}
     if options["propensity"]:
         _refuse(
-            {"representative": options["representative"]},
-            "cannot be combined with --propensity",
+            {"representative": options["representative"]}, "cannot be combined with --propensity"
         )
         return label_by_propensity(positive, columns[options["propensity"]], **common)
-    common |= {
-        "label_frequency": options["label_frequency"],
-        "count": options["count"],
-    }
+    common |= {"label_frequency": options["label_frequency"], "count": options["count"]}
     if options["representative"]:
         if not options["features"]:
             raise InputError("--representative needs --features, the columns for the mixture.")

@@ -107,12 +107,7 @@ class Assumptions:
 
 
 def resolve_assumptions(
-    counts: Counts,
-    target: Target,
-    purity: Any,
-    prior: Any,
-    prevalence: Any,
-    label_frequency: Any,
+    counts: Counts, target: Target, purity: Any, prior: Any, prevalence: Any, label_frequency: Any
 ) -> Assumptions:
     """Return the given assumptions, or estimate them."""
     shares = {"prior": prior, "prevalence": prevalence, "label_frequency": label_frequency}
@@ -318,10 +313,7 @@ def resample_evaluation(
 
 
 def _uncertain_prior(
-    counts: Counts,
-    assumptions: Assumptions,
-    target: Target,
-    options: IntervalOptions,
+    counts: Counts, assumptions: Assumptions, target: Target, options: IntervalOptions
 ) -> tuple[Counts, UncertainPrior]:
     """Return what is known about the prior, and the counts to resample."""
     exact = UncertainPrior(assumptions.mixture)

@@ -170,10 +170,7 @@ class Contingency(Result):
     def as_array(self) -> Array:
         """Return [[tn, fp], [fn, tp]], the layout of scikit-learn's ``confusion_matrix``."""
         return np.array(
-            [
-                [self.true_negative, self.false_positive],
-                [self.false_negative, self.true_positive],
-            ]
+            [[self.true_negative, self.false_positive], [self.false_negative, self.true_positive]]
         )
 
     def _headline(self) -> str:

@@ -8,22 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pueval._typing import Range, Target
-from pueval.core.curves import (
-    direct_auc,
-    naive_auc,
-    recover_precision_recall,
-)
+from pueval.core.curves import direct_auc, naive_auc, recover_precision_recall
 from pueval.core.measures import MEASURES
 from pueval.core.mixture import check_target
 from pueval.core.rates import Rates, corrected_and_naive_rates
 from pueval.counts.arguments import check_threshold, read_counts
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
-from pueval.evaluation.assumptions import (
-    Assumptions,
-    resample_evaluation,
-    resolve_assumptions,
-)
+from pueval.evaluation.assumptions import Assumptions, resample_evaluation, resolve_assumptions
 from pueval.evaluation.estimates import (
     FixedThresholdIntervals,
     IntervalOf,
