@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from pueval.displays._curve_points import CurvePoints
-from pueval.displays._evaluation_display import EvaluationDisplay
-from pueval.displays._legends import Corner, check_name, legend_entry, place_legend
-from pueval.displays._styling import (
-    CHANCE,
-    NAIVE_LINE,
-    axes_for,
-    draw_band,
-    draw_line,
-    remove_spines,
-)
-from pueval.errors import require
+from pueval.displays._evaluation_display import ClassifierDisplay
+from pueval.displays._legends import Corner, place_legend
+from pueval.displays._styling import CHANCE, NAIVE_LINE, draw_band, draw_line, remove_spines
 from pueval.text.numbers import format_level, format_number
 from pueval.uncertainty.bands import BandKind, CurveBand
 
@@ -28,36 +20,23 @@ if TYPE_CHECKING:
 
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.collections import FillBetweenPolyCollection
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
     from pueval.evaluation.estimates import Estimate
     from pueval.evaluation.evaluation import Evaluation
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class CurvePairDisplay(EvaluationDisplay, ABC):
+class CurvePairDisplay(ClassifierDisplay, ABC):
     """A corrected curve with its band, and the naive curve, in the unit square."""
 
     corrected: CurvePoints
     naive: CurvePoints
     band: CurveBand | None = None
-    name: str | None = None
-    line_: Line2D = field(init=False, repr=False)
-    naive_line_: Line2D | None = field(init=False, repr=False)
-    band_: FillBetweenPolyCollection | None = field(init=False, repr=False)
-    chance_level_: Line2D | None = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
 
     columns: ClassVar[tuple[str, str]]
     axis_labels: ClassVar[tuple[str, str]]
     drawstyle: ClassVar[str] = "default"
     legend_corner: ClassVar[Corner] = "best"
-
-    def __post_init__(self) -> None:
-        check_name(self.name)
 
     @classmethod
     def compute(
@@ -104,28 +83,17 @@ class CurvePairDisplay(EvaluationDisplay, ABC):
             (``fpr`` and ``tpr``, or ``recall`` and ``precision``), ``low`` and ``high`` of the
             band, and ``threshold`` of the curves.
         """
-        purpose = f"{type(self).__name__}.frame()"
-        pandas = require("pandas", extra="pandas", purpose=purpose)
         x, y = self.columns
-        parts = [
-            pandas.DataFrame(
-                {
-                    "curve": kind,
-                    x: points.x,
-                    y: points.y,
-                    "low": np.nan,
-                    "high": np.nan,
-                    "threshold": points.threshold,
-                }
-            )
+        parts: list[dict[str, Any]] = [
+            {"curve": kind, x: points.x, y: points.y, "low": np.nan, "high": np.nan}
+            | {"threshold": points.threshold}
             for kind, points in (("corrected", self.corrected), ("naive", self.naive))
         ]
         band = self.band
         if band is not None:
             data = {"curve": "band", x: band.x, y: band.value, "low": band.low, "high": band.high}
-            parts.append(pandas.DataFrame(data | {"threshold": np.nan}))
-        table: pd.DataFrame = pandas.concat(parts, ignore_index=True)
-        return table
+            parts.append(data | {"threshold": np.nan})
+        return self._data_frame(*parts)
 
     def plot(
         self,
@@ -161,22 +129,21 @@ class CurvePairDisplay(EvaluationDisplay, ABC):
         display
             The display itself, with its artists.
         """
-        self.ax_, self.figure_ = axes_for(ax, type(self).__name__)
-        ax, (area, estimate) = self.ax_, self._area()
-        label = legend_entry(self.name, f"corrected, {area} {estimate}")
+        ax, (area, estimate) = self._use_axes(ax), self._area()
         shared: dict[str, Any] = {"drawstyle": self.drawstyle}
+        label = self._label(f"corrected, {area} {estimate}")
         options = shared | {"label": label, "linewidth": 2, "zorder": 3}
         x, y = self.corrected.x, self.corrected.y
         self.line_ = draw_line(ax, x, y, "curve_kwargs", curve_kwargs, **options)
         self.band_ = self.naive_line_ = self.chance_level_ = None
         if plot_band and self.band is not None:
             kind = "" if self.band.kind == "pointwise" else f"{self.band.kind} "
-            options = {"label": f"{format_level(self.band.level)} {kind}band"}
-            options["color"] = self.line_.get_color()
+            label = f"{format_level(self.band.level)} {kind}band"
             x, low, high = self.band.x, self.band.low, self.band.high
-            self.band_ = draw_band(ax, x, low, high, band_kwargs, **options)
+            color = self.line_.get_color()
+            self.band_ = draw_band(ax, x, low, high, band_kwargs, label=label, color=color)
         if plot_naive:
-            label = legend_entry(self.name, f"naive, {area} {format_number(estimate.naive)}")
+            label = self._label(f"naive, {area} {format_number(estimate.naive)}")
             options = {"label": label, **NAIVE_LINE, **shared}
             x, y = self.naive.x, self.naive.y
             self.naive_line_ = draw_line(ax, x, y, "naive_kwargs", naive_kwargs, **options)
@@ -187,8 +154,8 @@ class CurvePairDisplay(EvaluationDisplay, ABC):
                 ax, (0, 1), ends, "chance_level_kw", chance_level_kw, **options
             )
         xlabel, ylabel = self.axis_labels
-        ax.set(xlabel=xlabel, ylabel=ylabel, aspect="equal")
-        ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
+        edges = (-0.01, 1.01)
+        ax.set(xlabel=xlabel, ylabel=ylabel, aspect="equal", xlim=edges, ylim=edges)
         remove_spines(ax, despine=despine)
         place_legend(ax, self.legend_corner)
         return self

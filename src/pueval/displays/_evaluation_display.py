@@ -5,10 +5,13 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pueval.displays._classifier_scores import classifier_scores
+from pueval.displays._display import Display
+from pueval.displays._legends import check_name, legend_entry
 from pueval.errors import AssumptionWarning
 from pueval.evaluation.evaluate import evaluate
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 _CONSTRUCTORS = ("from_evaluation", "from_predictions", "from_estimator")
 
 
-class EvaluationDisplay:
+class EvaluationDisplay(Display):
     """Base of the displays of an evaluation.
 
     A display has ``compute(ev, …)``, which computes the plotted data without drawing, and
@@ -33,13 +36,10 @@ class EvaluationDisplay:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        for name in _CONSTRUCTORS:
+        for name in _CONSTRUCTORS if hasattr(cls, "compute") else ():
             if name not in vars(cls):
                 constructor = getattr(EvaluationDisplay, name).__func__
                 setattr(cls, name, classmethod(_with_full_signature(cls, constructor)))
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}>"
 
     @classmethod
     def from_evaluation(cls, ev: Evaluation, *, ax: Any = None, **options: Any) -> Self:
@@ -129,6 +129,19 @@ class EvaluationDisplay:
             display_options.setdefault("name", type(estimator).__name__)
         ev = evaluate_for_caller(y, score, evaluate_options)
         return cls.from_evaluation(ev, ax=ax, **display_options)
+
+
+@dataclass(eq=False, kw_only=True, repr=False)
+class ClassifierDisplay(EvaluationDisplay):
+    """Base of the displays that name the classifier in their legend."""
+
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+
+    def _label(self, description: str) -> str:
+        return legend_entry(self.name, description)
 
 
 def evaluate_for_caller(y: Any, score: Any, options: dict[str, Any]) -> Evaluation:

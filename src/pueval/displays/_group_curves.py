@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,14 +15,14 @@ from pueval.core.curves import recover_precision_recall, recover_roc_from_corner
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_steps
 from pueval.displays._curve_pair import CurvePairDisplay
+from pueval.displays._display import Display
 from pueval.displays._precision_recall import PrecisionRecallDisplay
 from pueval.displays._roc import RocCurveDisplay
-from pueval.errors import InputError, require
+from pueval.errors import InputError
 from pueval.groups.group_estimates import printable_name
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
     from pueval.counts.counts import Counts
     from pueval.groups.group_evaluation import GroupEvaluation
@@ -37,7 +37,7 @@ CURVE_DISPLAYS: dict[str, type[CurvePairDisplay]] = {
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class GroupCurvesDisplay:
+class GroupCurvesDisplay(Display):
     """Corrected ROC or precision-recall curves of groups, each with the curve of all rows.
 
     ``groups.plot()`` creates one.
@@ -84,8 +84,6 @@ class GroupCurvesDisplay:
     overall: tuple[Array, Array]
     areas: Sequence[float]
     n_omitted: int = 0
-    axes_: Any = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
 
     @classmethod
     def from_groups(
@@ -149,15 +147,11 @@ class GroupCurvesDisplay:
             One row per point: ``group`` (None for the curve of all rows), and ``fpr`` and ``tpr``,
             or ``recall`` and ``precision``.
         """
-        pandas = require("pandas", extra="pandas", purpose="GroupCurvesDisplay.frame()")
         x_name, y_name = CURVE_DISPLAYS[self.curve].columns
         curves = zip((None, *self.names), (self.overall, *self.curves), strict=True)
-        parts = [
-            pandas.DataFrame({"group": [name] * x.size, x_name: x, y_name: y})
-            for name, (x, y) in curves
-        ]
-        table: pd.DataFrame = pandas.concat(parts, ignore_index=True)
-        return table
+        return self._data_frame(
+            *({"group": [name] * x.size, x_name: x, y_name: y} for name, (x, y) in curves)
+        )
 
     def plot(self, ax: Any = None, *, columns: int = 4) -> GroupCurvesDisplay:
         """Draw one panel per group.
@@ -174,21 +168,13 @@ class GroupCurvesDisplay:
         GroupCurvesDisplay
             The display itself, with its axes.
         """
-        pyplot = require("matplotlib.pyplot", extra="plot", purpose="GroupCurvesDisplay.plot()")
         if ax is None:
             check_count("columns", columns)
             columns = min(columns, len(self.names))
             rows = math.ceil(len(self.names) / columns)
             size = (2.4 * columns + 0.6, 2.5 * rows + 0.6)
-            _, grid = pyplot.subplots(
-                rows,
-                columns,
-                sharex=True,
-                sharey=True,
-                squeeze=False,
-                figsize=size,
-                layout="constrained",
-            )
+            layout = {"sharex": True, "sharey": True, "squeeze": False, "layout": "constrained"}
+            _, grid = self._pyplot().subplots(rows, columns, figsize=size, **layout)
             ax = grid.ravel()[: len(self.names)]
             for k, unused in enumerate(grid.ravel()[len(self.names) :], start=len(self.names)):
                 unused.set_visible(False)
@@ -208,16 +194,10 @@ class GroupCurvesDisplay:
             panel.set_title(f"{printable_name(name)}: {area:.2f}", fontsize=9, parse_math=False)
             panel.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
             panel.set(xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
-        self.figure_.legend(
-            [overall, own],
-            ["all rows", "this group"],
-            title=f"{self.n_omitted:,} more groups not shown" if self.n_omitted else None,
-            loc="outside upper right",
-            ncols=2,
-            fontsize=8,
-            title_fontsize=8,
-            frameon=False,
-        )
+        title = f"{self.n_omitted:,} more groups not shown" if self.n_omitted else None
+        options: dict[str, Any] = {"fontsize": 8, "title_fontsize": 8, "frameon": False, "ncols": 2}
+        handles, labels = [overall, own], ["all rows", "this group"]
+        self.figure_.legend(handles, labels, title=title, loc="outside upper right", **options)
         xlabel, ylabel = CURVE_DISPLAYS[self.curve].axis_labels
         self.figure_.supxlabel(xlabel, fontsize=9)
         self.figure_.supylabel(ylabel, fontsize=9)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pueval.core.measures import find_measure
-from pueval.displays._evaluation_display import EvaluationDisplay
-from pueval.displays._legends import check_name, legend_entry, place_legend_above
-from pueval.displays._styling import NAIVE_LINE, axes_for, draw_band, draw_line, remove_spines
+from pueval.displays._evaluation_display import ClassifierDisplay
+from pueval.displays._legends import place_legend_above
+from pueval.displays._styling import NAIVE_LINE, draw_band, draw_line, remove_spines
 from pueval.errors import InputError
 from pueval.evaluation.estimates import Best
 from pueval.text.numbers import format_estimate, format_level, format_number
@@ -20,15 +20,13 @@ from pueval.thresholds.measure_curve import MeasureCurve
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.collections import FillBetweenPolyCollection
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
     from pueval.evaluation.evaluation import Evaluation
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class MeasureByThresholdDisplay(EvaluationDisplay):
+class MeasureByThresholdDisplay(ClassifierDisplay):
     """A corrected and a naive measure at every threshold, with the best value of each marked.
 
     The best threshold for balanced accuracy and for the Matthews correlation does not depend on
@@ -78,17 +76,9 @@ class MeasureByThresholdDisplay(EvaluationDisplay):
     curve: MeasureCurve
     best: Best
     level: float | None = None
-    name: str | None = None
-    line_: Line2D = field(init=False, repr=False)
-    naive_line_: Line2D | None = field(init=False, repr=False)
-    band_: FillBetweenPolyCollection | None = field(init=False, repr=False)
-    best_: Line2D | None = field(init=False, repr=False)
-    naive_best_: Line2D | None = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        check_name(self.name)
+        super().__post_init__()
         if self.curve.measure != self.best.measure:
             raise InputError(
                 "curve and best must be of the same measure; "
@@ -158,8 +148,7 @@ class MeasureByThresholdDisplay(EvaluationDisplay):
         MeasureByThresholdDisplay
             The display itself, with its artists.
         """
-        self.ax_, self.figure_ = axes_for(ax, type(self).__name__)
-        ax, curve, best = self.ax_, self.curve, self.best
+        ax, curve, best = self._use_axes(ax), self.curve, self.best
         # Infinite thresholds, above all scores, are drawn just to the right of the highest one.
         finite = curve.threshold[np.isfinite(curve.threshold)]
         rightmost = float(finite[0] + 0.03 * (np.ptp(finite) or 1.0))
@@ -168,7 +157,7 @@ class MeasureByThresholdDisplay(EvaluationDisplay):
             return np.minimum(threshold, rightmost)
 
         value = format_estimate(best.value, best.low, best.high, clipped=best.clipped)
-        label = legend_entry(self.name, f"corrected, best {value} {_at_threshold(best.threshold)}")
+        label = self._label(f"corrected, best {value} {_at_threshold(best.threshold)}")
         options: dict[str, Any] = {"label": label, "linewidth": 2, "zorder": 3}
         x = position(curve.threshold)
         self.line_ = draw_line(ax, x, curve.value, "curve_kwargs", curve_kwargs, **options)
@@ -181,7 +170,7 @@ class MeasureByThresholdDisplay(EvaluationDisplay):
             self.band_ = draw_band(ax, x[has_interval], low, high, band_kwargs, **options)
         if plot_naive:
             text = f"naive, best {format_number(best.naive)} {_at_threshold(best.naive_threshold)}"
-            options = {"label": legend_entry(self.name, text), "zorder": 2, **NAIVE_LINE}
+            options = {"label": self._label(text), "zorder": 2, **NAIVE_LINE}
             self.naive_line_ = draw_line(
                 ax, x, curve.naive, "naive_kwargs", naive_kwargs, **options
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -26,7 +26,7 @@ from pueval.displays._evaluation_display import (
 )
 from pueval.displays._legends import legend_entry, place_legend_above, single_line
 from pueval.displays._styling import GRAY, remove_spines
-from pueval.errors import InputError, require
+from pueval.errors import InputError
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.measure_titles import measure_title
 from pueval.text.numbers import format_estimate
@@ -96,12 +96,6 @@ class ComparisonDisplay(EvaluationDisplay):
     naive: Mapping[str, Mapping[str, float]] | None = None
     differences: Iterable[Any] = ()
     reference: str | None = None
-    points_: dict[str, ErrorbarContainer] = field(init=False, repr=False)
-    naive_: dict[str, Line2D] = field(init=False, repr=False)
-    differences_: dict[str, ErrorbarContainer] = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    difference_ax_: Axes | None = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_values(self.values)
@@ -309,10 +303,9 @@ class ComparisonDisplay(EvaluationDisplay):
             ``naive``, and the difference from the reference as ``difference``,
             ``difference_low``, ``difference_high`` and ``pvalue``; NaN where unknown.
         """
-        pandas = require("pandas", extra="pandas", purpose="ComparisonDisplay.frame()")
-        rows = comparison_rows(self.values, self.naive, self.differences_from_reference())
-        table: pd.DataFrame = pandas.DataFrame(rows)
-        return table
+        return self._data_frame(
+            comparison_rows(self.values, self.naive, self.differences_from_reference())
+        )
 
     def differences_from_reference(self) -> list[PairedDifference]:
         """Return the differences of all other models from the reference.
@@ -354,13 +347,12 @@ class ComparisonDisplay(EvaluationDisplay):
         ComparisonDisplay
             The display itself, with its artists.
         """
-        pyplot = require("matplotlib.pyplot", extra="plot", purpose="ComparisonDisplay.plot()")
         names, differences = [*self.values], self.differences_from_reference()
         measures = [*self.values[names[0]]]
         if ax is None:
             height = 1.0 + 0.25 * len(names) + len(measures) * (0.3 + 0.16 * len(names))
             wide = bool(differences) and difference_ax is None
-            _, axes = pyplot.subplots(
+            _, axes = self._pyplot().subplots(
                 ncols=2 if wide else 1,
                 figsize=(10 if wide else 6.4, height),
                 sharey=wide,
@@ -371,7 +363,9 @@ class ComparisonDisplay(EvaluationDisplay):
             ax, difference_ax = axes[0, 0], axes[0, 1] if wide else difference_ax
         self.ax_, self.difference_ax_ = ax, difference_ax
         self.figure_ = cast("Figure", ax.figure)
-        self.points_, self.naive_, self.differences_ = {}, {}, {}
+        self.points_: dict[str, ErrorbarContainer] = {}
+        self.naive_: dict[str, Line2D] = {}
+        self.differences_: dict[str, ErrorbarContainer] = {}
         rows = -np.arange(len(measures), dtype=float)
         step = 0.7 / len(names)
         for k, name in enumerate(names):

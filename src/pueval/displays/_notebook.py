@@ -27,18 +27,12 @@ INK = "#010203"
 RC_PARAMS: dict[str, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
-    "text.color": INK,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "axes.facecolor": "none",
-    "figure.facecolor": "none",
-    "savefig.facecolor": "none",
-    "legend.facecolor": "none",
-    "legend.edgecolor": "none",
     "svg.fonttype": "path",
     "svg.hashsalt": "pueval",
+    **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor"), INK),
+    **dict.fromkeys(("xtick.color", "ytick.color"), INK),
+    **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "none"),
+    **dict.fromkeys(("legend.facecolor", "legend.edgecolor"), "none"),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from pueval.errors import InputError, require
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
     from pueval.evaluation.evaluation import Evaluation
 
@@ -59,8 +58,6 @@ class OverviewDisplay(EvaluationDisplay):
     scores: ScoreDistributionDisplay
     thresholds: MeasureByThresholdDisplay
     title: str | None = None
-    axes_: Any = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
 
     @classmethod
     def compute(
@@ -117,9 +114,8 @@ class OverviewDisplay(EvaluationDisplay):
         OverviewDisplay
             The display itself, with its axes.
         """
-        pyplot = require("matplotlib.pyplot", extra="plot", purpose="OverviewDisplay.plot()")
         if ax is None:
-            _, ax = pyplot.subplots(2, 2, figsize=(9.6, 8.8), layout="constrained")
+            _, ax = self._pyplot().subplots(2, 2, figsize=(9.6, 8.8), layout="constrained")
         self.axes_ = np.asarray(ax, dtype=object)
         if self.axes_.size != 4:
             raise InputError(f"ax must be four matplotlib Axes; got {self.axes_.size}.")

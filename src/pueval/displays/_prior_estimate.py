@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from math import nan
 from typing import TYPE_CHECKING
 
-from pueval.displays._styling import GRAY, NEGATIVE, POSITIVE, axes_for
-from pueval.errors import require
+from pueval.displays._display import Display
+from pueval.displays._styling import GRAY, NEGATIVE, POSITIVE
 from pueval.sensitivity.grid import LEAST_PRIOR
 from pueval.text.numbers import format_level
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
     from pueval.priors import PriorEstimate
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class PriorEstimateDisplay:
+class PriorEstimateDisplay(Display):
     """Priors estimated by several methods, and the largest prior that the data allow.
 
     ``estimate.plot()`` creates one.
@@ -65,10 +65,6 @@ class PriorEstimateDisplay:
     intervals: Mapping[str, tuple[float, float] | None]
     prior_upper: float
     level: float
-    points_: dict[str, Line2D] = field(init=False, repr=False)
-    prior_upper_line_: Line2D = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
 
     @classmethod
     def from_estimate(
@@ -107,13 +103,10 @@ class PriorEstimateDisplay:
         pandas.DataFrame
             One row per method: ``method``, ``prior``, and the interval ``low`` and ``high``.
         """
-        pandas = require("pandas", extra="pandas", purpose="PriorEstimateDisplay.frame()")
-        rows = [
-            (method, prior, *(self.intervals[method] or (None, None)))
-            for method, prior in self.priors.items()
-        ]
-        table: pd.DataFrame = pandas.DataFrame(rows, columns=["method", "prior", "low", "high"])
-        return table.astype({"low": float, "high": float})
+        intervals = (self.intervals[method] or (nan, nan) for method in self.priors)
+        low, high = zip(*intervals, strict=True)
+        columns = {"method": [*self.priors], "prior": [*self.priors.values()]}
+        return self._data_frame(columns | {"low": low, "high": high})
 
     def plot(self, ax: Axes | None = None) -> PriorEstimateDisplay:
         """Draw every method's estimate with its interval.
@@ -128,9 +121,8 @@ class PriorEstimateDisplay:
         PriorEstimateDisplay
             The display itself, with its artists.
         """
-        self.ax_, self.figure_ = axes_for(ax, type(self).__name__, figsize=(6.4, 2.8))
-        ax = self.ax_
-        self.points_ = {}
+        ax = self._use_axes(ax, figsize=(6.4, 2.8))
+        self.points_: dict[str, Line2D] = {}
         for row, (method, prior) in enumerate(self.priors.items()):
             color, interval = GRAY if row else NEGATIVE, self.intervals[method]
             if interval is not None:
@@ -141,16 +133,10 @@ class PriorEstimateDisplay:
         highest = max(self.prior_upper, *(max(pair or (0.0,)) for pair in self.intervals.values()))
         self.prior_upper_line_ = ax.axvline(self.prior_upper, color=POSITIVE, ls="--", lw=1.2)
         ax.annotate(
-            "largest prior\nthe data allow",
-            (self.prior_upper, 1),
-            xycoords=("data", "axes fraction"),
-            xytext=(-4, -4),
-            textcoords="offset points",
-            ha="right",
-            va="top",
-            color=POSITIVE,
-            fontsize=8,
-        )
+            "largest prior\nthe data allow", (self.prior_upper, 1), (-4, -4), color=POSITIVE,
+            xycoords=("data", "axes fraction"), textcoords="offset points",
+            ha="right", va="top", fontsize=8,
+        )  # fmt: skip
         ax.set(
             yticks=range(len(self.priors)),
             yticklabels=[method.replace("_", " ") for method in self.priors],

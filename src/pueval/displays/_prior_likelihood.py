@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pueval._typing import Array
-from pueval.displays._styling import NEGATIVE, POSITIVE, axes_for, remove_spines
-from pueval.errors import require
+from pueval.displays._display import Display
+from pueval.displays._styling import NEGATIVE, POSITIVE, remove_spines
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class PriorLikelihoodDisplay:
+class PriorLikelihoodDisplay(Display):
     """Log-likelihood over candidate priors, and the prior chosen at its elbow.
 
     ``AlphaMax().fit(X, y).plot()`` creates one.
@@ -51,10 +49,6 @@ class PriorLikelihoodDisplay:
     candidates: Array
     log_likelihood: Array
     prior: float
-    line_: Line2D = field(init=False, repr=False)
-    prior_line_: Line2D = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
 
     def frame(self) -> pd.DataFrame:
         """Return the plotted data.
@@ -64,10 +58,8 @@ class PriorLikelihoodDisplay:
         pandas.DataFrame
             One row per candidate: ``prior`` and ``log_likelihood``.
         """
-        pandas = require("pandas", extra="pandas", purpose="PriorLikelihoodDisplay.frame()")
         columns = {"prior": self.candidates, "log_likelihood": self.log_likelihood}
-        table: pd.DataFrame = pandas.DataFrame(columns)
-        return table
+        return self._data_frame(columns)
 
     def plot(self, ax: Axes | None = None) -> PriorLikelihoodDisplay:
         """Draw the likelihood curve and the estimated prior.
@@ -82,14 +74,11 @@ class PriorLikelihoodDisplay:
         PriorLikelihoodDisplay
             The display itself, with its artists.
         """
-        self.ax_, self.figure_ = axes_for(ax, type(self).__name__, figsize=(6.4, 2.8))
-        (self.line_,) = self.ax_.plot(
-            self.candidates, self.log_likelihood, color=NEGATIVE, linewidth=2
-        )
-        self.prior_line_ = self.ax_.axvline(
-            self.prior, color=POSITIVE, ls="--", lw=1.2, label=f"estimate {self.prior:.2f}"
-        )
-        self.ax_.set(xlabel="Candidate prior", ylabel="Log-likelihood per row", xlim=(0, 1))
-        self.ax_.legend(frameon=False)
-        remove_spines(self.ax_, despine=True)
+        ax = self._use_axes(ax, figsize=(6.4, 2.8))
+        (self.line_,) = ax.plot(self.candidates, self.log_likelihood, color=NEGATIVE, linewidth=2)
+        label = f"estimate {self.prior:.2f}"
+        self.prior_line_ = ax.axvline(self.prior, color=POSITIVE, ls="--", lw=1.2, label=label)
+        ax.set(xlabel="Candidate prior", ylabel="Log-likelihood per row", xlim=(0, 1))
+        ax.legend(frameon=False)
+        remove_spines(ax, despine=True)
         return self

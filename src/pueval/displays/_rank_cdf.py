@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,34 +10,30 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.rates import correct_steps
 from pueval.displays._curve_points import MOST_POINTS
-from pueval.displays._evaluation_display import EvaluationDisplay
-from pueval.displays._legends import check_name, legend_entry, place_legend_above
+from pueval.displays._evaluation_display import ClassifierDisplay
+from pueval.displays._legends import place_legend_above
 from pueval.displays._styling import (
     CHANCE,
     NAIVE_LINE,
     NEGATIVE,
     POSITIVE,
-    axes_for,
     draw_band,
     draw_line,
     remove_spines,
 )
-from pueval.errors import InputError, require
+from pueval.errors import InputError
 from pueval.sensitivity.bounds import BandMethod, rank_band
 from pueval.text.numbers import format_level
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.collections import FillBetweenPolyCollection
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
     from pueval.evaluation.evaluation import Evaluation
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class RankCdfDisplay(EvaluationDisplay):
+class RankCdfDisplay(ClassifierDisplay):
     """Cumulative rank distributions of labeled rows, unlabeled rows and recovered negatives.
 
     The rank of a row is the share of all rows that score at least as high. The band around the
@@ -101,18 +97,6 @@ class RankCdfDisplay(EvaluationDisplay):
     high: Array | None = None
     level: float | None = None
     clean_labels: bool = True
-    name: str | None = None
-    line_: Line2D = field(init=False, repr=False)
-    unlabeled_line_: Line2D = field(init=False, repr=False)
-    positive_line_: Line2D | None = field(init=False, repr=False)
-    negative_line_: Line2D = field(init=False, repr=False)
-    band_: FillBetweenPolyCollection | None = field(init=False, repr=False)
-    chance_level_: Line2D | None = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        check_name(self.name)
 
     @classmethod
     def compute(
@@ -173,15 +157,11 @@ class RankCdfDisplay(EvaluationDisplay):
             One row per rank: ``rank``, ``labeled``, ``low``, ``high``, ``unlabeled``, ``positive``,
             ``negative``.
         """
-        pandas = require("pandas", extra="pandas", purpose="RankCdfDisplay.frame()")
         columns = ("rank", "labeled", "low", "high", "unlabeled", "positive", "negative")
-        table: pd.DataFrame = pandas.DataFrame(
-            {
-                name: np.full(self.rank.size, np.nan) if values is None else values
-                for name, values in ((name, getattr(self, name)) for name in columns)
-            }
+        values = {name: getattr(self, name) for name in columns}
+        return self._data_frame(
+            {name: np.nan if column is None else column for name, column in values.items()}
         )
-        return table
 
     def median(self) -> tuple[float, float, float]:
         """Return the median rank of the labeled rows and its confidence interval.
@@ -235,30 +215,28 @@ class RankCdfDisplay(EvaluationDisplay):
         RankCdfDisplay
             The display itself, with its artists.
         """
-        self.ax_, self.figure_ = axes_for(ax, type(self).__name__)
-        ax = self.ax_
+        ax = self._use_axes(ax)
         median, low, high = self.median()
         interval = "" if self.low is None else f" ({low:.1%}–{high:.1%})"
-        label = legend_entry(self.name, f"labeled, half in the top {median:.1%}{interval}")
+        label = self._label(f"labeled, half in the top {median:.1%}{interval}")
         options: dict[str, Any] = {"label": label, "color": POSITIVE, "linewidth": 2, "zorder": 3}
         self.line_ = draw_line(ax, self.rank, self.labeled, "curve_kwargs", curve_kwargs, **options)
         self.band_ = self.positive_line_ = self.chance_level_ = None
         if plot_band and self.low is not None:
-            options = {"label": f"{format_level(self.level or 0.95)} band"}
-            options["color"] = self.line_.get_color()
+            options = {"color": self.line_.get_color()}
+            options["label"] = f"{format_level(self.level or 0.95)} band"
             self.band_ = draw_band(ax, self.rank, self.low, self.high, band_kwargs, **options)
         if not self.clean_labels:
             options = {"color": POSITIVE, "linestyle": "-.", "linewidth": 1.5}
-            options["label"] = legend_entry(self.name, "positives, corrected")
+            options["label"] = self._label("positives, corrected")
             self.positive_line_ = draw_line(
                 ax, self.rank, self.positive, "positive_kwargs", positive_kwargs, **options
             )
-        options = {"label": legend_entry(self.name, "unlabeled (naive negatives)"), **NAIVE_LINE}
+        options = {"label": self._label("unlabeled (naive negatives)"), **NAIVE_LINE}
         self.unlabeled_line_ = draw_line(
             ax, self.rank, self.unlabeled, "unlabeled_kwargs", unlabeled_kwargs, **options
         )
-        label = legend_entry(self.name, "negatives, corrected")
-        options = {"label": label, "color": NEGATIVE, "linewidth": 2}
+        options = {"color": NEGATIVE, "linewidth": 2, "label": self._label("negatives, corrected")}
         self.negative_line_ = draw_line(
             ax, self.rank, self.negative, "negative_kwargs", negative_kwargs, **options
         )

@@ -8,27 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from pueval.core.densities import Scale, ScoreDensities, score_densities
-from pueval.displays._evaluation_display import EvaluationDisplay
-from pueval.displays._legends import check_name, legend_entry, place_legend_above
+from pueval.displays._evaluation_display import ClassifierDisplay
+from pueval.displays._legends import place_legend_above
 from pueval.displays._mixture_intervals import mixture_intervals
-from pueval.displays._styling import (
-    GRAY,
-    NEGATIVE,
-    POSITIVE,
-    axes_for,
-    draw_band,
-    remove_spines,
-    style,
-)
-from pueval.errors import require
+from pueval.displays._styling import GRAY, NEGATIVE, POSITIVE, draw_band, remove_spines, style
 from pueval.text.numbers import format_level
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.collections import FillBetweenPolyCollection
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
     from matplotlib.patches import StepPatch
 
     from pueval.evaluation.evaluation import Evaluation
@@ -37,7 +26,7 @@ Recovered = Literal["positive", "negative"]
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class ScoreDistributionDisplay(EvaluationDisplay):
+class ScoreDistributionDisplay(ClassifierDisplay):
     """Histograms of scores: labeled and unlabeled rows, and the positives and negatives in them.
 
     A naive evaluation takes the density of the unlabeled rows for that of the negatives. The
@@ -91,19 +80,12 @@ class ScoreDistributionDisplay(EvaluationDisplay):
     prior_interval: tuple[float, float] | None = None
     threshold: float | None = None
     level: float | None = None
-    name: str | None = None
-    labeled_: StepPatch = field(init=False, repr=False)
-    unlabeled_: StepPatch = field(init=False, repr=False)
-    positive_: StepPatch = field(init=False, repr=False)
-    negative_: StepPatch = field(init=False, repr=False)
-    positive_band_: FillBetweenPolyCollection | None = field(init=False, repr=False)
-    negative_band_: FillBetweenPolyCollection | None = field(init=False, repr=False)
-    threshold_: Line2D | None = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        check_name(self.name)
+    labeled_: StepPatch = field(init=False)
+    unlabeled_: StepPatch = field(init=False)
+    positive_: StepPatch = field(init=False)
+    negative_: StepPatch = field(init=False)
+    positive_band_: FillBetweenPolyCollection | None = field(init=False)
+    negative_band_: FillBetweenPolyCollection | None = field(init=False)
 
     @classmethod
     def compute(
@@ -155,15 +137,13 @@ class ScoreDistributionDisplay(EvaluationDisplay):
             One row per bin: ``left``, ``right``, the densities ``labeled``, ``unlabeled``,
             ``positive`` and ``negative``, and the intervals ``positive_low`` … ``negative_high``.
         """
-        pandas = require("pandas", extra="pandas", purpose="ScoreDistributionDisplay.frame()")
         densities = self.densities
         columns = {"left": densities.edges[:-1], "right": densities.edges[1:]}
         for kind in ("labeled", "unlabeled", "positive", "negative"):
             columns[kind] = getattr(densities, kind)
         for kind in get_args(Recovered):
             columns[f"{kind}_low"], columns[f"{kind}_high"] = densities.interval(kind, self.level)
-        table: pd.DataFrame = pandas.DataFrame(columns)
-        return table
+        return self._data_frame(columns)
 
     def plot(
         self,
@@ -198,8 +178,7 @@ class ScoreDistributionDisplay(EvaluationDisplay):
         ScoreDistributionDisplay
             The display itself, with its artists.
         """
-        self.ax_, self.figure_ = axes_for(ax, type(self).__name__)
-        ax, densities = self.ax_, self.densities
+        ax, densities = self._use_axes(ax), self.densities
         composition = f"{self.prior:.1%} of them positive"
         if self.prior_interval is not None:
             composition += " ({:.1%}–{:.1%})".format(*self.prior_interval)
@@ -212,11 +191,10 @@ class ScoreDistributionDisplay(EvaluationDisplay):
             ("positive", positive_kwargs, "positives, corrected", {"color": POSITIVE, **lines}),
         )
         for kind, user_keywords, text, defaults in histograms:
-            label = legend_entry(self.name, text)
-            keywords = style(f"{kind}_kwargs", user_keywords, "Patch", label=label, **defaults)
-            setattr(
-                self, f"{kind}_", ax.stairs(getattr(densities, kind), densities.edges, **keywords)
-            )
+            defaults["label"] = self._label(text)
+            keywords = style(f"{kind}_kwargs", user_keywords, "Patch", **defaults)
+            histogram = ax.stairs(getattr(densities, kind), densities.edges, **keywords)
+            setattr(self, f"{kind}_", histogram)
         self.positive_band_ = self.negative_band_ = self.threshold_ = None
         tops = [densities.labeled, densities.unlabeled, densities.positive, densities.negative]
         if plot_band and self.level is not None:
@@ -238,10 +216,8 @@ class ScoreDistributionDisplay(EvaluationDisplay):
             )
         if min(densities.positive.min(), densities.negative.min()) < 0:
             ax.axhline(0, color="0.5", linewidth=0.6, zorder=1)
-        rank = densities.scale == "rank"
-        ax.set(
-            xlabel="Rank (share of rows that score lower)" if rank else "Score", ylabel="Density"
-        )
+        xlabels = {"score": "Score", "rank": "Rank (share of rows that score lower)"}
+        ax.set(xlabel=xlabels[densities.scale], ylabel="Density")
         ax.margins(x=0.01)
         remove_spines(ax, despine=despine)
         x, y = np.repeat(densities.edges, 2)[1:-1], np.repeat(np.max(tops, axis=0), 2)

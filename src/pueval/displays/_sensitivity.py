@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +12,10 @@ from pueval._typing import Array
 from pueval.core.measures import AREAS, find_measure
 from pueval.core.mixture import cap_prior
 from pueval.counts.counts import Counts
-from pueval.displays._evaluation_display import EvaluationDisplay
-from pueval.displays._legends import check_name, legend_entry, place_legend
+from pueval.displays._evaluation_display import ClassifierDisplay
+from pueval.displays._legends import place_legend
 from pueval.displays._mixture_intervals import EXACT, MixtureIntervals, mixture_intervals
-from pueval.displays._styling import POSITIVE, axes_for
+from pueval.displays._styling import POSITIVE
 from pueval.errors import InputError, require
 from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.measure_titles import TITLES
@@ -26,17 +26,12 @@ from pueval.text.numbers import format_number
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.colorbar import Colorbar
-    from matplotlib.container import ErrorbarContainer
-    from matplotlib.contour import QuadContourSet
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
     from pueval.evaluation.evaluation import Evaluation
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class SensitivityDisplay(EvaluationDisplay):
+class SensitivityDisplay(ClassifierDisplay):
     """A measure over prior × purity, with the region that the data rule out.
 
     Colors and contour lines show the corrected measure for other priors and purities. In the gray
@@ -92,18 +87,6 @@ class SensitivityDisplay(EvaluationDisplay):
     grid: SensitivityGrid
     estimate: Estimate
     intervals: MixtureIntervals = EXACT
-    name: str | None = None
-    contour_: QuadContourSet = field(init=False, repr=False)
-    lines_: QuadContourSet = field(init=False, repr=False)
-    infeasible_: QuadContourSet | None = field(init=False, repr=False)
-    assumed_: ErrorbarContainer = field(init=False, repr=False)
-    naive_: Line2D = field(init=False, repr=False)
-    colorbar_: Colorbar | None = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        check_name(self.name)
 
     @classmethod
     def compute(
@@ -199,8 +182,7 @@ class SensitivityDisplay(EvaluationDisplay):
         SensitivityDisplay
             The display itself, with its artists.
         """
-        self.ax_, self.figure_ = axes_for(ax, type(self).__name__)
-        ax, grid, admissible = self.ax_, self.grid, self.admissible
+        ax, grid, admissible = self._use_axes(ax), self.grid, self.admissible
         title = TITLES.get(grid.measure) or find_measure(grid.measure).title
         value = np.clip(grid.value, *self._range())
         heights = _contour_levels(
@@ -209,54 +191,27 @@ class SensitivityDisplay(EvaluationDisplay):
         # The colors extend under the infeasible region, so that there is no gap at its edge.
         value = np.clip(value, heights[0], heights[-1])
         self.contour_ = ax.contourf(grid.prior, grid.purity, value, levels=heights, cmap=cmap)
-        self.lines_ = ax.contour(
-            grid.prior,
-            grid.purity,
-            np.ma.masked_where(~admissible, value) if admissible.any() else value,
-            levels=heights[1:-1],
-            colors="white",
-            linewidths=0.7,
-        )
+        shown = np.ma.masked_where(~admissible, value) if admissible.any() else value
+        options: dict[str, Any] = {"levels": heights[1:-1], "colors": "white", "linewidths": 0.7}
+        self.lines_ = ax.contour(grid.prior, grid.purity, shown, **options)
         ax.clabel(self.lines_, fontsize="x-small", fmt=_number_format(heights))
         self.infeasible_ = None
         if not admissible.all():
-            self.infeasible_ = ax.contourf(
-                grid.prior,
-                grid.purity,
-                np.where(admissible, 0.0, 1.0),
-                levels=[0.5, 1.5],
-                colors=[infeasible_color],
-                hatches=["//"],
-                zorder=2.5,
-            )
+            outside = np.where(admissible, 0.0, 1.0)
+            options = {"levels": [0.5, 1.5], "colors": [infeasible_color], "hatches": ["//"]}
+            self.infeasible_ = ax.contourf(grid.prior, grid.purity, outside, zorder=2.5, **options)
             self.infeasible_.set(edgecolor="0.72", linewidth=0)
-        estimate = self.estimate
+        estimate, assumed = self.estimate, grid.assumed
+        options = {"color": POSITIVE, "markeredgecolor": "white", "markersize": 9, "capsize": 4}
         self.assumed_ = ax.errorbar(
-            [grid.assumed.prior],
-            [grid.assumed.purity],
-            xerr=_error_bar(grid.assumed.prior, self.intervals.prior),
-            yerr=_error_bar(grid.assumed.purity, self.intervals.purity),
-            fmt="o",
-            color=POSITIVE,
-            markeredgecolor="white",
-            markersize=9,
-            capsize=4,
-            clip_on=False,
-            zorder=5,
-            label=legend_entry(self.name, f"corrected, {title} {estimate}"),
-        )
-        (self.naive_,) = ax.plot(
-            [0.0],
-            [1.0],
-            marker="o",
-            linestyle="none",
-            color="0.35",
-            markerfacecolor="white",
-            markersize=8,
-            clip_on=False,
-            zorder=5,
-            label=legend_entry(self.name, f"naive, {title} {format_number(estimate.naive)}"),
-        )
+            [assumed.prior], [assumed.purity], fmt="o", clip_on=False, zorder=5, **options,
+            xerr=_error_bar(assumed.prior, self.intervals.prior),
+            yerr=_error_bar(assumed.purity, self.intervals.purity),
+            label=self._label(f"corrected, {title} {estimate}"),
+        )  # fmt: skip
+        options = {"color": "0.35", "markerfacecolor": "white", "markersize": 8, "clip_on": False}
+        label = self._label(f"naive, {title} {format_number(estimate.naive)}")
+        (self.naive_,) = ax.plot([0.0], [1.0], "o", label=label, zorder=5, **options)
         self.colorbar_ = None
         if plot_colorbar:
             self.colorbar_ = self.figure_.colorbar(self.contour_, ax=ax, label=title)

@@ -1,4 +1,4 @@
-"""Axes, colors and line styles that all displays share."""
+"""Colors and line styles that all displays share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pueval.errors import InputError, require
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import FillBetweenPolyCollection
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 # Distinguishable with any form of color blindness (Okabe and Ito, 2008).
@@ -22,16 +21,6 @@ _MODULES = {
     "PolyCollection": "matplotlib.collections",
     "Patch": "matplotlib.patches",
 }
-
-
-def axes_for(ax: Any, display: str, **figure_options: Any) -> tuple[Axes, Figure]:
-    """Return the axes to draw on and their figure; create both if ``ax`` is None."""
-    if ax is None:
-        pyplot = require("matplotlib.pyplot", extra="plot", purpose=f"{display}.plot()")
-        _, ax = pyplot.subplots(layout="constrained", **figure_options)
-    elif not hasattr(ax, "plot") or not hasattr(ax, "figure"):
-        raise InputError(f"ax must be matplotlib Axes, or None for a new figure; got {ax!r}.")
-    return ax, ax.figure
 
 
 def style(
