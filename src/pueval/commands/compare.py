@@ -13,18 +13,13 @@ from pueval.commands.options import (
     COLUMNS,
     LABEL,
     OUTPUT,
+    ROW_DEFAULTS,
+    SHARE_DEFAULTS,
     WHOLE,
     HtmlPath,
-    LabelFrequency,
-    Negative,
-    Positive,
-    Prevalence,
-    Prior,
-    Purity,
     Quiet,
-    Unlabeled,
-    Weight,
-    read_shares,
+    RowOptions,
+    ShareOptions,
 )
 from pueval.commands.output_files import check_outputs, write_json
 from pueval.commands.terminal import command_line, print_line, print_warnings, show_tables
@@ -41,7 +36,7 @@ from pueval.comparison.paired_rows import check_model_names
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES
 from pueval.sources.columns import Columns
 from pueval.sources.files import read_rows
-from pueval.sources.labels import KIND_CODES, LabelValues
+from pueval.sources.labels import KIND_CODES
 
 
 def compare_command(
@@ -50,20 +45,14 @@ def compare_command(
     *,
     label: Annotated[str, LABEL],
     score: Annotated[list[str], Parameter(group=COLUMNS, negative=())],
-    weight: Weight = None,
-    prior: Prior = None,
-    prevalence: Prevalence = None,
-    label_frequency: LabelFrequency = None,
-    purity: Purity = "1",
+    options: RowOptions = ROW_DEFAULTS,
+    shares: ShareOptions = SHARE_DEFAULTS,
     target: Annotated[Target, Parameter(group=ASSUMPTIONS)] = "population",
     threshold: Annotated[float | None, Parameter(group=OUTPUT)] = None,
     measure: Annotated[list[str] | None, Parameter(group=OUTPUT, negative=())] = None,
     level: Annotated[float, Parameter(group=OUTPUT)] = 0.95,
     n_resamples: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 2000,
     seed: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 0,
-    positive: Positive = "1",
-    unlabeled: Unlabeled = "0",
-    negative: Negative = None,
     ranking: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
     html_path: HtmlPath = None,
@@ -104,9 +93,9 @@ def compare_command(
     """
     check_model_names(score)
     check_outputs(file, {"--json": json_path, "--html": html_path})
-    assumptions = read_shares(prior, prevalence, label_frequency, purity)
-    labels = LabelValues(positive, unlabeled, negative)
-    rows = read_rows(file, Columns(label, tuple(score), weight), labels=labels)
+    assumptions = shares.read()
+    columns = Columns(label, tuple(score), options.weight)
+    rows = read_rows(file, columns, labels=options.labels)
     positive_kind, unlabeled_kind, negative_kind = KIND_CODES.values
     comparison = compare(
         rows.kind,

@@ -7,18 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from pueval.commands.model_counts import add_to_saved, check_counts_file, read_models
-from pueval.commands.options import (
-    COLUMNS,
-    LABEL,
-    OUTPUT,
-    Address,
-    Bins,
-    EngineName,
-    Negative,
-    Positive,
-    Unlabeled,
-    Weight,
-)
+from pueval.commands.options import COLUMNS, COUNT_DEFAULTS, LABEL, OUTPUT, CountOptions
 from pueval.commands.terminal import print_line
 from pueval.sources.storage import saved_name
 
@@ -30,14 +19,8 @@ def count_command(
     *,
     label: Annotated[str | None, LABEL] = None,
     score: Annotated[str | None, Parameter(group=COLUMNS)] = None,
-    weight: Weight = None,
+    options: CountOptions = COUNT_DEFAULTS,
     add: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
-    positive: Positive = "1",
-    unlabeled: Unlabeled = "0",
-    negative: Negative = None,
-    bins: Bins = "auto",
-    engine: EngineName = "duckdb",
-    address: Address = None,
 ) -> None:
     """Count rows and save the counts, or add them to saved counts.
 
@@ -57,16 +40,7 @@ def count_command(
         Add to the counts in the file, if it exists, instead of replacing them.
     """
     check_counts_file(to, add=add)
-    [counts] = read_models(
-        file,
-        label=label,
-        scores=[] if score is None else [score],
-        weight=weight,
-        labels=(positive, unlabeled, negative),
-        bins=bins,
-        engine=engine,
-        address=address,
-    ).values()
+    [counts] = read_models(file, label, [] if score is None else [score], options).values()
     name = saved_name(file) if score is None else score
     total, name = add_to_saved(to, counts, name) if add else (counts, name)
     total.to_parquet(to, name=name)

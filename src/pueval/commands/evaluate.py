@@ -19,23 +19,15 @@ from pueval.commands.model_counts import read_models
 from pueval.commands.options import (
     ASSUMPTIONS,
     COLUMNS,
+    COUNT_DEFAULTS,
     LABEL,
     OUTPUT,
+    SHARE_DEFAULTS,
     WHOLE,
-    Address,
-    Bins,
-    EngineName,
+    CountOptions,
     HtmlPath,
-    LabelFrequency,
-    Negative,
-    Positive,
-    Prevalence,
-    Prior,
-    Purity,
     Quiet,
-    Unlabeled,
-    Weight,
-    read_shares,
+    ShareOptions,
 )
 from pueval.commands.output_files import check_outputs, write_models
 from pueval.commands.terminal import command_line, print_line, print_warnings, show_table
@@ -47,7 +39,6 @@ from pueval.evaluation.assumption_text import weight_sentence
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.report import write_report
-from pueval.sources.labels import LabelValues
 
 
 def evaluate_command(
@@ -56,11 +47,8 @@ def evaluate_command(
     *,
     label: Annotated[str | None, LABEL] = None,
     score: Annotated[list[str] | None, Parameter(group=COLUMNS, negative=())] = None,
-    weight: Weight = None,
-    prior: Prior = None,
-    prevalence: Prevalence = None,
-    label_frequency: LabelFrequency = None,
-    purity: Purity = "1",
+    rows: CountOptions = COUNT_DEFAULTS,
+    shares: ShareOptions = SHARE_DEFAULTS,
     target: Annotated[Target, Parameter(group=ASSUMPTIONS)] = "population",
     by: Annotated[str | None, Parameter(group=COLUMNS)] = None,
     group_prior: Annotated[
@@ -73,12 +61,6 @@ def evaluate_command(
     variance: Annotated[Literal["sampling", "labeling"], Parameter(group=OUTPUT)] = "sampling",
     n_resamples: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 2000,
     seed: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 0,
-    positive: Positive = "1",
-    unlabeled: Unlabeled = "0",
-    negative: Negative = None,
-    bins: Bins = "auto",
-    engine: EngineName = "duckdb",
-    address: Address = None,
     ranking: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
     html_path: HtmlPath = None,
@@ -132,7 +114,7 @@ def evaluate_command(
     check_outputs(file, {"--json": json_path, "--html": html_path})
     if level is not None and not intervals:
         raise InputError("--level cannot be combined with --no-intervals.")
-    assumptions = read_shares(prior, prevalence, label_frequency, purity)
+    assumptions = shares.read()
     options: dict[str, Any] = {
         "target": target,
         "threshold": threshold,
@@ -141,19 +123,12 @@ def evaluate_command(
         "seed": seed,
     }
     if by is not None:
-        check_group_options(
-            at=at,
-            ranking=ranking,
-            variance=variance != "sampling",
-            html=html_path,
-            engine=engine != "duckdb",
-            address=address,
-            bins=bins != "auto",
-        )
+        counting = {name: name in rows.changed() for name in ("engine", "address", "bins")}
+        labeling = variance == "labeling"
+        check_group_options(at=at, ranking=ranking, variance=labeling, html=html_path, **counting)
         if label is None or not score:
             raise InputError("--by needs --label and --score.")
-        labels = LabelValues(positive, unlabeled, negative)
-        models = read_groups(file, label, score, weight, labels, by)
+        models = read_groups(file, label, score, by, rows)
         groups = evaluate_groups(models, group_prior, assumptions, options)
         if json_path is not None:
             content = {name: evaluation.to_dict() for name, evaluation in groups.items()}
@@ -165,16 +140,7 @@ def evaluate_command(
         return
     if group_prior != "shared":
         raise InputError("--group-prior needs --by.")
-    counts = read_models(
-        file,
-        label=label,
-        scores=score or [],
-        weight=weight,
-        labels=(positive, unlabeled, negative),
-        bins=bins,
-        engine=engine,
-        address=address,
-    )
+    counts = read_models(file, label, score or [], rows)
     evaluations = _evaluate_models(counts, assumptions, options | {"variance": variance})
     rankings = {name: ev.ranking() for name, ev in evaluations.items()} if ranking else {}
     chosen = choose_thresholds(at or [], evaluations)
@@ -203,7 +169,7 @@ def evaluate_command(
         print_warnings([*model_warnings, *chosen.warnings])
         return
     print_evaluations(evaluations, rankings)
-    if weight is not None:
+    if rows.weight is not None:
         print_line(weight_sentence(next(iter(counts.values()))))
     if any(chosen.points.values()):
         show_table(*threshold_table(chosen.points))

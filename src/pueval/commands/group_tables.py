@@ -6,6 +6,7 @@ from typing import Any
 
 from pueval._typing import Array
 from pueval.commands.option_names import name_options
+from pueval.commands.options import RowOptions
 from pueval.commands.terminal import print_line, show_table
 from pueval.core.curves import model_with_highest_naive_auc
 from pueval.counts.counts import Counts
@@ -16,7 +17,7 @@ from pueval.groups.group_text import clipped_notes, group_table
 from pueval.sources.arrays import read_arrays
 from pueval.sources.columns import Columns
 from pueval.sources.files import read_rows
-from pueval.sources.labels import KIND_CODES, LabelValues
+from pueval.sources.labels import KIND_CODES
 from pueval.text.numbers import format_level
 
 # Labels, scores, groups and weights of one model.
@@ -33,11 +34,12 @@ def check_group_options(**given: Any) -> None:
 
 
 def read_groups(
-    file: str, label: str, scores: list[str], weight: str | None, labels: LabelValues, by: str
+    file: str, label: str, scores: list[str], by: str, options: RowOptions
 ) -> dict[str, ModelRows]:
     """Read labels, scores, groups and weights of each model."""
     names = list(dict.fromkeys(scores))
-    rows = read_rows(file, Columns(label, tuple(names), weight, (by,)), labels=labels)
+    columns = Columns(label, tuple(names), options.weight, (by,))
+    rows = read_rows(file, columns, labels=options.labels)
     assert rows.by is not None  # noqa: S101 - the columns include it
     return {
         name: (rows.kind, score, rows.by, rows.sample_weight)

@@ -4,47 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
 
+from pueval.commands.options import CountOptions
 from pueval.counts.counts import Counts
 from pueval.counts.tally import tally
 from pueval.errors import InputError
 from pueval.samples.bins import Bins
-from pueval.sources.columns import Engine
 from pueval.sources.paths import SUFFIXES
 from pueval.sources.storage import is_counts_file, is_damaged, saved_name
 
 
 def read_models(
-    file: str,
-    *,
-    label: str | None,
-    scores: Sequence[str],
-    weight: str | None,
-    labels: tuple[Any, Any, Any],
-    bins: int | Literal["auto", "exact"],
-    engine: Engine,
-    address: str | None,
+    file: str, label: str | None, scores: Sequence[str], options: CountOptions
 ) -> dict[str, Counts]:
     """Return the counts of each score column of a file, or the counts saved in it."""
-    bin_count = None if bins == "exact" else bins
+    bins = None if options.bins == "exact" else options.bins
     if _parquet(file) and is_counts_file(file):
-        given = {
-            "--label": label is not None,
-            "--score": bool(scores),
-            "--weight": weight is not None,
-            "--positive": labels[0] != "1",
-            "--unlabeled": labels[1] != "0",
-            "--negative": labels[2] is not None,
-            "--engine": engine != "duckdb",
-            "--address": address is not None,
-        }
-        return _saved_counts(
-            file, [name for name, is_given in given.items() if is_given], bin_count
-        )
+        columns = ["label"] * (label is not None) + ["score"] * bool(scores)
+        given = [*columns, *(name for name in options.changed() if name != "bins")]
+        return _saved_counts(file, [f"--{name}" for name in given], bins)
     if label is None and not scores and _parquet(file) and is_damaged(file):
         # These may be saved counts. That the file is damaged matters more than missing options.
-        return _saved_counts(file, [], bin_count)
+        return _saved_counts(file, [], bins)
     if label is None or not scores:
         name = "label" if label is None else "score"
         raise InputError(f"--{name} is missing. Give the column with the {name}s in {file}.")
@@ -52,13 +33,13 @@ def read_models(
         file,
         label=label,
         scores=scores,
-        sample_weight=weight,
-        bins=bin_count,
-        engine=engine,
-        address=address,
-        pos_label=labels[0],
-        unlabeled_label=labels[1],
-        negative_label=labels[2],
+        sample_weight=options.weight,
+        bins=bins,
+        engine=options.engine,
+        address=options.address,
+        pos_label=options.positive,
+        unlabeled_label=options.unlabeled,
+        negative_label=options.negative,
     )[()]
 
 

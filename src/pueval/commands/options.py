@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal, get_args
 
 from cyclopts import Group, Parameter, Token
 
 from pueval.errors import InputError
 from pueval.sources.columns import Engine
+from pueval.sources.labels import LabelValues
 
 COLUMNS = Group("Columns", sort_key=1)
 ASSUMPTIONS = Group(
@@ -38,73 +40,6 @@ def _whole(_: Any, tokens: Sequence[Token]) -> int | str:
 BinsWord = Literal["auto", "exact"]
 WHOLE = Parameter(converter=_whole)
 LABEL = Parameter(group=COLUMNS, help="Column with the labels of the rows.")
-Prior = Annotated[
-    str | None,
-    Parameter(
-        group=ASSUMPTIONS,
-        help="Share of positives among the unlabeled rows: a number in [0, 1), or an interval "
-        "such as 0.1,0.3.",
-    ),
-]
-Prevalence = Annotated[
-    str | None,
-    Parameter(group=ASSUMPTIONS, help="Share of positives in the target: a number or an interval."),
-]
-LabelFrequency = Annotated[
-    str | None,
-    Parameter(
-        group=ASSUMPTIONS, help="Share of all positives that are labeled: a number or an interval."
-    ),
-]
-Purity = Annotated[
-    str,
-    Parameter(
-        group=ASSUMPTIONS,
-        help="Share of true positives among the labeled rows: a number, an interval, or "
-        '"estimate" to estimate it together with the prior. 1 means clean labels.',
-    ),
-]
-Weight = Annotated[
-    str | None,
-    Parameter(
-        group=COLUMNS,
-        help="Column with row weights. Integers are frequency weights: 3 counts as three rows. "
-        "Other numbers are importance weights.",
-    ),
-]
-Positive = Annotated[
-    str, Parameter(group=LABELS, help="Label of labeled positives; 1 also matches 1.0 and true.")
-]
-Unlabeled = Annotated[
-    str, Parameter(group=LABELS, help="Label of unlabeled rows; 0 also matches 0.0 and false.")
-]
-Negative = Annotated[
-    str | None, Parameter(group=LABELS, help="Label of known negatives, if there are any.")
-]
-Bins = Annotated[
-    int | BinsWord,
-    WHOLE,
-    Parameter(
-        group=ENGINE,
-        help="Number of bins per doubling of the score, a power of 2 such as 4096. "
-        '"exact" keeps every score; "auto" bins only above 50 million distinct scores.',
-    ),
-]
-EngineName = Annotated[
-    Engine,
-    Parameter(
-        group=ENGINE,
-        help="Engine that reads the files: duckdb (local, on all cores), polars, dask or spark.",
-    ),
-]
-Address = Annotated[
-    str | None,
-    Parameter(
-        group=ENGINE,
-        help="Address of a running cluster: Dask scheduler (tcp://host:8786), Spark master "
-        "(spark://host:7077) or Spark Connect server (sc://host:15002).",
-    ),
-]
 Quiet = Annotated[
     bool, Parameter(group=OUTPUT, negative=(), help="Print only errors and warnings.")
 ]
@@ -118,28 +53,104 @@ HtmlPath = Annotated[
 ]
 
 
-def read_shares(
-    prior: str | None, prevalence: str | None, label_frequency: str | None, purity: str
-) -> dict[str, Any]:
-    """Return the assumed shares as numbers and intervals."""
-    return {
-        "prior": _share("prior", prior),
-        "prevalence": _share("prevalence", prevalence),
-        "label_frequency": _share("label-frequency", label_frequency),
-        "purity": purity if purity == "estimate" else _share("purity", purity),
-    }
+@Parameter(name="*")
+@dataclass(frozen=True)
+class RowOptions:
+    """Weights and label values of the rows.
+
+    Parameters
+    ----------
+    weight
+        Column with row weights. Integers are frequency weights: 3 counts as three rows. Other
+        numbers are importance weights.
+    positive
+        Label of labeled positives; 1 also matches 1.0 and true.
+    unlabeled
+        Label of unlabeled rows; 0 also matches 0.0 and false.
+    negative
+        Label of known negatives, if there are any.
+    """
+
+    weight: Annotated[str | None, Parameter(group=COLUMNS)] = None
+    positive: Annotated[str, Parameter(group=LABELS)] = "1"
+    unlabeled: Annotated[str, Parameter(group=LABELS)] = "0"
+    negative: Annotated[str | None, Parameter(group=LABELS)] = None
+
+    @property
+    def labels(self) -> LabelValues:
+        """Labels of positive, unlabeled and negative rows."""
+        return LabelValues(self.positive, self.unlabeled, self.negative)
 
 
-def _share(name: str, text: str | None) -> float | tuple[float, ...] | None:
+@Parameter(name="*")
+@dataclass(frozen=True)
+class CountOptions(RowOptions):
+    """Everything that determines how rows are counted, except for their columns.
+
+    Parameters
+    ----------
+    bins
+        Number of bins per doubling of the score, a power of 2 such as 4096. "exact" keeps every
+        score; "auto" bins only above 50 million distinct scores.
+    engine
+        Engine that reads the files: duckdb (local, on all cores), polars, dask or spark.
+    address
+        Address of a running cluster: Dask scheduler (tcp://host:8786), Spark master
+        (spark://host:7077) or Spark Connect server (sc://host:15002).
+    """
+
+    bins: Annotated[int | BinsWord, WHOLE, Parameter(group=ENGINE)] = "auto"
+    engine: Annotated[Engine, Parameter(group=ENGINE)] = "duckdb"
+    address: Annotated[str | None, Parameter(group=ENGINE)] = None
+
+    def changed(self) -> list[str]:
+        """Return the options that differ from their defaults."""
+        return [f.name for f in fields(self) if getattr(self, f.name) != f.default]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ShareOptions:
+    """Assumed shares, as typed.
+
+    Parameters
+    ----------
+    prior
+        Share of positives among the unlabeled rows: a number in [0, 1), or an interval such as
+        0.1,0.3.
+    prevalence
+        Share of positives in the target: a number or an interval.
+    label_frequency
+        Share of all positives that are labeled: a number or an interval.
+    purity
+        Share of true positives among the labeled rows: a number, an interval, or "estimate" to
+        estimate it together with the prior. 1 means clean labels.
+    """
+
+    prior: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None
+    prevalence: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None
+    label_frequency: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None
+    purity: Annotated[str, Parameter(group=ASSUMPTIONS)] = "1"
+
+    def read(self) -> dict[str, Any]:
+        """Return the shares as numbers and intervals."""
+        return {name: _share(name.replace("_", "-"), text) for name, text in vars(self).items()}
+
+
+# Nothing but the defaults.
+ROW_DEFAULTS, COUNT_DEFAULTS, SHARE_DEFAULTS = RowOptions(), CountOptions(), ShareOptions()
+
+
+def _share(name: str, text: str | None) -> float | tuple[float, ...] | str | None:
     """Return a number, or an interval given as two numbers with a comma."""
-    if text is None:
-        return None
+    if text is None or (text == "estimate" and name == "purity"):
+        return text
     if re.fullmatch(r"0,\d{2,}|0,[2-9]", text):
         raise InputError(
             f"--{name} {text} means the interval from 0 to {text[2:]}. Use a decimal point: "
             f"{text.replace(',', '.')}."
         )
-    if text == "estimate" and name != "purity":
+    if text == "estimate":
         raise InputError(
             f"--{name} must be a number or an interval; got 'estimate'. Leave it out to "
             "estimate the prior."

@@ -9,16 +9,11 @@ from cyclopts import Parameter
 from pueval.commands.model_counts import read_models
 from pueval.commands.options import (
     COLUMNS,
+    COUNT_DEFAULTS,
     ESTIMATION,
     LABEL,
     OUTPUT,
-    Address,
-    Bins,
-    EngineName,
-    Negative,
-    Positive,
-    Unlabeled,
-    Weight,
+    CountOptions,
 )
 from pueval.commands.output_files import check_outputs, write_models
 from pueval.commands.terminal import print_line, show_table
@@ -31,16 +26,10 @@ def prior_command(
     *,
     label: Annotated[str | None, LABEL] = None,
     score: Annotated[list[str] | None, Parameter(group=COLUMNS, negative=())] = None,
-    weight: Weight = None,
+    options: CountOptions = COUNT_DEFAULTS,
     purity: Annotated[float | Literal["estimate"], Parameter(group=ESTIMATION)] = 1.0,
     method: Annotated[str, Parameter(group=ESTIMATION)] = "consensus",
     level: Annotated[float, Parameter(group=ESTIMATION)] = 0.95,
-    positive: Positive = "1",
-    unlabeled: Unlabeled = "0",
-    negative: Negative = None,
-    bins: Bins = "auto",
-    engine: EngineName = "duckdb",
-    address: Address = None,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
 ) -> None:
     """Estimate the share of positives among the unlabeled rows.
@@ -71,19 +60,9 @@ def prior_command(
     from pueval import priors
 
     check_outputs(file, {"--json": json_path})
-    counts = read_models(
-        file,
-        label=label,
-        scores=score or [],
-        weight=weight,
-        labels=(positive, unlabeled, negative),
-        bins=bins,
-        engine=engine,
-        address=address,
-    )
     estimates = {
-        name: priors.estimate(model_counts, purity=purity, method=method, level=level)
-        for name, model_counts in counts.items()
+        name: priors.estimate(counts, purity=purity, method=method, level=level)
+        for name, counts in read_models(file, label, score or [], options).items()
     }
     if json_path is not None:
         content = {name: estimate.to_dict() for name, estimate in estimates.items()}
