@@ -1,7 +1,7 @@
-"""Build the wheel, install it in an empty environment, and use it there as the README says.
+"""Build the wheel, install it in an empty environment, and use it there.
 
-Usage: python tools/wheel.py, or make wheel. Needs the network and a minute or more; uv is used if
-it is there.
+Usage: python tools/wheel.py, or make wheel. Needs the network and a minute or more. Uses uv if it
+is installed.
 """
 
 import email
@@ -22,10 +22,27 @@ PACKAGE = ROOT / "src" / "pueval"
 NEEDED = ("py.typed", "priors/roc_network.npz", "report/assets/report.html.jinja")
 UV = shutil.which("uv")
 OLDEST = (3, 11)
+# The example in the docstring of `evaluate`; prints the naive and the corrected AUC.
+PROGRAM = """
+import numpy as np
+from pueval import evaluate
+
+rng = np.random.default_rng(0)
+positive = rng.random(20_000) < 0.3
+score = rng.normal(size=20_000) + 2 * positive
+labeled = positive & (rng.random(20_000) < 0.2)
+auc = evaluate(labeled, score, prevalence=0.3)["roc_auc"]
+print(f"{auc.naive:.2f} {auc.value:.2f}")
+"""
+COMMANDS = (
+    "pueval evaluate scores.csv --label label --score model_a --prior 0.2",
+    "pueval evaluate scores.csv --label label --score model_a",
+    "pueval prior scores.csv --label label --score model_a",
+)
 
 
 def check(holds, what):
-    """Stop with a message unless it holds: `assert` could be switched off."""
+    """Exit with a message unless a condition holds; unlike `assert`, this is never disabled."""
     if not holds:
         sys.exit(f"wheel: {what}")
 
@@ -48,14 +65,14 @@ class Environment:
         } | {"PYTHONNOUSERSITE": "1", "COLUMNS": "100"}
 
     def run(self, program, *arguments, fails=False):
-        """Run a program of the environment; give back what it printed."""
+        """Run a program of the environment; return what it printed."""
         done = subprocess.run(
             [self.bin / program, *arguments], cwd=self.folder, env=self.variables,
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-        said = done.stdout + done.stderr
-        check((done.returncode != 0) is fails, f"{program} {' '.join(arguments)}\n{said}")
-        return said
+        printed = done.stdout + done.stderr
+        check((done.returncode != 0) is fails, f"{program} {' '.join(arguments)}\n{printed}")
+        return printed
 
     def install(self, *what):
         """Install packages with pip or uv."""
@@ -66,7 +83,7 @@ class Environment:
             self.run("python", "-m", "pip", "install", "-q", "--disable-pip-version-check", *what)
 
     def build(self, folder):
-        """Build the wheel from the sources; give back its path."""
+        """Build the wheel from the sources; return its path."""
         if UV:
             subprocess.run([UV, "build", "--quiet", "--wheel", "-o", folder, ROOT], check=True)
         else:
@@ -76,7 +93,7 @@ class Environment:
 
 
 def contents(path):
-    """All of the package is in the wheel and nothing else; the license is told as it is."""
+    """Check that the wheel has the whole package, nothing else, and the licenses."""
     sources = {
         "pueval/" + file.relative_to(PACKAGE).as_posix()
         for file in PACKAGE.rglob("*")
@@ -102,22 +119,20 @@ def contents(path):
 
 
 def python(environment, version):
-    """Without any extra: the README's Python, and a clear word about the missing command line."""
+    """Without any extra: a Python program runs, and the command line says what is missing."""
     origin = environment.run("python", "-c", "import pueval; print(pueval.__file__)")
     check(Path(origin.strip()).is_relative_to(environment.bin.parent), f"pueval is {origin}")
-    said = environment.run("python", "-c", "import pueval; print(pueval.__version__)").strip()
-    check(said == version, f"version {said} in the package, {version} in the wheel")
-    readme = (ROOT / "README.md").read_text()
-    code = "\n".join(re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL))
-    (environment.folder / "readme.py").write_text(code)
-    naive, corrected = environment.run("python", "-W", "error", "readme.py").split()[:2]
-    check(f"{float(naive):.2f} and {float(corrected):.2f}" in readme, "README has other numbers")
+    printed = environment.run("python", "-c", "import pueval; print(pueval.__version__)").strip()
+    check(printed == version, f"version {printed} in the package, {version} in the wheel")
+    (environment.folder / "program.py").write_text(PROGRAM)
+    printed = environment.run("python", "-W", "error", "program.py").strip()
+    check(printed == "0.81 0.92", f"naive and corrected AUC are {printed}")
     missing = environment.run("pueval", "--version", fails=True)
-    check("pueval[cli]" in missing, f"without its packages the command said: {missing}")
+    check("pueval[cli]" in missing, f"without the extra, the command printed: {missing}")
 
 
 def commands(environment):
-    """With the extra ``cli``: a file with known truth, evaluated by the README's commands."""
+    """With the extra ``cli``: evaluate a file with known truth."""
     environment.run(
         "pueval", "simulate", "drawn.csv", "--model", "binormal", "--separation", "2",
         "--rows", "20000", "--prevalence", "0.3", "--label-frequency", "0.2", "--seed", "1",
@@ -126,12 +141,9 @@ def commands(environment):
     header, rows = drawn.split("\n", 1)
     scores = environment.folder / "scores.csv"
     scores.write_text(header.replace("score", "model_a") + "\n" + rows)
-    readme = (ROOT / "README.md").read_text().splitlines()
-    given = [line for line in readme if re.match("pueval (evaluate|prior) s", line)]
-    check(len(given) == 3, f"README has {len(given)} commands")
-    for line in given:
-        said = environment.run(*shlex.split(line))
-        check("ROC AUC" in said or "consensus" in said, f"{line}\n{said}")
+    for line in COMMANDS:
+        printed = environment.run(*shlex.split(line))
+        check("ROC AUC" in printed or "consensus" in printed, f"{line}\n{printed}")
     environment.run("pueval", "evaluate", "scores.csv", "--label", "label", "--score", "model_a",
                     "--prevalence", "0.3", "--json", "out.json")  # fmt: skip
     content = json.loads((environment.folder / "out.json").read_text())
@@ -141,11 +153,11 @@ def commands(environment):
 
 
 def lowest(environment, path):
-    """With the oldest packages that are said to do: the same, other engines, page and picture."""
+    """With the oldest supported dependencies: the same, other engines, page, picture, README."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = ("cli", "pandas", "plot", "report", "polars", "dask")
-    wanted = [one for extra in extras for one in project["optional-dependencies"][extra]]
-    pins = [one.replace(">=", "==") for one in (*project["dependencies"], *wanted)]
+    optional = [pin for extra in extras for pin in project["optional-dependencies"][extra]]
+    pins = [pin.replace(">=", "==") for pin in (*project["dependencies"], *optional)]
     environment.install(f"pueval[{','.join(extras)}] @ {path.as_uri()}", *pins)
     commands(environment)
     for engine in ("polars", "dask"):
@@ -160,10 +172,16 @@ def lowest(environment, path):
     )
     environment.run("python", "-c", code)
     check((environment.folder / "picture.png").stat().st_size > 10_000, "no picture was drawn")
+    shutil.copytree(ROOT / "examples", environment.folder / "examples")
+    readme = (ROOT / "README.md").read_text()
+    code = "\n".join(re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL))
+    (environment.folder / "readme.py").write_text(code)
+    printed = environment.run("python", "readme.py")
+    check("naive 0.830, corrected 0.976" in printed, f"the README's Python printed: {printed}")
 
 
 def main():
-    """Build, look into it, install it, use it."""
+    """Build the wheel, check its contents, install it, use it."""
     with tempfile.TemporaryDirectory(prefix="pueval-wheel-") as scratch:
         folder = Path(scratch).resolve()
         environment = Environment(folder)
@@ -172,14 +190,14 @@ def main():
         print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB; contents and licenses are right")
         environment.install(str(path))
         python(environment, version)
-        print("installed alone: the README's Python runs")
+        print("without extras: a Python program runs")
         environment.install(f"pueval[cli] @ {path.as_uri()}")
         commands(environment)
-        print("with pueval[cli]: the README's commands run and find the truth")
+        print("with pueval[cli]: the commands run and find the truth")
         if sys.version_info[:2] == OLDEST:  # older packages have no wheels for newer Pythons
             (folder / "oldest").mkdir()
             lowest(Environment(folder / "oldest"), path)
-            print("with the oldest packages that are said to do: all of that, too")
+            print("with the oldest supported dependencies: all of that, too")
 
 
 if __name__ == "__main__":
