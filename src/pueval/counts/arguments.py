@@ -13,13 +13,7 @@ DEFAULT_LABELS = {"pos_label": 1, "unlabeled_label": 0, "negative_label": None}
 
 
 def read_counts(
-    y: Any,
-    score: Any,
-    *,
-    sample_weight: Any,
-    function: str,
-    propensity: Any = None,
-    **labels: Any,
+    y: Any, score: Any, *, sample_weight: Any, function: str, propensity: Any = None, **labels: Any
 ) -> Counts:
     """Return the Counts that the arguments of a function describe.
 

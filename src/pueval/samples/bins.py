@@ -134,13 +134,7 @@ def lower_edges(numbers: Array, bins: int) -> Array:
 
 
 def assemble_bins(
-    kind: Array,
-    low: Array,
-    high: Array,
-    count: Array,
-    square: Array | None = None,
-    *,
-    bins: int,
+    kind: Array, low: Array, high: Array, count: Array, square: Array | None = None, *, bins: int
 ) -> tuple[Samples, Binning]:
     """Put groups of rows into bins.
 

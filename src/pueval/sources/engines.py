@@ -13,12 +13,7 @@ from pueval.samples.bins import Bins
 from pueval.sources.columns import Columns, Tallies, check_column, check_unique
 from pueval.sources.frames import query_frame
 from pueval.sources.labels import MISSING_WORDS, LabelValues
-from pueval.sources.paths import (
-    DataLocation,
-    csv_header,
-    needs_folder_columns,
-    unreadable_error,
-)
+from pueval.sources.paths import DataLocation, csv_header, needs_folder_columns, unreadable_error
 
 FORMATS = {
     "polars": ("csv", "parquet", "arrow"),

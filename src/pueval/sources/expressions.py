@@ -69,10 +69,7 @@ def row_table(
     )
     code = nw.col("kind").cast(nw.Int64) * 16 + nw.col("fault").cast(nw.Int64) * 4 + weight_fault
     usable = (nw.col("fault") == FINE) & (nw.col("kind") < UNKNOWN)
-    table = table.with_columns(
-        code=code,
-        score=nw.when(usable).then(score).otherwise(nw.lit(0.0)),
-    )
+    table = table.with_columns(code=code, score=nw.when(usable).then(score).otherwise(nw.lit(0.0)))
     return table if columns.sample_weight is None else _with_weights(table, usable)
 
 

@@ -13,12 +13,7 @@ from pueval.errors import InputError, require
 from pueval.samples.bins import BinnedSamples, Bins
 from pueval.samples.threads import available_cores, map_in_threads
 from pueval.sources.arrays import EXACT, check_total
-from pueval.sources.batches import (
-    BatchCollector,
-    combine_results,
-    list_row_groups,
-    read_row_groups,
-)
+from pueval.sources.batches import BatchCollector, combine_results, list_row_groups, read_row_groups
 from pueval.sources.columns import Columns, Tallies
 from pueval.sources.duckdb_tables import FLOATS, FileTable, is_integer, open_table
 from pueval.sources.labels import KIND_CODES, MISSING_WORDS, LabelValues

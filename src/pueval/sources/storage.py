@@ -61,7 +61,7 @@ def write_counts(
             for name, column, sample in zip(SQUARES, columns, samples, strict=True)
         }
     content = arrow.table(
-        {"score": score, **dict(zip(KINDS, columns, strict=True)), **squares, "wide": wide},
+        {"score": score, **dict(zip(KINDS, columns, strict=True)), **squares, "wide": wide}
     ).replace_schema_metadata({KEY: json.dumps(header).encode()})
     with atomic_path(path) as temporary:
         parquet.write_table(content, temporary, compression="zstd", write_page_checksum=True)
@@ -188,11 +188,7 @@ def _columns(text: str, table: Any) -> list[Array]:
 
 
 def _check(
-    text: str,
-    score: Array,
-    columns: list[Array],
-    squares: list[Array],
-    header: dict[str, Any],
+    text: str, score: Array, columns: list[Array], squares: list[Array], header: dict[str, Any]
 ) -> None:
     """Refuse a file whose content does not fit its metadata."""
     totals = [column.sum().item() for column in columns]
