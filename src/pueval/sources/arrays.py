@@ -21,6 +21,7 @@ from pueval.samples.sample import (
 from pueval.samples.threads import available_cores, map_in_threads
 from pueval.sources.labels import (
     LabelValues,
+    inexact_scores_error,
     infinite_error,
     is_missing,
     missing_error,
@@ -49,11 +50,7 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, sample_weight: Any =
     sample_weight = (
         None if sample_weight is None else as_weights(one_column(sample_weight, "sample_weight"))
     )
-    for name, array in (("score", score), ("sample_weight", sample_weight)):
-        if array is not None and len(array) != len(y):
-            raise InputError(
-                f"y and {name} must have the same length; got {len(y):,} and {len(array):,}."
-            )
+    _check_lengths({"y": y, "score": score, "sample_weight": sample_weight})
     if not len(y):
         raise InputError("y and score are empty. Pass at least one labeled and one other row.")
     refuse_missing_labels(y, labels)
@@ -92,11 +89,7 @@ def read_table(score: Any, labeled: Any, unlabeled: Any, negative: Any) -> Sampl
         count = one_column(column, name)
         if count.dtype.kind == "f" and np.all(np.isfinite(count) & (count == np.rint(count))):
             count = count.astype(np.int64)
-        if len(count) != len(scores):
-            raise InputError(
-                f"score and {name} must have the same length; "
-                f"got {len(scores):,} and {len(count):,}."
-            )
+        _check_lengths({"score": scores, name: count})
         labels = LabelValues(1, 0, None)
         rows, _, _ = read_arrays(np.ones(len(scores)), scores, labels=labels, sample_weight=count)
         # Without squared weights, since each unit of weight counts as one row.
@@ -187,13 +180,22 @@ def label_kinds(y: Any, labels: LabelValues) -> Array:
     return kinds
 
 
+def _check_lengths(columns: Mapping[str, Array | None], hint: str = "") -> None:
+    (first, values), *others = columns.items()
+    for name, column in others:
+        if column is not None and len(column) != len(values):
+            raise InputError(
+                f"{first} and {name} must have the same length; "
+                f"got {len(values):,} and {len(column):,}.{hint}"
+            )
+
+
 def check_same_order(columns: Mapping[str, Any]) -> None:
     """Refuse pandas objects with the same index in different orders: rows pair by position."""
-    indexed = [
-        (name, values.index)
-        for name, values in columns.items()
-        if hasattr(getattr(values, "index", None), "equals")
-    ]
+    indexes: dict[str, Any] = {
+        name: getattr(values, "index", None) for name, values in columns.items()
+    }
+    indexed = [(name, index) for name, index in indexes.items() if hasattr(index, "equals")]
     for other, index in indexed[1:]:
         name, first = indexed[0]
         if len(index) != len(first) or index.equals(first):
@@ -255,10 +257,7 @@ def check_scores(score: Array) -> Array:
             + (f" (first value {score[0]!r})." if len(score) else ".")
         )
     if score.dtype.kind in "iu" and not _within(score, EXACT):
-        raise InputError(
-            "integer scores must lie within ±2**53, or distinct scores become equal; "
-            f"got {score.min()} to {score.max()}. Replace them by their ranks."
-        )
+        raise inexact_scores_error(f"{score.min()} to {score.max()}")
     return score
 
 
@@ -268,14 +267,12 @@ def as_weights(sample_weight: Array) -> Array:
         raise InputError(f"sample_weight must hold numbers; got dtype {sample_weight.dtype}.")
     if sample_weight.dtype.kind == "f":
         sample_weight = sample_weight.astype(np.float64, copy=False)
-        not_finite = int(np.count_nonzero(~np.isfinite(sample_weight)))
-        if not_finite:
+        if not_finite := int(np.count_nonzero(~np.isfinite(sample_weight))):
             raise missing_error("or infinite weight", not_finite)
     else:
         check_total(sample_weight.sum(dtype=np.float64))
         sample_weight = sample_weight.astype(np.int64, copy=False)
-    negative = int(np.count_nonzero(sample_weight < 0))
-    if negative:
+    if negative := int(np.count_nonzero(sample_weight < 0)):
         raise InputError(
             f"weights must not be negative; got {negative:,} below zero "
             f"(the lowest is {sample_weight.min():g})."
@@ -299,12 +296,9 @@ def all_finite(sample: Sample) -> bool:
 
 def bad_scores_error(score: Array) -> InputError:
     """Return the error for scores that are missing or infinite."""
-    missing = int(np.count_nonzero(np.isnan(score)))
-    return (
-        missing_error("score", missing)
-        if missing
-        else infinite_error("score", int(np.isinf(score).sum()))
-    )
+    if missing := int(np.isnan(score).sum()):
+        return missing_error("score", missing)
+    return infinite_error("score", int(np.isinf(score).sum()))
 
 
 def missing_rows(y: Array) -> Array:
@@ -313,22 +307,19 @@ def missing_rows(y: Array) -> Array:
         return np.isnan(y)
     if y.dtype.kind != "O":
         return np.zeros(len(y), dtype=bool)
-    return np.fromiter(
-        (entry is None or is_missing(entry) for entry in y), dtype=bool, count=len(y)
-    )
+    return np.array([entry is None or is_missing(entry) for entry in y], dtype=bool)
 
 
 def refuse_missing(y: Array, what: str) -> None:
     """Refuse missing values."""
-    missing = int(missing_rows(y).sum())
-    if missing:
+    if missing := int(missing_rows(y).sum()):
         raise missing_error(what, missing)
 
 
 def refuse_missing_labels(y: Array, labels: LabelValues) -> None:
     """Refuse missing labels in an array of objects, unless they have a meaning."""
-    if y.dtype.kind == "O" and not labels.takes_missing and (missing := missing_rows(y)).any():
-        raise missing_labels_error(int(missing.sum()))
+    if y.dtype.kind == "O" and not labels.takes_missing and (missing := missing_rows(y).sum()):
+        raise missing_labels_error(int(missing))
 
 
 def _bad_labels_error(y: Array, labels: LabelValues) -> InputError:
@@ -352,11 +343,8 @@ def read_propensities(
         # Only labeled rows need one.
         propensity = np.ma.filled(propensity.astype(np.float64), np.nan)
     propensity = one_column(propensity, "propensity")
-    if len(propensity) != len(y):
-        raise InputError(
-            f"y and propensity must have the same length; got {len(y):,} and {len(propensity):,}. "
-            "For rows that are not labeled, any value will do, also NaN."
-        )
+    hint = " For rows that are not labeled, any value will do, also NaN."
+    _check_lengths({"y": y, "propensity": propensity}, hint)
     mask = equal_labels(y, labels.positive)
     propensity = np.asarray(propensity[mask])
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,10 @@ PLAIN_TYPES = (
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "float", "double", "bool"
 )  # fmt: skip
 
-Batch = tuple[RowKinds, Array, list[Array], Array | None]
 RowGroups = queue.SimpleQueue[tuple[str, list[int]]]
 
 
+@dataclass(eq=False)
 class BatchCollector:
     """Collects batches of rows with one or more scores.
 
@@ -47,63 +48,56 @@ class BatchCollector:
         Whether weights were text; if all of them are integers, they are frequency weights.
     """
 
-    def __init__(
-        self,
-        n_scores: int,
-        labels: LabelValues,
-        bins: Bins,
-        *,
-        expected_rows: int = 0,
-        text_weights: bool = False,
-    ) -> None:
-        self.n_scores = n_scores
-        self.labels = labels
-        self.bins = bins
-        self.expected_rows = expected_rows
-        self.text_weights = text_weights
-        self.rows = 0
-        self.total_weight = 0.0
-        self._integer_weights = text_weights
-        self._kept: list[Batch] = []
-        self._histograms: list[Histogram] = []
+    n_scores: int
+    labels: LabelValues
+    bins: Bins
+    expected_rows: int = 0
+    text_weights: bool = False
+    rows: int = field(default=0, init=False)
+    total_weight: float = field(default=0.0, init=False)
+    # Batches that are kept: kinds, and columns of labels, scores and, if any, weights.
+    _kept: list[tuple[RowKinds, list[Array]]] = field(default_factory=list, init=False)
+    _histograms: list[Histogram] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        self._integer_weights = self.text_weights
 
     @property
     def histogram_bins(self) -> int | None:
         """Bins of the histograms that rows go into; None while every row is kept."""
         return resolve_bins(self.bins, max(self.rows, self.expected_rows) * self.n_scores)
 
-    def copy_empty(self) -> BatchCollector:
-        """Return a collector without rows, for another thread."""
-        return BatchCollector(
-            self.n_scores,
-            self.labels,
-            self.bins,
-            expected_rows=self.expected_rows,
-            text_weights=self.text_weights,
-        )
+    def add(self, columns: list[Array]) -> bool:
+        """Add columns of labels, scores and, if any, weights, all without missing values.
 
-    def add(self, y: Array, scores: list[Array], sample_weight: Array | None) -> bool:
-        """Add rows without missing values; return whether labels are known and scores finite."""
+        Return whether labels are known and scores finite.
+        """
+        y, scores, sample_weight = self._split(columns)
         kinds = RowKinds.of(y, self.labels.values)
         if kinds is None:
             return False
         self.rows += len(y)
         if sample_weight is not None:
             self.total_weight += float(sample_weight.sum(dtype=np.float64))
-        if sample_weight is not None and self._integer_weights:
-            # Beyond what floats can hold, they cannot count rows.
-            self._integer_weights = self.total_weight <= EXACT and bool(
-                np.all(sample_weight == np.floor(sample_weight))
-            )
-        self._kept.append((kinds, y, scores, sample_weight))
+            if self._integer_weights:
+                # Beyond what floats can hold, they cannot count rows.
+                is_integer = np.all(sample_weight == np.floor(sample_weight))
+                self._integer_weights = self.total_weight <= EXACT and bool(is_integer)
+        self._kept.append((kinds, columns))
         if (bins := self.histogram_bins) is not None:
             return self._fill_histograms(bins)
-        return all(map(_is_finite, scores))
+        return all(score.dtype.kind != "f" or np.isfinite(score).all() for score in scores)
+
+    def _split(self, columns: list[Array]) -> tuple[Array, list[Array], Array | None]:
+        """Return labels, scores and weights."""
+        y, *numbers = columns
+        return y, numbers[: self.n_scores], numbers[-1] if len(numbers) > self.n_scores else None
 
     def _fill_histograms(self, bins: int) -> bool:
         """Move kept rows into histograms; return whether scores are finite."""
         while self._kept:
-            kinds, _, scores, sample_weight = self._kept.pop()
+            kinds, columns = self._kept.pop()
+            _, scores, sample_weight = self._split(columns)
             if not self._histograms:
                 weighted = sample_weight is not None and sample_weight.dtype.kind == "f"
                 self._histograms = [Histogram(bins, weighted=weighted) for _ in scores]
@@ -119,7 +113,7 @@ class BatchCollector:
                 histogram.result(integer_weights=self._integer_weights)
                 for histogram in self._histograms
             ]
-        y, scores, sample_weight = self._concatenate()
+        y, scores, sample_weight = self._split(self._concatenate())
         if sample_weight is not None and self._integer_weights:
             sample_weight = sample_weight.astype(np.int64)
         return [
@@ -127,22 +121,16 @@ class BatchCollector:
             for score in scores
         ]
 
-    def _concatenate(self) -> tuple[Array, list[Array], Array | None]:
+    def _concatenate(self) -> list[Array]:
         """Join the kept batches; each is freed as soon as it is copied."""
-        first = self._kept[0]
-        parts = [first[1], *first[2], *([] if first[3] is None else [first[3]])]
-        columns = [np.empty(self.rows, dtype=part.dtype) for part in parts]
+        columns = [np.empty(self.rows, dtype=part.dtype) for part in self._kept[0][1]]
         end = self.rows
         while self._kept:
-            _, y, scores, sample_weight = self._kept.pop()
-            parts = [y, *scores, *([] if sample_weight is None else [sample_weight])]
+            _, parts = self._kept.pop()
             for column, part in zip(columns, parts, strict=True):
                 column[end - len(part) : end] = part
-            end -= len(y)
-        labels, *numbers = columns
-        if sample_weight is None:
-            return labels, numbers, None
-        return labels, numbers[:-1], numbers[-1]
+            end -= len(parts[0])
+        return columns
 
 
 def combine_results(parts: list[list[BinnedSamples]], bins: Bins) -> list[BinnedSamples]:
@@ -154,10 +142,6 @@ def combine_results(parts: list[list[BinnedSamples]], bins: Bins) -> list[Binned
         (samples, None if bins == "auto" and binning and not binning.wide.size else binning)
         for samples, binning in total
     ]
-
-
-def _is_finite(values: Array) -> bool:
-    return values.dtype.kind != "f" or bool(np.isfinite(values).all())
 
 
 # ---------------------------------------------------------------------- Parquet row groups

@@ -23,6 +23,7 @@ from pueval.sources.labels import (
     UNKNOWN,
     LabelMatch,
     LabelValues,
+    inexact_scores_error,
     infinite_error,
     missing_error,
 )
@@ -159,20 +160,12 @@ class FileTable:
             return None
         matches = self.labels.matches(from_text=True)
         values = [None if match is None else match.value_in(column) for match in matches]
-        if any(
-            match is not None and value is None
-            for match, value in zip(matches, values, strict=True)
-        ):
-            return None
-        return LabelValues(*values)
+        return LabelValues(*values) if values.count(None) == matches.count(None) else None
 
     def has_plain_numbers(self) -> bool:
         """Whether scores and weights are numbers that need no conversion."""
-        return all(
-            dtype in {*INTEGERS, "FLOAT", "DOUBLE"}
-            for name, dtype in self.types.items()
-            if name != "label"
-        )
+        types = {dtype for name, dtype in self.types.items() if name != "label"}
+        return types <= {*INTEGERS, "FLOAT", "DOUBLE"}
 
     @property
     def has_text_weights(self) -> bool:
@@ -232,8 +225,14 @@ class FileTable:
             [(too_large,)] = self.relation.aggregate(
                 f"count(*) FILTER ({ours} > {EXACT} OR {ours} < -{EXACT})"
             ).fetchall()
+            given = f"{too_large:,} beyond in column {name!r}"
+            if too_large and content == "score":
+                return inexact_scores_error(given)
             if too_large:
-                return _too_large_error(content, name, too_large)
+                return InputError(
+                    f"frequency weights must lie within ±2**53; got {given}. "
+                    "Divide them by a common factor."
+                )
         as_float = f"CAST({ours} AS DOUBLE)"
         [(missing, infinite, negative)] = table.aggregate(
             f"count(*) FILTER ({ours} IS NULL OR CAST({as_float} AS VARCHAR) = {NAN}), "
@@ -247,19 +246,6 @@ class FileTable:
         if content == "weight" and negative:
             return InputError(f"weights must not be negative; got {negative:,} below zero.")
         return None
-
-
-def _too_large_error(content: str, name: str, rows: int) -> InputError:
-    """Return the error for integers that floats cannot hold."""
-    if content == "weight":
-        return InputError(
-            "frequency weights must lie within ±2**53; got "
-            f"{rows:,} beyond in column {name!r}. Divide them by a common factor."
-        )
-    return InputError(
-        "integer scores must lie within ±2**53, or distinct scores become equal; got "
-        f"{rows:,} beyond in column {name!r}. Replace them by their ranks."
-    )
 
 
 def _number_columns(columns: Columns) -> Wanted:

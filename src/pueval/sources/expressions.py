@@ -7,7 +7,6 @@ and scores into bins.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -16,7 +15,7 @@ from pueval.errors import InputError
 from pueval.samples.bins import HUGE, LOWEST, TINY, dropped_digits
 from pueval.sources.arrays import EXACT
 from pueval.sources.columns import Columns
-from pueval.sources.labels import NO_LABEL, UNKNOWN, LabelMatch, LabelValues
+from pueval.sources.labels import UNKNOWN, LabelMatch, LabelValues
 
 # What is wrong with a number: it is missing, infinite, or an integer that no float64 can hold
 # (for weights: a negative number).
@@ -27,16 +26,17 @@ def row_table(
     lazy: nw.LazyFrame[Any],
     schema: Any,
     columns: Columns,
-    conditions: Sequence[nw.Expr | None],
-    missing_code: int = NO_LABEL,
+    labels: LabelValues,
+    *,
+    from_text: bool = False,
     **extra: nw.Expr,
 ) -> nw.LazyFrame[Any]:
     """Return a table with a row for each row and score column, under names of our own.
 
     Its column ``code`` is 16·kind + 4·(what is wrong with the score) + (what is wrong with the
-    weight). ``conditions`` are those of `label_conditions`.
+    weight). With ``from_text``, labels match as in files.
     """
-    selected = {"kind": _kind(columns.label, schema[columns.label], conditions, missing_code)}
+    selected = {"kind": _kind(columns.label, schema[columns.label], labels, from_text=from_text)}
     for k, name in enumerate(columns.scores):
         score, fault = _number(name, schema[name], "score")
         # The fault goes into the score itself, since unpivot moves one column only.
@@ -98,12 +98,17 @@ def _unpivot(table: nw.LazyFrame[Any], scores: list[str], index: list[str]) -> n
 
 def label_conditions(
     name: str, dtype: nw.dtypes.DType, labels: LabelValues, *, from_text: bool
-) -> list[nw.Expr | None]:
-    """Return the conditions that a label marks a labeled, an unlabeled and a negative row."""
-    return [
-        None if match is None else _label_condition(nw.col(name), dtype, match)
-        for match in labels.matches(from_text=from_text)
+) -> list[tuple[int, nw.Expr]]:
+    """Return the codes of labeled, unlabeled and negative rows, each with its condition.
+
+    Kinds that no entry of the column can have are left out.
+    """
+    conditions = [
+        (code, _label_condition(nw.col(name), dtype, match))
+        for code, match in enumerate(labels.matches(from_text=from_text))
+        if match is not None
     ]
+    return [(code, condition) for code, condition in conditions if condition is not None]
 
 
 def _label_condition(column: nw.Expr, dtype: nw.dtypes.DType, match: LabelMatch) -> nw.Expr | None:
@@ -116,18 +121,16 @@ def _label_condition(column: nw.Expr, dtype: nw.dtypes.DType, match: LabelMatch)
     return None if value is None else column == value
 
 
-def _kind(
-    name: str, dtype: nw.dtypes.DType, conditions: Sequence[nw.Expr | None], missing_code: int
-) -> nw.Expr:
+def _kind(name: str, dtype: nw.dtypes.DType, labels: LabelValues, *, from_text: bool) -> nw.Expr:
     """Return the code of each row's kind."""
     column = nw.col(name)
     missing = column.is_null()
     if dtype.is_float():
         missing = missing | column.is_nan()
     kind: Any = nw.lit(UNKNOWN)
-    for code, condition in reversed(list(enumerate(conditions))):
-        if condition is not None:
-            kind = nw.when(condition).then(nw.lit(code)).otherwise(kind)
+    for code, condition in reversed(label_conditions(name, dtype, labels, from_text=from_text)):
+        kind = nw.when(condition).then(nw.lit(code)).otherwise(kind)
+    missing_code = labels.missing_code(from_text=from_text)
     return nw.when(missing).then(nw.lit(missing_code)).otherwise(kind)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,7 @@ def _count_rows(location: DataLocation, table: FileTable, bins: Bins) -> list[Bi
         ):
             row_groups = list_row_groups(location.files, names)
         if row_groups is not None:
-            collectors = [collector.copy_empty() for _ in range(available_cores())]
+            collectors = [replace(collector) for _ in range(available_cores())]
 
             def collect(own: BatchCollector) -> bool:
                 for batch in read_row_groups(row_groups, names):
@@ -113,23 +113,20 @@ def _add_batch(columns: list[Any], table: FileTable, collector: BatchCollector) 
     """Add labels, scores and weights to a collector; return False if some cannot be used."""
     if any(column.null_count for column in columns):
         return False
-    y, *numbers = map(_as_numpy, columns)
-    if not y.size:
+    arrays = list(map(_as_numpy, columns))
+    if not arrays[0].size:
         return True
     types = [dtype for name, dtype in table.types.items() if name != "label"]
-    for dtype, values in zip(types, numbers, strict=True):
+    for dtype, values in zip(types, arrays[1:], strict=True):
         # Floats must be able to hold integers exactly.
         if dtype not in FLOATS and not -EXACT <= values.min() <= values.max() <= EXACT:
             return False
-    sample_weight = None
     if table.columns.sample_weight is not None:
-        sample_weight = numbers.pop()
-        if not (sample_weight.min() >= 0 and sample_weight.max() < np.inf):
+        if not (arrays[-1].min() >= 0 and arrays[-1].max() < np.inf):
             return False
         # One file may have integer weights where another has floats.
-        frequency_weights = is_integer(table.types["w"])
-        sample_weight = sample_weight.astype(np.int64 if frequency_weights else np.float64)
-    return collector.add(y, numbers, sample_weight)
+        arrays[-1] = arrays[-1].astype(np.int64 if is_integer(table.types["w"]) else np.float64)
+    return collector.add(arrays)
 
 
 def _as_numpy(column: Any) -> Array:

@@ -9,7 +9,10 @@ that cannot be used, since a null label would otherwise pass silently for anothe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -34,6 +37,7 @@ from pueval.sources.labels import (
     NO_LABEL,
     UNKNOWN,
     LabelValues,
+    inexact_scores_error,
     infinite_error,
     missing_error,
     missing_labels_error,
@@ -47,10 +51,7 @@ def read_frame(frame: Any, columns: Columns, *, labels: LabelValues, bins: Bins)
 
     Frames in the memory of this process are sorted, which is faster than grouping them.
     """
-    try:
-        data = nw.from_native(frame, eager_only=True, pass_through=True)
-    except DuplicateError as error:
-        raise _duplicate_columns_error(error) from None
+    data = _wrap(frame)
     [score] = columns.scores
     if not (isinstance(data, nw.DataFrame) and data.implementation in IN_MEMORY):
         return query_frame(frame, columns, labels=labels, bins=bins)[()][score]
@@ -72,23 +73,23 @@ def read_frame(frame: Any, columns: Columns, *, labels: LabelValues, bins: Bins)
 
 def open_frame(frame: Any) -> nw.LazyFrame[Any]:
     """Return any frame that narwhals supports as a lazy one."""
-    try:
-        data: Any = nw.from_native(frame)
-    except TypeError:
+    data = _wrap(frame)
+    if not isinstance(data, nw.DataFrame | nw.LazyFrame):
         raise InputError(
             "frame must be a data frame (pandas, Polars, PyArrow, DuckDB, Ibis, Dask, PySpark, …); "
             f"got {type(frame).__module__}.{type(frame).__name__}. "
             "For arrays use Counts.from_arrays."
-        ) from None
+        )
+    return data.lazy()
+
+
+def _wrap(frame: Any) -> Any:
+    """Return a frame of narwhals; anything else as it is."""
+    try:
+        return nw.from_native(frame, pass_through=True)
     except DuplicateError as error:
-        raise _duplicate_columns_error(error) from None
-    lazy: nw.LazyFrame[Any] = data.lazy()
-    return lazy
-
-
-def _duplicate_columns_error(error: DuplicateError) -> InputError:
-    reason = " ".join(str(error).split())
-    return InputError(f"every column of a frame needs a unique name. {reason}.")
+        reason = " ".join(str(error).split())
+        raise InputError(f"every column of a frame needs a unique name. {reason}.") from None
 
 
 def query_frame(
@@ -127,47 +128,27 @@ def query_frame(
     schema = lazy.collect_schema()
     for name, content in columns.contents:
         check_column(name, schema.names(), content)
-    conditions = label_conditions(
-        columns.label, schema[columns.label], labels, from_text=untyped_labels
-    )
-    missing_code = labels.missing_code(from_text=untyped_labels)
-    table = row_table(lazy, schema, columns, conditions, missing_code)
-    n_rows = 0
-    if bins == "auto":
-        n_rows = int(lazy.select(n=nw.len()).collect()["n"].to_list()[0])
+    table = row_table(lazy, schema, columns, labels, from_text=untyped_labels)
+    n_rows = int(lazy.select(n=nw.len()).collect()["n"].to_list()[0]) if bins == "auto" else 0
     used_bins = resolve_bins(bins, n_rows * len(columns.scores))
-    reduced = _reduce(table, columns, used_bins)
-    if not len(reduced["n"]):
+    reduced = ReducedTable(_reduce(table, columns, used_bins), columns, schema, from_text)
+    code = reduced.lines["code"]
+    if not code.size:
         raise InputError("the frame has no rows. Pass at least one labeled and one other row.")
-    code = reduced["code"]
     if explain is not None and np.any((code >= 16 * UNKNOWN) | (code % 16 > 0)):
         raise explain()
-    _refuse_unusable(reduced, columns, labels, lazy, schema, conditions, from_text=from_text)
-    frequency_weights = columns.sample_weight is not None and _has_frequency_weights(
-        reduced, columns, schema[columns.sample_weight], from_text=from_text
-    )
-    return _tallies(
-        reduced,
-        columns,
-        used_bins,
-        automatic=bins == "auto",
-        dtypes={name: schema[name] for name in columns.scores},
-        frequency_weights=frequency_weights,
-    )
-
-
-def _has_frequency_weights(
-    reduced: dict[str, Any], columns: Columns, dtype: nw.dtypes.DType, *, from_text: bool
-) -> bool:
-    """Whether weights count rows; refuse them if they do and are too large."""
-    total = reduced["weight"].sum() / len(columns.scores)
-    if isinstance(dtype, nw.Boolean) or dtype.is_integer():
-        check_total(total)
-        return True
-    return from_text and total <= EXACT and not reduced["fractional"].any()
-
-
-# ---------------------------------------------------------------------- the query
+    if missing := reduced.count(code // 16 == NO_LABEL):
+        raise missing_error(f"label (column {columns.label!r})", missing)
+    if unknown := reduced.count(code // 16 == UNKNOWN):
+        conditions = label_conditions(
+            columns.label, schema[columns.label], labels, from_text=untyped_labels
+        )
+        recognized = reduce(or_, (condition for _, condition in conditions), nw.lit(value=False))
+        rows = lazy.filter(~recognized & ~nw.col(columns.label).is_null()).select(columns.label)
+        values = rows.unique().head(6).collect()[columns.label].to_list()
+        raise labels.unrecognized_error(sorted(values, key=str), unknown)
+    reduced.refuse_unusable_numbers()
+    return reduced.tallies(used_bins, automatic=bins == "auto")
 
 
 def _reduce(table: nw.LazyFrame[Any], columns: Columns, bins: int | None) -> dict[str, Any]:
@@ -185,15 +166,13 @@ def _reduce(table: nw.LazyFrame[Any], columns: Columns, bins: int | None) -> dic
         keys.append("bin")
         sums |= {"low": nw.col("score").min(), "high": nw.col("score").max()}
     result = table.group_by(keys).agg(**sums).collect()
-    reduced: dict[str, Any] = {}
-    for name in result.columns:
-        column = result[name]
-        if name in by:
-            reduced[name] = _group_values(column)
-        else:
-            integer = name in {"n", "code", "which", "fractional"}
-            reduced[name] = column.to_numpy().astype(np.int64 if integer else np.float64)
-    return reduced
+    integers = {"n", "code", "which", "fractional"}
+    return {
+        name: _group_values(result[name])
+        if name in by
+        else result[name].to_numpy().astype(np.int64 if name in integers else np.float64)
+        for name in result.columns
+    }
 
 
 def _group_values(column: nw.Series[Any]) -> list[Any]:
@@ -208,91 +187,86 @@ def _group_values(column: nw.Series[Any]) -> list[Any]:
     ]
 
 
-def _refuse_unusable(
-    reduced: dict[str, Any],
-    columns: Columns,
-    labels: LabelValues,
-    lazy: nw.LazyFrame[Any],
-    schema: Any,
-    conditions: Sequence[nw.Expr | None],
-    *,
-    from_text: bool,
-) -> None:
-    """Refuse rows without a usable label, score or weight, with their number."""
-    code, n = reduced["code"], reduced["n"]
-    kind, score_fault, weight_fault = code // 16, code // 4 % 4, code % 4
-    # Each row was counted once for every score column.
-    if missing := int(n[kind == NO_LABEL].sum()) // len(columns.scores):
-        raise missing_error(f"label (column {columns.label!r})", missing)
-    if unknown := int(n[kind == UNKNOWN].sum()) // len(columns.scores):
-        recognized: Any = nw.lit(value=False)
-        for condition in conditions:
-            if condition is not None:
-                recognized = recognized | condition
-        rows = lazy.filter(~recognized & ~nw.col(columns.label).is_null()).select(columns.label)
-        values = rows.unique().head(6).collect()[columns.label].to_list()
-        raise labels.unrecognized_error(sorted(values, key=str), unknown)
-    which = reduced.get("which", np.zeros_like(n))
-    for k, name in enumerate(columns.scores):
-        rows_with = [int(n[(which == k) & (score_fault == fault)].sum()) for fault in range(4)]
-        content = f"score (column {name!r})"
-        if rows_with[MISSING]:
-            not_number = f"score, or one that is not a number (column {name!r})"
-            raise missing_error(not_number if from_text else content, rows_with[MISSING])
-        if rows_with[INFINITE] and schema[name].is_integer():
-            raise InputError(
-                "integer scores must lie within ±2**53, or distinct scores become equal; got "
-                f"{rows_with[INFINITE]:,} beyond in column {name!r}. Replace them by their ranks."
+@dataclass(frozen=True, eq=False)
+class ReducedTable:
+    """The result of the query, and the types of the frame's columns."""
+
+    lines: dict[str, Any]
+    columns: Columns
+    schema: Any
+    from_text: bool
+
+    @property
+    def which(self) -> Array:
+        """Number of the score column of each line."""
+        return np.asarray(self.lines.get("which", np.zeros_like(self.lines["n"])))
+
+    def count(self, lines: Array) -> int:
+        """Return the number of rows in some lines; each was counted for every score column."""
+        return int(self.lines["n"][lines].sum()) // len(self.columns.scores)
+
+    def refuse_unusable_numbers(self) -> None:
+        """Refuse rows without a usable score or weight, with their number."""
+        code, n = self.lines["code"], self.lines["n"]
+        for k, name in enumerate(self.columns.scores):
+            own = self.which == k
+            missing, infinite = (
+                int(n[own & (code // 4 % 4 == fault)].sum()) for fault in (MISSING, INFINITE)
             )
-        if rows_with[INFINITE]:
-            raise infinite_error(content, rows_with[INFINITE])
-    rows_with = [int(n[weight_fault == fault].sum()) // len(columns.scores) for fault in range(4)]
-    if rows_with[MISSING] or rows_with[INFINITE]:
-        content = "or infinite weight" + (", or one that is not a number" if from_text else "")
-        raise missing_error(content, rows_with[MISSING] + rows_with[INFINITE])
-    if rows_with[UNFIT]:
-        raise InputError(f"weights must not be negative; got {rows_with[UNFIT]:,} below zero.")
+            content = f"score (column {name!r})"
+            if missing:
+                not_number = f"score, or one that is not a number (column {name!r})"
+                raise missing_error(not_number if self.from_text else content, missing)
+            if infinite and self.schema[name].is_integer():
+                raise inexact_scores_error(f"{infinite:,} beyond in column {name!r}")
+            if infinite:
+                raise infinite_error(content, infinite)
+        if missing := self.count((code % 4 == MISSING) | (code % 4 == INFINITE)):
+            hint = ", or one that is not a number" if self.from_text else ""
+            raise missing_error(f"or infinite weight{hint}", missing)
+        if negative := self.count(code % 4 == UNFIT):
+            raise InputError(f"weights must not be negative; got {negative:,} below zero.")
 
+    def _has_frequency_weights(self) -> bool:
+        """Whether weights count rows; refuse them if they do and are too large."""
+        if self.columns.sample_weight is None:
+            return False
+        total = self.lines["weight"].sum() / len(self.columns.scores)
+        dtype = self.schema[self.columns.sample_weight]
+        if isinstance(dtype, nw.Boolean) or dtype.is_integer():
+            check_total(total)
+            return True
+        return self.from_text and total <= EXACT and not self.lines["fractional"].any()
 
-# ---------------------------------------------------------------------- the reduced table
+    def _groups(self) -> dict[tuple[Hashable, ...], Array]:
+        """Return the lines that belong to each group, groups in order."""
+        if not self.columns.by:
+            return {(): np.arange(len(self.lines["n"]))}
+        by = (self.lines[f"by{k}"] for k in range(len(self.columns.by)))
+        values = list(zip(*by, strict=True))
+        groups = sorted(set(values), key=lambda key: [(v is None, str(type(v)), v) for v in key])
+        number = {group: k for k, group in enumerate(groups)}
+        group_of_line = np.array([number[value] for value in values])
+        order = np.argsort(group_of_line, kind="stable")
+        ends = np.cumsum(np.bincount(group_of_line))[:-1]
+        return dict(zip(groups, np.split(order, ends), strict=True))
 
-
-def _groups(reduced: dict[str, Any], columns: Columns) -> dict[tuple[Hashable, ...], Array]:
-    """Return the lines of the reduced table that belong to each group, groups in order."""
-    if not columns.by:
-        return {(): np.arange(len(reduced["n"]))}
-    values = list(zip(*(reduced[f"by{k}"] for k in range(len(columns.by))), strict=True))
-    groups = sorted(set(values), key=lambda group: [(v is None, str(type(v)), v) for v in group])
-    number = {group: k for k, group in enumerate(groups)}
-    group_of_line = np.array([number[value] for value in values])
-    order = np.argsort(group_of_line, kind="stable")
-    ends = np.cumsum(np.bincount(group_of_line))[:-1]
-    return dict(zip(groups, np.split(order, ends), strict=True))
-
-
-def _tallies(
-    reduced: dict[str, Any],
-    columns: Columns,
-    bins: int | None,
-    *,
-    automatic: bool,
-    dtypes: dict[str, nw.dtypes.DType],
-    frequency_weights: bool,
-) -> Tallies:
-    """Make samples of the reduced table."""
-    which = reduced.get("which", np.zeros_like(reduced["n"]))
-    tallies: Tallies = {}
-    for group, lines in _groups(reduced, columns).items():
-        tallies[group] = {}
-        for k, name in enumerate(columns.scores):
-            selected = lines[which[lines] == k]
-            part = {key: reduced[key][selected] for key in reduced if not key.startswith("by")}
-            if bins is None and _fits_float32(part["score"], dtypes[name]):
-                part["score"] = part["score"].astype(np.float32)
-            tallies[group][name] = _make_samples(
-                part, bins, automatic=automatic, frequency_weights=frequency_weights
-            )
-    return tallies
+    def tallies(self, bins: int | None, *, automatic: bool) -> Tallies:
+        """Make samples of the lines; with ``automatic``, only wide bins make scores binned."""
+        frequency_weights = self._has_frequency_weights()
+        tallies: Tallies = {}
+        for group, lines in self._groups().items():
+            tallies[group] = {}
+            for k, name in enumerate(self.columns.scores):
+                own = lines[self.which[lines] == k]
+                part = {key: self.lines[key][own] for key in self.lines if key[:2] != "by"}
+                if bins is None and _fits_float32(part["score"], self.schema[name]):
+                    part["score"] = part["score"].astype(np.float32)
+                samples, binning = _make_samples(part, bins, frequency_weights=frequency_weights)
+                if automatic and binning is not None and not binning.wide.size:
+                    binning = None
+                tallies[group][name] = samples, binning
+        return tallies
 
 
 def _fits_float32(score: Array, dtype: nw.dtypes.DType) -> bool:
@@ -303,7 +277,7 @@ def _fits_float32(score: Array, dtype: nw.dtypes.DType) -> bool:
 
 
 def _make_samples(
-    part: dict[str, Array], bins: int | None, *, automatic: bool, frequency_weights: bool
+    part: dict[str, Array], bins: int | None, *, frequency_weights: bool
 ) -> BinnedSamples:
     """Make the samples of one score column and group."""
     kind, count = part["code"] // 16, part["n"]
@@ -312,9 +286,7 @@ def _make_samples(
         count = part["weight"].astype(np.int64) if frequency_weights else part["weight"]
         square = None if frequency_weights else part["square"]
     if bins is not None:
-        samples, binning = assemble_bins(kind, part["low"], part["high"], count, square, bins=bins)
-        # If no bin is wide, every score was kept.
-        return samples, (None if automatic and not binning.wide.size else binning)
+        return assemble_bins(kind, part["low"], part["high"], count, square, bins=bins)
     by_kind = []
     for code in range(3):
         rows = kind == code

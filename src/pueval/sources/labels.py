@@ -203,6 +203,14 @@ def infinite_error(what: str, rows: int) -> InputError:
     )
 
 
+def inexact_scores_error(given: str) -> InputError:
+    """Return the error for integer scores that floats cannot hold."""
+    return InputError(
+        "integer scores must lie within ±2**53, or distinct scores become equal; "
+        f"got {given}. Replace them by their ranks."
+    )
+
+
 def _rows(count: int) -> str:
     return f"{count:,} row" + ("" if count == 1 else "s")
 

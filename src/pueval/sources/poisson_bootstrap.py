@@ -26,7 +26,7 @@ from pueval.samples.bins import Binning, assemble_bins
 from pueval.samples.sample import Samples
 from pueval.sources.arrays import EXACT
 from pueval.sources.columns import Columns, check_column
-from pueval.sources.expressions import bin_edge, label_conditions, row_table
+from pueval.sources.expressions import bin_edge, row_table
 from pueval.sources.frames import open_frame, query_frame
 from pueval.sources.labels import LabelValues, missing_error
 
@@ -63,8 +63,7 @@ def draw_resamples(
             f"got dtype {schema[key]}. Number the rows, or pass a column of integers."
         )
     _check_key(lazy, key)
-    conditions = label_conditions(columns.label, schema[columns.label], labels, from_text=False)
-    table = row_table(lazy, schema, columns, conditions, key=nw.col(key).cast(nw.Float64))
+    table = row_table(lazy, schema, columns, labels, key=nw.col(key).cast(nw.Float64))
     table = table.with_columns(bin=bin_edge(nw.col("score"), bins))
     groups = ["code", "bin", *(["which"] if len(columns.scores) > 1 else [])]
     resamples: dict[str, list[tuple[Samples, Binning]]] = {name: [] for name in columns.scores}

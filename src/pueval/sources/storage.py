@@ -20,7 +20,7 @@ from pueval._typing import Array
 from pueval._writing import atomic_path
 from pueval.errors import InputError, require
 from pueval.samples.bins import Binning
-from pueval.samples.sample import Sample, Samples, make_sample
+from pueval.samples.sample import Samples, make_sample
 from pueval.sources.paths import file_not_found_error
 
 # Increase it when an older pueval could not read a new file, or would read it wrongly.
@@ -43,9 +43,7 @@ def write_counts(
     arrow = require("pyarrow", extra="cli", purpose="Counts.to_parquet")
     parquet = require("pyarrow.parquet", extra="cli", purpose="Counts.to_parquet")
     score, *columns = table
-    wide = np.zeros(score.size, dtype=bool)
-    if binning is not None:
-        wide = np.isin(score, binning.wide)
+    wide = np.isin(score, [] if binning is None else binning.wide)
     header = {
         "format": "counts",
         "version": VERSION,
@@ -67,33 +65,29 @@ def write_counts(
         parquet.write_table(content, temporary, compression="zstd", write_page_checksum=True)
 
 
-def is_counts_file(path: PathLike) -> bool:
-    """Whether a file holds saved Counts, not rows."""
+def _read_metadata(path: PathLike) -> dict[bytes, bytes] | None:
+    """Return the metadata of a Parquet file; None if it is not a complete one."""
     parquet = require("pyarrow.parquet", extra="cli", purpose="reading saved Counts")
     try:
-        metadata = parquet.read_metadata(os.fspath(path)).metadata
+        return parquet.read_metadata(os.fspath(path)).metadata or {}
     except (OSError, ValueError):  # ArrowInvalid is a ValueError
-        return False
-    return KEY in (metadata or {})
+        return None
+
+
+def is_counts_file(path: PathLike) -> bool:
+    """Whether a file holds saved Counts, not rows."""
+    return KEY in (_read_metadata(path) or {})
 
 
 def saved_name(path: PathLike) -> str | None:
     """Return the name of the score in a file of saved Counts, if it has one."""
-    parquet = require("pyarrow.parquet", extra="cli", purpose="reading saved Counts")
-    name = _header(os.fspath(path), parquet.read_metadata(os.fspath(path)).metadata).get("name")
+    name = _header(os.fspath(path), _read_metadata(path) or {}).get("name")
     return name if isinstance(name, str) else None
 
 
 def is_damaged(path: PathLike) -> bool:
     """Whether a file exists but is not a complete Parquet file."""
-    if not Path(path).is_file():
-        return False
-    parquet = require("pyarrow.parquet", extra="cli", purpose="reading saved Counts")
-    try:
-        parquet.read_metadata(os.fspath(path))
-    except (OSError, ValueError):  # ArrowInvalid is a ValueError
-        return True
-    return False
+    return Path(path).is_file() and _read_metadata(path) is None
 
 
 def load_counts(path: PathLike) -> tuple[Samples, Binning | None]:
@@ -117,15 +111,12 @@ def load_counts(path: PathLike) -> tuple[Samples, Binning | None]:
     score, *columns = _columns(text, table)
     columns, squares = columns[: len(KINDS)], columns[len(KINDS) :]
     _check(text, score, columns, squares, header)
-    samples: list[Sample] = []
+    samples = []
     for column, square in zip_longest(columns, squares):
         # Reversed, scores are sorted already. Integer counts have no importance weights.
         weighted = square is not None and column.dtype.kind == "f"
-        samples.append(
-            make_sample(
-                score[::-1].copy(), column[::-1].copy(), square[::-1].copy() if weighted else None
-            )
-        )
+        squares_ascending = square[::-1] if weighted else None
+        samples.append(make_sample(score[::-1].copy(), column[::-1], squares_ascending))
     binning = None
     if header["bins"] is not None:
         wide = table["wide"].to_numpy()
