@@ -180,7 +180,7 @@ def label_kinds(y: Any, labels: LabelValues) -> Array:
     return kinds
 
 
-def _check_lengths(columns: Mapping[str, Array | None], hint: str = "") -> None:
+def _check_lengths(columns: Mapping[str, Any], hint: str = "") -> None:
     (first, values), *others = columns.items()
     for name, column in others:
         if column is not None and len(column) != len(values):
