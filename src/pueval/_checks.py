@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
 
 import numpy as np
@@ -19,6 +20,21 @@ def check_fraction(name: str, value: object) -> None:
     """Raise unless the value is a number strictly between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
         raise InputError(f"{name} must be a number in (0, 1); got {value!r}.{percent_hint(value)}")
+
+
+def check_choice(name: str, value: object, choices: Sequence[object]) -> None:
+    """Raise unless the value is one of at least two choices."""
+    if value not in choices:
+        *others, last = map(repr, choices)
+        raise InputError(f"{name} must be {', '.join(others)} or {last}; got {value!r}.")
+
+
+def check_same_length(name: str, size: int, other_name: str, other_size: int) -> None:
+    """Raise unless two arguments have the same number of rows."""
+    if size != other_size:
+        raise InputError(
+            f"{name} and {other_name} must have the same length; got {size:,} and {other_size:,}."
+        )
 
 
 def percent_hint(value: object) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.measures import MEASURES, ZERO
 from pueval.core.rates import Rates, monotone_rates
+from pueval.core.sizes import divide_or_zero
 
 # Weight of the derivatives without the constraint that rates are monotone. Tuned for coverage
 # by simulation (benchmarks/comparison.py and benchmarks/groups_coverage.py).
@@ -93,11 +94,9 @@ class AveragePrecisionTerms:
         Precision is π·tpr / (π·tpr + (1 − π)·fpr). The derivative of its log-odds in π is
         1/(π(1 − π)), so that of precision is precision·(1 − precision)/(π(1 − π)).
         """
-        class_variance = np.asarray(self.monotone.prevalence * (1 - self.monotone.prevalence))
-        slopes: Array = np.zeros(self.recall_gain.shape)
+        class_variance = self.monotone.prevalence * (1 - self.monotone.prevalence)
         precision_variance = self.recall_gain * self.precision * (1 - self.precision)
-        np.divide(precision_variance, class_variance, out=slopes, where=class_variance > 0)
-        return slopes
+        return divide_or_zero(precision_variance, class_variance)
 
     def rate_slopes(self) -> tuple[Array, Array]:
         """Return the derivatives of the area with respect to each tpr and each fpr.
@@ -111,12 +110,8 @@ class AveragePrecisionTerms:
         monotone = self.monotone
         precision_slope = np.zeros(monotone.tpr.size)
         class_variance = np.asarray(monotone.prevalence * (1 - monotone.prevalence))
-        np.divide(
-            class_variance,
-            monotone.predicted**2,
-            out=precision_slope,
-            where=monotone.predicted > ZERO,
-        )
+        is_defined = monotone.predicted > ZERO
+        np.divide(class_variance, monotone.predicted**2, out=precision_slope, where=is_defined)
         is_last = np.diff(self.group, append=-1) != 0
         # After the last threshold of a group the curve ends, where precision is the prevalence.
         next_precision = np.where(is_last, monotone.prevalence, np.roll(self.precision, -1))

@@ -14,6 +14,7 @@ from pueval.core.measures import MEASURES
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, correct_area, correct_steps, monotone_rates
 from pueval.core.roc_line import RocLine
+from pueval.core.sizes import divide_or_zero
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps
 from pueval.samples.threads import map_in_threads
@@ -76,9 +77,7 @@ class RocCurve(Result):
         rise = prevalence + (1 - prevalence) * slope
         offset = (1 - prevalence) * (self.fpr[rising] - slope * start)
         predicted = offset + rise * start
-        growth = np.divide(
-            rise * step, predicted, out=np.zeros(predicted.size), where=predicted > 0
-        )
+        growth = divide_or_zero(rise * step, predicted)
         pieces = prevalence / rise * (step - offset / rise * np.log1p(growth))
         return float(pieces.sum())
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
-from pueval._checks import check_count
+from pueval._checks import check_choice, check_count
 from pueval._typing import Array
 from pueval.core.confidence import normal_quantile
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_pair, correct_steps
 from pueval.counts.counts import Counts
-from pueval.errors import InputError
 from pueval.samples.sample import Sample
 from pueval.text.results import Result
 
@@ -60,12 +59,10 @@ class ScoreDensities(Result):
         return f"Score densities in {self.labeled.size} bins by {self.scale}"
 
     def _columns(self) -> dict[str, Array]:
-        columns = {"left": self.edges[:-1], "right": self.edges[1:]}
-        columns |= {"labeled": self.labeled, "unlabeled": self.unlabeled}
-        for name in ("positive", "negative"):
-            columns[name] = getattr(self, name)
-            columns[f"{name}_standard_error"] = getattr(self, f"{name}_standard_error")
-        return columns
+        recovered = ("positive", "positive_standard_error", "negative", "negative_standard_error")
+        names = ("labeled", "unlabeled", *recovered)
+        edges = {"left": self.edges[:-1], "right": self.edges[1:]}
+        return edges | {name: getattr(self, name) for name in names}
 
     def interval(
         self, which: Literal["positive", "negative"], level: float | None
@@ -133,8 +130,7 @@ def score_densities(
         bins = int(np.clip(3 * counts.effective_sizes[0] ** (1 / 3), 10, 60))
     else:
         check_count("bins", bins, least=2)
-    if scale not in {"score", "rank"}:
-        raise InputError(f"scale must be 'score' or 'rank'; got {scale!r}.")
+    check_choice("scale", scale, get_args(Scale))
     edges, cuts = (_score_bins if scale == "score" else _rank_bins)(counts, int(bins))
     steps, width = counts.at(cuts), np.diff(edges)
     labeled = _bin_shares(steps.labeled / counts.n_labeled)
@@ -164,23 +160,14 @@ def score_densities(
         np.sqrt(first**2 * variance[0] + second**2 * variance[1])
         for first, second in zip(first_coefficients, second_coefficients, strict=True)
     ]
-    columns = [
-        column / width
-        for column in (
-            labeled,
-            background,
-            _bin_shares(corrected.tpr),
-            _bin_shares(corrected.fpr),
-            *errors,
-        )
-    ]
+    positive, negative = _bin_shares(corrected.tpr), _bin_shares(corrected.fpr)
+    columns = [share / width for share in (labeled, background, positive, negative, *errors)]
     return ScoreDensities(edges, cuts, *columns, scale=scale)  # type: ignore[misc]
 
 
 def _bin_shares(above: Array) -> Array:
     """Turn shares at or above ascending cuts into shares between the cuts."""
-    shares: Array = -np.diff(np.concatenate([[1.0], above, [0.0]]))
-    return shares
+    return -np.diff(np.concatenate([[1.0], above, [0.0]]))
 
 
 def _score_bins(counts: Counts, bins: int) -> tuple[Array, Array]:

@@ -182,8 +182,7 @@ def _geometric_mean(t: Table) -> Array:
     # The square root would turn a rounding error of 1e-16 into 1e-8.
     is_zero = (recall <= ZERO) | (specificity <= ZERO)
     product = recall * specificity  # NaN where either rate is undefined
-    mean: Array = np.sqrt(np.where(is_zero, 0 * product, product))
-    return mean
+    return np.sqrt(np.where(is_zero, 0 * product, product))
 
 
 def _fowlkes_mallows(t: Table) -> Array:
@@ -287,65 +286,40 @@ def _false_discovery_rate(t: Table) -> Array:
     return _ratio(t.false_positive, t.predicted)
 
 
-def _measures() -> dict[str, Measure]:
-    measures = [
-        Measure("accuracy", "Accuracy", _accuracy),
-        Measure("balanced_accuracy", "Balanced accuracy", _balanced_accuracy),
-        Measure("precision", "Precision", _precision),
-        Measure("recall", "Recall", _recall),
-        Measure("specificity", "Specificity", _specificity),
-        Measure(
-            "negative_predictive_value", "Negative predictive value", _negative_predictive_value
-        ),
+def _measure(title: str, formula: Callable[[Table], Array], **options: Any) -> Measure:
+    """Return a measure with the name of its formula; options are its range and direction."""
+    return Measure(formula.__name__.removeprefix("_"), title, formula, **options)
+
+
+MEASURES = {
+    measure.name: measure
+    for measure in (
+        _measure("Accuracy", _accuracy),
+        _measure("Balanced accuracy", _balanced_accuracy),
+        _measure("Precision", _precision),
+        _measure("Recall", _recall),
+        _measure("Specificity", _specificity),
+        _measure("Negative predictive value", _negative_predictive_value),
         fbeta(1),
-        Measure("matthews_corrcoef", "Matthews correlation", _matthews_corrcoef, low=-1),
-        Measure("jaccard", "Jaccard index", _jaccard),
-        Measure("cohen_kappa", "Cohen's kappa", _cohen_kappa, low=-1),
-        Measure(
-            "informedness",
-            "Informedness (Youden's J)",
-            _informedness,
-            low=-1,
-        ),
-        Measure(
-            "markedness",
-            "Markedness",
-            _markedness,
-            low=-1,
-        ),
-        Measure("geometric_mean", "Geometric mean of rates", _geometric_mean),
-        Measure("fowlkes_mallows", "Fowlkes–Mallows index", _fowlkes_mallows),
-        Measure("lift", "Lift", _lift, high=np.inf),
-        Measure(
-            "positive_likelihood_ratio",
-            "Positive likelihood ratio",
-            _positive_likelihood_ratio,
-            high=np.inf,
-        ),
-        Measure(
-            "negative_likelihood_ratio",
+        _measure("Matthews correlation", _matthews_corrcoef, low=-1),
+        _measure("Jaccard index", _jaccard),
+        _measure("Cohen's kappa", _cohen_kappa, low=-1),
+        _measure("Informedness (Youden's J)", _informedness, low=-1),
+        _measure("Markedness", _markedness, low=-1),
+        _measure("Geometric mean of rates", _geometric_mean),
+        _measure("Fowlkes–Mallows index", _fowlkes_mallows),
+        _measure("Lift", _lift, high=np.inf),
+        _measure("Positive likelihood ratio", _positive_likelihood_ratio, high=np.inf),
+        _measure(
             "Negative likelihood ratio",
             _negative_likelihood_ratio,
             high=np.inf,
             greater_is_better=False,
         ),
-        Measure(
-            "false_positive_rate",
-            "False positive rate",
-            _false_positive_rate,
-            greater_is_better=False,
-        ),
-        Measure(
-            "false_discovery_rate",
-            "False discovery rate",
-            _false_discovery_rate,
-            greater_is_better=False,
-        ),
-    ]
-    return {measure.name: measure for measure in measures}
-
-
-MEASURES = _measures()
+        _measure("False positive rate", _false_positive_rate, greater_is_better=False),
+        _measure("False discovery rate", _false_discovery_rate, greater_is_better=False),
+    )
+}
 
 # Areas under curves, which are no function of a single contingency table.
 AREAS = ("roc_auc", "average_precision")

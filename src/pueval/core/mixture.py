@@ -296,18 +296,15 @@ class Mixtures:
 
     def prevalence(self, counts: SampleSizes[Any], target: Target = "population") -> Array:
         """Return the share of positives in the target for each mixture."""
-        prevalence: Array = _prevalence(self.prior, self.purity, counts, target)
-        return prevalence
+        return np.asarray(_prevalence(self.prior, self.purity, counts, target))
 
     def prevalence_standard_error(self, counts: SampleSizes[Any]) -> Array:
         """Return the standard error of the population's prevalence for each mixture."""
-        error: Array = _prevalence_standard_error(self.prior, self.purity, counts)
-        return error
+        return np.asarray(_prevalence_standard_error(self.prior, self.purity, counts))
 
     def background_prior(self, counts: SampleSizes[Any]) -> Array:
         """Return the share of positives in the background for each mixture."""
-        share: Array = _background_prior(self.prior, counts)
-        return share
+        return np.asarray(_background_prior(self.prior, counts))
 
     def __len__(self) -> int:
         return int(self.prior.size)
@@ -341,7 +338,7 @@ def _check_share(
     name: str, value: float, *, low_open: bool = False, high_open: bool = False
 ) -> None:
     number: object = value
-    if isinstance(number, Real) and math.isfinite(value):
+    if isinstance(number, Real):
         low_holds = value > 0 if low_open else value >= 0
         high_holds = value < 1 if high_open else value <= 1
         if low_holds and high_holds:

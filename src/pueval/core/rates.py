@@ -92,20 +92,12 @@ class Shares(NamedTuple):
     def part(self, columns: list[int]) -> Shares:
         """Return the shares at some of the thresholds."""
         positive = None if self.positive is None else self.positive[..., columns]
-        return Shares(
-            self.labeled[..., columns],
-            self.unlabeled[..., columns],
-            self.negative[..., columns],
-            positive,
-            self.prevalence_shift,
-        )
+        labeled, unlabeled, negative = (share[..., columns] for share in self[:3])
+        return Shares(labeled, unlabeled, negative, positive, self.prevalence_shift)
 
 
 def correct_pair(
-    labeled: Array,
-    background: Array,
-    mixture: Mixture | Mixtures,
-    background_prior: float | Array,
+    labeled: Array, background: Array, mixture: Mixture | Mixtures, background_prior: float | Array
 ) -> tuple[Array, Array]:
     """Unmix the shares of labeled and of background rows at or above a threshold.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.core.rates import Rates, lower_envelope
+from pueval.core.sizes import divide_or_zero
 from pueval.samples.steps import Steps
 
 # Rounding can move a rate this far outside [0, 1]; a larger excess is noise or a wrong assumption.
@@ -100,9 +101,9 @@ class RocLine(NamedTuple):
         if right.any():
             # Where the envelope passes left of a corner, only the line up to the envelope remains.
             kept = (envelope == x) | (x - envelope < right)
-            lean = np.divide(right, up, out=np.zeros(up.size), where=up > 0)
+            lean = divide_or_zero(right, up)
             x, y, envelope, threshold, lean = (c[kept] for c in (x, y, envelope, threshold, lean))
-            y = y - np.divide(x - envelope, lean, out=np.zeros(x.size), where=lean > 0)
+            y = y - divide_or_zero(x - envelope, lean)
             y = np.maximum.accumulate(y)
             foot = envelope.copy()
             foot[1:] = np.maximum(envelope[1:] - lean[1:] * (y[1:] - y[:-1]), envelope[:-1])

@@ -157,7 +157,7 @@ class GroupSizes:
         )
 
 
-def divide_or_zero(numerator: Array, denominator: Array) -> Array:
+def divide_or_zero(numerator: Array, denominator: Array | float) -> Array:
     """Divide; 0 where the denominator is 0."""
     result: Array = np.zeros(np.broadcast(numerator, denominator).shape)
     np.divide(numerator, denominator, out=result, where=denominator > 0)

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol, Unpack
 
 import numpy as np
 
+from pueval._checks import check_choice
 from pueval._typing import Array
 from pueval.core.measures import MEASURES, Measure, fbeta
 from pueval.core.rates import Rates, correct_steps
@@ -92,9 +93,9 @@ def _measure_value(measure: Measure, rates: Rates, zero_division: ZeroDivision) 
     return 0.0
 
 
-def _metric(name: str, measure: str, formula: str, reference: str, result: str) -> PredictionMetric:
-    """Make the function for a measure, with its docstring."""
-    chosen = MEASURES[measure]
+def _metric(name: str, formula: str, reference: str, result: str) -> PredictionMetric:
+    """Make the function for the measure that a name refers to, with its docstring."""
+    chosen = MEASURES[name.removesuffix("_score")]
 
     def metric(
         y_true: Any,
@@ -152,51 +153,29 @@ _BOTH = (
     "    Tabatabaei, Klein and Hoogendoorn (2020), section 4.1."
 )
 
-accuracy_score = _metric("accuracy_score", "accuracy", "π·tpr + (1 − π)·(1 − fpr)", _RAMOLA, "0.81")
-balanced_accuracy_score = _metric(
-    "balanced_accuracy_score", "balanced_accuracy", "(1 + tpr − fpr)/2", _RAMOLA, "0.794"
-)
-precision_score = _metric("precision_score", "precision", "π·tpr/θ", _JAIN, "0.686")
-recall_score = _metric("recall_score", "recall", "tpr", _JAIN, "0.75")
-specificity_score = _metric("specificity_score", "specificity", "1 − fpr", _JAIN, "0.838")
+accuracy_score = _metric("accuracy_score", "π·tpr + (1 − π)·(1 − fpr)", _RAMOLA, "0.81")
+balanced_accuracy_score = _metric("balanced_accuracy_score", "(1 + tpr − fpr)/2", _RAMOLA, "0.794")
+precision_score = _metric("precision_score", "π·tpr/θ", _JAIN, "0.686")
+recall_score = _metric("recall_score", "tpr", _JAIN, "0.75")
+specificity_score = _metric("specificity_score", "1 − fpr", _JAIN, "0.838")
 negative_predictive_value_score = _metric(
-    "negative_predictive_value_score",
-    "negative_predictive_value",
-    "(1 − π)·(1 − fpr)/(1 − θ)",
-    _FOLLOWS,
-    "0.877",
+    "negative_predictive_value_score", "(1 − π)·(1 − fpr)/(1 − θ)", _FOLLOWS, "0.877"
 )
-f1_score = _metric("f1_score", "f1", "2·π·tpr/(π + θ)", _BOTH, "0.716")
+f1_score = _metric("f1_score", "2·π·tpr/(π + θ)", _BOTH, "0.716")
 matthews_corrcoef = _metric(
-    "matthews_corrcoef",
-    "matthews_corrcoef",
-    "√(π(1 − π)/(θ(1 − θ)))·(tpr − fpr)",
-    _RAMOLA,
-    "0.575",
+    "matthews_corrcoef", "√(π(1 − π)/(θ(1 − θ)))·(tpr − fpr)", _RAMOLA, "0.575"
 )
-jaccard_score = _metric("jaccard_score", "jaccard", "π·tpr/(π + θ − π·tpr)", _FOLLOWS, "0.558")
+jaccard_score = _metric("jaccard_score", "π·tpr/(π + θ − π·tpr)", _FOLLOWS, "0.558")
 cohen_kappa_score = _metric(
-    "cohen_kappa_score",
-    "cohen_kappa",
-    "2·π·(1 − π)·(tpr − fpr)/(π·(1 − θ) + θ·(1 − π))",
-    _FOLLOWS,
-    "0.574",
+    "cohen_kappa_score", "2·π·(1 − π)·(tpr − fpr)/(π·(1 − θ) + θ·(1 − π))", _FOLLOWS, "0.574"
 )
-informedness_score = _metric("informedness_score", "informedness", "tpr − fpr", _FOLLOWS, "0.588")
+informedness_score = _metric("informedness_score", "tpr − fpr", _FOLLOWS, "0.588")
 markedness_score = _metric(
-    "markedness_score",
-    "markedness",
-    "precision + negative predictive value − 1",
-    _FOLLOWS,
-    "0.563",
+    "markedness_score", "precision + negative predictive value − 1", _FOLLOWS, "0.563"
 )
-geometric_mean_score = _metric(
-    "geometric_mean_score", "geometric_mean", "√(tpr·(1 − fpr))", _FOLLOWS, "0.793"
-)
-fowlkes_mallows_score = _metric(
-    "fowlkes_mallows_score", "fowlkes_mallows", "√(precision·tpr)", _FOLLOWS, "0.717"
-)
-lift_score = _metric("lift_score", "lift", "precision/π", _FOLLOWS, "2.143")
+geometric_mean_score = _metric("geometric_mean_score", "√(tpr·(1 − fpr))", _FOLLOWS, "0.793")
+fowlkes_mallows_score = _metric("fowlkes_mallows_score", "√(precision·tpr)", _FOLLOWS, "0.717")
+lift_score = _metric("lift_score", "precision/π", _FOLLOWS, "2.143")
 
 
 @expand_shared_arguments
@@ -325,9 +304,8 @@ def confusion_matrix(
     matrix = Contingency.of(rates).as_array()
     if normalize is None:
         return matrix
-    if normalize not in {"true", "pred", "all"}:
-        raise InputError(f"normalize must be 'true', 'pred', 'all' or None; got {normalize!r}.")
-    axis = {"true": 1, "pred": 0, "all": None}[normalize]
-    sums = matrix.sum(axis=axis, keepdims=True)
+    axes = {"true": 1, "pred": 0, "all": None}
+    check_choice("normalize", normalize, (*axes, None))
+    sums = matrix.sum(axis=axes[normalize], keepdims=True)
     shares: Array = np.divide(matrix, sums, out=np.zeros_like(matrix), where=sums != 0)
     return shares

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Unpack, get_args
 
 from pueval import ranking
-from pueval._typing import Array
+from pueval._checks import check_choice
+from pueval._typing import Array, Target
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import (
     direct_auc,
@@ -18,7 +19,7 @@ from pueval.core.curves import (
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_steps
 from pueval.counts.counts import Counts
-from pueval.errors import AssumptionWarning, InputError
+from pueval.errors import AssumptionWarning
 from pueval.metrics._shared_arguments import (
     CorrectionArguments,
     LabelArguments,
@@ -31,10 +32,15 @@ from pueval.sensitivity.feasibility import infeasibility_message
 Method = Literal["direct", "indirect"]
 
 
-def _warn_if_infeasible(counts: Counts, mixture: Mixture) -> None:
+def _read_and_check(
+    y_true: Any, y_score: Any, prior: float, options: CorrectionArguments
+) -> tuple[Counts, Mixture, Target]:
+    """Read the arguments of a metric; warn if the ranking contradicts the prior and purity."""
+    counts, mixture, target = read_arguments(y_true, y_score, prior, **options)
     message = infeasibility_message(counts, mixture)
     if message:
         warnings.warn(message, AssumptionWarning, stacklevel=4)
+    return counts, mixture, target
 
 
 @expand_shared_arguments
@@ -80,10 +86,8 @@ def roc_auc_score(
     >>> roc_auc_score(y_true, y_score, prior=0.2)
     0.96875
     """
-    if method not in {"direct", "indirect"}:
-        raise InputError(f"method must be 'direct' or 'indirect'; got {method!r}.")
-    counts, mixture, target = read_arguments(y_true, y_score, prior, **options)
-    _warn_if_infeasible(counts, mixture)
+    check_choice("method", method, get_args(Method))
+    counts, mixture, target = _read_and_check(y_true, y_score, prior, options)
     corners = counts._roc_corners()
     if method == "direct":
         return clip_with_warning("roc_auc", direct_auc(counts, naive_auc(counts, corners), mixture))
@@ -124,8 +128,7 @@ def average_precision_score(
     >>> round(average_precision_score(y_true, y_score, prior=0.0), 4)
     0.8333
     """
-    counts, mixture, target = read_arguments(y_true, y_score, prior, **options)
-    _warn_if_infeasible(counts, mixture)
+    counts, mixture, target = _read_and_check(y_true, y_score, prior, options)
     return float(average_precision(correct_steps(counts, counts._roc_corners(), mixture, target)))
 
 
@@ -169,8 +172,7 @@ def roc_curve(
     >>> fpr.round(3), tpr
     (array([0.   , 0.   , 0.111, 0.111, 1.   ]), array([0. , 0.5, 0.5, 1. , 1. ]))
     """
-    counts, mixture, target = read_arguments(y_true, y_score, prior, **options)
-    _warn_if_infeasible(counts, mixture)
+    counts, mixture, target = _read_and_check(y_true, y_score, prior, options)
     if drop_intermediate:
         curve = recover_roc_from_corners(counts, counts._roc_corners(), mixture, target)
     else:
@@ -221,8 +223,7 @@ def precision_recall_curve(
     >>> precision.round(2), recall
     (array([0.4 , 0.5 , 0.67, 0.5 , 1.  , 1.  ]), array([1. , 1. , 1. , 0.5, 0.5, 0. ]))
     """
-    counts, mixture, target = read_arguments(y_true, y_score, prior, **options)
-    _warn_if_infeasible(counts, mixture)
+    counts, mixture, target = _read_and_check(y_true, y_score, prior, options)
     steps = counts._roc_corners() if drop_intermediate else counts.steps()
     curve = recover_precision_recall(correct_steps(counts, steps, mixture, target))
     return curve.precision[::-1], curve.recall[::-1], curve.threshold[:0:-1]

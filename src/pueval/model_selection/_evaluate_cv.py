@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
+from pueval._checks import check_choice
 from pueval._typing import Array
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
@@ -22,14 +23,10 @@ from pueval.model_selection._out_of_fold import (
     average_counts,
     choose_score_method,
     rank_within_folds,
-    scale_mismatch,
+    scale_warnings,
     score_out_of_fold,
 )
-from pueval.model_selection._partitions import (
-    number_folds,
-    partition_rows,
-    splitter_knows_labels,
-)
+from pueval.model_selection._partitions import number_folds, partition_rows, splitter_knows_labels
 from pueval.model_selection._splits import Splits
 from pueval.sources.arrays import check_same_order, label_kinds
 from pueval.sources.labels import LabelValues
@@ -146,8 +143,7 @@ def evaluate_cv(
     True
     """
     _check_keywords(options)
-    if align not in ("auto", "score", "rank"):
-        raise InputError(f"align must be 'auto', 'score' or 'rank'; got {align!r}.")
+    check_choice("align", align, get_args(Align))
     labels = {
         "pos_label": pos_label,
         "unlabeled_label": unlabeled_label,
@@ -181,7 +177,7 @@ def evaluate_cv(
         if rank:
             score = rank_within_folds(score, kind, folds, sample_weight)
         elif not messages:
-            messages += _scale_messages(scale_mismatch(score, kind, folds))
+            messages += scale_warnings(score, kind, folds)
         scores.append(score)
     counts = [
         Counts.from_arrays(y, score, sample_weight=sample_weight, propensity=propensity, **labels)
@@ -194,7 +190,12 @@ def evaluate_cv(
         by_repeat: list[Evaluation | None] = [ev]
         if len(counts) > 1:
             by_repeat = [_evaluate_repeat(ev, repeat, options) for repeat in counts]
-    messages += _missing_prior_messages(by_repeat)
+    n_missing = by_repeat.count(None)
+    if n_missing:
+        messages.append(
+            f"the prior could not be estimated from {n_missing} of {len(by_repeat)} repeats; their "
+            "values in splits are NaN."
+        )
     fold = np.array([number_folds(folds, len(kind)) for folds in repeats])
     ev = replace(
         ev,
@@ -251,33 +252,8 @@ def _collect_splits(
             [np.nan if repeat is None else getattr(repeat[name], attribute) for repeat in by_repeat]
         )
 
+    values, naive = ({name: collect(kind, name) for name in ev} for kind in ("value", "naive"))
     mixtures = [None if repeat is None else repeat.mixture for repeat in by_repeat]
-    return Splits(
-        {name: collect("value", name) for name in ev},
-        {name: collect("naive", name) for name in ev},
-        np.array([np.nan if mixture is None else mixture.prior for mixture in mixtures]),
-        np.array([np.nan if mixture is None else mixture.purity for mixture in mixtures]),
-        score,
-        fold,
-    )
-
-
-def _scale_messages(aucs: tuple[float, float] | None) -> list[str]:
-    if aucs is None:
-        return []
-    within, pooled = aucs
-    message = (
-        "scores of different folds are on different scales: the AUC of labeled against other rows "
-        f"is {within:.3f} within folds, but {pooled:.3f} for the pooled scores. Use align='rank' "
-        "to compare ranks within folds instead."
-    )
-    return [message]
-
-
-def _missing_prior_messages(by_repeat: list[Evaluation | None]) -> list[str]:
-    n_missing = sum(repeat is None for repeat in by_repeat)
-    message = (
-        f"the prior could not be estimated from {n_missing} of {len(by_repeat)} repeats; their "
-        "values in splits are NaN."
-    )
-    return [message] if n_missing else []
+    prior = np.array([np.nan if mixture is None else mixture.prior for mixture in mixtures])
+    purity = np.array([np.nan if mixture is None else mixture.purity for mixture in mixtures])
+    return Splits(values, naive, prior, purity, score, fold)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold, StratifiedKFold
 
+from pueval._checks import check_same_length
 from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.sources.arrays import label_kinds
@@ -105,8 +106,7 @@ class PUStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         labels = LabelValues(self.pos_label, self.unlabeled_label, self.negative_label)
         kind = label_kinds(y, labels)
         rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        if rows != len(kind):
-            raise InputError(f"X and y must have the same length; got {rows:,} and {len(kind):,}.")
+        check_same_length("X", rows, "y", len(kind))
         self._check_enough(kind, groups)
         inner = StratifiedKFold if groups is None else StratifiedGroupKFold
         folds = inner(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
@@ -129,10 +129,7 @@ class PUStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         if groups is None:
             return
         codes = np.asarray(groups)
-        if len(codes) != len(kind):
-            raise InputError(
-                f"y and groups must have the same length; got {len(kind):,} and {len(codes):,}."
-            )
+        check_same_length("y", len(kind), "groups", len(codes))
         n_groups = len(np.unique(codes[kind == 0]))
         if n_groups < self.n_splits:
             raise InputError(

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from pueval._checks import check_choice
 from pueval._typing import Array
 from pueval.core.curves import naive_auc
 from pueval.counts.counts import Counts
@@ -25,10 +26,7 @@ SCALE_MISMATCH = 0.02
 
 def choose_score_method(estimator: Any, method: Method) -> str:
     """Return the name of the method that gives scores."""
-    if method not in get_args(Method):
-        raise InputError(
-            f"method must be 'auto', 'predict_proba' or 'decision_function'; got {method!r}."
-        )
+    check_choice("method", method, get_args(Method))
     candidates: tuple[str, ...] = get_args(Method)[1:] if method == "auto" else (method,)
     for name in candidates:
         if hasattr(estimator, name):
@@ -80,32 +78,36 @@ def rank_within_folds(score: Array, kind: Array, folds: Partition, sample_weight
     tenth of another, even if their raw scores do not.
     """
     ranks = np.empty(len(score))
+    weight = np.ones(len(score)) if sample_weight is None else np.asarray(sample_weight, float)
     for _, test in folds:
-        if not (kind[test] == 0).any() or not (kind[test] != 0).any():
+        if not _has_both(kind[test]):
             raise InputError(
                 "align='rank' requires labeled and other rows in every fold. Use fewer folds, or "
                 "align='score'."
             )
         values, index = np.unique(score[test], return_inverse=True)
-        weight = (
-            np.ones(len(test)) if sample_weight is None else np.asarray(sample_weight, float)[test]
-        )
-        mass = np.bincount(index, weight, minlength=values.size)
+        mass = np.bincount(index, weight[test], minlength=values.size)
         ranks[test] = ((np.cumsum(mass) - mass / 2) / mass.sum())[index]
     return ranks
 
 
-def scale_mismatch(score: Array, kind: Array, folds: Partition) -> tuple[float, float] | None:
-    """Return the AUCs within folds and of the pooled scores if the first is clearly higher."""
-    within = [
-        _naive_auc(score[test], kind[test])
-        for _, test in folds
-        if (kind[test] == 0).any() and (kind[test] != 0).any()
-    ]
-    if not within:
-        return None
-    mean, pooled = float(np.mean(within)), _naive_auc(score, kind)
-    return (mean, pooled) if mean - pooled > SCALE_MISMATCH else None
+def scale_warnings(score: Array, kind: Array, folds: Partition) -> list[str]:
+    """Return a warning if the AUC within folds is clearly higher than that of pooled scores."""
+    aucs = [_naive_auc(score[test], kind[test]) for _, test in folds if _has_both(kind[test])]
+    pooled = _naive_auc(score, kind)
+    if not aucs or np.mean(aucs) - pooled <= SCALE_MISMATCH:
+        return []
+    message = (
+        "scores of different folds are on different scales: the AUC of labeled against other rows "
+        f"is {np.mean(aucs):.3f} within folds, but {pooled:.3f} for the pooled scores. Use "
+        "align='rank' to compare ranks within folds instead."
+    )
+    return [message]
+
+
+def _has_both(kind: Array) -> bool:
+    """Return whether there are labeled and other rows."""
+    return bool((kind == 0).any() and (kind != 0).any())
 
 
 def _naive_auc(score: Array, kind: Array) -> float:
@@ -120,23 +122,14 @@ def average_counts(repeats: list[Counts]) -> Counts:
     """
     if len(repeats) == 1:
         return repeats[0]
-    samples_by_repeat: list[tuple[Sample, ...]] = [
-        (
-            *counts._samples,
-            *((counts._inverse_propensity_sample(),) if counts.has_propensity else ()),
-        )
-        for counts in repeats
-    ]
+    samples_by_repeat = [[*counts._samples] for counts in repeats]
+    if repeats[0].has_propensity:
+        for samples, counts in zip(samples_by_repeat, repeats, strict=True):
+            samples.append(counts._inverse_propensity_sample())
     averages = []
-    for samples in zip(*samples_by_repeat, strict=True):
-        chunks = [
-            SortedChunk(
-                chunk.values,
-                chunk.row_counts / len(repeats),
-                chunk.squared_weights / len(repeats),
-            )
-            for sample in samples
-            for chunk in sample.merged().chunks
-        ]
-        averages.append(Sample(tuple(chunks)).merged())
+    n = len(repeats)
+    for samples_of_kind in zip(*samples_by_repeat, strict=True):
+        chunks = (chunk for sample in samples_of_kind for chunk in sample.merged().chunks)
+        shares = (SortedChunk(c.values, c.row_counts / n, c.squared_weights / n) for c in chunks)
+        averages.append(Sample(tuple(shares)).merged())
     return Counts(*averages)

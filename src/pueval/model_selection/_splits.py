@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pueval._typing import Array
-from pueval.errors import require
 from pueval.text.numbers import format_number
-from pueval.text.results import plain_data
+from pueval.text.results import Result, plain_data
 from pueval.text.tables import text_table
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Splits:
+class Splits(Result):
     """Results of each repeat of a cross-validation; ``ev.splits`` of `evaluate_cv`.
 
     The intervals of an Evaluation describe the variation between samples of rows. The standard
@@ -70,12 +69,7 @@ class Splits:
         pandas.DataFrame
             The first two columns are prior and purity.
         """
-        pandas = require("pandas", extra="pandas", purpose="Splits.frame()")
-        frame: pd.DataFrame = pandas.DataFrame(
-            {"prior": self.prior, "purity": self.purity} | self.values,
-            index=pandas.RangeIndex(self.n_repeats, name="repeat"),
-        )
-        return frame
+        return super().frame().rename_axis("repeat")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the measures of each repeat as plain numbers and lists, without the scores.
@@ -84,31 +78,23 @@ class Splits:
         -------
         dict
         """
-        content: dict[str, Any] = plain_data(
-            {
-                "n_repeats": self.n_repeats,
-                "n_folds": self.n_folds,
-                "prior": self.prior,
-                "purity": self.purity,
-                "values": self.values,
-                "naive": self.naive,
-                "standard_deviation": self.standard_deviation,
-            }
-        )
-        return content
+        measures = ("prior", "purity", "values", "naive", "standard_deviation")
+        return {
+            name: plain_data(getattr(self, name)) for name in ("n_repeats", "n_folds", *measures)
+        }
 
-    def __repr__(self) -> str:
-        deviations = self.standard_deviation
-        rows = [
-            [
-                name,
-                format_number(float(np.mean(values))),
-                format_number(deviations[name]),
-                format_number(np.min(values)),
-                format_number(np.max(values)),
-            ]
-            for name, values in self.values.items()
-        ]
-        table = text_table(["", "mean", "standard deviation", "lowest", "highest"], rows)
+    def _columns(self) -> dict[str, Array]:
+        return {"prior": self.prior, "purity": self.purity} | self.values
+
+    def _headline(self) -> str:
         repeats = f"{self.n_repeats} repeat" + ("s" if self.n_repeats > 1 else "")
-        return f"Splits: {repeats} of {self.n_folds} folds\n{table}"
+        return f"Splits: {repeats} of {self.n_folds} folds"
+
+    def _table(self) -> str:
+        deviations = self.standard_deviation
+        summaries = {
+            name: (np.mean(values), deviations[name], np.min(values), np.max(values))
+            for name, values in self.values.items()
+        }
+        rows = [[name, *map(format_number, summary)] for name, summary in summaries.items()]
+        return text_table(["", "mean", "standard deviation", "lowest", "highest"], rows)

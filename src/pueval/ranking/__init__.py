@@ -2,10 +2,4 @@
 
 from pueval.ranking._prior_free import RANKING_TITLES, lee_liu, pseudo_f, pulp, ranking_measures
 
-__all__ = [
-    "RANKING_TITLES",
-    "lee_liu",
-    "pseudo_f",
-    "pulp",
-    "ranking_measures",
-]
+__all__ = ["RANKING_TITLES", "lee_liu", "pseudo_f", "pulp", "ranking_measures"]

@@ -13,6 +13,7 @@ from pueval._typing import Array
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import naive_auc
 from pueval.core.rates import naive_rates
+from pueval.core.sizes import divide_or_zero
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
@@ -206,7 +207,7 @@ def ranking_measures(counts: Counts) -> dict[str, float]:
     corners = counts._roc_corners()
     n, t, k, hits = top.rows, top.labeled, top.k, top.hits
     scale = np.sqrt((k * (n - k)).astype(np.float64) * (t * (n - t)))
-    correlation = np.divide(hits * n - k * t, scale, out=np.zeros(n), where=scale > 0)
+    correlation = divide_or_zero(hits * n - k * t, scale)
     return {
         "pulp": top.mean(top.probability_of_fewer_hits()),
         "lee_liu": top.mean(top.squared_hits / t**2 * n / k),

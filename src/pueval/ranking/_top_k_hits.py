@@ -129,8 +129,7 @@ class TopKHits:
                 at_least = _cumulate_from_end(probability, number)
                 terms = pmf(hits[index] + tie_hits - 1, n, t, k[index]) * at_least
                 values[mixed[ranges]] += _sum_by_range(terms, number, ranges)
-        probabilities: Array = np.clip(values, 0.0, 1.0)
-        return probabilities
+        return values.clip(0.0, 1.0)
 
 
 def _ties(counts: Counts) -> tuple[Array, Array]:

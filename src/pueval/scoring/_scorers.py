@@ -240,11 +240,7 @@ def _resolve_measure(measure: str | Measure) -> tuple[str | Measure, bool]:
 
 
 def _choose_response_method(
-    measure: str | Measure,
-    requested: ResponseMethod,
-    threshold: object,
-    *,
-    ranks: bool,
+    measure: str | Measure, requested: ResponseMethod, threshold: object, *, ranks: bool
 ) -> ResponseMethod:
     """Return the methods of the classifier to use; refuse impossible combinations."""
     name = measure if isinstance(measure, str) else measure.name
@@ -284,18 +280,10 @@ def _choose_response_method(
 
 def _check_prior_free(name: str, options: dict[str, Any]) -> None:
     """Refuse assumptions that a prior-free measure would ignore."""
-    unused = [
-        key
-        for key in (
-            "prior",
-            "label_frequency",
-            "purity",
-            "target",
-            "zero_division",
-            *(() if name == "pseudo_f" else ("prevalence",)),
-        )
-        if options[key] != _DEFAULTS.get(key)
-    ]
+    ignored = ["prior", "label_frequency", "purity", "target", "zero_division"]
+    if name != "pseudo_f":
+        ignored.append("prevalence")
+    unused = [key for key in ignored if options[key] != _DEFAULTS.get(key)]
     if unused:
         raise InputError(
             f"{name} does not use {' or '.join(unused)}; it only depends on the ranking. Omit it."
@@ -307,8 +295,8 @@ def _check_assumptions(
 ) -> None:
     """Refuse missing or impossible assumptions before any model is fitted."""
     name = measure if isinstance(measure, str) else measure.name
-    shares = {k: options[k] for k in ("prior", "prevalence", "label_frequency")}
-    shares = {k: value for k, value in shares.items() if value is not None}
+    names = ("prior", "prevalence", "label_frequency")
+    shares = {key: options[key] for key in names if options[key] is not None}
     purity = options["purity"]
     if len(shares) != 1:
         raise InputError(

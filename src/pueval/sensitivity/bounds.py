@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy
 
-from pueval._checks import check_fraction
+from pueval._checks import check_choice, check_fraction
 from pueval._typing import Array
 from pueval.core.mixture import Mixture
+from pueval.core.sizes import divide_or_zero
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.steps import Steps
@@ -51,22 +52,18 @@ class BoundTables(Result):
     @property
     def tpr(self) -> Array:
         """True positive rate."""
-        rate: Array = self.true_positive / (self.true_positive + self.false_negative)
-        return rate
+        return np.asarray(self.true_positive / (self.true_positive + self.false_negative))
 
     @property
     def fpr(self) -> Array:
         """False positive rate."""
-        rate: Array = self.false_positive / (self.false_positive + self.true_negative)
-        return rate
+        return np.asarray(self.false_positive / (self.false_positive + self.true_negative))
 
     @property
     def precision(self) -> Array:
         """Precision; 1 where nothing is predicted positive."""
         predicted = self.true_positive + self.false_positive
-        precision: Array = np.ones(predicted.size)
-        np.divide(self.true_positive, predicted, out=precision, where=predicted > 0)
-        return precision
+        return np.where(predicted > 0, divide_or_zero(self.true_positive, predicted), 1.0)
 
     @property
     def roc_auc(self) -> float:
@@ -118,16 +115,15 @@ class Bounds(Result):
     @property
     def roc_auc(self) -> tuple[float, float]:
         """Bounds on the area under the ROC curve over all priors of the interval."""
-        return min(low.roc_auc for low, _ in self.by_prior), max(
-            high.roc_auc for _, high in self.by_prior
-        )
+        lows, highs = zip(*self.by_prior, strict=True)
+        return min(low.roc_auc for low in lows), max(high.roc_auc for high in highs)
 
     @property
     def average_precision(self) -> tuple[float, float]:
         """Bounds on the area under the precision-recall curve over all priors of the interval."""
-        return min(low.average_precision for low, _ in self.by_prior), max(
-            high.average_precision for _, high in self.by_prior
-        )
+        lows, highs = zip(*self.by_prior, strict=True)
+        lowest = min(low.average_precision for low in lows)
+        return lowest, max(high.average_precision for high in highs)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but ``by_prior`` as plain numbers, lists and text, ready for JSON.
@@ -138,10 +134,7 @@ class Bounds(Result):
             With the bounds of both areas; infinite thresholds are None.
         """
         names = ("prior", "level", "band", "reference", "roc_auc", "average_precision")
-        content: dict[str, Any] = plain_data(
-            {name: getattr(self, name) for name in (*names, "low", "high")}
-        )
-        return content
+        return {name: plain_data(getattr(self, name)) for name in (*names, "low", "high")}
 
     def _headline(self) -> str:
         prior = f"{self.prior[0]:.3g}"
@@ -199,6 +192,7 @@ def rank_band(
     >>> float(low[0]), float(high[0])
     (0.2, 0.8)
     """
+    check_choice("band", method, get_args(BandMethod))
     # Thresholds with the same number of rows have the same band, and quantiles are slow.
     above, place = np.unique(above, return_inverse=True)
     share, tail = above / total, (1 - level) / 2
@@ -212,10 +206,8 @@ def rank_band(
         )
         below = np.maximum(total - above, 1)
         high = np.where(above < total, scipy.special.betaincinv(above + 1, below, 1 - tail), 1.0)
-    elif method == "bootstrap":
-        low, high = (_binomial_quantile(q, total, share) / total for q in (tail, 1 - tail))
     else:
-        raise InputError(f"band must be 'bootstrap', 'clopper-pearson' or 'dkw'; got {method!r}.")
+        low, high = (_binomial_quantile(q, total, share) / total for q in (tail, 1 - tail))
     return np.clip(low, 0, 1)[place], np.clip(high, 0, 1)[place]
 
 
@@ -300,10 +292,7 @@ def claesen_bounds(
         raise InputError(
             f"The prior interval is reversed: {lowest:g} is above {highest:g}. Pass (low, high)."
         )
-    if reference not in {"positives", "negatives", "tighter"}:
-        raise InputError(
-            f"reference must be 'positives', 'negatives' or 'tighter'; got {reference!r}."
-        )
+    check_choice("reference", reference, get_args(Reference))
     if reference != "positives" and not counts.n_negative:
         raise InputError(
             f"reference={reference!r} needs known negatives, but there are none. "
@@ -313,36 +302,31 @@ def claesen_bounds(
     priors = np.unique(np.linspace(lowest, highest, PRIORS))
     candidates = []
     for rows in ("positives", "negatives") if reference == "tighter" else (reference,):
-        bound = _bound_by_positives if rows == "positives" else _bound_by_negatives
-        by_prior = tuple(bound(counts, steps, value, level, band) for value in priors)
+        by_prior = tuple(
+            _bound_by_ranks(counts, steps, rows, value, level, band) for value in priors
+        )
         low, high = by_prior[0][0], by_prior[-1][1]
         candidates.append(Bounds(low, high, (lowest, highest), level, band, rows, by_prior))
     return min(candidates, key=lambda bounds: bounds.roc_auc[1] - bounds.roc_auc[0])
 
 
-def _bound_by_positives(
-    counts: Counts, steps: Steps, prior: float, level: float, band: BandMethod
+def _bound_by_ranks(
+    counts: Counts, steps: Steps, reference: str, prior: float, level: float, band: BandMethod
 ) -> tuple[BoundTables, BoundTables]:
-    hidden = round(prior * counts.n_unlabeled)
-    low, high = rank_band(steps.labeled, counts.n_labeled, hidden=hidden, level=level, method=band)
+    """Bound the tables for one prior by the rank distribution of one kind of rows."""
+    n_positive = n_same_class = round(prior * counts.n_unlabeled)  # unlabeled rows
+    above, total = steps.labeled, counts.n_labeled
+    if reference == "negatives":
+        n_same_class = round(counts.n_unlabeled - n_positive)
+        above, total = steps.negative, counts.n_negative
+    low, high = rank_band(above, total, hidden=n_same_class, level=level, method=band)
+    least, most = np.floor(low * n_same_class + 1e-9), np.ceil(high * n_same_class - 1e-9)
+    if reference == "negatives":
+        # The most negatives above a rank leave the fewest positives there.
+        least, most = steps.unlabeled - most, steps.unlabeled - least
     return (
-        _bound_tables(counts, steps, hidden, np.floor(low * hidden + 1e-9)),
-        _bound_tables(counts, steps, hidden, np.ceil(high * hidden - 1e-9)),
-    )
-
-
-def _bound_by_negatives(
-    counts: Counts, steps: Steps, prior: float, level: float, band: BandMethod
-) -> tuple[BoundTables, BoundTables]:
-    hidden = round(prior * counts.n_unlabeled)
-    negatives = counts.n_unlabeled - hidden
-    low, high = rank_band(
-        steps.negative, counts.n_negative, hidden=negatives, level=level, method=band
-    )
-    # The most negatives above a rank leave the fewest positives there.
-    return (
-        _bound_tables(counts, steps, hidden, steps.unlabeled - np.ceil(high * negatives - 1e-9)),
-        _bound_tables(counts, steps, hidden, steps.unlabeled - np.floor(low * negatives + 1e-9)),
+        _bound_tables(counts, steps, n_positive, least),
+        _bound_tables(counts, steps, n_positive, most),
     )
 
 

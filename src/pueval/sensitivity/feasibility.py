@@ -318,10 +318,7 @@ def infeasibility_message(counts: Counts, mixture: Mixture, level: float = 0.95)
 
 
 def region_infeasibility_message(
-    counts: Counts,
-    prior: tuple[float, float],
-    purity: tuple[float, float],
-    level: float = 0.95,
+    counts: Counts, prior: tuple[float, float], purity: tuple[float, float], level: float = 0.95
 ) -> str | None:
     """Explain which priors and purities of two intervals the ranking excludes; None if none.
 

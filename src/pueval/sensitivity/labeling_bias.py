@@ -165,8 +165,7 @@ def auc_bounds(counts: Counts, mixture: Mixture, bias: float) -> tuple[float, fl
     def weighted_mean(heavy: Array, heavy_sum: Array) -> Array:
         """Return mean placements with weight Λ for ``heavy`` rows, whose placements are summed."""
         weighted_sum = np.sum(count * placement) + (bias - 1) * heavy_sum
-        means: Array = weighted_sum / (count.sum() + (bias - 1) * heavy)
-        return means
+        return np.asarray(weighted_sum / (count.sum() + (bias - 1) * heavy))
 
     # Scores descend: the first rows are heavy for the upper bound, the last for the lower one.
     hidden = max(prevalence * total - counts.n_labeled, 0.0)
@@ -259,9 +258,5 @@ def tipping_point(
         def corrected(prior: float) -> float:
             return float(measure(correct_steps(counts, steps, Mixture(prior)))[0])
 
-    return TippingPoint(
-        name,
-        value,
-        _tipping_bias(value, estimate, bounds),
-        _tipping_prior(value, mixture.prior, corrected),
-    )
+    bias = _tipping_bias(value, estimate, bounds)
+    return TippingPoint(name, value, bias, _tipping_prior(value, mixture.prior, corrected))

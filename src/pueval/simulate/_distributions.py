@@ -20,19 +20,15 @@ class Density(Protocol):
 
     def survival(self, threshold: Array) -> Array:
         """Return the probability of a score at or above a threshold."""
-        ...
 
     def inverse_survival(self, share: Array) -> Array:
         """Return the threshold that a given share of the scores reaches."""
-        ...
 
     def pdf(self, score: Array) -> Array:
         """Return the density."""
-        ...
 
     def draw(self, rng: np.random.Generator, n: int) -> Array:
         """Draw scores."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -56,19 +52,17 @@ class Normal:
 
     def survival(self, threshold: Array) -> Array:
         """Return the probability of a score at or above a threshold."""
-        tail: Array = ndtr((self.mean - np.asarray(threshold, dtype=np.float64)) / self.spread)
-        return tail
+        z = (self.mean - np.asarray(threshold, dtype=np.float64)) / self.spread
+        return np.asarray(ndtr(z))
 
     def inverse_survival(self, share: Array) -> Array:
         """Return the threshold that a given share of the scores reaches."""
-        threshold: Array = self.mean - self.spread * ndtri(np.asarray(share, dtype=np.float64))
-        return threshold
+        return np.asarray(self.mean - self.spread * ndtri(np.asarray(share, dtype=np.float64)))
 
     def pdf(self, score: Array) -> Array:
         """Return the density."""
         z = (np.asarray(score, dtype=np.float64) - self.mean) / self.spread
-        density: Array = np.exp(-z * z / 2) / (self.spread * math.sqrt(2 * math.pi))
-        return density
+        return np.exp(-z * z / 2) / (self.spread * math.sqrt(2 * math.pi))
 
     def draw(self, rng: np.random.Generator, n: int) -> Array:
         """Draw scores."""
@@ -112,13 +106,11 @@ class Beta:
     def survival(self, threshold: Array) -> Array:
         """Return the probability of a score at or above a threshold."""
         inside = np.clip(np.asarray(threshold, dtype=np.float64), 0, 1)
-        tail: Array = betaincc(self.a, self.b, inside)
-        return tail
+        return np.asarray(betaincc(self.a, self.b, inside))
 
     def inverse_survival(self, share: Array) -> Array:
         """Return the threshold that a given share of the scores reaches."""
-        threshold: Array = betainccinv(self.a, self.b, np.asarray(share, dtype=np.float64))
-        return threshold
+        return np.asarray(betainccinv(self.a, self.b, np.asarray(share, dtype=np.float64)))
 
     def pdf(self, score: Array) -> Array:
         """Return the density."""

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pueval._checks import check_count, check_fraction
+from pueval._checks import check_choice, check_count, check_fraction, check_same_length
 from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.simulate._labeling import Labeling
@@ -95,11 +95,7 @@ def label_by_propensity(
     """
     truth = read_classes(positive)
     probabilities = read_numbers(propensity, "propensity")
-    if probabilities.size != truth.size:
-        raise InputError(
-            f"propensity and positive must have the same length; got {probabilities.size:,} and "
-            f"{truth.size:,}."
-        )
+    check_same_length("propensity", probabilities.size, "positive", truth.size)
     probabilities = probabilities[truth]
     valid = (probabilities >= 0) & (probabilities <= 1)
     if not valid.all():
@@ -166,8 +162,7 @@ def label_by_representativeness(
     """
     from pueval.simulate._representativeness import representativeness
 
-    if first not in {"most", "least"}:
-        raise InputError(f"first must be 'most' or 'least'; got {first!r}.")
+    check_choice("first", first, ("most", "least"))
     truth = read_classes(positive)
     rng = np.random.default_rng(seed)
     n_right, n_wrong = _label_counts(truth, label_frequency, count, purity)
@@ -176,11 +171,7 @@ def label_by_representativeness(
         n_missing = int(np.isnan(density).sum())
         if n_missing:
             raise InputError(f"representativeness must not be NaN; got {n_missing:,} NaN.")
-        if density.size != truth.size:
-            raise InputError(
-                "representativeness and positive must have the same length; got "
-                f"{density.size:,} and {truth.size:,}."
-            )
+        check_same_length("representativeness", density.size, "positive", truth.size)
     else:
         density = representativeness(
             features, truth, n_components=n_components, dimensions=dimensions, seed=rng
@@ -238,13 +229,8 @@ def case_control(
         raise InputError(f"prior must be a number in [0, 1); got {prior!r}.")
     n_hidden = round(share * n_unlabeled)  # unlabeled positives
     n_negative = n_unlabeled - n_hidden
-    required = {"positives": n_right + n_hidden, "negatives": n_wrong + n_negative}
-    for name, available in (("positives", truth), ("negatives", ~truth)):
-        if required[name] > available.sum():
-            raise InputError(
-                f"this requires {required[name]:,} {name}, but there are only "
-                f"{available.sum():,}. Reduce n_labeled or n_unlabeled, or change the prior."
-            )
+    remedy = "Reduce n_labeled or n_unlabeled, or change the prior."
+    _check_available(truth, n_right + n_hidden, n_wrong + n_negative, "this requires", remedy)
     rng = np.random.default_rng(seed)
     positives, negatives = (
         rng.permutation(np.flatnonzero(truth == value)) for value in (True, False)
@@ -285,28 +271,31 @@ def _label_counts(
             "or purity."
         )
     n_wrong = count - n_right
-    for name, available, required in (
-        ("positives", n_positive, n_right),
-        ("negatives", truth.size - n_positive, n_wrong),
-    ):
-        if required > available:
-            raise InputError(
-                f"{count:,} labeled rows with a purity of {purity:g} require {required:,} {name}, "
-                f"but there are only {available:,}. Reduce count, or change the purity."
-            )
+    reason = f"{count:,} labeled rows with a purity of {purity:g} require"
+    _check_available(truth, n_right, n_wrong, reason, "Reduce count, or change the purity.")
     return n_right, n_wrong
+
+
+def _check_available(
+    truth: Array, n_positive: int, n_negative: int, reason: str, remedy: str
+) -> None:
+    """Raise if there are fewer positives or negatives than required."""
+    for name, rows, required in (
+        ("positives", truth, n_positive),
+        ("negatives", ~truth, n_negative),
+    ):
+        if required > rows.sum():
+            raise InputError(
+                f"{reason} {required:,} {name}, but there are only {rows.sum():,}. {remedy}"
+            )
 
 
 def _wrong_label_count(truth: Array, n_right: int, purity: float) -> int:
     """Return the number of negatives to label for a purity, given the labeled positives."""
     _check_purity(purity)
     n_wrong = round(n_right * (1 - purity) / purity)
-    available = int((~truth).sum())
-    if n_wrong > available:
-        raise InputError(
-            f"a purity of {purity:g} requires {n_wrong:,} wrongly labeled negatives, but there "
-            f"are only {available:,}. Raise the purity."
-        )
+    reason = f"a purity of {purity:g} with {n_right:,} labeled positives requires"
+    _check_available(truth, n_right, n_wrong, reason, "Raise the purity.")
     return n_wrong
 
 

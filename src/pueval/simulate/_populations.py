@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from pueval._checks import check_count, check_fraction
+from pueval._checks import check_choice, check_count, check_fraction
 from pueval._typing import Array
 from pueval.core.curves import PrecisionRecallCurve, RocCurve
-from pueval.core.measures import find_measure
+from pueval.core.measures import AREAS, find_measure
 from pueval.core.rates import Rates
 from pueval.errors import InputError
 from pueval.simulate._distributions import Density, Normal, Remainder
@@ -179,21 +179,20 @@ class Population:
             left, right = high - ratio * (high - low), low + ratio * (high - low)
             first, second = objective(np.array([left, right]))
             low, high = (low, right) if first >= second else (left, high)
-        middle = float((low + high) / 2)
         # Predicting all rows positive, or none, may be best.
-        candidates = np.array([middle, grid[k], np.inf, -np.inf])
+        candidates = np.array([(low + high) / 2, grid[k], np.inf, -np.inf])
         values = objective(candidates)
         best = int(np.argmax(values))
         return float(candidates[best]), float(sign * values[best])
 
     def _thresholds(self, n: int) -> Array:
         """Return descending thresholds at quantiles of both classes."""
-        shares = np.linspace(0, 1, n // 2 + 2)[1:-1]
         extreme = np.logspace(-9, -3, 25)
-        shares = np.concatenate([extreme, shares, 1 - extreme])
-        thresholds = np.concatenate(
-            [scores.inverse_survival(shares) for scores in (self.positive, self.negative)]
-        )
+        shares = np.r_[extreme, np.linspace(0, 1, n // 2 + 2)[1:-1], 1 - extreme]
+        thresholds = [
+            self.positive.inverse_survival(shares),
+            self.negative.inverse_survival(shares),
+        ]
         grid = np.unique(thresholds)[::-1]
         # Rounding may move a threshold to the highest possible score, which no row reaches.
         return grid[(self.positive.survival(grid) > 0) | (self.negative.survival(grid) > 0)]
@@ -241,11 +240,8 @@ class Population:
         0.921
         """
         rates = self.rates(self._thresholds(n))
-        return RocCurve(
-            np.concatenate([[0], rates.fpr, [1]]),
-            np.concatenate([[0], rates.tpr, [1]]),
-            np.concatenate([[np.inf], rates.threshold, [-np.inf]]),
-        )
+        threshold = np.r_[np.inf, rates.threshold, -np.inf]
+        return RocCurve(np.r_[0, rates.fpr, 1], np.r_[0, rates.tpr, 1], threshold)
 
     def pr(self, n: int = 2001) -> PrecisionRecallCurve:
         """Return points of the true precision-recall curve.
@@ -267,11 +263,9 @@ class Population:
         """
         rates = self.rates(self._thresholds(n))
         precision = self.prevalence * rates.tpr / rates.predicted
-        return PrecisionRecallCurve(
-            np.concatenate([[precision[0]], precision, [self.prevalence]]),
-            np.concatenate([[0], rates.tpr, [1]]),
-            np.concatenate([[np.inf], rates.threshold, [-np.inf]]),
-        )
+        precision = np.r_[precision[0], precision, self.prevalence]
+        threshold = np.r_[np.inf, rates.threshold, -np.inf]
+        return PrecisionRecallCurve(precision, np.r_[0, rates.tpr, 1], threshold)
 
     @property
     def roc_auc(self) -> float:
@@ -293,8 +287,7 @@ class Population:
         def precision(recall: Array) -> Array:
             fpr = self.negative.survival(self.positive.inverse_survival(recall))
             true_positive = self.prevalence * recall
-            value: Array = true_positive / (true_positive + (1 - self.prevalence) * fpr)
-            return value
+            return true_positive / (true_positive + (1 - self.prevalence) * fpr)
 
         return _integrate(precision)
 
@@ -316,8 +309,7 @@ class Population:
         >>> round(binormal(2, prevalence=0.3).area("roc_auc"), 4)
         0.9214
         """
-        if name not in {"roc_auc", "average_precision"}:
-            raise InputError(f"area must be 'roc_auc' or 'average_precision'; got {name!r}.")
+        check_choice("area", name, AREAS)
         return float(getattr(self, name))
 
     def draw(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pueval._checks import check_count
+from pueval._checks import check_count, check_same_length
 from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.simulate._simulation_inputs import read_classes
@@ -71,11 +71,7 @@ def representativeness(
         matrix = check_array(features, accept_sparse="csr", dtype=[np.float64, np.float32])
     except ValueError as error:
         raise InputError(f"invalid features: {error}") from None
-    if matrix.shape[0] != classes.size:
-        raise InputError(
-            f"features and positive must have the same length; got {matrix.shape[0]:,} and "
-            f"{classes.size:,}."
-        )
+    check_same_length("features", matrix.shape[0], "positive", classes.size)
     n_positive = int(classes.sum())
     if n_positive <= n_components:
         raise InputError(
@@ -85,12 +81,11 @@ def representativeness(
     state = int(np.random.default_rng(seed).integers(2**31))
     if issparse(matrix) or matrix.shape[1] > dimensions:
         size = min(dimensions, matrix.shape[1] - 1, n_positive - 1)
-        center = np.zeros(matrix.shape[1]) if issparse(matrix) else matrix[classes].mean(axis=0)
-        reducer = TruncatedSVD(max(size, 1), random_state=state)
-        reducer.fit(matrix[classes] - center if not issparse(matrix) else matrix[classes])
-        matrix = reducer.transform(matrix if issparse(matrix) else matrix - center)
+        if not issparse(matrix):
+            matrix = matrix - matrix[classes].mean(axis=0)
+        reducer = TruncatedSVD(max(size, 1), random_state=state).fit(matrix[classes])
+        matrix = reducer.transform(matrix)
     scale = matrix[classes].std(axis=0)
     matrix = (matrix - matrix[classes].mean(axis=0)) / np.where(scale > 0, scale, 1.0)
     mixture = GaussianMixture(n_components, random_state=state, reg_covar=1e-3).fit(matrix[classes])
-    density: Array = mixture.score_samples(matrix)
-    return density
+    return np.asarray(mixture.score_samples(matrix))

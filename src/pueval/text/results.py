@@ -56,8 +56,7 @@ class Result:
         """
         purpose = f"{type(self).__name__}.frame()"
         pandas = require("pandas", extra="pandas", purpose=purpose)
-        frame: pd.DataFrame = pandas.DataFrame(dict(self._columns()))
-        return frame
+        return pandas.DataFrame(dict(self._columns()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, lists and text, ready for JSON.
@@ -67,8 +66,7 @@ class Result:
         dict
             Undefined and infinite numbers are None.
         """
-        content: dict[str, Any] = plain_data(_fields(self))
-        return content
+        return {name: plain_data(value) for name, value in _fields(self).items()}
 
     def _table(self) -> str:
         """Return the table to print below the headline; empty for results without arrays."""
