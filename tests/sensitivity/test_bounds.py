@@ -191,7 +191,7 @@ def test_of_an_evaluation(rng):
     low, high = estimated.bounds().roc_auc
     assert low < roc_auc_score(truth, score) < high
     noisy = evaluate(y, score, prior=prior, purity=0.9, level=None)
-    with pytest.raises(InputError, match="labels as clean"):
+    with pytest.raises(InputError, match="need clean labels"):
         noisy.bounds()
 
 

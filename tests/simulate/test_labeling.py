@@ -179,7 +179,7 @@ def test_counts():
         (lambda: label_at_random(TRUTH, count=2000, purity=0.1, seed=0), "1,800 negatives, but"),
         (lambda: label_at_random(TRUTH, label_frequency=1.2, seed=0), r"label_frequency must be"),
         (lambda: label_at_random(TRUTH, label_frequency=1e-4, seed=0), "labels none of 300"),
-        (lambda: label_at_random(TRUTH, label_frequency=1.0, purity=0.2, seed=0), "1,200 negatives"),
+        (lambda: label_at_random(TRUTH, label_frequency=1.0, purity=0.2, seed=0), "1,200 neg"),
         (lambda: label_at_random(TRUTH, count=9, purity=0, seed=0), "purity must be a number"),
         (lambda: label_at_random(TRUTH, count=9, n_unlabeled=0, seed=0), "n_unlabeled must be"),
         (lambda: label_by_propensity(TRUTH, [0.5], seed=0), "got 1 and 1,000"),
