@@ -79,7 +79,7 @@ def test_json_and_page(scored, tmp_path, capsys):
         (("a",), (), "at least two models; got one: 'a'"),
         (("a", "a"), (), "names of models must be unique; got 'a'"),
         (("a", "d"), (), "no score column 'd'"),
-        (("a", "b"), ("--measure", "f_1"), "Unknown measure 'f_1'. Did you mean 'f1'"),
+        (("a", "b"), ("--measure", "f_1"), "unknown measure 'f_1'. Did you mean 'f1'"),
         (("a", "b"), ("--prior", "1.5"), "prior must be a number in [0, 1)"),
         (("a", "b"), ("--prior", "0.1", "--prevalence", "0.4"), "at most one of prior"),
     ],

@@ -521,13 +521,13 @@ def test_refused_data():
 
 
 def test_unknown_names(comparison):
-    with pytest.raises(InputError, match="Unknown measure 'f_1'. Did you mean 'f1'"):
+    with pytest.raises(InputError, match="unknown measure 'f_1'. Did you mean 'f1'"):
         comparison.differences("f_1")
     with pytest.raises(InputError, match="Did you mean 'best_f1'"):
         comparison.best_probability("best_f")
-    with pytest.raises(InputError, match="Unknown measure 3"):
+    with pytest.raises(InputError, match="unknown measure 3"):
         comparison.values(3)
-    with pytest.raises(InputError, match="Unknown measure 'rocauc'. Did you mean 'roc_auc'"):
+    with pytest.raises(InputError, match="unknown measure 'rocauc'. Did you mean 'roc_auc'"):
         comparison.order_by_prior("rocauc")
     with pytest.raises(InputError, match="no model 'd'"):
         comparison["d"]

@@ -203,7 +203,7 @@ def test_ranking(rng):
         found[name]["false_positive_rate"].value for name in some.order("false_positive_rate")
     ]
     assert rates_ == sorted(rates_)
-    with pytest.raises(InputError, match="Unknown measure 'plup'"):
+    with pytest.raises(InputError, match="unknown measure 'plup'"):
         found.ranking("plup")
 
 

@@ -288,7 +288,7 @@ class TestBadInput:
                 RankCdfDisplay.compute(one, band="wide")
         with pytest.raises(InputError, match="is an area under a curve and has no threshold"):
             MeasureByThresholdDisplay.compute(ev, measure="roc_auc")
-        with pytest.raises(InputError, match="Unknown measure 'f'"):
+        with pytest.raises(InputError, match="unknown measure 'f'"):
             SensitivityDisplay.compute(ev, measure="f")
         with pytest.raises(InputError, match="at least two values"):
             SensitivityDisplay.from_evaluation(ev, levels=[0.5])

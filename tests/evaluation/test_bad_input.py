@@ -205,10 +205,10 @@ class TestMeasureNames:
     ev = evaluate(Counts.from_table([1, 0], [4, 6], [20, 80]), prior=0.1)
 
     def test_unknown(self):
-        refused("Unknown measure 'f1_scor'.*The measures are", lambda: self.ev["f1_scor"])
+        refused("unknown measure 'f1_scor'.*The measures are", lambda: self.ev["f1_scor"])
         refused("Did you mean 'accuracy'", lambda: self.ev["acuracy"])
         refused("Did you mean 'recall'", lambda: self.ev.at(1)["recal"])
-        refused("Unknown measure 'f0'", self.ev.best, "f0")
+        refused("unknown measure 'f0'", self.ev.best, "f0")
         refused("is an area under a curve", self.ev.best, "roc_auc")
 
     def test_beta(self):

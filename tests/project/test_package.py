@@ -123,7 +123,7 @@ class TestEvaluation:
         assert "naive" not in ev
         assert ev.get("naive", 0) == 0
         assert ev.get("f2") == ev["f2"] == ev.operating_point["f2"]
-        with pytest.raises(KeyError, match="^Unknown measure 'naive'"):
+        with pytest.raises(KeyError, match="^unknown measure 'naive'"):
             ev["naive"]
         assert {ev: "can be a key"}[ev]
         assert ev != evaluate(ev.counts, prior=0.2)

@@ -499,7 +499,7 @@ def test_quiet(scores, tmp_path, capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.startswith(
-        "pueval: warning: b: labeled rows score lower than the other rows"
+        "pueval: warning: b: labeled rows score lower than the background rows"
     )
     assert [model["name"] for model in data_of(html.read_text())["models"]] == ["a", "b"]
     assert run([*arguments[:-1], "/nowhere/at/all.html"]) == 2

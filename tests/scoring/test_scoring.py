@@ -485,7 +485,7 @@ class TestErrors:
             (("roc_acu", {"prior": 0.1}), "Did you mean 'roc_auc'"),
             (("f1_score", {"prior": 0.1}), "Did you mean 'f1'"),
             (("fpr", {"prior": 0.1}), "Did you mean 'neg_false_positive_rate'"),
-            ((3, {"prior": 0.1}), "Unknown measure 3"),
+            ((3, {"prior": 0.1}), "unknown measure 3"),
             (("false_positive_rate", {"prior": 0.1}), "Use 'neg_false_positive_rate'"),
             (("neg_f1", {"prior": 0.1}), "Use 'f1'"),
             (("f1", {"prior": 1.2}), "prior must be a number in"),

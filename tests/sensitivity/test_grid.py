@@ -69,7 +69,7 @@ def test_too_close_to_tell(ev):
 
 
 def test_bad_input(ev):
-    with pytest.raises(InputError, match="Unknown measure 'fone'"):
+    with pytest.raises(InputError, match="unknown measure 'fone'"):
         ev.sensitivity("fone")
     with pytest.raises(InputError, match="priors must be numbers in"):
         ev.sensitivity("f1", priors=[-0.1])

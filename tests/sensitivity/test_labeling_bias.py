@@ -145,7 +145,7 @@ def test_bad_input(rng):
     _, score, labeled = draw(rng, 2000, prevalence=0.3, label_frequency=0.4)
     ev = evaluate(labeled, score, prior=0.2, level=None)
     for bias in (0.5, 0, math.inf, math.nan, "2"):
-        with pytest.raises(InputError, match="labeling_bias must be a number of at least 1"):
+        with pytest.raises(InputError, match="^bias must be a number of at least 1"):
             ev.labeling_bias(bias)
     with pytest.raises(InputError, match="no tipping point of average_precision"):
         ev.tipping_point("average_precision", 0.5)

@@ -269,7 +269,7 @@ def test_seeds():
         ),
         (lambda: binormal(2, prevalence=0.3).tpr_at(1.5), r"must be in \[0, 1\]"),
         (lambda: binormal(2, prevalence=0.3).area("f1"), "area must be 'roc_auc' or"),
-        (lambda: binormal(2, prevalence=0.3).measure("f", threshold=1), "Unknown measure 'f'"),
+        (lambda: binormal(2, prevalence=0.3).measure("f", threshold=1), "unknown measure 'f'"),
     ],
 )
 def test_bad_input(call, message):

@@ -107,7 +107,7 @@ def test_costs(ev):
     lowest = ev.threshold_for(cost=(0, 1))
     assert lowest["recall"].value == 1
     assert lowest["cost"].value == pytest.approx(0, abs=1e-12)
-    with pytest.warns(AssumptionWarning, match="labeled rows score lower than the other rows"):
+    with pytest.warns(AssumptionWarning, match="labeled rows score lower than the background rows"):
         ev = evaluate(np.repeat([1, 0], [50, 200]), np.r_[0:50, 0:200], prior=0.0, n_resamples=99)
     none = ev.threshold_for(cost=(1000, 0.01))
     assert none.threshold == math.inf
@@ -144,7 +144,7 @@ def test_cost_of_the_bayes_rule():
         ({"top": 0}, "top must be a number of rows between 1 and the 3,000"),
         ({"top": 3001}, "top must be a number of rows between 1 and the 3,000"),
         ({"top": "all"}, "got 'all'"),
-        ({"best": "f_1"}, "Unknown measure 'f_1'. Did you mean 'f1'?"),
+        ({"best": "f_1"}, "unknown measure 'f_1'. Did you mean 'f1'?"),
         ({"best": "roc_auc"}, "roc_auc is an area under a curve and has no threshold"),
     ],
 )

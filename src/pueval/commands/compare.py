@@ -76,8 +76,8 @@ def compare_command(
         Population to evaluate: all rows (population), or only the unlabeled rows (unlabeled), if
         the labeled rows were collected separately.
     threshold
-        Score at or above which rows are predicted positive, for all models. By default the
-        threshold with the best Matthews correlation of each model.
+        Score at or above which rows are predicted positive, for all models. By default each
+        model's threshold with the best Matthews correlation.
     measure
         Measure for the comparison of pairs, such as f1 or best_f1. Repeat the option for each.
     level

@@ -88,8 +88,8 @@ def evaluate_command(
         Prior of the groups, with --by: the same prior in every group (shared), the same label
         frequency (label_frequency), or a prior estimated in each group (each).
     threshold
-        Score at or above which rows are predicted positive. By default the threshold with the
-        best Matthews correlation of each model.
+        Score at or above which rows are predicted positive. By default each model's threshold
+        with the best Matthews correlation.
     at
         Rule that chooses another threshold: precision=0.9, recall=0.8, fpr=0.01, top=500 (rows),
         best=f1, or cost=1:20 (costs of a false positive and a false negative). Repeat the option
@@ -98,7 +98,7 @@ def evaluate_command(
         Confidence level of the intervals; 0.95 by default. Intervals include the uncertainty of
         an estimated prior.
     intervals
-        Whether to compute confidence intervals.
+        Compute confidence intervals.
     variance
         Uncertainty that the intervals describe: a new sample of rows (sampling), or a new random
         labeling of the same rows (labeling).

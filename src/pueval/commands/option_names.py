@@ -1,4 +1,4 @@
-"""Messages with options of the command line in place of arguments of functions."""
+"""Rewrites messages: function arguments become command-line options."""
 
 from __future__ import annotations
 

@@ -91,7 +91,8 @@ class CountOptions(RowOptions):
     ----------
     bins
         Number of bins per doubling of the score, a power of 2 such as 4096. "exact" keeps every
-        score; "auto" bins only above 50 million distinct scores.
+        score; "auto" bins scores only if there are more than 50 million (rows times score
+        columns).
     engine
         Engine that reads the files: duckdb (local, on all cores), polars, dask or spark.
     address

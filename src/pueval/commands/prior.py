@@ -34,7 +34,7 @@ def prior_command(
 ) -> None:
     """Estimate the share of positives among the unlabeled rows.
 
-    Prints the prior with its confidence interval, the estimate of every estimator, and the largest
+    Prints the prior with its confidence interval, the estimate of each method, and the largest
     prior that fits the data. Use out-of-fold scores.
 
     Example: pueval prior scores.csv --label label --score model_a

@@ -68,7 +68,8 @@ def simulate_command(
     """Write a positive-unlabeled file with known truth.
 
     Draws scores from a model and labels some of the positives; or, with --from, reads a fully
-    labeled file and hides most of its classes. Prints the truth. Pass --truth to write it, too.
+    labeled file and hides the classes of most rows. Prints the truth. Pass --truth to
+    write it, too.
 
     Example: pueval simulate scores.csv --model binormal --separation 2 --rows 10000
     --prevalence 0.3 --label-frequency 0.2
@@ -96,7 +97,8 @@ def simulate_command(
     negative_shape
         beta: the two shape parameters of the negatives; 1.5 3 by default.
     concentration
-        ranked: concentration of the positives at the top; 4 by default, 1 is random.
+        ranked: concentration of the positives at the top; 4 by default, 1 means a random
+        ranking.
     lead
         ranked: above 1, fewer positives at the very top; 1 by default.
     source

@@ -43,9 +43,9 @@ def compare(
 ) -> Comparison:
     """Compare models on the same positive and unlabeled rows.
 
-    Every model is evaluated as by `pueval.evaluate`, with one prior and purity for all models,
+    Every model is evaluated as in `pueval.evaluate`, with one prior and purity for all models,
     because these are properties of the data. Differences are paired: both models see the same
-    rows, so what makes rows hard for both cancels out.
+    rows, so variation that both models share cancels.
 
     Parameters
     ----------
@@ -57,11 +57,11 @@ def compare(
         positive; the scales of the models may differ.
     prior, prevalence, label_frequency : float or (low, high), optional
         At most one of them, as for `pueval.evaluate`; ``prior`` may also be a
-        `pueval.priors.PriorEstimate`. With an interval (low, high), values are for its center,
-        confidence intervals hold for all of it, and p-values are the largest within it. By default
-        the prior is estimated once, from the scores of the model with the best naive AUC: the
-        better a model separates labeled from unlabeled rows, the better its scores identify the
-        prior.
+        `pueval.priors.PriorEstimate`. If you pass an interval, estimates use its midpoint,
+        confidence intervals hold for every value in it, and p-values are the largest within it. By
+        default the prior is estimated once, from the scores of the model with the best naive AUC:
+        the better a model separates labeled from unlabeled rows, the better its scores identify
+        the prior.
     purity : float, (low, high) or "estimate", default 1.0
         Share of true positives among the labeled rows.
     target : {"population", "unlabeled"}

@@ -1,4 +1,4 @@
-"""Estimates of all models with their covariance, which pairs them."""
+"""Estimates of all models and their covariance matrix."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PairedEstimates:
     along_intervals : tuple of tuple of PairedEstimates
         The estimates for other priors, and for other purities, from the lower to the upper end of
         their confidence intervals (at `pueval.uncertainty.prior_profile.POSITIONS`), if prior and
-        purity were estimated.
+        purity were estimated, or follow from a given prevalence or label frequency.
     in_region : tuple of PairedEstimates
         The estimates for other priors and purities within the intervals given for them.
     """
@@ -57,7 +57,8 @@ class EstimatesByMeasure:
     shares : PairedShares
         Shares of rows at or above each model's threshold, for the measures at these thresholds.
     along_intervals : tuple of tuple of EstimatesByMeasure
-        The same along the confidence intervals of prior and purity, if these were estimated.
+        The same along the confidence intervals of prior and purity, if these were estimated, or
+        follow from a given prevalence or label frequency.
     in_region : tuple of EstimatesByMeasure
         The same within the intervals given for prior and purity.
     """

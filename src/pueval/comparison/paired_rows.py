@@ -209,7 +209,9 @@ def _read_score(name: str, score: Any) -> Array:
 
 def _check_lengths(y: Array, model_scores: dict[str, Array]) -> None:
     if not len(y):
-        raise InputError("y is empty. Pass at least one labeled and one other row.")
+        raise InputError(
+            "y is empty. Pass at least one labeled row and one unlabeled or known negative row."
+        )
     different = {name: len(score) for name, score in model_scores.items() if len(score) != len(y)}
     if different:
         lengths = ", ".join(f"{name!r} {length:,}" for name, length in different.items())

@@ -40,7 +40,7 @@ class RocCurve(Result):
 
     @property
     def area(self) -> float:
-        """Area under the curve; for a recovered curve, the indirect AUC of Jain et al."""
+        """Area under the curve; for a corrected curve, the indirect AUC of Jain et al."""
         return float(np.trapezoid(self.tpr, self.fpr))
 
     def _headline(self) -> str:
@@ -178,7 +178,7 @@ def recover_roc_from_corners(
     *,
     rates: Rates | None = None,
 ) -> RocCurve:
-    """Recover the ROC curve from the corners of the naive one; pass their rates if you have them.
+    """Correct the ROC curve from the corners of the naive one; pass their rates if you have them.
 
     The result is that of `recover_roc` with all thresholds, but faster. Other thresholds matter
     only where the curve leaves the unit square, or where scores are tied.

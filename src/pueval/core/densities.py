@@ -1,4 +1,4 @@
-"""Score densities of labeled and unlabeled rows, and of recovered positives and negatives."""
+"""Score densities of labeled and unlabeled rows, and corrected ones of positives and negatives."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class ScoreDensities(Result):
     labeled, unlabeled : ndarray of shape (bins,)
         Densities of the labeled and of the background rows.
     positive, negative : ndarray of shape (bins,)
-        Recovered densities of positives and negatives; not clipped, so noise stays visible.
-    positive_error, negative_error : ndarray of shape (bins,)
-        Standard errors of the recovered densities for known prior and purity.
+        Corrected densities of positives and negatives; not clipped, so noise stays visible.
+    positive_standard_error, negative_standard_error : ndarray of shape (bins,)
+        Standard errors of the corrected densities for known prior and purity.
     scale : {"score", "rank"}
         Unit of the axis.
     """
@@ -67,12 +67,12 @@ class ScoreDensities(Result):
     def interval(
         self, which: Literal["positive", "negative"], level: float | None
     ) -> tuple[Array, Array]:
-        """Return pointwise confidence intervals of a recovered density.
+        """Return pointwise confidence intervals of a corrected density.
 
         Parameters
         ----------
         which : {"positive", "negative"}
-            Recovered density.
+            Corrected density.
         level : float or None
             Confidence level; if None, the intervals are NaN.
 
@@ -90,7 +90,7 @@ class ScoreDensities(Result):
 def score_densities(
     counts: Counts, mixture: Mixture, *, bins: int | None = None, scale: Scale = "score"
 ) -> ScoreDensities:
-    """Compute histograms of scores and recover those of positives and negatives.
+    """Compute histograms of scores, and corrected ones of positives and negatives.
 
     In every bin, solve labeled = purity·positive + (1 − purity)·negative and
     unlabeled = prior·positive + (1 − prior)·negative for positive and negative.

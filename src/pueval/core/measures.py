@@ -380,5 +380,5 @@ def unknown_measure_error(
     hint = f" Did you mean {suggestions[0]!r}?" if suggestions else ""
     f_beta = ", and f<beta> for any beta, such as f2 or f0.5" if any_beta else ""
     return UnknownMeasureError(
-        f"Unknown measure {name!r}.{hint} The measures are {', '.join(names)}{f_beta}."
+        f"unknown measure {name!r}.{hint} The measures are {', '.join(names)}{f_beta}."
     )

@@ -172,8 +172,9 @@ class Mixture(Result):
 
         - Given the label frequency, the estimated number of positives is proportional to the
           number of labeled rows. For the population, this method returns the standard error of
-          that number divided by n_U. The prevalence then has the right error, and the prior a
-          larger one. For the unlabeled rows, it returns the error of the prior itself.
+          that number divided by n_U. This makes the standard error of the prevalence correct and
+          overstates that of the prior. For the unlabeled rows, it returns the standard error of
+          the prior itself.
         - Given the prevalence, the more positives are labeled, the fewer remain among the
           unlabeled rows: prior = (prevalence·n − purity·n_L) / (n − n_L), which changes by
           −(purity − prior)/n_U per labeled row.
@@ -185,7 +186,7 @@ class Mixture(Result):
         given : {"label_frequency", "prevalence"}
             Known quantity from which the prior was computed.
         target : {"population", "unlabeled"}
-            Rows whose share of positives gets the right error.
+            Population whose share of positives gets the correct standard error.
 
         Returns
         -------

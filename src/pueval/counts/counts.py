@@ -87,12 +87,12 @@ class Counts(ScoreTable):
         sample_weight : array-like of shape (n,), optional
             Weights of the rows. Integers are frequency weights, floats importance weights.
         propensity : array-like of shape (n,), optional
-            For labeled rows, the probability in (0, 1] that a positive like this one gets labeled;
+            For labeled rows, the probability in (0, 1] that the row, being positive, was labeled;
             values of other rows are ignored. A labeled row then represents 1/propensity positives.
         pos_label, unlabeled_label, negative_label : optional
             Values of ``y`` for labeled, unlabeled and known negative rows. The value −1 is refused
-            unless you assign it, since it means unlabeled to some tools and negative to others. So
-            is a missing label, unless you assign NaN.
+            unless you assign it, since it means unlabeled to some tools and negative to others.
+            Missing labels are refused too, unless one of the three is NaN.
 
         Returns
         -------
@@ -126,7 +126,7 @@ class Counts(ScoreTable):
         unlabeled_label: Any = 0,
         negative_label: Any = None,
     ) -> Counts:
-        """Count the rows of a data frame, where they are.
+        """Count the rows of a data frame in its own engine.
 
         Frames in memory (pandas, Polars, PyArrow) are sorted in this process. All others (Polars
         LazyFrame, DuckDB relation, Ibis table, Dask, PySpark, Modin, cuDF) are counted by one query
@@ -141,7 +141,7 @@ class Counts(ScoreTable):
         bins : int, "auto" or None, default "auto"
             Number of bins per doubling of the score, a power of 2 such as 4096: see `to_bins`.
             None keeps every distinct score. So does "auto" for frames in memory and for at most 50
-            million rows; beyond, it uses 4096 bins, and warns if distinct scores share a bin.
+            million rows; for more rows, it uses 4096 bins, and warns if distinct scores share one.
         pos_label, unlabeled_label, negative_label : optional
             As for `from_arrays`.
 
@@ -239,7 +239,7 @@ class Counts(ScoreTable):
 
     @classmethod
     def from_table(cls, score: Any, labeled: Any, unlabeled: Any, negative: Any = None) -> Counts:
-        """Take counts that were made elsewhere, for example by a query.
+        """Make Counts from a table of counts, for example the result of a query.
 
         Parameters
         ----------

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, kw_only=True, repr=False)
 class RankCdfDisplay(ClassifierDisplay):
-    """Cumulative rank distributions of labeled rows, unlabeled rows and recovered negatives.
+    """Cumulative rank distributions of labeled rows, unlabeled rows and negatives (corrected).
 
     The rank of a row is the share of all rows that score at least as high. The band around the
     labeled rows should contain the rank distribution of all positives. `pueval.claesen_bounds`

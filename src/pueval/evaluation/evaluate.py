@@ -82,9 +82,9 @@ def evaluate(
     prior : float, (low, high) or PriorEstimate, optional
         Share of positives among the unlabeled rows, in [0, 1). Give at most one of ``prior``,
         ``prevalence`` and ``label_frequency``; without any, `pueval.priors.estimate` estimates
-        the prior from the scores. For an interval, values are for its midpoint, and confidence
-        intervals cover all of it. An estimate, for example from a better model's scores, is used
-        with its uncertainty.
+        the prior from the scores. If you pass an interval, estimates use its midpoint, and
+        confidence intervals hold for every prior in it. An estimate, for example from a better
+        model's scores, is used with its uncertainty.
     prevalence : float or (low, high), optional
         Share of positives in the target, in [0, 1].
     label_frequency : float or (low, high), optional
@@ -98,8 +98,9 @@ def evaluate(
         negatives are a random sample of all negatives).
     threshold : float, optional
         Score at or above which rows are predicted positive. By default the threshold with the best
-        Matthews correlation, which does not depend on prior and purity; intervals then account
-        for choosing it on the same rows.
+        Matthews correlation. Which threshold that is does not depend on prior and purity, unless
+        known negatives are combined with ``target="unlabeled"``. Intervals account for choosing
+        it on the same rows.
     level : float or None, default 0.95
         Confidence level of the intervals, in (0, 1); None for point estimates only, which is
         faster. Intervals include the uncertainty of an estimated prior or purity.
@@ -111,10 +112,10 @@ def evaluate(
         Source of the uncertainty that intervals describe: a new sample of rows, or a new random
         labeling of the same rows.
     propensity : array-like, optional
-        For labeled rows that are not a random sample: the probability that a positive like this
-        row is labeled, in (0, 1]; values of other rows are ignored. Labeled rows are weighted by
-        1/propensity. Without a prior, the propensities also determine the prevalence; with one,
-        they matter only up to a factor.
+        For labeled rows that are not a random sample: the probability that the row, being
+        positive, was labeled, in (0, 1]; values of other rows are ignored. Labeled rows are
+        weighted by 1/propensity. Without a prior, the propensities also determine the prevalence;
+        with one, they matter only up to a factor.
     sample_weight, pos_label, unlabeled_label, negative_label : optional
         As for `Counts.from_arrays`.
 
@@ -216,7 +217,7 @@ class ModelRates:
     target : str
         Population to evaluate.
     threshold : float
-        Threshold of the measures that need one.
+        Threshold at which threshold-based measures are computed.
     corners : Steps
         Counts at the corners of the ROC curve.
     rates : tuple of Rates

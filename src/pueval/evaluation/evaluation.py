@@ -45,7 +45,7 @@ class Evaluation(ModelEstimates):
     target : {"population", "unlabeled"}
         Population that was evaluated.
     threshold : float
-        Threshold of the measures that need one.
+        Threshold at which threshold-based measures are computed.
     warnings : tuple of str
         Problems that were found, such as a prior that contradicts the ranking.
     assumptions : Assumptions
@@ -122,7 +122,7 @@ class Evaluation(ModelEstimates):
         Returns
         -------
         CurveBand
-            It starts at the recall that five labeled rows give.
+            It starts at the recall at which five labeled rows are predicted positive.
         """
         return precision_recall_band(self.pr(), self._resamples_for("pr_band"), kind)
 

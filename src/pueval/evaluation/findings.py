@@ -25,8 +25,8 @@ def reversed_scores(counts: Counts, naive: float) -> str | None:
     if auc_z_score(counts, naive) >= REVERSED_Z_SCORE:
         return None
     return (
-        f"labeled rows score lower than the other rows (naive AUC {naive:.3f}). Higher scores must "
-        "mean more likely positive; negate the scores if they do not."
+        f"labeled rows score lower than the background rows (naive AUC {naive:.3f}). Higher scores "
+        "must mean more likely positive; negate the scores if they do not."
     )
 
 
@@ -100,7 +100,7 @@ def clipped_values(clipped: dict[str, float], mixture: Mixture, threshold: float
         shown += f" and {len(clipped) - 4} more"
     return (
         f"corrected values outside their range were clipped: {shown} (threshold {threshold:g}). "
-        "Either few rows lie beyond the threshold and this is chance, or the ranking does not fit "
+        "This can be chance if few rows score above the threshold. Otherwise the data contradict "
         f"prior {mixture.prior:g}, purity {mixture.purity:g} or random labeling."
     )
 

@@ -233,15 +233,15 @@ class ModelEstimates(Mapping[str, Estimate]):
         Parameters
         ----------
         precision : float, optional
-            Least precision, in [0, 1]. The threshold with the highest recall is chosen. Where
+            Minimum precision, in [0, 1]. The threshold with the highest recall is chosen. Where
             fewer than 10 labeled rows (or half of them, if there are fewer than 20) lie at or
             above a threshold, it is not considered: precision is too noisy there.
         recall : float, optional
-            Least recall, in [0, 1]. The highest threshold is chosen.
+            Minimum recall, in [0, 1]. The highest threshold is chosen.
         fpr : float, optional
-            Largest false positive rate, in [0, 1]. The threshold with the highest recall is chosen.
+            Maximum false positive rate, in [0, 1]. The threshold with the highest recall is chosen.
         top : int, optional
-            Largest number of rows of the target at or above the threshold. The lowest threshold
+            Maximum number of rows of the target at or above the threshold. The lowest threshold
             is chosen.
         best : str, optional
             Name of the measure to optimize, for example ``"f1"``.

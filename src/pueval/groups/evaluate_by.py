@@ -68,9 +68,9 @@ def evaluate_by(
     Every number is that of `pueval.evaluate` for the rows of the group, with the prior of the
     group and the threshold of all rows. Thousands of groups are evaluated together: rows are
     sorted once, by group and score. Intervals of the AUC are DeLong's. Those of average precision
-    come from the influence of every row, and those of other measures from their change with one
-    standard error of the shares of rows at or above the threshold. `evaluate` resamples the rows
-    instead; both agree except for very small groups.
+    come from the influence of every row. Intervals of other measures use the delta method, with a
+    step of one standard error of the shares of rows at or above the threshold. `evaluate`
+    resamples the rows instead; both agree except for very small groups.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def _check_single_values(given: dict[str, Any]) -> None:
         if isinstance(value, tuple | list):
             raise InputError(
                 f"{name} must be a number for groups; got the interval {value!r}. "
-                "Evaluate with each end of it."
+                "Call evaluate_by once for each end."
             )
     if isinstance(given["purity"], str):
         raise InputError(

@@ -90,7 +90,7 @@ def check_group_prior(group_prior: Any, given: dict[str, Any]) -> None:
         raise InputError(
             f"{named[0]} was given, but group_prior "
             + ("contains the priors" if is_mapping else "'each' estimates the priors")
-            + ". Leave out one of them."
+            + ". Pass only one of them."
         )
 
 

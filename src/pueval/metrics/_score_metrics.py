@@ -194,7 +194,7 @@ def precision_recall_curve(
 
     Precision is π·tpr/θ and recall is tpr, where π is the prevalence and θ the share predicted
     positive. Rates are clipped to [0, 1], and each recall gets the highest precision of all
-    thresholds that reach it, as on the recovered ROC curve. Assumes random labeling.
+    thresholds that reach it, as on the corrected ROC curve. Assumes random labeling.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ def estimate(
     """Estimate the prior, and optionally the purity, from labels and scores.
 
     Use out-of-fold scores. All methods assume random labeling: the labeled positives are a random
-    draw from all positives. If labeling favors high or low scores, every method is biased.
+    sample of all positives. If labeling favors high or low scores, every method is biased.
 
     Parameters
     ----------
@@ -86,7 +86,8 @@ def estimate(
     Warns
     -----
     AssumptionWarning
-        If the methods disagree, labels are few, or the scores hardly separate.
+        If the methods disagree, there are few labeled rows, or the scores hardly separate labeled
+        from unlabeled rows.
 
     Examples
     --------

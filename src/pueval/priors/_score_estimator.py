@@ -53,7 +53,7 @@ class ScorePriorEstimator(BaseEstimator):  # type: ignore[misc]
         """
         if isinstance(X, Counts):
             if y is not None:
-                raise InputError("Unexpected argument y: Counts already hold the labels. Omit y.")
+                raise InputError("unexpected argument y: Counts already hold the labels. Omit y.")
             counts = X
         else:
             counts = self._read(X, y)

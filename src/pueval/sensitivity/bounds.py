@@ -281,16 +281,16 @@ def claesen_bounds(
     counts._check_nonempty()
     counts._refuse_propensities("this bound")
     if not counts.n_unlabeled:
-        raise InputError("There are no unlabeled rows, so there is nothing to bound.")
+        raise InputError("there are no unlabeled rows, so there is nothing to bound.")
     if not counts._has_integer_counts:
-        raise InputError("Bounds count rows, but these rows have float weights. Omit the weights.")
+        raise InputError("bounds count rows, but these rows have float weights. Omit the weights.")
     check_fraction("level", level)
     lowest, highest = prior if isinstance(prior, tuple) else (prior, prior)
     for end in (lowest, highest):
         Mixture(end)
     if lowest > highest:
         raise InputError(
-            f"The prior interval is reversed: {lowest:g} is above {highest:g}. Pass (low, high)."
+            f"the prior interval is reversed: {lowest:g} is above {highest:g}. Pass (low, high)."
         )
     check_choice("reference", reference, get_args(Reference))
     if reference != "positives" and not counts.n_negative:

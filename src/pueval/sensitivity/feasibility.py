@@ -72,7 +72,7 @@ class LargestPrior(Result):
         """Name the scores that rule out a larger prior."""
         return (
             f"{100 * self.labeled_share:.3g}% of the labeled but "
-            f"{100 * self.background_share:.3g}% of the other rows score {self.side} "
+            f"{100 * self.background_share:.3g}% of the background rows score {self.side} "
             f"{format_threshold(self.threshold)}"
         )
 
@@ -125,7 +125,7 @@ def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -
     >>> y = np.repeat([1, 0], [100, 400])
     >>> score = np.r_[np.ones(100), np.ones(80), np.zeros(320)]    # 20% of the unlabeled
     >>> largest_prior(Counts.from_arrays(y, score))
-    Largest prior: 0.289. 100% of the labeled but 20% of the other rows score at or above 1.
+    Largest prior: 0.289. 100% of the labeled but 20% of the background rows score at or above 1.
     """
     counts._check_nonempty()
     counts._refuse_propensities("the largest prior")
@@ -133,7 +133,7 @@ def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -
     check_fraction("level", level)
     if not counts.n_unlabeled:
         raise InputError(
-            "There are no unlabeled rows, so there is no prior to bound. Check the labels."
+            "there are no unlabeled rows, so there is no prior to bound. Check the labels."
         )
 
     candidates = [

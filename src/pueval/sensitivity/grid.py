@@ -111,7 +111,7 @@ def sensitivity_grid(
     counts._refuse_propensities("a table over prior and purity")
     if not counts.n_unlabeled:
         raise InputError(
-            "There are no unlabeled rows, so there is no prior to vary. Check the labels."
+            "there are no unlabeled rows, so there is no prior to vary. Check the labels."
         )
     prior = _default_priors(counts, assumed) if priors is None else _axis("priors", priors, 0.0)
     purity = (

@@ -65,7 +65,7 @@ class TippingPoint(Result):
 def _check_bias(bias: float) -> float:
     if not (isinstance(bias, int | float | np.number) and 1 <= bias < math.inf):
         raise InputError(
-            f"labeling_bias must be a number of at least 1; got {bias!r}. "
+            f"bias must be a number of at least 1; got {bias!r}. "
             "1 means that all positives were equally likely to be labeled."
         )
     return float(bias)
@@ -75,12 +75,12 @@ def _check_setting(counts: Counts, mixture: Mixture, target: Target) -> None:
     counts._refuse_propensities("a bound for a labeling bias")
     if mixture.purity < 1:
         raise InputError(
-            f"Bounds for a labeling bias require clean labels; got purity {mixture.purity:g}. "
+            f"bounds for a labeling bias require clean labels; got purity {mixture.purity:g}. "
             "Use purity=1, or sensitivity() to vary the purity."
         )
     if target != "population":
         raise InputError(
-            f"Bounds for a labeling bias require target='population'; got target={target!r}. "
+            f"bounds for a labeling bias require target='population'; got target={target!r}. "
             "They need labeled and unlabeled positives from one population."
         )
 
@@ -243,7 +243,7 @@ def tipping_point(
     if math.isnan(estimate):
         return TippingPoint(name, value, math.nan, math.nan)
     if name == "average_precision":
-        raise InputError(f"There is no tipping point of {name}. Use 'roc_auc' instead.")
+        raise InputError(f"there is no tipping point of {name}. Use 'roc_auc' instead.")
     bounds: Callable[[float], tuple[float, float]]
     if name == "roc_auc":
         naive = naive_auc(counts, corners)

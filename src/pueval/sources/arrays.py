@@ -52,7 +52,10 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, sample_weight: Any =
     )
     _check_lengths({"y": y, "score": score, "sample_weight": sample_weight})
     if not len(y):
-        raise InputError("y and score are empty. Pass at least one labeled and one other row.")
+        raise InputError(
+            "y and score are empty. Pass at least one labeled row and one unlabeled or known "
+            "negative row."
+        )
     refuse_missing_labels(y, labels)
 
     dtype = float_type(score)
@@ -356,7 +359,7 @@ def read_propensities(
         raise InputError(
             "propensity must be in (0, 1] for every labeled row; got "
             f"{propensity[outside][0]:g} and {np.count_nonzero(outside) - 1:,} more outside. It is "
-            "the probability that a positive like this one gets labeled."
+            "the probability that the row, being positive, was labeled."
         )
     values = one_column(score, "score")[mask].astype(np.float64)
     if sample_weight is None:

@@ -134,7 +134,10 @@ def query_frame(
     reduced = ReducedTable(_reduce(table, columns, used_bins), columns, schema, from_text)
     code = reduced.lines["code"]
     if not code.size:
-        raise InputError("the frame has no rows. Pass at least one labeled and one other row.")
+        raise InputError(
+            "the frame has no rows. Pass at least one labeled row and one unlabeled or known "
+            "negative row."
+        )
     if explain is not None and np.any((code >= 16 * UNKNOWN) | (code % 16 > 0)):
         raise explain()
     if missing := reduced.count(code // 16 == NO_LABEL):

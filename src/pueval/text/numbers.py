@@ -12,7 +12,8 @@ SMALL, ROUNDING = 0.01, 1e-9
 HUGE = 1e9
 CLIPPED_MARK = "†"
 CLIPPED_NOTE = (
-    f"{CLIPPED_MARK} Clipped to the measure's range: chance, or the assumptions do not fit."
+    f"{CLIPPED_MARK} Clipped to the range of the measure. This can be chance, or the assumptions "
+    "are wrong."
 )
 UNDEFINED = "–"
 

@@ -152,7 +152,7 @@ def _top(counts: Counts, target: Target, goal: float) -> Rule:
     size = sum(kind.total for kind in kinds)
     if not (_is_number(goal) and 0 < goal <= size):
         raise InputError(
-            f"top must be a number of rows between 1 and the {size:,g} of the target "
+            f"top must be a number of rows between 1 and {size:,g}, the size of the target "
             f"({target}); got {goal!r}."
         )
     if goal < 1 and counts._has_integer_counts:
@@ -180,7 +180,7 @@ def _top(counts: Counts, target: Target, goal: float) -> Rule:
             raise InputError(
                 f"no threshold has at most {goal:,g} rows at or above it: "
                 f"{n_reached(highest):,g} share the highest score, {highest:g}. "
-                "Give at least as many."
+                f"Pass top={n_reached(highest):g} or more."
             )
         return lowest
 

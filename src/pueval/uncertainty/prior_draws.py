@@ -42,7 +42,7 @@ def normal_priors(
 
 
 def scaled_to_intervals(estimate: PriorEstimate, scores: tuple[Array, Array]) -> Mixtures:
-    """Return priors and purities whose quantiles are the confidence limits of an estimate.
+    """Return priors and purities whose quantiles are the ends of an estimate's interval.
 
     Parameters
     ----------

@@ -1,12 +1,12 @@
 """What an estimated prior adds to the intervals of several estimates that share it.
 
 A vector of estimates (differences of models, say) is known at the estimated prior and purity, and
-at `POSITIONS` along the path from one confidence limit to the other, of the prior and, if it was
-estimated, of the purity. Standard errors are known at the estimate and at the confidence limits;
-between them they are filled in. The effects of prior and purity are treated as additive.
+at `POSITIONS` along the confidence interval of the prior and, if it was estimated, of the purity.
+Standard errors are known at the estimate and at the ends of the confidence interval; between them
+they are interpolated. The effects of prior and purity are treated as additive.
 
-Let q be the distance of a prior from its estimate, as a share of the way to its confidence limit,
-and c the critical value. A value δ lies in the interval if
+Let q be the distance of a prior from its estimate, as a share of the way to the end of its
+confidence interval, and c the critical value. A value δ lies in the interval if
 ((estimate(q) − δ) / error(q))² + (c·q)² ≤ c² for some q. So the errors of rows and prior are
 treated as independent, and the prior is profiled out: it is the one that fits δ best.
 """
@@ -50,7 +50,7 @@ class EstimateVector(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PriorProfile:
-    """Estimates along the paths of prior and purity between their confidence limits.
+    """Estimates along the confidence intervals of prior and purity.
 
     Attributes
     ----------
@@ -149,8 +149,8 @@ class PriorProfile:
 def shift_along_path(center: Array, path: Sequence[Array], q: Array) -> Array:
     """Return how far estimates shift if prior or purity is at positions ``q``, a line for each.
 
-    Beyond the confidence limits the last slope continues. Where some estimate is undefined, none
-    moves any further.
+    Beyond the ends of the confidence interval the last slope continues. Where some estimate is
+    undefined, none moves any further.
     """
     positions = ALL_POSITIONS
     values = np.insert(np.asarray(path), CENTER, center, axis=0)

@@ -1,4 +1,4 @@
-"""Region: intervals of prior and purity, given or of an estimate; extremes of measures over it."""
+"""Regions of prior and purity, given or estimated, and the extremes of a measure over them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distinct scores of many groups, and how many rows have and exceed each of them."""
+"""Numbers of rows at, and at or above, each distinct score, by group."""
 
 from __future__ import annotations
 

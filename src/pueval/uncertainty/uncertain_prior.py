@@ -8,7 +8,8 @@ Prior and purity can be known in four ways, which `UncertainPrior` describes:
 - from the number of labeled rows, which varies from sample to sample: each resample gets a prior
   of its own;
 - by an estimate with a confidence region: each resample gets a prior of its own, and the interval
-  also covers the values that the measure takes within the confidence region.
+  also covers the values that the measure takes within the confidence region (except for ratios at
+  a fixed threshold, whose intervals are percentiles of the draws).
 
 The error of an estimate and the sampling error of the rows are treated as independent, so they add
 in quadrature. There is one interface for each kind of result: `UncertainPrior.interval` for a
@@ -31,7 +32,8 @@ from pueval.uncertainty.bootstrap_draws import BootstrapDraws
 from pueval.uncertainty.intervals import Interval, IntervalOptions
 from pueval.uncertainty.prior_region import Region, find_extremes
 
-# Positions at which a band looks at an estimate, as shares of the way to its confidence limits.
+# Positions at which a band looks at an estimate, as shares of the way to the end of its
+# confidence interval.
 BAND_POSITIONS = (0.4, 0.7, 0.9, 1.0)
 # Points per side of the grid at which a band looks at a given region.
 BAND_GRID = 3
@@ -94,8 +96,8 @@ class UncertainPrior:
     def curve_scenarios(self) -> Iterator[tuple[Mixture, float]]:
         """Yield mixtures for a band, each with the share of the sampling error that applies to it.
 
-        The share is 1 in a given region. At a share q of the way to the confidence limits of an
-        estimate, sqrt(1 − q²) is left for the rows.
+        The share is 1 in a given region. At a share q of the way to the ends of the confidence
+        interval of an estimate, sqrt(1 − q²) is left for the rows.
         """
         yield self.mixture, 1.0
         if self.confidence_region is not None:
@@ -193,8 +195,8 @@ def remaining_share(squared_distance: Array) -> Array:
     """Return the share of the critical value that is left for the sampling error of the rows.
 
     ``squared_distance`` is q², with q the distance of prior and purity from their estimates as a
-    share of the way to their confidence limits. An independent error of the rows then stays
-    within sqrt(1 − q²) of its own margin.
+    share of the way to the ends of their confidence intervals. An independent error of the rows
+    then stays within sqrt(1 − q²) of its own margin.
     """
     share: Array = np.sqrt(1 - squared_distance)
     return share
