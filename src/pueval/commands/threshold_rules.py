@@ -10,7 +10,7 @@ from typing import Any
 from pueval.errors import InputError, UnreachableError
 from pueval.evaluation.estimates import OperatingPoint
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.measure_titles import OPERATING_POINT_MEASURES, TITLES, title_in_sentence
+from pueval.evaluation.measure_titles import operating_point_titles, title_in_sentence
 
 # The names are the arguments of `Evaluation.threshold_for`.
 EXAMPLES = {
@@ -131,18 +131,16 @@ def threshold_table(
     points: dict[str, dict[str, OperatingPoint]],
 ) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of a table: a row for each model and rule."""
-    measures = [*OPERATING_POINT_MEASURES]
-    titles = [title_in_sentence(TITLES[name]) for name in measures]
-    if any("cost" in point for by_rule in points.values() for point in by_rule.values()):
-        measures.append("cost")
-        titles.append("cost per row")
+    titles = operating_point_titles(
+        point for by_rule in points.values() for point in by_rule.values()
+    )
     rows = [
         [
             f"{model}, {rule}",
             f"{point.threshold:.5g}",
-            *(str(point[name]) if name in point else "" for name in measures),
+            *(str(point[name]) if name in point else "" for name in titles),
         ]
         for model, by_rule in points.items()
         for rule, point in by_rule.items()
     ]
-    return ["Chosen threshold", "threshold", *titles], rows
+    return ["Chosen threshold", "threshold", *map(title_in_sentence, titles.values())], rows

@@ -12,7 +12,6 @@ from pueval.errors import InputError
 from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.evaluation import Evaluation
 
-DEFAULT_MEASURES = ("roc_auc", "average_precision", "f1", "matthews_corrcoef", "balanced_accuracy")
 DIFFERENCE_COLUMNS = {
     "difference": "value",
     "difference_low": "low",

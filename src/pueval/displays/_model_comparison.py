@@ -11,7 +11,6 @@ import numpy as np
 from pueval._typing import Array
 from pueval.displays._classifier_scores import classifier_scores
 from pueval.displays._comparison_data import (
-    DEFAULT_MEASURES,
     ModelValues,
     PairedDifference,
     check_measures,
@@ -28,7 +27,7 @@ from pueval.displays._legends import legend_entry, place_legend_above, single_li
 from pueval.displays._styling import GRAY, remove_spines
 from pueval.errors import InputError
 from pueval.evaluation.evaluate import evaluate
-from pueval.evaluation.measure_titles import measure_title
+from pueval.evaluation.measure_titles import COMPARED_MEASURES, measure_title
 from pueval.text.numbers import format_estimate
 
 if TYPE_CHECKING:
@@ -109,7 +108,7 @@ class ComparisonDisplay(EvaluationDisplay):
 
     @classmethod
     def compute(
-        cls, ev: Evaluation, *, measures: Sequence[str] = DEFAULT_MEASURES, name: str | None = None
+        cls, ev: Evaluation, *, measures: Sequence[str] = COMPARED_MEASURES, name: str | None = None
     ) -> ComparisonDisplay:
         """Collect the data of a single model without drawing them.
 
@@ -149,7 +148,7 @@ class ComparisonDisplay(EvaluationDisplay):
         cls,
         evaluations: Mapping[str, Evaluation],
         *,
-        measures: Sequence[str] = DEFAULT_MEASURES,
+        measures: Sequence[str] = COMPARED_MEASURES,
         ax: Axes | None = None,
         **plot_options: Any,
     ) -> ComparisonDisplay:
@@ -178,7 +177,7 @@ class ComparisonDisplay(EvaluationDisplay):
         cls,
         comparison: Any,
         *,
-        measures: Sequence[str] = DEFAULT_MEASURES,
+        measures: Sequence[str] = COMPARED_MEASURES,
         reference: str | None = None,
         ax: Axes | None = None,
         **plot_options: Any,
@@ -352,13 +351,10 @@ class ComparisonDisplay(EvaluationDisplay):
         if ax is None:
             height = 1.0 + 0.25 * len(names) + len(measures) * (0.3 + 0.16 * len(names))
             wide = bool(differences) and difference_ax is None
+            size, ratios = ((10, height), [3, 2]) if wide else ((6.4, height), [1])
+            options = {"width_ratios": ratios, "sharey": wide, "layout": "constrained"}
             _, axes = self._pyplot().subplots(
-                ncols=2 if wide else 1,
-                figsize=(10 if wide else 6.4, height),
-                sharey=wide,
-                squeeze=False,
-                layout="constrained",
-                width_ratios=[3, 2] if wide else [1],
+                ncols=len(ratios), figsize=size, squeeze=False, **options
             )
             ax, difference_ax = axes[0, 0], axes[0, 1] if wide else difference_ax
         self.ax_, self.difference_ax_ = ax, difference_ax
@@ -371,45 +367,30 @@ class ComparisonDisplay(EvaluationDisplay):
         for k, name in enumerate(names):
             y = rows + 0.35 - step * (k + 0.5)
             values = [self.values[name][measure] for measure in measures]
-            options = {"fmt": MARKERS[k % len(MARKERS)], "markersize": 5, "capsize": 2.5}
-            label = legend_entry(
-                name, f"{measure_title(measures[0])} {format_estimate(*values[0])}"
-            )
+            marker = MARKERS[k % len(MARKERS)]
+            options = {"fmt": marker, "markersize": 5, "capsize": 2.5}
+            first = f"{measure_title(measures[0])} {format_estimate(*values[0])}"
+            label = legend_entry(name, first)
             self.points_[name] = _draw_intervals(ax, values, y, label=label, **options)
             color = self.points_[name].lines[0].get_color()
             if plot_naive and self.naive is not None:
-                (self.naive_[name],) = ax.plot(
-                    [self.naive[name][measure] for measure in measures],
-                    y,
-                    MARKERS[k % len(MARKERS)],
-                    markersize=5,
-                    markerfacecolor="none",
-                    color=color,
-                    alpha=0.7,
-                )
+                naive = [self.naive[name][measure] for measure in measures]
+                hollow: dict[str, Any] = {"markersize": 5, "markerfacecolor": "none", "alpha": 0.7}
+                (self.naive_[name],) = ax.plot(naive, y, marker, color=color, **hollow)
             own = {row.measure: row for row in differences if row.first == name}
             if difference_ax is not None and own:
                 shown = [m for m in measures if m in own]
+                values = [(own[m].value, own[m].low, own[m].high) for m in shown]
+                y = y[[measures.index(m) for m in shown]]
                 self.differences_[name] = _draw_intervals(
-                    difference_ax,
-                    [(own[m].value, own[m].low, own[m].high) for m in shown],
-                    y[[measures.index(m) for m in shown]],
-                    color=color,
-                    **options,
+                    difference_ax, values, y, color=color, **options
                 )
-        self._label_axes(ax, difference_ax, measures, rows, despine=despine)
+        self._label_axes(measures, rows, despine=despine)
         return self
 
-    def _label_axes(
-        self,
-        ax: Axes,
-        difference_ax: Axes | None,
-        measures: list[str],
-        rows: Array,
-        *,
-        despine: bool,
-    ) -> None:
+    def _label_axes(self, measures: list[str], rows: Array, *, despine: bool) -> None:
         """Set ticks, labels and the legend."""
+        ax, difference_ax = self.ax_, self.difference_ax_
         for panel in (ax,) if difference_ax is None else (ax, difference_ax):
             panel.set_ylim(rows[-1] - 0.5, rows[0] + 0.5)
             panel.hlines(rows[1:] + 0.5, 0, 1, color="0.9", linewidth=0.8, zorder=0,

@@ -22,19 +22,10 @@ CHOSEN_THRESHOLD = "Intervals at the threshold account for choosing it on the sa
 
 def row_counts(counts: Counts) -> str:
     """Say how many rows there are of each kind: "100 labeled, 900 unlabeled rows"."""
-    kinds = {
-        "labeled": counts.n_labeled,
-        "unlabeled": counts.n_unlabeled,
-        "known negative": counts.n_negative,
-    }
-    return (
-        ", ".join(
-            f"{format_count(size)} {kind}"
-            for kind, size in kinds.items()
-            if size or kind != "known negative"
-        )
-        + " rows"
-    )
+    text = f"{format_count(counts.n_labeled)} labeled, {format_count(counts.n_unlabeled)} unlabeled"
+    if counts.n_negative:
+        text += f", {format_count(counts.n_negative)} known negative"
+    return f"{text} rows"
 
 
 def prior_and_purity(ev: Evaluation, prior_model: str | None = None) -> str:

@@ -156,7 +156,8 @@ def _without_unlabeled(counts: Counts, purity: Any, given: dict[str, Any]) -> As
             "rows, and there are none."
         )
     if isinstance(purity, tuple | list):
-        return _region_assumptions(Region((0.0, 0.0), _read_interval("purity", purity)))
+        region = Region((0.0, 0.0), _read_interval("purity", purity))
+        return Assumptions(region.middle, region)
     return Assumptions(Mixture(0.0, purity))
 
 
@@ -187,7 +188,8 @@ def _given_share(counts: Counts, target: Target, purity: Any, name: str, value: 
                 f"purity as an interval needs a prior, not {name}: the same {name} implies a "
                 "different prior for each purity. Give prior, as a number or an interval."
             )
-        return _region_assumptions(Region(interval, purities))
+        given = Region(interval, purities)
+        return Assumptions(given.middle, given)
     low, high = sorted(convert(end, purity).prior for end in interval)
     region = Region((low, high), (purity, purity)) if is_interval else None
     mixture = convert(value, purity) if region is None else region.middle
@@ -210,21 +212,20 @@ def _given_share(counts: Counts, target: Target, purity: Any, name: str, value: 
 
 def _conversion(counts: Counts, target: Target, name: str) -> Callable[[float, float], Mixture]:
     """Return the function from a share and a purity to prior and purity."""
-
-    def from_label_frequency(value: float, purity: float) -> Mixture:
-        return Mixture.from_label_frequency(counts, value, purity)
-
-    def from_prevalence(value: float, purity: float) -> Mixture:
-        try:
-            return Mixture.from_prevalence(counts, value, purity)
-        except InputError:
-            if _chance_deficit(counts, value, purity) is None:
-                raise
-            return Mixture(0.0, purity)
-
     if name == "label_frequency":
-        return from_label_frequency
-    return from_prevalence if name == "prevalence" and target == "population" else Mixture
+        return partial(Mixture.from_label_frequency, counts)
+    if name == "prevalence" and target == "population":
+        return partial(_mixture_from_prevalence, counts)
+    return Mixture
+
+
+def _mixture_from_prevalence(counts: Counts, prevalence: float, purity: float) -> Mixture:
+    try:
+        return Mixture.from_prevalence(counts, prevalence, purity)
+    except InputError:
+        if _chance_deficit(counts, prevalence, purity) is None:
+            raise
+        return Mixture(0.0, purity)
 
 
 def _chance_deficit(counts: Counts, prevalence: float, purity: float) -> str | None:
@@ -240,10 +241,6 @@ def _chance_deficit(counts: Counts, prevalence: float, purity: float) -> str | N
         f"prevalence {prevalence:g} is below the share of labeled positives ({least:.4g}), but "
         "within chance: the prior is set to 0."
     )
-
-
-def _region_assumptions(region: Region) -> Assumptions:
-    return Assumptions(region.middle, region)
 
 
 def _read_interval(name: str, value: Any) -> Range:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,6 @@ from pueval.text.numbers import (
 from pueval.text.results import Result, plain_data
 from pueval.text.tables import html_table, text_table
 from pueval.uncertainty.intervals import Interval
-from pueval.uncertainty.resampling import Resamples
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,13 +158,7 @@ class Contingency(Result):
     def of(cls, rates: Rates) -> Contingency:
         """Return the table at the first threshold of the rates."""
         table = Table.of(rates).scaled(rates.size)
-        cells = (
-            table.true_positive,
-            table.false_positive,
-            table.false_negative,
-            table.true_negative,
-        )
-        return cls(*(float(cell[0]) for cell in cells))
+        return cls(*(float(getattr(table, cell.name)[0]) for cell in fields(cls)))
 
     def as_array(self) -> Array:
         """Return [[tn, fp], [fn, tp]], the layout of scikit-learn's ``confusion_matrix``."""
@@ -180,18 +173,6 @@ class Contingency(Result):
         )
         rows = [[title, *map(format_count, counts)] for title, *counts in cells]
         return text_table(["Rows of the target", "positive", "negative"], rows)
-
-
-@dataclass(frozen=True, eq=False)
-class FixedThresholdIntervals:
-    """Confidence intervals of measures at a threshold that was not chosen on the same rows."""
-
-    resamples: Resamples
-    threshold: float
-
-    def __call__(self, measure: Measure) -> Interval:
-        """Return the interval of a measure."""
-        return self.resamples.interval_at(measure, self.threshold)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -221,28 +202,13 @@ class OperatingPoint(Mapping[str, Estimate]):
 
     threshold: float
     level: float | None
-    _measures: dict[str, Measure]
+    # Corrected and naive rates at the threshold, and the intervals of measures there.
     _rates: tuple[Rates, Rates]
     _intervals: IntervalOf | None
+    _measures: dict[str, Measure] = field(default_factory=MEASURES.copy)
     rule: str | None = None
     reached: float = math.nan
     _estimates: dict[str, Estimate] = field(default_factory=dict)
-
-    @classmethod
-    def of(
-        cls,
-        threshold: float,
-        rates: tuple[Rates, Rates],
-        intervals: IntervalOf | None,
-        level: float | None,
-        *,
-        extra: Measure | None = None,
-        rule: str | None = None,
-        reached: float = math.nan,
-    ) -> OperatingPoint:
-        """Take corrected and naive rates at a threshold; ``extra`` is one more measure to list."""
-        measures = MEASURES if extra is None else MEASURES | {extra.name: extra}
-        return cls(threshold, level, measures, rates, intervals, rule, reached)
 
     def __getitem__(self, name: str) -> Estimate:
         # Intervals take time, so each is computed when it is first looked up.
@@ -282,14 +248,8 @@ class OperatingPoint(Mapping[str, Estimate]):
     @property
     def clipped(self) -> dict[str, float]:
         """Measures outside their range, with their values before clipping."""
-        values = {
-            name: float(measure(self._rates[0])[0]) for name, measure in self._measures.items()
-        }
-        return {
-            name: value
-            for name, value in values.items()
-            if was_clipped(value, self._measures[name].clip(value))
-        }
+        values = ((m, float(m(self._rates[0])[0])) for m in self._measures.values())
+        return {m.name: value for m, value in values if was_clipped(value, m.clip(value))}
 
     def frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with a row per measure and a column per field of `Estimate`.

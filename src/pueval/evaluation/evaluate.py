@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from pueval._typing import Range, Target
@@ -16,13 +17,7 @@ from pueval.counts.arguments import check_threshold, read_counts
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.assumptions import Assumptions, resample_evaluation, resolve_assumptions
-from pueval.evaluation.estimates import (
-    FixedThresholdIntervals,
-    IntervalOf,
-    OperatingPoint,
-    best_value,
-    clipped_areas,
-)
+from pueval.evaluation.estimates import IntervalOf, OperatingPoint, best_value, clipped_areas
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.findings import (
     clipped_values,
@@ -257,15 +252,13 @@ def build_evaluation(
     """
     counts, threshold, mixture = model.counts, model.threshold, model.assumptions.mixture
     intervals: IntervalOf | None = None
-    if resamples is not None:
-        kind = ChosenThresholdIntervals if threshold_chosen else FixedThresholdIntervals
-        intervals = kind(resamples, threshold)
-    point = OperatingPoint.of(
-        threshold,
-        corrected_and_naive_rates(counts, counts.at(threshold), mixture, model.target),
-        intervals,
-        None if options is None else options.level,
-    )
+    if resamples is not None and threshold_chosen:
+        intervals = ChosenThresholdIntervals(resamples, threshold)
+    elif resamples is not None:
+        intervals = partial(resamples.interval_at, threshold=threshold)
+    rates = corrected_and_naive_rates(counts, counts.at(threshold), mixture, model.target)
+    level = None if options is None else options.level
+    point = OperatingPoint(threshold, level, rates, intervals)
     curves = tuple(recover_precision_recall(rates) for rates in model.rates)
     auc = naive_auc(counts, model.corners)
     areas = {

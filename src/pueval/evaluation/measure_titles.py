@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from pueval.core.measures import MEASURES, find_measure
 from pueval.errors import UnknownMeasureError
+
+if TYPE_CHECKING:
+    from pueval.evaluation.estimates import OperatingPoint
 
 TITLES = {"roc_auc": "ROC AUC", "average_precision": "Average precision"} | {
     name: measure.title for name, measure in MEASURES.items()
 }
 # Shown where there is no room for all measures.
 HEADLINE_MEASURES = ("roc_auc", "average_precision", "best_f1")
-# Shown for each chosen threshold.
-OPERATING_POINT_MEASURES = ("precision", "recall", "false_positive_rate", "f1")
+# Shown for each of several models.
+COMPARED_MEASURES = ("roc_auc", "average_precision", "f1", "matthews_corrcoef", "balanced_accuracy")
+
+
+def operating_point_titles(points: Iterable[OperatingPoint]) -> dict[str, str]:
+    """Return the measures to show for chosen thresholds, with their titles."""
+    names = ("precision", "recall", "false_positive_rate", "f1")
+    cost = {"cost": "Cost per row"} if any("cost" in point for point in points) else {}
+    return {name: TITLES[name] for name in names} | cost
 
 
 def measure_title(measure: str) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pueval._typing import Array, Target
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import PrecisionRecallCurve, direct_auc, mean_placement
-from pueval.core.measures import AREAS, find_measure, unknown_measure_error
+from pueval.core.measures import AREAS, MEASURES, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, correct_steps, corrected_and_naive_rates
 from pueval.core.resolution import Resolution, resolution
@@ -22,7 +23,7 @@ from pueval.evaluation.estimates import (
     Best,
     Contingency,
     Estimate,
-    FixedThresholdIntervals,
+    IntervalOf,
     OperatingPoint,
     best_value,
     clipped_areas,
@@ -160,12 +161,11 @@ class ModelEstimates(Mapping[str, Estimate]):
         """
         threshold = check_threshold(threshold)
         resamples = self._resample(threshold)
-        return OperatingPoint.of(
-            threshold,
-            self._rates_at(threshold),
-            None if resamples is None else FixedThresholdIntervals(resamples, threshold),
-            None if resamples is None else resamples.options.level,
-        )
+        intervals: IntervalOf | None = None
+        if resamples is not None:
+            intervals = partial(resamples.interval_at, threshold=threshold)
+        level, rates = self.operating_point.level, self._rates_at(threshold)
+        return OperatingPoint(threshold, level, rates, intervals)
 
     def best(self, measure: str) -> Best:
         """Find the best value of a measure over all thresholds.
@@ -290,14 +290,11 @@ class ModelEstimates(Mapping[str, Estimate]):
             return self._resample(threshold, threshold_chosen=True)
 
         choice = choose(rule, self._rates[0], resample)
-        return OperatingPoint.of(
-            choice.threshold,
-            self._rates_at(choice.threshold),
-            choice.intervals,
-            None if self.resampling is None else self.resampling.level,
-            extra=rule.measure,
-            rule=rule.name,
-            reached=choice.reached,
+        threshold, level = choice.threshold, self.operating_point.level
+        rates = self._rates_at(threshold)
+        extra = {} if rule.measure is None else {rule.measure.name: rule.measure}
+        return OperatingPoint(
+            threshold, level, rates, choice.intervals, MEASURES | extra, rule.name, choice.reached
         )
 
     def _rates_at(self, threshold: float | Array) -> tuple[Rates, Rates]:

@@ -67,15 +67,8 @@ def write_report(
     from pueval.report._page import render
     from pueval.report._summary import summarize
 
-    content = summarize(
-        evaluations,
-        differences,
-        choices=choices,
-        rankings=rankings,
-        command=command,
-        prior_model=prior_model,
-        notes=notes,
+    page = render(
+        summarize(evaluations, differences, choices, rankings, command, prior_model, notes)
     )
-    page = render(content)
     with open_atomic(path) as stream:
         stream.write(page)

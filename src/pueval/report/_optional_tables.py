@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pueval.errors import InputError
-from pueval.evaluation.measure_titles import OPERATING_POINT_MEASURES, TITLES
+from pueval.evaluation.measure_titles import operating_point_titles
 from pueval.ranking import RANKING_TITLES
 from pueval.report._json_values import estimate_values, json_number, printable_text
 
@@ -21,20 +21,16 @@ def threshold_table(
     """Return the column titles, and a line for each chosen threshold of each model."""
     models = _models_in_order(choices, evaluations, "choices")
     points = [(model, point) for model in models for point in choices[model]]
-    measures = [*OPERATING_POINT_MEASURES]
-    titles = [TITLES[name] for name in measures]
-    if any("cost" in point for _, point in points):
-        measures.append("cost")
-        titles.append("Cost per row")
+    titles = operating_point_titles(point for _, point in points)
     return {
-        "titles": titles,
+        "titles": [*titles.values()],
         "lines": [
             {
                 "model": list(evaluations).index(model),
                 "rule": printable_text(point.rule or "given threshold"),
                 "threshold": json_number(point.threshold),
                 "cells": [
-                    estimate_values(point[name]) if name in point else None for name in measures
+                    estimate_values(point[name]) if name in point else None for name in titles
                 ],
             }
             for model, point in points

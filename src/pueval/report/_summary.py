@@ -12,7 +12,12 @@ import scipy
 from pueval.core.measures import AREAS, MEASURES
 from pueval.errors import InputError
 from pueval.evaluation.assumption_text import OWN_THRESHOLDS, assumption_sentences, share_origin
-from pueval.evaluation.measure_titles import HEADLINE_MEASURES, TITLES, measure_title
+from pueval.evaluation.measure_titles import (
+    COMPARED_MEASURES,
+    HEADLINE_MEASURES,
+    TITLES,
+    measure_title,
+)
 from pueval.report._json_values import estimate_values, json_number, printable_text
 from pueval.report._optional_tables import ranking_table, threshold_table
 from pueval.report._page_text import headline, thinning_note
@@ -30,22 +35,11 @@ if TYPE_CHECKING:
 
 # With more models than this, the bands of the curves have fewer points.
 MANY_MODELS = 5
-# Columns of the table of models.
-COMPARED_MEASURES = (
-    "roc_auc",
-    "average_precision",
-    "f1",
-    "matthews_corrcoef",
-    "balanced_accuracy",
-    "precision",
-    "recall",
-)
 
 
 def summarize(
     evaluations: Mapping[str, Evaluation],
     differences: Sequence[Mapping[str, Any]] = (),
-    *,
     choices: Mapping[str, Sequence[OperatingPoint]] | None = None,
     rankings: Mapping[str, Mapping[str, float]] | None = None,
     command: str | None = None,
@@ -99,7 +93,7 @@ def summarize(
                 {"name": name, "title": measure.title, "low": measure.low, "high": measure.high}
                 for name, measure in MEASURES.items()
             ],
-            "compared": list(COMPARED_MEASURES),
+            "compared": [*COMPARED_MEASURES, "precision", "recall"],
             "headlines": list(HEADLINE_MEASURES),
             "models": [
                 _model(name, ev, tables[name], coarse=len(evaluations) > MANY_MODELS)
