@@ -53,7 +53,9 @@ dist: $(VENV)/ready.stamp
 	$(BIN)/python -m build --outdir dist
 	$(BIN)/python -m twine check --strict dist/*
 
+# Generated pages are removed first: those of renamed functions would be errors.
 docs: $(VENV)/docs.stamp
+	rm -rf docs/reference/api docs/gallery
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
