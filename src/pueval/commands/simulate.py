@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -28,58 +30,13 @@ SOURCE = Group("Labeled file", sort_key=2)
 LABELING = Group("Labeling (one of --label-frequency, --count and --propensity)", sort_key=3)
 
 
-def simulate_command(
-    out: str,
-    /,
-    *,
-    model: Annotated[Literal["binormal", "beta", "ranked"] | None, Parameter(group=MODEL)] = None,
-    rows: Annotated[int | None, WHOLE, Parameter(group=MODEL)] = None,
-    prevalence: Annotated[float | None, Parameter(group=MODEL)] = None,
-    separation: Annotated[float | None, Parameter(group=MODEL)] = None,
-    spread: Annotated[float | None, Parameter(group=MODEL)] = None,
-    positive_shape: Annotated[
-        tuple[float, float] | None, Parameter(group=MODEL, negative=())
-    ] = None,
-    negative_shape: Annotated[
-        tuple[float, float] | None, Parameter(group=MODEL, negative=())
-    ] = None,
-    concentration: Annotated[float | None, Parameter(group=MODEL)] = None,
-    lead: Annotated[float | None, Parameter(group=MODEL)] = None,
-    source: Annotated[str | None, Parameter(name="--from", group=SOURCE)] = None,
-    class_column: Annotated[str | None, Parameter(name="--class", group=SOURCE)] = None,
-    positive: Annotated[str, Parameter(group=SOURCE)] = "1",
-    label_frequency: Annotated[float | None, Parameter(group=LABELING)] = None,
-    count: Annotated[int | None, WHOLE, Parameter(group=LABELING)] = None,
-    propensity: Annotated[str | None, Parameter(group=LABELING)] = None,
-    representative: Annotated[Literal["most", "least"] | None, Parameter(group=LABELING)] = None,
-    features: Annotated[
-        list[str] | None, Parameter(group=LABELING, negative=(), consume_multiple=True)
-    ] = None,
-    purity: Annotated[float, Parameter(group=LABELING)] = 1.0,
-    unlabeled: Annotated[int | None, WHOLE, Parameter(group=LABELING)] = None,
-    prior: Annotated[float | None, Parameter(group=LABELING)] = None,
-    design: Annotated[
-        Literal["single-sample", "case-control"], Parameter(group=LABELING)
-    ] = "single-sample",
-    truth: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
-    seed: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 0,
-    overwrite: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
-) -> None:
-    """Write a positive-unlabeled file with known truth.
-
-    Draws scores from a model and labels some of the positives; or, with --from, reads a fully
-    labeled file and hides the classes of most rows. Prints the truth. Pass --truth to
-    write it, too.
-
-    Example: pueval simulate scores.csv --model binormal --separation 2 --rows 10000
-    --prevalence 0.3 --label-frequency 0.2
-
-    Example: pueval simulate pu.csv --from full.csv --class spam --label-frequency 0.2
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ScoreModel:
+    """A distribution of scores; None stands for the default.
 
     Parameters
     ----------
-    out
-        File to write: Parquet if it ends in .parquet or .pq, otherwise CSV.
     model
         Distribution of the scores: normal (binormal, the default), between 0 and 1 (beta), or
         uniform ranks with the positives on top, as in Claesen et al. (2015) (ranked).
@@ -101,12 +58,30 @@ def simulate_command(
         ranking.
     lead
         ranked: above 1, fewer positives at the very top; 1 by default.
-    source
-        CSV or Parquet file in which the class of every row is known.
-    class_column
-        Column with the classes.
-    positive
-        Value of the positive class; 1 also matches 1.0 and true.
+    """
+
+    model: Annotated[Literal["binormal", "beta", "ranked"] | None, Parameter(group=MODEL)] = None
+    rows: Annotated[int | None, WHOLE, Parameter(group=MODEL)] = None
+    prevalence: Annotated[float | None, Parameter(group=MODEL)] = None
+    separation: Annotated[float | None, Parameter(group=MODEL)] = None
+    spread: Annotated[float | None, Parameter(group=MODEL)] = None
+    positive_shape: Annotated[tuple[float, float] | None, Parameter(group=MODEL, negative=())] = (
+        None
+    )
+    negative_shape: Annotated[tuple[float, float] | None, Parameter(group=MODEL, negative=())] = (
+        None
+    )
+    concentration: Annotated[float | None, Parameter(group=MODEL)] = None
+    lead: Annotated[float | None, Parameter(group=MODEL)] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class LabelingOptions:
+    """How some of the positives are labeled.
+
+    Parameters
+    ----------
     label_frequency
         Share of the positives to label.
     count
@@ -127,6 +102,60 @@ def simulate_command(
     design
         Sampling design: one sample, some of whose positives are labeled (single-sample), or
         separate samples of --count labeled and --unlabeled unlabeled rows (case-control).
+    """
+
+    label_frequency: Annotated[float | None, Parameter(group=LABELING)] = None
+    count: Annotated[int | None, WHOLE, Parameter(group=LABELING)] = None
+    propensity: Annotated[str | None, Parameter(group=LABELING)] = None
+    representative: Annotated[Literal["most", "least"] | None, Parameter(group=LABELING)] = None
+    features: Annotated[
+        list[str] | None, Parameter(group=LABELING, negative=(), consume_multiple=True)
+    ] = None
+    purity: Annotated[float, Parameter(group=LABELING)] = 1.0
+    unlabeled: Annotated[int | None, WHOLE, Parameter(group=LABELING)] = None
+    prior: Annotated[float | None, Parameter(group=LABELING)] = None
+    design: Annotated[Literal["single-sample", "case-control"], Parameter(group=LABELING)] = (
+        "single-sample"
+    )
+
+
+MODEL_DEFAULTS, LABELING_DEFAULTS = ScoreModel(), LabelingOptions()
+
+
+def simulate_command(
+    out: str,
+    /,
+    *,
+    model: ScoreModel = MODEL_DEFAULTS,
+    source: Annotated[str | None, Parameter(name="--from", group=SOURCE)] = None,
+    class_column: Annotated[str | None, Parameter(name="--class", group=SOURCE)] = None,
+    positive: Annotated[str, Parameter(group=SOURCE)] = "1",
+    options: LabelingOptions = LABELING_DEFAULTS,
+    truth: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
+    seed: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 0,
+    overwrite: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
+) -> None:
+    """Write a positive-unlabeled file with known truth.
+
+    Draws scores from a model and labels some of the positives; or, with --from, reads a fully
+    labeled file and hides the classes of most rows. Prints the truth. Pass --truth to
+    write it, too.
+
+    Example: pueval simulate scores.csv --model binormal --separation 2 --rows 10000
+    --prevalence 0.3 --label-frequency 0.2
+
+    Example: pueval simulate pu.csv --from full.csv --class spam --label-frequency 0.2
+
+    Parameters
+    ----------
+    out
+        File to write: Parquet if it ends in .parquet or .pq, otherwise CSV.
+    source
+        CSV or Parquet file in which the class of every row is known.
+    class_column
+        Column with the classes.
+    positive
+        Value of the positive class; 1 also matches 1.0 and true.
     truth
         Also write the column true_class, which an evaluation must not use.
     seed
@@ -134,27 +163,17 @@ def simulate_command(
     overwrite
         Replace an existing file.
     """
-    labeling_options = {
-        "label_frequency": label_frequency, "count": count, "purity": purity,
-        "unlabeled": unlabeled, "prior": prior, "design": design, "propensity": propensity,
-        "representative": representative, "features": features,
-    }  # fmt: skip
-    model_options = {
-        "model": model, "rows": rows, "prevalence": prevalence, "separation": separation,
-        "spread": spread, "positive_shape": positive_shape, "negative_shape": negative_shape,
-        "concentration": concentration, "lead": lead,
-    }  # fmt: skip
     check_count("seed", seed, least=0)
     check_overwrite(out, overwrite=overwrite)
     rng = np.random.default_rng(seed)
     if source is not None:
-        _refuse(model_options, "sets the score model and cannot be combined with --from")
+        _refuse(model, vars(model), "sets the score model and cannot be combined with --from")
         if class_column is None:
             raise InputError("--from needs --class, the column with the classes.")
-        numbers = [*(features or []), *([propensity] if propensity else [])]
+        numbers = [*(options.features or []), *filter(None, [options.propensity])]
 
         def make(positives: Array, columns: dict[str, Array]) -> Labeling:
-            return _label(positives, labeling_options, columns, rng)
+            return _label(positives, options, columns, rng)
 
         labeling = label_file(
             source, out, make,
@@ -164,28 +183,26 @@ def simulate_command(
         return
     if class_column is not None or positive != "1":
         raise InputError("--class and --positive need a labeled file. Add --from FILE.")
-    of_file = {
-        name: labeling_options[name] for name in ("propensity", "representative", "features")
-    }
-    _refuse(of_file, "needs a labeled file. Add --from FILE")
-    population = _population(model_options)
-    drawn = population.draw(10_000 if rows is None else rows, seed=rng)
-    labeling = _label(drawn.positive, labeling_options, {}, rng)
+    of_file = ("propensity", "representative", "features")
+    _refuse(options, of_file, "needs a labeled file. Add --from FILE")
+    population = _population(model)
+    drawn = population.draw(10_000 if model.rows is None else model.rows, seed=rng)
+    labeling = _label(drawn.positive, options, {}, rng)
     write_simulated_rows(out, drawn, labeling, truth=truth)
-    apart = design == "case-control"
+    apart = options.design == "case-control"
     if apart and labeling.prior:
         population = population.with_prevalence(labeling.prior)
     print(_description(out, labeling, population, positives=not apart or labeling.prior > 0))  # noqa: T201
 
 
-def _refuse(given: dict[str, Any], why: str) -> None:
-    for name, value in given.items():
-        if value is not None:
+def _refuse(options: ScoreModel | LabelingOptions, names: Iterable[str], why: str) -> None:
+    for name in names:
+        if getattr(options, name) is not None:
             raise InputError(f"--{name.replace('_', '-')} {why}.")
 
 
-def _population(model_options: dict[str, Any]) -> Population:
-    model = model_options["model"] or "binormal"
+def _population(options: ScoreModel) -> Population:
+    model = options.model or "binormal"
     own: dict[str, dict[str, Any]] = {
         "binormal": {"separation": 2.0, "spread": 1.0},
         "beta": {"positive_shape": (3.0, 1.5), "negative_shape": (1.5, 3.0)},
@@ -193,64 +210,53 @@ def _population(model_options: dict[str, Any]) -> Population:
     }
     for other, names in own.items():
         if other != model:
-            _refuse({name: model_options[name] for name in names}, f"needs --model {other}")
-    chosen = {
-        name: default if model_options[name] is None else model_options[name]
-        for name, default in own[model].items()
-    }
-    prevalence = model_options["prevalence"]
-    if prevalence is None:
-        prevalence = 0.2 if model == "ranked" else 0.3
+            _refuse(options, names, f"needs --model {other}")
+    defaults = own[model] | {"prevalence": 0.2 if model == "ranked" else 0.3}
+    given = {name: getattr(options, name) for name in defaults}
+    chosen = defaults | {name: value for name, value in given.items() if value is not None}
     if model == "beta":
-        return beta_scores(
-            tuple(chosen["positive_shape"]), tuple(chosen["negative_shape"]), prevalence=prevalence
-        )
+        positive, negative, prevalence = chosen.values()
+        return beta_scores(positive, negative, prevalence=prevalence)
     make = binormal if model == "binormal" else ranked
-    first, *rest = own[model]
-    return make(chosen[first], prevalence=prevalence, **{name: chosen[name] for name in rest})
+    return make(**chosen)
 
 
 def _label(
-    positive: Array, options: dict[str, Any], columns: dict[str, Array], rng: np.random.Generator
+    positive: Array, options: LabelingOptions, columns: dict[str, Array], rng: np.random.Generator
 ) -> Labeling:
-    methods = [
-        name for name in ("label_frequency", "count", "propensity") if options[name] is not None
-    ]
-    if len(methods) != 1:
+    names = ("label_frequency", "count", "propensity")
+    given = [f"--{n.replace('_', '-')}" for n in names if getattr(options, n) is not None]
+    if len(given) != 1:
         raise InputError(
             "give exactly one of --label-frequency, --count and --propensity; got "
-            f"{', '.join('--' + name.replace('_', '-') for name in methods) or 'none'}."
+            f"{', '.join(given) or 'none'}."
         )
-    if options["features"] and not options["representative"]:
+    if options.features and not options.representative:
         raise InputError("--features needs --representative most or least.")
-    if options["design"] == "case-control":
-        _refuse(
-            {name: options[name] for name in ("label_frequency", "propensity", "representative")},
-            "cannot be combined with --design case-control. Use --count and --unlabeled",
-        )
-        if options["unlabeled"] is None:
+    common: dict[str, Any] = {
+        "purity": options.purity,
+        "n_unlabeled": options.unlabeled,
+        "seed": rng,
+    }
+    if options.design == "case-control":
+        why = "cannot be combined with --design case-control. Use --count and --unlabeled"
+        _refuse(options, ("label_frequency", "propensity", "representative"), why)
+        if options.unlabeled is None:
             raise InputError(
                 "--design case-control needs --unlabeled, the number of unlabeled rows."
             )
-        return case_control(
-            positive, n_labeled=options["count"], n_unlabeled=options["unlabeled"],
-            prior=options["prior"], purity=options["purity"], seed=rng,
-        )  # fmt: skip
-    _refuse({"prior": options["prior"]}, "needs --design case-control")
-    common = {"purity": options["purity"], "n_unlabeled": options["unlabeled"], "seed": rng}
-    if options["propensity"]:
-        _refuse(
-            {"representative": options["representative"]}, "cannot be combined with --propensity"
-        )
-        return label_by_propensity(positive, columns[options["propensity"]], **common)
-    common |= {"label_frequency": options["label_frequency"], "count": options["count"]}
-    if options["representative"]:
-        if not options["features"]:
+        common |= {"n_labeled": options.count, "prior": options.prior}
+        return case_control(positive, **common)
+    _refuse(options, ["prior"], "needs --design case-control")
+    if options.propensity:
+        _refuse(options, ["representative"], "cannot be combined with --propensity")
+        return label_by_propensity(positive, columns[options.propensity], **common)
+    common |= {"label_frequency": options.label_frequency, "count": options.count}
+    if options.representative:
+        if not options.features:
             raise InputError("--representative needs --features, the columns for the mixture.")
-        matrix = np.column_stack([columns[name] for name in options["features"]])
-        return label_by_representativeness(
-            positive, matrix, first=options["representative"], **common
-        )
+        matrix = np.column_stack([columns[name] for name in options.features])
+        return label_by_representativeness(positive, matrix, first=options.representative, **common)
     return label_at_random(positive, **common)
 
 
