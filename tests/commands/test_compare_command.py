@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from pueval import compare
+from pueval import __version__, compare
 from pueval.commands.app import run
 from tests.conftest import models
 
@@ -66,6 +66,7 @@ def test_json_and_page(scored, tmp_path, capsys):
     assert capsys.readouterr().out == ""
     content = json.loads(target.read_text())
     found = compare(y, scores, prior=0.2)
+    assert content["pueval"] == __version__
     assert content["file"] == str(path)
     values = [one["value"] for one in content["differences"] if one["measure"] == "roc_auc"]
     assert values == pytest.approx([one.value for one in found.differences("roc_auc")])

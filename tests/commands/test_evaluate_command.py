@@ -334,3 +334,31 @@ def test_intervals_of_prior_and_purity(scores, capsys):
         assert "--prior must be a number, or an interval" in capsys.readouterr().err
     assert run([*start, "--prior", "0.3,0.1"]) == 2
     assert "the lower one first" in capsys.readouterr().err
+
+
+def test_several_models_keep_an_interval_of_the_purity(scores, tmp_path):
+    """Without unlabeled rows there is no prior to share, and the purity stays as given."""
+    frame, out = pd.read_csv(scores), tmp_path / "out.json"
+    start = ["evaluate", str(scores), "--label", "truth", "--unlabeled", "2", "--negative", "0"]
+    models = ["--score", "model_a", "--score", "model_b", "--quiet", "--json", str(out)]
+    assert run([*start, *models, "--purity", "0.85,0.95"]) == 0
+    for name, content in json.loads(out.read_text())["models"].items():
+        ev = evaluate(
+            frame["truth"],
+            frame[name],
+            purity=(0.85, 0.95),
+            unlabeled_label=2,
+            negative_label=0,
+        )
+        assert content["assumptions"]["region"]["purity"] == [0.85, 0.95]
+        assert content["measures"]["roc_auc"]["low"] == pytest.approx(ev["roc_auc"].low)
+
+
+@pytest.mark.parametrize("purity", ["estimate", "0.9"])
+def test_several_models_share_the_estimate_of_the_prior(scores, tmp_path, purity):
+    out = tmp_path / "out.json"
+    assert run(["evaluate", str(scores), "--label", "label", "--score", "model_b", "--score",
+                "model_a", "--purity", purity, "--quiet", "--json", str(out)]) == 0  # fmt: skip
+    first, second = json.loads(out.read_text())["models"].values()
+    for share in ("prior", "purity"):
+        assert first["assumptions"][share] == second["assumptions"][share]

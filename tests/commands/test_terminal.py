@@ -9,7 +9,7 @@ from rich.console import Console
 
 from pueval import evaluate
 from pueval.commands.app import run
-from pueval.commands.terminal import print_roc_curves, print_table
+from pueval.commands.terminal import print_notes, print_roc_curves, print_table
 from pueval.commands.text_curves import DOTS, draw_curves
 from pueval.text.numbers import format_number
 from tests.conftest import draw
@@ -145,3 +145,8 @@ def test_command_line(tmp_path, rng, capsys, monkeypatch):
     out = capsys.readouterr().out
     assert "ROC curve of m" in out
     assert any("\u2800" < character <= "\u28ff" for character in out)
+
+
+def test_notes_name_options(capsys):
+    print_notes(["! a: check pos_label=1.", "no arguments"])
+    assert capsys.readouterr().out == "! a: check --positive 1.\nno arguments\n"

@@ -22,7 +22,13 @@ from pueval.commands.options import (
     ShareOptions,
 )
 from pueval.commands.output_files import check_outputs, write_json
-from pueval.commands.terminal import command_line, print_line, print_warnings, show_tables
+from pueval.commands.terminal import (
+    command_line,
+    print_line,
+    print_notes,
+    print_warnings,
+    show_tables,
+)
 from pueval.comparison.compare import compare
 from pueval.comparison.comparison import Comparison
 from pueval.comparison.comparison_text import (
@@ -141,7 +147,4 @@ def _tables(comparison: Comparison, measures: tuple[str, ...], *, ranking: bool)
 def _print(comparison: Comparison, tables: list[Any]) -> None:
     print_line(f"{summary(comparison)}.")
     show_tables(tables)
-    for line in notes(comparison):
-        print_line(line)
-    for warning in comparison.warnings:
-        print_line(f"! {warning}")
+    print_notes([*notes(comparison), *(f"! {warning}" for warning in comparison.warnings)])

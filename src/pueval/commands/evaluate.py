@@ -30,14 +30,18 @@ from pueval.commands.options import (
     ShareOptions,
 )
 from pueval.commands.output_files import check_outputs, write_models
-from pueval.commands.terminal import command_line, print_line, print_warnings, show_table
+from pueval.commands.shared_prior import evaluate_with_one_prior
+from pueval.commands.terminal import (
+    command_line,
+    print_line,
+    print_notes,
+    print_warnings,
+    show_table,
+)
 from pueval.commands.threshold_rules import choose_thresholds, threshold_table
-from pueval.core.curves import model_with_highest_naive_auc
-from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.evaluation.assumption_text import weight_sentence
 from pueval.evaluation.evaluate import evaluate
-from pueval.evaluation.evaluation import Evaluation
 from pueval.report import write_report
 
 
@@ -141,7 +145,13 @@ def evaluate_command(
     if group_prior != "shared":
         raise InputError("--group-prior needs --by.")
     counts = read_models(file, label, score or [], rows)
-    evaluations = _evaluate_models(counts, assumptions, options | {"variance": variance})
+    evaluations = evaluate_with_one_prior(
+        counts,
+        assumptions,
+        lambda model, shares: evaluate(model, **shares, **options, variance=variance),
+        count=lambda model: model,
+        prior_estimate=lambda ev: ev.prior_estimate,
+    )
     rankings = {name: ev.ranking() for name, ev in evaluations.items()} if ranking else {}
     chosen = choose_thresholds(at or [], evaluations)
     if json_path is not None:
@@ -175,26 +185,4 @@ def evaluate_command(
         show_table(*threshold_table(chosen.points))
         if intervals:
             print_line("Intervals account for choosing these thresholds on the same rows.")
-    for warning in chosen.warnings:
-        print_line(f"! {warning}")
-
-
-def _evaluate_models(
-    counts: dict[str, Counts], assumptions: dict[str, Any], options: dict[str, Any]
-) -> dict[str, Evaluation]:
-    """Evaluate all models. The model that separates best estimates the prior of all."""
-    given = any(
-        assumptions[name] is not None for name in ("prior", "prevalence", "label_frequency")
-    )
-    if given or len(counts) == 1:
-        return {
-            name: evaluate(model_counts, **assumptions, **options)
-            for name, model_counts in counts.items()
-        }
-    prior_model = model_with_highest_naive_auc(counts)
-    first = evaluate(counts[prior_model], **assumptions, **options)
-    estimated: dict[str, Any] = {"prior": first.prior_estimate, "purity": first.mixture.purity}
-    return {
-        name: first if name == prior_model else evaluate(model_counts, **estimated, **options)
-        for name, model_counts in counts.items()
-    }
+    print_notes(f"! {warning}" for warning in chosen.warnings)

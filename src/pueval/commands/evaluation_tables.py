@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from pueval.commands.terminal import print_line, print_roc_curves, show_tables
+from pueval.commands.terminal import print_line, print_notes, print_roc_curves, show_tables
 from pueval.evaluation.assumption_text import interval_sentences, prior_and_purity, row_counts
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.measure_titles import TITLES
@@ -28,8 +28,7 @@ def print_evaluations(
     for name, ev in evaluations.items():
         if ev.resolution is not None:
             print_line(f"{name}: {ev.resolution}.")
-        for warning in ev.warnings:
-            print_line(f"! {name}: {warning}")
+        print_notes(f"! {name}: {warning}" for warning in ev.warnings)
 
 
 def _prior_model(evaluations: dict[str, Evaluation]) -> str | None:

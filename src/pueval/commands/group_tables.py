@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pueval._typing import Array
-from pueval.commands.option_names import name_options
 from pueval.commands.options import RowOptions
-from pueval.commands.terminal import print_line, show_table
-from pueval.core.curves import model_with_highest_naive_auc
+from pueval.commands.shared_prior import evaluate_with_one_prior
+from pueval.commands.terminal import print_line, print_notes, show_table
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.groups.evaluate_by import evaluate_by
@@ -71,21 +70,15 @@ def evaluate_groups(
             **options,
         )
 
-    given = any(
-        assumptions[name] is not None for name in ("prior", "prevalence", "label_frequency")
-    )
-    if given or len(models) == 1 or group_prior == "each":
+    if group_prior == "each":
         return {name: evaluate_model(rows, assumptions) for name, rows in models.items()}
-    prior_model = model_with_highest_naive_auc(
-        {name: _counts(rows) for name, rows in models.items()}
+    return evaluate_with_one_prior(
+        models,
+        assumptions,
+        evaluate_model,
+        count=_counts,
+        prior_estimate=lambda groups: groups.overall.prior_estimate,
     )
-    first = evaluate_model(models[prior_model], assumptions)
-    # The estimate, unlike its value, has an interval.
-    estimated = assumptions | {"prior": first.overall.prior_estimate}
-    return {
-        name: first if name == prior_model else evaluate_model(rows, estimated)
-        for name, rows in models.items()
-    }
 
 
 def _counts(rows: ModelRows) -> Counts:
@@ -98,8 +91,7 @@ def print_groups(evaluations: dict[str, GroupEvaluation]) -> None:
     for name, groups in evaluations.items():
         print_line(f"{name}: {groups.summary()}.")
         show_table(*group_table(groups, PRINTED_GROUPS))
-        for line in _notes(groups):
-            print_line(line)
+        print_notes(_notes(groups))
 
 
 def _notes(groups: GroupEvaluation) -> list[str]:
@@ -111,4 +103,4 @@ def _notes(groups: GroupEvaluation) -> list[str]:
         )
     if groups.level is not None:
         lines.append(f"In brackets: {format_level(groups.level)} confidence intervals.")
-    return lines + [f"! {name_options(warning)}" for warning in groups.warnings]
+    return lines + [f"! {warning}" for warning in groups.warnings]

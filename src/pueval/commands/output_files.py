@@ -56,9 +56,9 @@ def check_outputs(file: str, outputs: dict[str, str | None]) -> None:
 
 
 def write_json(path: str, content: dict[str, Any]) -> None:
-    """Write a dict of plain data atomically."""
+    """Write the version of pueval and a dict of plain data atomically."""
     with open_atomic(path) as stream:
-        json.dump(content, stream, allow_nan=False)
+        json.dump({"pueval": __version__} | content, stream, allow_nan=False)
         stream.write("\n")
 
 
@@ -66,4 +66,4 @@ def write_models(
     path: str, file: str, label: str | None, models: dict[str, dict[str, Any]]
 ) -> None:
     """Write the results of each model of a file."""
-    write_json(path, {"pueval": __version__, "file": file, "label": label, "models": models})
+    write_json(path, {"file": file, "label": label, "models": models})

@@ -16,7 +16,7 @@ from pueval.commands.options import (
     CountOptions,
 )
 from pueval.commands.output_files import check_outputs, write_models
-from pueval.commands.terminal import print_line, show_table
+from pueval.commands.terminal import print_notes, show_table
 from pueval.text.numbers import format_level
 
 
@@ -70,5 +70,4 @@ def prior_command(
     interval = f"{format_level(level)} CI"
     for name, estimate in estimates.items():
         show_table([name, "prior", interval, "purity", interval], estimate.rows())
-        for note in estimate.notes():
-            print_line(note)
+        print_notes(estimate.notes())

@@ -39,6 +39,12 @@ def print_line(text: str) -> None:
     Console(soft_wrap=not sys.stdout.isatty(), highlight=False).print(escape(text))
 
 
+def print_notes(lines: Iterable[str]) -> None:
+    """Print notes and warnings, with options in place of function arguments."""
+    for line in lines:
+        print_line(name_options(line))
+
+
 def print_warnings(lines: Iterable[str]) -> None:
     """Print warnings to the standard error stream."""
     for line in lines:

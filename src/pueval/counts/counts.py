@@ -362,7 +362,8 @@ class Counts(ScoreTable):
         0.25
         """
         bins = check_bins(bins)
-        self._refuse_propensities("binning scores")
+        if self.has_propensity:
+            raise _unsupported_with_propensities("binning scores")
         if self.bins is not None and self.bins < bins:
             raise InputError(
                 f"scores are already binned, with {self.bins:,} bins per doubling of the score; "
@@ -399,7 +400,8 @@ class Counts(ScoreTable):
         """
         from pueval.sources.storage import write_counts
 
-        self._refuse_propensities("saving counts")
+        if self.has_propensity:
+            raise _unsupported_with_propensities("saving counts")
         write_counts(path, self._tabulated, self._samples, self._binning, name)
 
     # ------------------------------------------------------------------ operators
@@ -417,12 +419,14 @@ class Counts(ScoreTable):
         represented = None
         if self.has_propensity or other.has_propensity:
             if binning is not None:
-                (self if self.has_propensity else other)._refuse_propensities(
-                    "adding binned scores"
-                )
+                raise _unsupported_with_propensities("adding binned scores")
             represented = self._inverse_propensity_sample() + other._inverse_propensity_sample()
         return Counts(*samples, represented, _binning=binning)
 
     def __radd__(self, other: object) -> Counts:
         # For sum(), which starts with 0.
         return self if other == 0 else NotImplemented
+
+
+def _unsupported_with_propensities(action: str) -> InputError:
+    return InputError(f"{action} is not supported with propensities. Count the rows without them.")
