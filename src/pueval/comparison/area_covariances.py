@@ -64,11 +64,10 @@ def influence_by_score(counts: Counts, mixture: Mixture, target: Target) -> Infl
     influences = (placements(labeled_steps, sizes), precisions.influence())
     values = np.empty((3, 2, steps.score.size))
     for area, influence in enumerate(influences):
-        labeled, background = influence.at_steps(steps)
-        for kind in range(3):
-            # A mean over one kind is a part of the mean over the background.
-            part = sizes.by_kind[kind] / sizes.n_background if kind else 1.0
-            values[kind, area] = part * background if kind else labeled
+        values[0, area], background = influence.at_steps(steps)
+        # A mean over one kind is a part of the mean over the background.
+        for kind in (1, 2):
+            values[kind, area] = sizes.by_kind[kind] / sizes.n_background * background
     for kind, total in enumerate(sizes.by_kind):
         if total:
             values[kind] -= (values[kind] @ (steps.at[kind] / total))[:, None]
@@ -85,32 +84,23 @@ def area_covariances(
     """
     n_models = len(influences)
     auc, precision = np.zeros((2, n_models, n_models))
-    n_background = rows.weight_by_kind[1] + rows.weight_by_kind[2]
     distance_products = np.outer(naive_auc - 0.5, naive_auc - 0.5)
-    row_covariances = [
-        _influence_products(rows, influences, kind) * (size / total**2) if total else None
-        for kind, (size, total) in enumerate(
-            zip(rows.effective_sizes, rows.weight_by_kind, strict=True)
-        )
-    ]
+    sizes, totals = rows.effective_sizes, rows.weight_by_kind
+    n_background = totals[1] + totals[2]
+    row_covariances = {
+        kind: _influence_products(rows, influences, kind) * (sizes[kind] / total**2)
+        for kind, total in enumerate(totals)
+        if total
+    }
     # Two models place the pseudo-observation as much alike as they place background rows.
-    correlation = np.mean(
-        [
-            _correlation(covariance[0])
-            for covariance in row_covariances[1:]
-            if covariance is not None
-        ],
-        axis=0,
-    )
-    for kind, (covariance, size) in enumerate(
-        zip(row_covariances, rows.effective_sizes, strict=True)
-    ):
-        if covariance is None:
-            continue
+    background = [covariance[0] for kind, covariance in row_covariances.items() if kind]
+    correlation = np.mean([*map(_correlation, background)], axis=0)
+    for kind, covariance in row_covariances.items():
+        size = sizes[kind]
         degrees_of_freedom = size - 1 if kind == 0 else max(size - 1, 1)
         with np.errstate(divide="ignore", invalid="ignore"):
             precision += np.divide(covariance[1], degrees_of_freedom)
-        part = 1.0 if kind == 0 else rows.weight_by_kind[kind] / n_background
+        part = totals[kind] / n_background if kind else 1.0
         of_mean = with_pseudo_observation(
             covariance[0] / part**2, distance_products, size, correlation
         )

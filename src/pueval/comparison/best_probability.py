@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from pueval._typing import Array
-from pueval.comparison.differences import ROUNDING, difference_profile, log_quotient_profile
+from pueval.comparison.differences import ROUNDING, difference_profile
 from pueval.comparison.paired_estimates import PairedEstimates
 from pueval.core.confidence import normal_quantile
 from pueval.errors import InputError
@@ -47,9 +47,8 @@ def best_probability(
 def _probability_of_two(estimates: PairedEstimates, models: Array, quantile: float) -> Array:
     # As for the p-value, ratios are compared by the logarithm of their quotient.
     ratios = math.isinf(estimates.largest_difference) and np.all(estimates.value[models] > 0)
-    profile = (log_quotient_profile if ratios else difference_profile)(
-        estimates, models[:1], models[1:]
-    )
+    scale = estimates.logarithms() if ratios else estimates
+    profile = difference_profile(scale, models[:1], models[1:])
     sign = 1.0 if estimates.greater_is_better else -1.0
     value, error = sign * float(profile.center.value[0]), float(profile.center.error[0])
     if error > ROUNDING:

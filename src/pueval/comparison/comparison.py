@@ -231,22 +231,20 @@ class Comparison:
         """
         criteria = measures or THRESHOLD_FREE
         notes, prior_free = [], [name for name in criteria if name in RANKING_TITLES]
-        if prior_free and not self.has_integer_counts:
+        rankings = self._prior_free_rankings() if prior_free and self.has_integer_counts else {}
+        if prior_free and not rankings:
             notes.append(
                 f"{', '.join(prior_free)} count rows and are left out, because the rows have "
                 "importance weights. Use integer weights to see them."
             )
-            criteria = tuple(name for name in criteria if name not in prior_free)
-            prior_free = []
-        ranking_values = self._prior_free_rankings() if prior_free else {}
         values, greater_is_better = {}, {}
         for name in criteria:
-            if name in RANKING_TITLES:
-                values[name] = {model: rankings[name] for model, rankings in ranking_values.items()}
-                greater_is_better[name] = True
-            else:
+            if name not in prior_free:
                 values[name] = self.values(name)
                 greater_is_better[name] = self._paired(name).greater_is_better
+            elif rankings:
+                values[name] = {model: ranking[name] for model, ranking in rankings.items()}
+                greater_is_better[name] = True
         if not values:
             raise InputError(notes[0])
         return Rankings(values, greater_is_better, tuple(notes))
@@ -311,12 +309,11 @@ class Comparison:
             greater_is_better = formula.greater_is_better
             share = self._estimates.shares.share
             values = threshold_values(counts[0], share, formula, purity, self.target)
+        prior_range = (
+            self._possible_priors if priors is None else check_prior_range(self.mixture, priors)
+        )
         return order_by_prior(
-            self.names,
-            measure,
-            values,
-            self._possible_priors if priors is None else check_prior_range(self.mixture, priors),
-            greater_is_better=greater_is_better,
+            self.names, measure, values, prior_range, greater_is_better=greater_is_better
         )
 
     # ------------------------------------------------------------------ as data and text

@@ -69,14 +69,11 @@ def value_rows(comparison: Comparison, measures: tuple[str, ...] | None = None) 
     header = ["", *comparison, *(["best (probability)"] if comparison.level is not None else [])]
     body = []
     for measure in measures or comparison.measures:
-        estimates = [estimate_of(ev, measure) for ev in comparison.evaluations.values()]
         row = [measure_title(measure)]
-        row += [
-            str(estimate)
-            if with_intervals
-            else format_number(estimate.value, clipped=estimate.clipped)
-            for estimate in estimates
-        ]
+        for ev in comparison.evaluations.values():
+            estimate = estimate_of(ev, measure)
+            value = format_number(estimate.value, clipped=estimate.clipped)
+            row.append(str(estimate) if with_intervals else value)
         if comparison.level is not None:
             row.append(_most_probable_best(comparison, measure))
         body.append(row)
@@ -197,38 +194,36 @@ def as_html(comparison: Comparison) -> str:
 
 def as_data(comparison: Comparison) -> dict[str, Any]:
     """Return everything as plain numbers, lists and text; numbers that JSON lacks are None."""
-    estimate, region = comparison.prior_estimate, comparison.assumptions.region
     first = next(iter(comparison.evaluations.values()))
     orders = {}
     if first.counts.n_unlabeled:
         for measure in comparison.measures:
             order = comparison.order_by_prior(measure)
             orders[measure] = {
-                "priors": [float(order.prior[0]), float(order.prior[-1])],
+                "priors": order.prior[[0, -1]],
                 "reversals": order.reversals,
                 "best_models": order.best_models,
             }
-    with_intervals = comparison.level is not None
     content: dict[str, Any] = plain_data(
         {
             "models": {name: ev.to_dict() for name, ev in comparison.evaluations.items()},
             "assumptions": {
                 "prior": comparison.mixture.prior,
                 "purity": comparison.mixture.purity,
-                "region": None if region is None else vars(region),
+                "region": comparison.assumptions.region,
                 "target": comparison.target,
                 "prevalence": first.prevalence,
-                "estimated": None if estimate is None else estimate.to_dict(),
+                "estimated": comparison.prior_estimate,
                 "estimated_from": comparison.prior_model,
             },
             "level": comparison.level,
             "differences": comparison.differences(),
             "best_probability": {
                 measure: _best_probability(comparison, measure)
-                for measure in (comparison.measures if with_intervals else ())
+                for measure in (() if comparison.level is None else comparison.measures)
             },
             "order_by_prior": orders,
-            "warnings": list(comparison.warnings),
+            "warnings": comparison.warnings,
         }
     )
     return content

@@ -142,12 +142,10 @@ def paired_differences(
     difference = profile.center
     pvalue, interval = _test(estimates, first, second, quantile)
     for point in estimates.in_region:
-        point_pvalue, point_interval = _test(point, first, second, quantile)
+        point_pvalue, (low, high) = _test(point, first, second, quantile)
         reversed_ = difference.value * (point.value[first] - point.value[second]) < 0
         pvalue = np.where(reversed_, 1.0, np.fmax(pvalue, point_pvalue))
-        interval = np.stack(
-            [np.fmin(interval[0], point_interval[0]), np.fmax(interval[1], point_interval[1])]
-        )
+        interval = np.stack([np.fmin(interval[0], low), np.fmax(interval[1], high)])
     # A nonzero difference without any standard error cannot be tested.
     testable = (difference.error > ROUNDING) | (np.abs(difference.value) <= ROUNDING)
     undefined = np.full(interval.shape, np.nan)
@@ -194,49 +192,25 @@ def _test_ratios(
     only if that of r does.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        quotient, mean, covariance = _log_quotients(estimates, first, second)
-        points_along = [
-            [_log_quotients(point, first, second) for point in points]
-            for points in estimates.along_intervals
-        ]
-        profile = PriorProfile.of(
-            quotient, [[log_quotient for log_quotient, *_ in points] for points in points_along]
-        )
-        variance = np.diag(covariance)
-        of_sum = variance[first] + variance[second] + 2 * covariance[first, second]
+        logs = estimates.logarithms()
+        profile = difference_profile(logs, first, second)
+        log_mean = (logs.value[first] + logs.value[second]) / 2
+        variance = np.diag(logs.covariance)
+        of_sum = variance[first] + variance[second] + 2 * logs.covariance[first, second]
         margin = quantile * np.sqrt(np.maximum(of_sum, 0)) / 2
-        for points in points_along:
+        for points in logs.along_intervals:
             # The mean changes with prior and purity, too.
-            change = np.fmax.reduce([np.abs(np.log(moved / mean)) for _, moved, _ in points])
+            moved = [(point.value[first] + point.value[second]) / 2 for point in points]
+            change = np.fmax.reduce(np.abs(np.array(moved) - log_mean))
             margin = np.hypot(margin, np.where(np.isnan(change), 0.0, change))
         value = estimates.value[first] - estimates.value[second]
-        interval = 2 * mean * np.sinh(profile.interval(quantile) / 2)
+        interval = 2 * np.exp(log_mean) * np.sinh(profile.interval(quantile) / 2)
         # An end on the same side of 0 as the value also moves with log m.
         distance = np.hypot(np.log(interval / value), margin)
         inner = np.abs(interval) < np.abs(value)
         moved_end = value * np.exp(np.where(inner, -distance, distance))
         interval = np.where(interval * value > 0, moved_end, interval)
     return _pvalues(profile, quantile), interval
-
-
-def _log_quotients(
-    estimates: PairedEstimates, first: Array, second: Array
-) -> tuple[EstimateVector, Array, Array]:
-    """Return logarithms of quotients of ratios, their geometric means, and the log covariance."""
-    ratio = np.where(estimates.value > 0, estimates.value, np.nan)
-    covariance = estimates.covariance / np.outer(ratio, ratio)
-    error = _standard_error(covariance, first, second)
-    quotient = EstimateVector(np.log(ratio[first] / ratio[second]), error)
-    return quotient, np.sqrt(ratio[first] * ratio[second]), covariance
-
-
-def log_quotient_profile(estimates: PairedEstimates, first: Array, second: Array) -> PriorProfile:
-    """Return logarithms of quotients of ratios, also along the intervals of prior and purity."""
-    paths = [
-        [_log_quotients(point, first, second)[0] for point in path]
-        for path in estimates.along_intervals
-    ]
-    return PriorProfile.of(_log_quotients(estimates, first, second)[0], paths)
 
 
 def _standard_error(covariance: Array, first: Array, second: Array) -> Array:

@@ -18,7 +18,7 @@ from pueval.core.mixture import Mixture, cap_prior
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.sensitivity.feasibility import largest_prior
-from pueval.text.results import SHOWN_ROWS, Result, plain_data
+from pueval.text.results import SHOWN_ROWS, Result
 from pueval.text.tables import text_table
 
 # Priors at which measures are computed before changes of the order between them are located. Two
@@ -114,11 +114,8 @@ class OrderByPrior(Result):
             for reversal in self.reversals
             if {reversal.first, reversal.second} == {first, second}
         ]
-        edges = [
-            float(self.prior[0]),
-            *(reversal.prior for reversal in pair),
-            float(self.prior[-1]),
-        ]
+        low, high = float(self.prior[0]), float(self.prior[-1])
+        edges = [low, *(reversal.prior for reversal in pair), high]
         if pair:
             better = [pair[0].first, *(reversal.second for reversal in pair)]
         else:
@@ -131,25 +128,6 @@ class OrderByPrior(Result):
 
     def _columns(self) -> Mapping[str, Any]:
         return {"prior": self.prior, **self.value}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain numbers, lists and text, ready for JSON.
-
-        Returns
-        -------
-        dict
-            Undefined and infinite numbers are None.
-        """
-        content: dict[str, Any] = plain_data(
-            {
-                "measure": self.measure,
-                "reversals": self.reversals,
-                "best_models": self.best_models,
-                "prior": self.prior,
-                "value": self.value,
-            }
-        )
-        return content
 
     def _headline(self) -> str:
         low, high = self.prior[0], self.prior[-1]

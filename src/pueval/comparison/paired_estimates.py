@@ -9,7 +9,7 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.comparison.paired_shares import PairedShares
-from pueval.core.measures import MEASURES, find_measure
+from pueval.core.measures import MEASURES, Measure, find_measure
 from pueval.evaluation.estimates import BEST_MEASURES
 
 # Best values over all thresholds.
@@ -45,6 +45,23 @@ class PairedEstimates:
     along_intervals: tuple[tuple[PairedEstimates, ...], ...] = ()
     in_region: tuple[PairedEstimates, ...] = ()
 
+    def logarithms(self) -> PairedEstimates:
+        """Return the estimates of the logarithms of ratios; NaN for ratios of 0."""
+        ratio = np.where(self.value > 0, self.value, np.nan)
+        return PairedEstimates(
+            np.log(ratio),
+            self.covariance / np.outer(ratio, ratio),
+            along_intervals=tuple(
+                tuple(point.logarithms() for point in points) for points in self.along_intervals
+            ),
+        )
+
+
+def estimate_at_thresholds(shares: PairedShares, measure: Measure) -> PairedEstimates:
+    """Estimate a measure at one threshold of each model."""
+    value, covariance = shares.estimate(measure)
+    return PairedEstimates(value, covariance, measure.high - measure.low, measure.greater_is_better)
+
 
 @dataclass(frozen=True, eq=False)
 class EstimatesByMeasure:
@@ -69,7 +86,7 @@ class EstimatesByMeasure:
     in_region: tuple[EstimatesByMeasure, ...] = ()
 
     def __getitem__(self, name: str) -> PairedEstimates:
-        estimates = self.fixed[name] if name in self.fixed else self._at_thresholds(name)
+        estimates = self.fixed.get(name) or estimate_at_thresholds(self.shares, find_measure(name))
         if not (self.along_intervals or self.in_region):
             return estimates
         return replace(
@@ -78,12 +95,6 @@ class EstimatesByMeasure:
                 tuple(point[name] for point in points) for points in self.along_intervals
             ),
             in_region=tuple(point[name] for point in self.in_region),
-        )
-
-    def _at_thresholds(self, name: str) -> PairedEstimates:
-        measure = find_measure(name)
-        return PairedEstimates(
-            *self.shares.estimate(measure), measure.high - measure.low, measure.greater_is_better
         )
 
     @cached_property

@@ -13,7 +13,12 @@ from pueval.comparison.area_covariances import (
     area_covariances,
     influence_by_score,
 )
-from pueval.comparison.paired_estimates import BEST_VALUES, EstimatesByMeasure, PairedEstimates
+from pueval.comparison.paired_estimates import (
+    BEST_VALUES,
+    EstimatesByMeasure,
+    PairedEstimates,
+    estimate_at_thresholds,
+)
 from pueval.comparison.paired_rows import PairedRows
 from pueval.comparison.paired_shares import PairedShares, shares_at
 from pueval.core.average_precision import average_precision, average_precision_slope
@@ -28,8 +33,6 @@ from pueval.samples.threads import map_in_threads
 from pueval.uncertainty.intervals import IntervalOptions
 from pueval.uncertainty.prior_profile import POSITIONS, path_between
 from pueval.uncertainty.prior_region import NODES
-from pueval.uncertainty.resampling import resample_counts
-from pueval.uncertainty.uncertain_prior import UncertainPrior
 
 # Points of a given interval of priors, or of purities, at which models are compared.
 NODES_OF_LINE = 9
@@ -131,14 +134,10 @@ class PairedEstimation:
             ]
             return shares.take(np.array(columns))
 
-        fixed = {}
-        for k, (name, best_name) in enumerate(zip(BEST_MEASURES, BEST_VALUES, strict=True)):
-            measure = MEASURES[name]
-            fixed[best_name] = PairedEstimates(
-                *shares_of(k + 1).estimate(measure),
-                measure.high - measure.low,
-                measure.greater_is_better,
-            )
+        fixed = {
+            best_name: estimate_at_thresholds(shares_of(k), MEASURES[name])
+            for k, (name, best_name) in enumerate(zip(BEST_MEASURES, BEST_VALUES, strict=True), 1)
+        }
         covariance = self._area_covariance(models)
         for name, value in self._areas(models).items():
             fixed[name] = PairedEstimates(value, covariance[name])
@@ -219,28 +218,19 @@ class PairedEstimation:
         if self.options is None:
             return build_evaluation(rates, None, None)
         names = AREAS if model.threshold_chosen else (*AREAS, *MEASURES)
+        standard_errors = None
         if self.assumptions == Assumptions(self.mixture):
-            resamples = resample_counts(
-                rates.counts,
-                rates.corners,
-                UncertainPrior(self.mixture),
-                self.target,
-                threshold=rates.threshold,
-                threshold_chosen=model.threshold_chosen,
-                options=self.options,
-                standard_errors={name: estimates.standard_error(name, k) for name in names},
-                prevalence_varies=self.prevalence_varies,
-            )
-        else:
-            resamples = resample_evaluation(
-                rates.counts,
-                rates.corners,
-                self.assumptions,
-                self.target,
-                rates.threshold,
-                self.options,
-                threshold_chosen=model.threshold_chosen,
-            )
+            standard_errors = {name: estimates.standard_error(name, k) for name in names}
+        resamples = resample_evaluation(
+            rates.counts,
+            rates.corners,
+            self.assumptions,
+            self.target,
+            rates.threshold,
+            self.options,
+            threshold_chosen=model.threshold_chosen,
+            standard_errors=standard_errors,
+        )
         return build_evaluation(
             rates, self.options, resamples, threshold_chosen=model.threshold_chosen
         )

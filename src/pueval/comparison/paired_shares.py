@@ -6,7 +6,7 @@ how many rows reach both thresholds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -50,14 +50,11 @@ class PairedShares:
 
     def take(self, columns: Array) -> PairedShares:
         """Return some of the columns."""
-        return PairedShares(
-            self.counts,
-            self.mixture,
-            self.target,
-            self.threshold[columns],
-            self.share[:, columns],
-            self.covariance[:, columns][:, :, columns],
-            self.prevalence_varies,
+        return replace(
+            self,
+            threshold=self.threshold[columns],
+            share=self.share[:, columns],
+            covariance=self.covariance[:, columns][:, :, columns],
         )
 
     def estimate(self, measure: Measure) -> tuple[Array, Array]:
@@ -65,9 +62,8 @@ class PairedShares:
         rates = correct_shares(
             self.counts, self.threshold, Shares(*self.share), self.mixture, self.target
         )
-        slopes = measure_slopes(
-            measure, rates, share_slopes(self.counts, self.mixture, self.target)
-        )
+        by_share = share_slopes(self.counts, self.mixture, self.target)
+        slopes = measure_slopes(measure, rates, by_share)
         covariance = np.einsum("ki,kj,kij->ij", slopes, slopes, self.covariance)
         if self.prevalence_varies:
             error = self.mixture.prevalence_standard_error(self.counts)
@@ -134,14 +130,15 @@ def _shares_reaching_both(rows: PairedRows, thresholds: list[Array]) -> Array:
     """Return, for each kind, the share of rows at or above both of two thresholds."""
     n_columns = sum(of_model.size for of_model in thresholds)
     shares = np.zeros((3, n_columns, n_columns))
-    count = (
-        _count_rows_reaching_both if rows.variance_weight is None else _sum_weights_reaching_both
-    )
-    for kind, (sums, total, size) in enumerate(
-        zip(count(rows, thresholds), rows.weight_by_kind, rows.effective_sizes, strict=True)
+    if rows.variance_weight is None:
+        sums = _count_rows_reaching_both(rows, thresholds)
+    else:
+        sums = _sum_weights_reaching_both(rows, thresholds, rows.variance_weight)
+    for kind, (total, size) in enumerate(
+        zip(rows.weight_by_kind, rows.effective_sizes, strict=True)
     ):
         if total:
-            shares[kind] = sums * (size / total**2)
+            shares[kind] = sums[kind] * (size / total**2)
     return shares
 
 
@@ -158,10 +155,11 @@ def _count_rows_reaching_both(rows: PairedRows, thresholds: list[Array]) -> list
         column for columns in map_in_threads(reached, range(len(rows.names))) for column in columns
     ]
     both = [np.empty((len(bits), len(bits))) for _ in rows.numbers]
-    kind_bits = [
-        _pack_bits(_mask(rows.scores[0].size, where)) if where.size else None
-        for where in rows.positions
-    ]
+    kind_bits = []
+    for where in rows.positions:
+        is_kind = np.zeros(rows.scores[0].size, dtype=bool)
+        is_kind[where] = True
+        kind_bits.append(_pack_bits(is_kind) if where.size else None)
 
     def count(first: int) -> None:
         for of_kind, table in zip(kind_bits, both, strict=True):
@@ -176,22 +174,16 @@ def _count_rows_reaching_both(rows: PairedRows, thresholds: list[Array]) -> list
     return both
 
 
-def _mask(size: int, where: Array) -> Array:
-    mask = np.zeros(size, dtype=bool)
-    mask[where] = True
-    return mask
-
-
 def _pack_bits(reached: Array) -> Array:
     """Write truth values as bits of 64-bit integers."""
     bits = np.packbits(reached)
     return np.pad(bits, (0, -bits.size % 8)).view(np.uint64)
 
 
-def _sum_weights_reaching_both(rows: PairedRows, thresholds: list[Array]) -> list[Array]:
+def _sum_weights_reaching_both(
+    rows: PairedRows, thresholds: list[Array], weight: Array
+) -> list[Array]:
     """Sum the variance weights of the rows of each kind that reach two thresholds."""
-    variance_weight = rows.variance_weight
-    assert variance_weight is not None  # noqa: S101 - for the type checker; the caller has checked
     n_columns = sum(of_model.size for of_model in thresholds)
     tables = []
     for kind, (where, numbers) in enumerate(zip(rows.positions, rows.numbers, strict=True)):
@@ -203,6 +195,6 @@ def _sum_weights_reaching_both(rows: PairedRows, thresholds: list[Array]) -> lis
                     for score, of_model in zip(rows.scores, thresholds, strict=True)
                 ]
             ).astype(np.float64)
-            sums += (reached * variance_weight[numbers][part]) @ reached.T
+            sums += (reached * weight[numbers][part]) @ reached.T
         tables.append(sums)
     return tables

@@ -106,13 +106,10 @@ class Rankings:
         """
         names = [*self[criterion]]
         goodness = self._goodness(criterion)
-        ranks = [
-            np.nan
-            if np.isnan(own)
-            else 1 + float(np.sum(goodness > own)) + (float(np.sum(goodness == own)) - 1) / 2
-            for own in goodness
-        ]
-        return dict(zip(names, ranks, strict=True))
+        better = np.sum(goodness > goodness[:, None], axis=1)
+        equal = np.sum(goodness == goodness[:, None], axis=1)
+        ranks = np.where(equal > 0, better + (1 + equal) / 2, np.nan)
+        return dict(zip(names, ranks.tolist(), strict=True))
 
     def order(self, criterion: str) -> tuple[str, ...]:
         """Return the models, best first; those without a value last.
@@ -163,14 +160,11 @@ class Rankings:
         body = []
         for criterion, values in self.value.items():
             ranks = self.rank(criterion)
-            body.append(
-                [criterion]
-                + [
-                    format_number(values[name], 4)
-                    + ("" if np.isnan(ranks[name]) else f" ({ranks[name]:g})")
-                    for name in names
-                ]
-            )
+            row = [criterion]
+            for name in names:
+                rank = "" if np.isnan(ranks[name]) else f" ({ranks[name]:g})"
+                row.append(format_number(values[name], 4) + rank)
+            body.append(row)
         return ["criterion (rank)", *names], body
 
     def frame(self) -> pd.DataFrame:
@@ -182,12 +176,9 @@ class Rankings:
             Indexed by criterion and model, with the columns ``value`` and ``rank``.
         """
         pandas = require("pandas", extra="pandas", purpose="Rankings.frame()")
-        keys, rows = [], []
-        for criterion, values in self.value.items():
-            ranks = self.rank(criterion)
-            for name, value in values.items():
-                keys.append((criterion, name))
-                rows.append({"value": value, "rank": ranks[name]})
+        ranks = {criterion: self.rank(criterion) for criterion in self.value}
+        keys = [(criterion, name) for criterion in self.value for name in self.value[criterion]]
+        rows = [{"value": self.value[c][name], "rank": ranks[c][name]} for c, name in keys]
         index = pandas.MultiIndex.from_tuples(keys, names=["criterion", "model"])
         frame: pd.DataFrame = pandas.DataFrame(rows, index=index)
         return frame

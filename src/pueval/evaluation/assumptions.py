@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
@@ -293,8 +293,12 @@ def resample_evaluation(
     options: IntervalOptions,
     *,
     threshold_chosen: bool = False,
+    standard_errors: Mapping[str, float] | None = None,
 ) -> Resamples:
-    """Resample counts, and with them prior and purity as far as they are uncertain."""
+    """Resample counts, and with them prior and purity as far as they are uncertain.
+
+    ``standard_errors`` are those that are known without resampling, for an exact prior.
+    """
     sampling = options.variance == "sampling"
     counts, prior = _uncertain_prior(counts, assumptions, target, options)
     return resample_counts(
@@ -305,6 +309,7 @@ def resample_evaluation(
         threshold=threshold,
         threshold_chosen=threshold_chosen,
         options=options,
+        standard_errors=standard_errors,
         prevalence_varies=sampling and assumptions.prevalence_varies(target),
     )
 

@@ -79,7 +79,8 @@ class Result:
 
 
 def _fields(result: Any) -> dict[str, Any]:
-    return {field.name: getattr(result, field.name) for field in fields(result)}
+    names = [field.name for field in fields(result) if not field.name.startswith("_")]
+    return {name: getattr(result, name) for name in names}
 
 
 def evenly_spaced(size: int, count: int) -> Array:
