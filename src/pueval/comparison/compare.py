@@ -15,7 +15,6 @@ from pueval.core.mixture import check_target
 from pueval.counts.arguments import check_threshold
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.assumptions import resolve_assumptions
-from pueval.evaluation.evaluation import Evaluation
 from pueval.sources.labels import LabelValues
 from pueval.uncertainty.intervals import IntervalOptions
 
@@ -135,7 +134,9 @@ def compare(
     models = estimation.rate_models(thresholds)
     estimates = estimation.estimate(models)
     evaluations = dict(zip(rows.names, estimation.evaluate(models, estimates), strict=True))
-    notes = _notes(evaluations, assumptions.warnings)
+    notes = [*assumptions.warnings]
+    for name, ev in evaluations.items():
+        notes += [f"{name}: {note}" for note in ev.warnings if note not in assumptions.warnings]
     for note in notes:
         warnings.warn(note, AssumptionWarning, stacklevel=2)
     return Comparison(
@@ -165,16 +166,3 @@ def _thresholds(
             "one number for all, or None for the best threshold of each model."
         )
     return [check_threshold(given[name]) for name in names]
-
-
-def _notes(evaluations: dict[str, Evaluation], shared: tuple[str, ...]) -> list[str]:
-    """Return the warnings about all models, then those about each."""
-    return [
-        *shared,
-        *(
-            f"{name}: {note}"
-            for name, ev in evaluations.items()
-            for note in ev.warnings
-            if note not in shared
-        ),
-    ]

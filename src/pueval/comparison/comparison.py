@@ -95,9 +95,6 @@ class Comparison:
     def __len__(self) -> int:
         return len(self.evaluations)
 
-    def __contains__(self, name: object) -> bool:
-        return name in self.evaluations
-
     @property
     def mixture(self) -> Mixture:
         """Prior and purity."""

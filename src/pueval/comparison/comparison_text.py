@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from pueval.comparison.differences import Difference, difference_cells
@@ -19,8 +18,8 @@ from pueval.evaluation.assumption_text import (
 from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES, measure_title
 from pueval.text.numbers import CLIPPED_NOTE, UNDEFINED, format_level, format_number
-from pueval.text.results import plain_data
-from pueval.text.tables import html_table, text_table
+from pueval.text.results import plain_dict
+from pueval.text.tables import html_summary, text_table
 
 if TYPE_CHECKING:
     from pueval.comparison.comparison import Comparison
@@ -184,12 +183,8 @@ def _interval_notes(comparison: Comparison) -> list[str]:
 def as_html(comparison: Comparison) -> str:
     """Return summary, tables and warnings for a notebook."""
     lines = [*notes(comparison), *(f"⚠ {warning}" for warning in comparison.warnings)]
-    below = "".join(f"<p>{escape(line)}</p>" for line in lines)
-    return (
-        f"<div><p>Comparison of {escape(summary(comparison))}</p>"
-        f"{html_table(*value_rows(comparison))}{html_table(*difference_rows(comparison))}"
-        f"{below}</div>"
-    )
+    tables = (value_rows(comparison), difference_rows(comparison))
+    return html_summary(f"Comparison of {summary(comparison)}", tables, lines)
 
 
 def as_data(comparison: Comparison) -> dict[str, Any]:
@@ -204,7 +199,7 @@ def as_data(comparison: Comparison) -> dict[str, Any]:
                 "reversals": order.reversals,
                 "best_models": order.best_models,
             }
-    content: dict[str, Any] = plain_data(
+    return plain_dict(
         {
             "models": {name: ev.to_dict() for name, ev in comparison.evaluations.items()},
             "assumptions": {
@@ -226,4 +221,3 @@ def as_data(comparison: Comparison) -> dict[str, Any]:
             "warnings": comparison.warnings,
         }
     )
-    return content

@@ -104,13 +104,8 @@ class Differences(tuple[Difference, ...]):
 
     def __repr__(self) -> str:
         header = ["measure", "pair", "difference", "interval", "p-value", "adjusted"]
-        rows = [
-            [difference.measure, *difference_cells(difference)]
-            for difference in self[:SHOWN_DIFFERENCES]
-        ]
-        table = text_table(header, rows)
-        more = len(self) - SHOWN_DIFFERENCES
-        return table if more <= 0 else f"{table}\n… and {more:,} more; .frame() has all"
+        rows = [[difference.measure, *difference_cells(difference)] for difference in self]
+        return text_table(header, rows, most=SHOWN_DIFFERENCES, hint="; .frame() has all")
 
 
 def difference_cells(difference: Difference) -> list[str]:

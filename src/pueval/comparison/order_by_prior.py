@@ -135,20 +135,15 @@ class OrderByPrior(Result):
 
     def _table(self) -> str:
         ranges = [[best.model, f"{best.low:.4g} to {best.high:.4g}"] for best in self.best_models]
-        best = _short_table(["best model", "prior"], ranges)
+        best = text_table(["best model", "prior"], ranges, most=SHOWN_ROWS)
         if not self.reversals:
             return f"{best}\nNo two models change places."
         pairs = [
             [f"{reversal.first} → {reversal.second}", f"{reversal.prior:.4g}"]
             for reversal in self.reversals
         ]
-        return f"{best}\n{_short_table(['models change places', 'prior'], pairs)}"
-
-
-def _short_table(header: list[str], rows: list[list[str]]) -> str:
-    table = text_table(header, rows[:SHOWN_ROWS])
-    more = len(rows) - SHOWN_ROWS
-    return table if more <= 0 else f"{table}\n… and {more:,} more"
+        reversals = text_table(["models change places", "prior"], pairs, most=SHOWN_ROWS)
+        return f"{best}\n{reversals}"
 
 
 def order_by_prior(

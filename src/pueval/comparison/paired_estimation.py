@@ -32,7 +32,7 @@ from pueval.evaluation.evaluation import Evaluation
 from pueval.samples.threads import map_in_threads
 from pueval.uncertainty.intervals import IntervalOptions
 from pueval.uncertainty.prior_profile import POSITIONS, path_between
-from pueval.uncertainty.prior_region import NODES
+from pueval.uncertainty.prior_region import NODES, Region
 
 # Points of a given interval of priors, or of purities, at which models are compared.
 NODES_OF_LINE = 9
@@ -106,11 +106,18 @@ class PairedEstimation:
 
     def estimate(self, models: list[Model]) -> EstimatesByMeasure:
         """Estimate all measures, also for the other priors and purities that are possible."""
-        return replace(
-            self._estimate(models),
-            along_intervals=self._along_intervals(models),
-            in_region=self._in_region(models),
-        )
+        estimates, options = self._estimate(models), self.options
+        if options is None:
+            return estimates
+        region = self.assumptions.mixture_region(self.rows.counts[0], options)
+        if region is None:
+            return estimates
+        if self.assumptions.region is None:
+            along_intervals = self._along_intervals(models, region, options)
+            return replace(estimates, along_intervals=along_intervals)
+        grid = region.grid(NODES_OF_LINE if region.has_one_uncertain_share else NODES)
+        in_region = tuple(self._estimate_for(models, mixture, options) for mixture in grid)
+        return replace(estimates, in_region=in_region)
 
     def _estimate(self, models: list[Model]) -> EstimatesByMeasure:
         wanted = [np.append(model.rates.threshold, model.best) for model in models]
@@ -138,68 +145,51 @@ class PairedEstimation:
             best_name: estimate_at_thresholds(shares_of(k), MEASURES[name])
             for k, (name, best_name) in enumerate(zip(BEST_MEASURES, BEST_VALUES, strict=True), 1)
         }
-        covariance = self._area_covariance(models)
-        for name, value in self._areas(models).items():
-            fixed[name] = PairedEstimates(value, covariance[name])
+        fixed |= self._estimate_areas(models)
         return EstimatesByMeasure(fixed, shares_of(0))
 
-    def _areas(self, models: list[Model]) -> dict[str, Array]:
-        """Return the corrected areas, not clipped."""
-        rates = [model.rates for model in models]
-        auc = [
-            direct_auc(model.counts, naive_auc(model.counts, model.corners), self.mixture)
-            for model in rates
-        ]
-        precision = [float(average_precision(model.rates[0])) for model in rates]
-        return {"roc_auc": np.array(auc), "average_precision": np.array(precision)}
-
-    def _area_covariance(self, models: list[Model]) -> dict[str, Array]:
-        size = len(models)
-        if self.options is None:
-            return dict.fromkeys(AREAS, np.full((size, size), np.nan))
-        counts = self.rows.counts[0]
-        influences = [model.influence for model in models if model.influence is not None]
+    def _estimate_areas(self, models: list[Model]) -> dict[str, PairedEstimates]:
+        counts, rates = self.rows.counts[0], [model.rates.rates[0] for model in models]
         naive = [naive_auc(model.rates.counts, model.rates.corners) for model in models]
-        auc, precision = area_covariances(self.rows, influences, np.array(naive))
-        if self.prevalence_varies:
-            slopes = [average_precision_slope(model.rates.rates[0]) for model in models]
-            changes = np.array(slopes) * self.mixture.prevalence_standard_error(counts)
-            precision = precision + np.outer(changes, changes)
-        contrast = self.mixture.purity - self.mixture.background_prior(counts)
-        return {"roc_auc": auc / contrast**2, "average_precision": precision}
+        auc = np.array([direct_auc(counts, area, self.mixture) for area in naive])
+        precision = np.array([float(average_precision(of_model)) for of_model in rates])
+        auc_covariance = precision_covariance = np.full((len(models), len(models)), np.nan)
+        if self.options is not None:
+            influences = [model.influence for model in models if model.influence is not None]
+            naive_covariance, precision_covariance = area_covariances(
+                self.rows, influences, np.array(naive)
+            )
+            contrast = self.mixture.purity - self.mixture.background_prior(counts)
+            auc_covariance = naive_covariance / contrast**2
+            if self.prevalence_varies:
+                slopes = np.array([average_precision_slope(of_model) for of_model in rates])
+                changes = slopes * self.mixture.prevalence_standard_error(counts)
+                precision_covariance += np.outer(changes, changes)
+        return {
+            "roc_auc": PairedEstimates(auc, auc_covariance),
+            "average_precision": PairedEstimates(precision, precision_covariance),
+        }
 
-    def _along_intervals(self, models: list[Model]) -> tuple[tuple[EstimatesByMeasure, ...], ...]:
+    def _along_intervals(
+        self, models: list[Model], region: Region, options: IntervalOptions
+    ) -> tuple[tuple[EstimatesByMeasure, ...], ...]:
         """Estimate along the confidence intervals of an estimated prior and purity.
 
         Covariances are computed at the ends of the intervals only.
         """
-        if self.options is None:
-            return ()
-        region = self.assumptions.mixture_region(self.rows.counts[0], self.options)
-        if region is None or self.assumptions.region is not None:
-            return ()
-        mixture = self.mixture
-        priors = [
-            Mixture(prior, mixture.purity) for prior in path_between(mixture.prior, region.prior)
-        ]
-        purities = [
-            Mixture(mixture.prior, purity) for purity in path_between(mixture.purity, region.purity)
-        ]
-        options = [self.options if abs(q) == 1 else None for q in POSITIONS]
-        return tuple(
-            tuple(self._estimate_for(models, *point) for point in zip(points, options, strict=True))
-            for points in (priors, purities)
-            if points
+        prior, purity = self.mixture.prior, self.mixture.purity
+        paths = (
+            [Mixture(value, purity) for value in path_between(prior, region.prior)],
+            [Mixture(prior, value) for value in path_between(purity, region.purity)],
         )
-
-    def _in_region(self, models: list[Model]) -> tuple[EstimatesByMeasure, ...]:
-        """Estimate on a grid over the intervals given for prior and purity."""
-        if self.options is None or self.assumptions.region is None:
-            return ()
-        region = self.assumptions.mixture_region(self.rows.counts[0], self.options)
-        assert region is not None  # noqa: S101 - for the type checker
-        grid = region.grid(NODES_OF_LINE if region.has_one_uncertain_share else NODES)
-        return tuple(self._estimate_for(models, mixture, self.options) for mixture in grid)
+        return tuple(
+            tuple(
+                self._estimate_for(models, mixture, options if abs(q) == 1 else None)
+                for mixture, q in zip(path, POSITIONS, strict=True)
+            )
+            for path in paths
+            if path
+        )
 
     def _estimate_for(
         self, models: list[Model], mixture: Mixture, options: IntervalOptions | None

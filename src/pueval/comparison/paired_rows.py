@@ -12,7 +12,7 @@ import numpy as np
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.samples.sample import make_sample, make_weighted_sample
+from pueval.samples.sample import make_weighted_sample
 from pueval.samples.threads import map_in_threads
 from pueval.sources.arrays import (
     all_finite,
@@ -53,7 +53,7 @@ class PairedRows:
     names: tuple[str, ...]
     scores: tuple[Array, ...]
     counts: tuple[Counts, ...]
-    positions: tuple[Array, Array, Array]
+    positions: tuple[Array, ...]
     sample_weight: Array | None
 
     @property
@@ -63,16 +63,14 @@ class PairedRows:
         return slice(0, first), slice(first, second), slice(second, third)
 
     @property
-    def weight_by_kind(self) -> tuple[float, float, float]:
+    def weight_by_kind(self) -> tuple[float, ...]:
         """Total weight of the labeled, unlabeled and negative rows."""
-        counts = self.counts[0]
-        return counts.n_labeled, counts.n_unlabeled, counts.n_negative
+        return tuple(kind.total for kind in self.counts[0]._samples)
 
     @property
-    def effective_sizes(self) -> tuple[float, float, float]:
+    def effective_sizes(self) -> tuple[float, ...]:
         """Effective sizes of the labeled, unlabeled and negative rows."""
-        labeled, unlabeled, negative = (kind.effective_size for kind in self.counts[0]._samples)
-        return labeled, unlabeled, negative
+        return tuple(kind.effective_size for kind in self.counts[0]._samples)
 
     @property
     def variance_weight(self) -> Array | None:
@@ -111,20 +109,19 @@ def read_paired_rows(y: Any, scores: Any, *, sample_weight: Any, labels: LabelVa
                 f"y and sample_weight must have the same length; got {len(y):,} and "
                 f"{len(sample_weight):,}."
             )
-    positions = _positions_by_kind(y, labels, sample_weight)
+    kinds = label_kinds(y, labels)
+    if sample_weight is not None:
+        kinds[sample_weight == 0] = -1
+    positions = tuple(np.flatnonzero(kinds == kind) for kind in range(3))
     weights = None if sample_weight is None else [sample_weight[where] for where in positions]
 
-    def count(name: str) -> Counts | InputError:
+    def count(name: str) -> Counts:
         try:
             return _count_model(model_scores[name], positions, weights)
         except InputError as error:
-            return InputError(f"model {name!r}: {error}")
+            raise InputError(f"model {name!r}: {error}") from None
 
-    counts = []
-    for result in map_in_threads(count, model_scores):
-        if isinstance(result, InputError):
-            raise result
-        counts.append(result)
+    counts = map_in_threads(count, model_scores)
     counts[0]._check_nonempty()
     return PairedRows(
         tuple(model_scores),
@@ -221,25 +218,12 @@ def _check_lengths(y: Array, model_scores: dict[str, Array]) -> None:
         )
 
 
-def _positions_by_kind(
-    y: Array, labels: LabelValues, sample_weight: Array | None
-) -> tuple[Array, Array, Array]:
-    """Return the positions of labeled, unlabeled and negative rows with a positive weight."""
-    kinds = label_kinds(y, labels)
-    if sample_weight is not None:
-        kinds[sample_weight == 0] = -1
-    labeled, unlabeled, negative = (np.flatnonzero(kinds == kind) for kind in range(3))
-    return labeled, unlabeled, negative
-
-
 def _count_model(score: Array, positions: tuple[Array, ...], weights: list[Array] | None) -> Counts:
     """Sort the scores of one model, each kind separately."""
     samples = []
     for kind, where in enumerate(positions):
-        if weights is None:
-            samples.append(make_sample(score[where]))
-        else:
-            samples.append(make_weighted_sample(score[where], weights[kind]))
+        weight = None if weights is None else weights[kind]
+        samples.append(make_weighted_sample(score[where], weight))
     if not all(map(all_finite, samples)):
         raise bad_scores_error(score)
     return Counts(*samples)

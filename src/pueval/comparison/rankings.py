@@ -12,7 +12,7 @@ import numpy as np
 from pueval._typing import Array
 from pueval.errors import InputError, require
 from pueval.text.numbers import format_number
-from pueval.text.results import SHOWN_ROWS, Result, plain_data
+from pueval.text.results import SHOWN_ROWS, Result, plain_dict
 from pueval.text.tables import text_table
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class Rankings:
         dict
             Undefined numbers are None.
         """
-        content: dict[str, Any] = plain_data(
+        return plain_dict(
             {
                 "value": self.value,
                 "rank": {criterion: self.rank(criterion) for criterion in self.value},
@@ -200,7 +200,6 @@ class Rankings:
                 "notes": self.notes,
             }
         )
-        return content
 
     def __repr__(self) -> str:
         disagreements = self.disagreements()

@@ -116,35 +116,24 @@ def upper_hull(x: Array, y: Array) -> Array:
 
 def auc_values(counts: Sequence[Counts], naive: Array, purity: float) -> ValuesByPrior:
     """Return the ROC AUC by the direct formula as a function of the prior."""
-
-    def values(priors: Array) -> Array:
-        return np.array(
-            [
-                [
-                    direct_auc(model, auc, Mixture(prior, purity))
-                    for model, auc in zip(counts, naive.tolist(), strict=True)
-                ]
-                for prior in priors.tolist()
-            ]
-        )
-
-    return values
+    models = [*zip(counts, naive.tolist(), strict=True)]
+    return _one_prior_at_a_time(
+        lambda mixture: [direct_auc(model, auc, mixture) for model, auc in models], purity
+    )
 
 
 def average_precision_values(
     counts: Sequence[Counts], purity: float, target: Target
 ) -> ValuesByPrior:
     """Return the average precision as a function of the prior."""
-    corners = [model._roc_corners() for model in counts]
+    models = [(model, model._roc_corners()) for model in counts]
 
-    def at(prior: float) -> list[float]:
-        mixture = Mixture(prior, purity)
-        return [
-            float(average_precision(correct_steps(model, steps, mixture, target)))
-            for model, steps in zip(counts, corners, strict=True)
-        ]
+    def values(mixture: Mixture) -> list[float]:
+        rates = [correct_steps(model, corners, mixture, target) for model, corners in models]
+        return [float(average_precision(of_model)) for of_model in rates]
 
-    def values(priors: Array) -> Array:
-        return np.array([at(prior) for prior in priors.tolist()])
+    return _one_prior_at_a_time(values, purity)
 
-    return values
+
+def _one_prior_at_a_time(values: Callable[[Mixture], list[float]], purity: float) -> ValuesByPrior:
+    return lambda priors: np.array([values(Mixture(prior, purity)) for prior in priors.tolist()])

@@ -14,7 +14,7 @@ from pueval.samples import steps as step_functions
 from pueval.samples.bins import Binning
 from pueval.samples.sample import Sample, Samples
 from pueval.samples.steps import Steps
-from pueval.text.results import Result, plain_data
+from pueval.text.results import Result, plain_dict
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -243,8 +243,7 @@ class ScoreTable(Result):
         dict
             ``score``, ``labeled``, ``unlabeled`` and ``negative``, and the number of ``bins``.
         """
-        content: dict[str, Any] = plain_data({**self._columns(), "bins": self.bins})
-        return content
+        return plain_dict({**self._columns(), "bins": self.bins})
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ScoreTable):

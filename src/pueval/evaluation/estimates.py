@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,8 +26,8 @@ from pueval.text.numbers import (
     format_number,
     format_threshold,
 )
-from pueval.text.results import Result, plain_data
-from pueval.text.tables import html_table, text_table
+from pueval.text.results import Result, plain_dict
+from pueval.text.tables import html_summary, text_table
 from pueval.uncertainty.intervals import Interval
 
 if TYPE_CHECKING:
@@ -268,7 +267,7 @@ class OperatingPoint(Mapping[str, Estimate]):
         dict
             Undefined and infinite numbers are None.
         """
-        content: dict[str, Any] = plain_data(
+        return plain_dict(
             {
                 "rule": self.rule,
                 "threshold": self.threshold,
@@ -279,7 +278,6 @@ class OperatingPoint(Mapping[str, Estimate]):
                 "measures": dict(self),
             }
         )
-        return content
 
     def summary(self) -> str:
         """Return the threshold and the rule by which it was chosen, in one line.
@@ -299,8 +297,7 @@ class OperatingPoint(Mapping[str, Estimate]):
         return f"{self.summary()}\n{text_table(*self._table())}{note}"
 
     def _repr_html_(self) -> str:
-        note = f"<p>{escape(CLIPPED_NOTE)}</p>" if self.clipped else ""
-        return f"<div><p>{escape(self.summary())}</p>{html_table(*self._table())}{note}</div>"
+        return html_summary(self.summary(), [self._table()], [CLIPPED_NOTE] if self.clipped else [])
 
 
 def estimate_rows(

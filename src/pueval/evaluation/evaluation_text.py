@@ -8,7 +8,7 @@ from pueval.evaluation.assumption_text import prior_and_purity, row_counts
 from pueval.evaluation.estimates import BEST_MEASURES, estimate_rows
 from pueval.evaluation.measure_titles import TITLES
 from pueval.text.numbers import CLIPPED_NOTE, format_number
-from pueval.text.results import plain_data
+from pueval.text.results import plain_dict
 from pueval.text.tables import text_table
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def as_data(ev: Evaluation) -> dict[str, Any]:
     """Return everything as plain numbers, lists and text; numbers that JSON lacks are None."""
     roc, pr = ev.roc(), ev.pr()
-    content: dict[str, Any] = plain_data(
+    return plain_dict(
         {
             "counts": {
                 "labeled": ev.counts.n_labeled,
@@ -48,7 +48,6 @@ def as_data(ev: Evaluation) -> dict[str, Any]:
             "warnings": ev.warnings,
         }
     )
-    return content
 
 
 def summary(ev: Evaluation) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from pueval.groups.group_priors import (
     overall_prior,
     uneven_label_warning,
 )
-from pueval.groups.row_blocks import RowBlock, block_of, group_sizes, read_row_blocks
+from pueval.groups.row_blocks import RowBlock, group_counts, group_sizes, read_row_blocks
 from pueval.groups.unclipped_estimates import UnclippedEstimates, estimate_groups
 from pueval.samples.threads import iterate_in_threads
 from pueval.sources.labels import LabelValues
@@ -184,11 +185,7 @@ def evaluate_by(
     notes = _too_small_notes(sizes, target, min_labeled, min_background)
     enough = np.ones(len(names), dtype=bool)
     enough[list(notes)] = False
-
-    def counts_of(group: int) -> Counts:
-        block = block_of(blocks, group)
-        return block.counts(group - block.first)
-
+    counts_of = partial(group_counts, blocks)
     show = progress if group_prior == "each" else False
     with progress_bar("priors", int(enough.sum()), show=show) as advance:
         priors = group_priors(group_prior, names, sizes, enough, overall, counts_of, advance)

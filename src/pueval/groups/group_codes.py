@@ -51,25 +51,22 @@ def _encode_categorical(by: Any) -> GroupCodes | None:
     if categories is None or codes is None:
         return None
     code = np.asarray(codes)
-    _refuse_missing(int(np.count_nonzero(code < 0)))
+    _refuse_missing(code < 0)
     used, code = np.unique(code, return_inverse=True)
     return _sort_names([np.asarray(categories)[k] for k in used], code)
 
 
 def _encode_column(values: Array) -> GroupCodes:
     kind = values.dtype.kind
-    if kind == "f":
-        _refuse_missing(int(np.count_nonzero(np.isnan(values))))
-    elif kind in "mM":
-        _refuse_missing(int(np.count_nonzero(np.isnat(values))))
-    elif kind in "biu":
+    if kind in "biu":
         return _encode_integers(values)
-    elif kind not in "USTO":
+    if kind in "USTO":
+        return _encode_objects(values)
+    if kind not in "fmM":
         raise InputError(f"by must contain names of groups; got dtype {values.dtype}.")
-    if kind in "fmM":
-        names, code = np.unique(values, return_inverse=True)
-        return GroupCodes(names.tolist() if kind == "f" else list(names), code)
-    return _encode_objects(values)
+    _refuse_missing(np.isnan(values))
+    names, code = np.unique(values, return_inverse=True)
+    return GroupCodes(names.tolist() if kind == "f" else list(names), code)
 
 
 def _encode_integers(values: Array) -> GroupCodes:
@@ -100,7 +97,7 @@ def _encode_objects(values: Array) -> GroupCodes:
     code = np.fromiter((place[name] for name in names), dtype=np.intp, count=len(names))
     absent = [k for name, k in place.items() if name is None or is_missing(name)]
     if absent:
-        _refuse_missing(int(np.isin(code, absent).sum()))
+        _refuse_missing(np.isin(code, absent))
     return _sort_names(list(place), code)
 
 
@@ -112,11 +109,8 @@ def _sort_names(names: list[Any], code: Array) -> GroupCodes:
         order = sorted(range(len(names)), key=lambda k: (type(names[k]).__name__, str(names[k])))
     place = np.empty(len(names), dtype=np.intp)
     place[order] = np.arange(len(names))
-    return GroupCodes([_python_value(names[k]) for k in order], place[code])
-
-
-def _python_value(name: Any) -> Any:
-    return name.item() if isinstance(name, np.generic) else name
+    ordered = [names[k].item() if isinstance(names[k], np.generic) else names[k] for k in order]
+    return GroupCodes(ordered, place[code])
 
 
 def _hashable(value: Any) -> bool:
@@ -127,6 +121,6 @@ def _hashable(value: Any) -> bool:
     return True
 
 
-def _refuse_missing(rows: int) -> None:
-    if rows:
-        raise missing_error("group", rows)
+def _refuse_missing(missing: Array) -> None:
+    if missing.any():
+        raise missing_error("group", int(missing.sum()))

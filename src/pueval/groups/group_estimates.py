@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from pueval._typing import Array
 from pueval.core.measures import was_clipped
 from pueval.errors import require
 from pueval.evaluation.measure_titles import measure_title
-from pueval.text.results import Result, plain_data, short_table
+from pueval.text.results import Result, plain_dict, short_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,9 +36,6 @@ class GroupResult(Result):
         frame: pd.DataFrame = pandas.DataFrame(dict(self._columns()), index=index)
         return frame
 
-    def _columns(self) -> Mapping[str, Any]:
-        return {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, lists and text, ready for JSON.
 
@@ -50,10 +44,7 @@ class GroupResult(Result):
         dict
             Undefined and infinite numbers are None.
         """
-        content: dict[str, Any] = plain_data(
-            vars(self) | {"groups": [json_name(name) for name in self.groups]}
-        )
-        return content
+        return plain_dict(vars(self) | {"groups": [json_name(name) for name in self.groups]})
 
     def _headline(self) -> str:
         n_groups = len(self.groups)

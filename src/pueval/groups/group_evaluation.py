@@ -26,7 +26,7 @@ from pueval.groups.group_estimates import GroupEstimates
 from pueval.groups.group_priors import GroupPriors
 from pueval.groups.macro_average import MacroAverage, macro_average
 from pueval.groups.overlap_covariances import area_overlap_covariances, threshold_overlap_covariance
-from pueval.groups.row_blocks import RowBlock, block_of
+from pueval.groups.row_blocks import RowBlock, group_counts
 from pueval.groups.unclipped_estimates import (
     GROUP_MEASURES,
     UnclippedEstimates,
@@ -242,9 +242,7 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         -------
         Counts
         """
-        k = self._index(group)
-        block = block_of(self._blocks, k)
-        return block.counts(k - block.first)
+        return group_counts(self._blocks, self._index(group))
 
     def evaluation(self, group: Any) -> Evaluation:
         """Evaluate one group on its own, with its prior: curves, best thresholds, warnings.
@@ -262,13 +260,8 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         k = self._index(group)
         if math.isnan(self.prior[k]):
             raise InputError(f"group {group!r} cannot be evaluated: {self.notes[k]}.")
-        options: dict[str, Any] = {"level": None}
-        if (resampling := self.overall.resampling) is not None:
-            options = {
-                "level": resampling.level,
-                "n_resamples": resampling.n_resamples,
-                "seed": resampling.seed,
-            }
+        resampling = self.overall.resampling
+        options: dict[str, Any] = {"level": None} if resampling is None else vars(resampling)
         return evaluate(
             self.counts(group),
             prior=float(self.prior[k]) if self._sizes.n_unlabeled[k] else None,

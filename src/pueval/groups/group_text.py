@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +9,8 @@ import numpy as np
 from pueval.evaluation.measure_titles import TITLES
 from pueval.groups.group_estimates import json_name, printable_name
 from pueval.text.numbers import CLIPPED_NOTE, format_count, format_estimate, format_number
-from pueval.text.results import plain_data
-from pueval.text.tables import html_table, text_table
+from pueval.text.results import plain_dict
+from pueval.text.tables import html_summary, text_table
 
 if TYPE_CHECKING:
     from pueval.groups.group_evaluation import GroupEvaluation
@@ -96,9 +95,7 @@ def as_text(groups: GroupEvaluation) -> str:
 def as_html(groups: GroupEvaluation) -> str:
     """Return summary, table and warnings for a notebook."""
     lines = [*_notes(groups), *(f"⚠ {warning}" for warning in groups.warnings)]
-    below = "".join(f"<p>{escape(line)}</p>" for line in lines)
-    body = html_table(*group_table(groups))
-    return f"<div><p>Evaluation of {escape(summary(groups))}</p>{body}{below}</div>"
+    return html_summary(f"Evaluation of {summary(groups)}", [group_table(groups)], lines)
 
 
 def as_data(groups: GroupEvaluation) -> dict[str, Any]:
@@ -107,16 +104,16 @@ def as_data(groups: GroupEvaluation) -> dict[str, Any]:
     def without(result: dict[str, Any], *names: str) -> dict[str, Any]:
         return {name: value for name, value in result.items() if name not in names}
 
-    content: dict[str, Any] = plain_data(
+    return plain_dict(
         {
             "groups": [json_name(name) for name in groups.names],
             "labeled": groups.n_labeled,
             "unlabeled": groups.n_unlabeled,
             "negative": groups.n_negative,
             "prior": groups.prior,
-            "notes": list(groups.notes),
+            "notes": groups.notes,
             "level": groups.level,
-            "warnings": list(groups.warnings),
+            "warnings": groups.warnings,
             "measures": {
                 name: without(vars(estimate), "measure", "groups")
                 for name, estimate in groups.items()
@@ -125,4 +122,3 @@ def as_data(groups: GroupEvaluation) -> dict[str, Any]:
             "overall": groups.overall.to_dict(),
         }
     )
-    return content

@@ -120,14 +120,9 @@ def threshold_overlap_covariance(
     all_sizes: GroupSizes,
 ) -> Array:
     """Return the covariance of a measure at the threshold of each group with that of all rows."""
-    parts = []
     # Shares of each kind of rows, and the prevalence, to which all rows belong.
-    totals = zip((*sizes.by_kind, sizes.n), (*all_sizes.by_kind, all_sizes.n), strict=True)
-    for source, (total, all_total) in enumerate(totals):
-        all_error = all_rows.source_error[source]
-        slope = divide_or_zero(all_rows.changes[name][source], all_error)
-        error = estimates.source_error[source]
-        share = divide_or_zero(total, all_total)
-        parts.append(estimates.changes[name][source] * slope * share * error)
-    covariance: Array = np.sum(parts, axis=0)
+    total, all_total = (np.stack([*of.by_kind, of.n]) for of in (sizes, all_sizes))
+    slope = divide_or_zero(all_rows.changes[name], all_rows.source_error)
+    products = estimates.changes[name] * slope * divide_or_zero(total, all_total)
+    covariance: Array = np.sum(products * estimates.source_error, axis=0)
     return covariance

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,9 +14,9 @@ from pueval._typing import Array
 from pueval.core.sizes import GroupSizes, divide_or_zero
 from pueval.counts.counts import Counts
 from pueval.groups.group_codes import encode_groups
-from pueval.samples.sample import make_sample, make_weighted_sample
+from pueval.samples.sample import make_weighted_sample
 from pueval.samples.threads import iterate_in_threads
-from pueval.sources.arrays import as_scores, as_weights, check_same_order, equal_labels, one_column
+from pueval.sources.arrays import as_scores, as_weights, check_same_order, label_kinds, one_column
 from pueval.sources.labels import LabelValues
 from pueval.uncertainty.score_steps import ByKind, ScoreSteps
 
@@ -110,18 +110,16 @@ class RowBlock:
         samples = []
         for kind in range(3):
             of_kind = self.kind[rows] == kind
-            score = self.score[rows][of_kind]
-            if self.sample_weight is None:
-                samples.append(make_sample(score))
-            else:
-                samples.append(make_weighted_sample(score, self.sample_weight[rows][of_kind]))
+            weight = None if self.sample_weight is None else self.sample_weight[rows][of_kind]
+            samples.append(make_weighted_sample(self.score[rows][of_kind], weight))
         return Counts(*samples)
 
 
-def block_of(blocks: list[RowBlock] | tuple[RowBlock, ...], group: int) -> RowBlock:
-    """Return the block that holds a group."""
+def group_counts(blocks: Sequence[RowBlock], group: int) -> Counts:
+    """Return the Counts of one group, by its code."""
     first = [block.first for block in blocks]
-    return blocks[int(np.searchsorted(first, group, side="right")) - 1]
+    block = blocks[int(np.searchsorted(first, group, side="right")) - 1]
+    return block.counts(group - block.first)
 
 
 def read_row_blocks(
@@ -135,10 +133,7 @@ def read_row_blocks(
     y, score = one_column(y, "y"), as_scores(one_column(score, "score"))
     if sample_weight is not None:
         sample_weight = as_weights(one_column(sample_weight, "sample_weight"))
-    kind = np.zeros(y.size, dtype=np.int8)
-    for number, value in enumerate(labels.values):
-        if number and value is not None:
-            kind[equal_labels(y, value)] = number
+    kind = label_kinds(y, labels)
     names, code = encode_groups(by, y.size)
     parts = split_into_blocks(code, len(names))
 

@@ -304,9 +304,10 @@ def make_sample(values: Array, count: Array | None = None, square: Array | None 
     return Sample((SortedChunk.of(values, count, square),)) if values.size else EMPTY
 
 
-def make_weighted_sample(values: Array, weight: Array) -> Sample:
-    """Make a sample of weighted rows: integers are frequency weights, floats importance weights."""
-    return make_sample(values, weight, np.square(weight) if weight.dtype.kind == "f" else None)
+def make_weighted_sample(values: Array, weight: Array | None) -> Sample:
+    """Make a sample of rows: integers are frequency weights, floats importance weights."""
+    square = np.square(weight) if weight is not None and weight.dtype.kind == "f" else None
+    return make_sample(values, weight, square)
 
 
 def select_by_rank(columns: list[Array], rank: Array) -> Array:

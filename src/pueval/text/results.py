@@ -66,7 +66,7 @@ class Result:
         dict
             Undefined and infinite numbers are None.
         """
-        return {name: plain_data(value) for name, value in _fields(self).items()}
+        return plain_dict(_fields(self))
 
     def _table(self) -> str:
         """Return the table to print below the headline; empty for results without arrays."""
@@ -118,10 +118,15 @@ def _cell(name: str, value: Any) -> str:
     return str(value)
 
 
+def plain_dict(content: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Turn the values of a mapping into plain data."""
+    return {key: plain_data(value) for key, value in content.items()}
+
+
 def plain_data(value: Any) -> Any:
     """Turn results and arrays into dicts and lists, and numbers that JSON lacks into None."""
     if isinstance(value, Mapping):
-        return {key: plain_data(item) for key, item in value.items()}
+        return plain_dict(value)
     if isinstance(value, list | tuple):
         return [plain_data(item) for item in value]
     if isinstance(value, np.ndarray):

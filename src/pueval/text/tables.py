@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 Rows = Sequence[Sequence[str]]
 
 
-def text_table(header: Sequence[str], rows: Rows) -> str:
-    """Align columns: the first to the left, all others to the right."""
+def text_table(
+    header: Sequence[str], rows: Rows, *, most: int | None = None, hint: str = ""
+) -> str:
+    """Align columns: the first to the left, all others to the right.
+
+    With ``most``, further rows are left out; a line says how many, followed by the ``hint``.
+    """
+    n_more = 0 if most is None else max(len(rows) - most, 0)
+    rows = rows[:most]
     widths = [max(len(row[k]) for row in (header, *rows)) for k in range(len(header))]
 
     def line(row: Sequence[str]) -> str:
@@ -17,7 +24,17 @@ def text_table(header: Sequence[str], rows: Rows) -> str:
         cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
         return "  ".join(cells).rstrip()
 
-    return "\n".join([line(header), *map(line, rows)])
+    more = [f"… and {n_more:,} more{hint}"] if n_more else []
+    return "\n".join([line(header), *map(line, rows), *more])
+
+
+def html_summary(
+    summary: str, tables: Iterable[tuple[list[str], Rows]], notes: Iterable[str]
+) -> str:
+    """Make HTML for a notebook: a summary, tables, and notes below them."""
+    body = [html_table(*table) for table in tables]
+    body += [f"<p>{escape(note)}</p>" for note in notes]
+    return f"<div><p>{escape(summary)}</p>{''.join(body)}</div>"
 
 
 def html_table(header: Sequence[str], rows: Rows) -> str:

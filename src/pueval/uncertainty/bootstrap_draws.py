@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import scipy  # loads its submodules when they are first used
@@ -139,7 +140,7 @@ def _draw_rows(
         In a cell, rows with importance weights w have the total weight Σw with variance Σw²: like
         a Poisson number of rows of weight Σw²/Σw. Equal weights are ignored.
         """
-        sample = counts._samples[kind]
+        sample, rng = counts._samples[kind], generators[kind]
         if not sizes[kind]:
             return np.zeros(thresholds.size), np.zeros((1, thresholds.size))
         row_weight = _row_weights(sample, thresholds)
@@ -147,14 +148,19 @@ def _draw_rows(
             rows = sample.counts_between(thresholds) / row_weight + pseudo_observation
             row_weight /= np.sum(rows * row_weight)
             cells = rows * row_weight
-            drawn = _draw_poisson(rows, options, generators[kind], advance) * row_weight
+            drawn = row_weight * _draw_in_blocks(
+                lambda block: rng.poisson(rows, size=(block.size, rows.size)),
+                resample_sizes[kind],
+                advance,
+            )
             if not counts.has_propensity:
                 drawn /= np.maximum(drawn.sum(axis=1, keepdims=True), cells[cells > 0].min())
             return cells, sizes[kind] * drawn
         share = np.diff(cumulative[kind], prepend=0) / sample.total
         cells = sizes[kind] * share + pseudo_observation
         cells /= cells.sum()
-        return cells, _draw_multinomial(resample_sizes[kind], cells, generators[kind], advance)
+        draw = partial(rng.multinomial, pvals=cells)
+        return cells, _draw_in_blocks(draw, resample_sizes[kind], advance)
 
     with progress_bar("resamples", _blocks(options) * sum(map(bool, sizes))) as advance:
         cells, rows = zip(*map_in_threads(resample, range(len(sizes))), strict=True)
@@ -210,25 +216,13 @@ def _blocks(options: IntervalOptions) -> int:
     return -(-options.n_resamples // BLOCK)
 
 
-def _draw_multinomial(
-    sizes: Array, cells: Array, rng: np.random.Generator, advance: Callable[[], None]
+def _draw_in_blocks(
+    draw: Callable[[Array], Array], sizes: Array, advance: Callable[[], None]
 ) -> Array:
-    """Draw rows in cells, block by block for the progress bar; blocks do not change the draws."""
+    """Draw resamples block by block, for the progress bar; blocks do not change the draws."""
     drawn = []
     for block in np.split(sizes, range(BLOCK, sizes.size, BLOCK)):
-        drawn.append(rng.multinomial(block, cells))
-        advance()
-    return np.concatenate(drawn)
-
-
-def _draw_poisson(
-    rows: Array, options: IntervalOptions, rng: np.random.Generator, advance: Callable[[], None]
-) -> Array:
-    """Draw independent Poisson numbers of rows in cells, block by block."""
-    drawn = []
-    for start in range(0, options.n_resamples, BLOCK):
-        size = min(BLOCK, options.n_resamples - start)
-        drawn.append(rng.poisson(rows, size=(size, rows.size)))
+        drawn.append(draw(block))
         advance()
     return np.concatenate(drawn)
 
@@ -329,7 +323,7 @@ def _draw_labels(
             cells /= size + 1
             correction = max((n_candidates - n_labels) / max(n_candidates - 1, 1), 0)
             sizes = np.full(options.n_resamples, size)
-            drawn = _draw_multinomial(sizes, cells, rng, advance) / size
+            drawn = _draw_in_blocks(partial(rng.multinomial, pvals=cells), sizes, advance) / size
             drawn = cells + np.sqrt(correction) * (drawn - cells)
             labeled += n_labels * np.cumsum(drawn, axis=1)
 

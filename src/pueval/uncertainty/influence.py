@@ -67,23 +67,22 @@ class Influence:
         has_labeled = steps.at[0] > 0
         following = np.cumsum(has_labeled)
         step = np.where(has_labeled, following - 1, following)
-        groups = steps.group[has_labeled]
-        nearest = np.minimum(step, groups.size - 1)
-        in_gap = (step < groups.size) & (groups[nearest] == steps.group)
-        background = np.where(in_gap, self.gap[nearest], self.tail[steps.group])
-        return (
-            np.where(has_labeled, self.labeled[nearest], 0.0),
-            np.where(has_labeled, self.background[nearest], background),
-        )
+        groups = np.append(steps.group[has_labeled], -1)
+        return self._look_up(step, has_labeled, groups[step] == steps.group, steps.group)
 
     def at_scores(self, labeled_steps: ScoreSteps, score: Array) -> tuple[Array, Array]:
         """Return the influence of labeled and of background rows with these scores; one group."""
         steps, score = labeled_steps.score.astype(np.float64), score.astype(np.float64)
         step = steps.size - np.searchsorted(steps[::-1], score, side="right")
-        nearest = np.minimum(step, steps.size - 1)
-        above_tail = step < steps.size
-        tied = above_tail & (steps[nearest] == score)
-        background = np.where(above_tail, self.gap[nearest], self.tail[0])
+        tied = np.append(steps, np.nan)[step] == score
+        return self._look_up(step, tied, step < steps.size, 0)
+
+    def _look_up(
+        self, step: Array, tied: Array, in_gap: Array, group: int | Array
+    ) -> tuple[Array, Array]:
+        """Return the influence of rows at a labeled step, in the gap above it, or in the tail."""
+        nearest = np.minimum(step, self.labeled.size - 1)
+        background = np.where(in_gap, self.gap[nearest], self.tail[group])
         return (
             np.where(tied, self.labeled[nearest], 0.0),
             np.where(tied, self.background[nearest], background),
@@ -221,29 +220,22 @@ def influence_variance(
     `pueval.uncertainty.delong.delong_standard_error`. Rows with importance weights add their
     squared weights.
     """
-    squared = steps.squared
-    pieces = [(influence.labeled, steps.at[0], squared.at[0])]
+    squared, every_group = steps.squared, np.arange(steps.n_groups)
+    pieces = [(steps.group, influence.labeled, steps.at[0], squared.at[0])]
     n_rows = sizes.effective_by_kind[0]
-    variance = _variance_of_mean(pieces, steps, sizes.n_labeled, n_rows, placements=placements)
+    variance = _variance_of_mean(pieces, sizes.n_labeled, n_rows, placements=placements)
     variance[n_rows <= 1] = np.nan
     for kind in (1, 2):
-        total = sizes.by_kind[kind]
-        gap, tail = _weight_off_steps(steps, kind, total)
-        gap_square, tail_square = gap, tail
+        total, n_rows = sizes.by_kind[kind], sizes.effective_by_kind[kind]
+        gap, tail = gap_square, tail_square = _weight_off_steps(steps, kind, total)
         if steps.with_squares is not None:
             gap_square, tail_square = _weight_off_steps(squared, kind, sizes.squared_weights[kind])
         pieces = [
-            (influence.background, steps.at[kind], squared.at[kind]),
-            (influence.gap, gap, gap_square),
+            (every_group, influence.tail, tail, tail_square),
+            (steps.group, influence.background, steps.at[kind], squared.at[kind]),
+            (steps.group, influence.gap, gap, gap_square),
         ]
-        part = _variance_of_mean(
-            pieces,
-            steps,
-            total,
-            sizes.effective_by_kind[kind],
-            (influence.tail, tail, tail_square),
-            placements=placements,
-        )
+        part = _variance_of_mean(pieces, total, n_rows, placements=placements)
         share = divide_or_zero(total, sizes.n_background)
         variance += np.where(total > 0, share**2 * part, 0)
     return variance
@@ -261,26 +253,22 @@ def _weight_off_steps(steps: ScoreSteps, kind: int, total: Array) -> tuple[Array
 
 
 def _variance_of_mean(
-    pieces: list[tuple[Array, Array, Array]],
-    steps: ScoreSteps,
+    pieces: list[tuple[Array, Array, Array, Array]],
     total: Array,
     n_rows: Array,
-    tail: tuple[Array, Array, Array] | None = None,
     *,
     placements: bool,
 ) -> Array:
-    """Return the variance, by group, of the mean of values with weights and squared weights.
+    """Return the variance, by group, of the mean of values; ``n_rows`` are effective sizes.
 
-    ``n_rows`` are effective sizes. The values of ``tail`` are one for each group.
+    Each of the ``pieces`` has groups, values, weights and squared weights.
     """
-    values, weight, square = tail if tail is not None else (np.zeros(steps.n_groups),) * 3
-    mean = values * weight
-    for value, step_weight, _ in pieces:
-        mean = mean + steps.sum_by_group(value * step_weight)
+    mean, squares = np.zeros(total.size), np.zeros(total.size)
+    for group, value, weight, _ in pieces:
+        mean += np.bincount(group, value * weight, minlength=total.size)
     mean = divide_or_zero(mean, total)
-    squares = square * (values - mean) ** 2
-    for value, _, step_square in pieces:
-        squares = squares + steps.sum_by_group(step_square * (value - mean[steps.group]) ** 2)
+    for group, value, _, square in pieces:
+        squares += np.bincount(group, square * (value - mean[group]) ** 2, minlength=total.size)
     variance = divide_or_zero(divide_or_zero(squares, total), total) * n_rows
     of_mean: Array = variance / np.maximum(n_rows - 1, 1)
     if placements:

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pueval._typing import Array, Range
+from pueval.core.sizes import divide_or_zero
 from pueval.uncertainty.uncertain_prior import remaining_share
 
 # Positions between the lower (−1) and the upper (1) confidence limit at which estimates are known,
@@ -75,12 +76,7 @@ class PriorProfile:
         def filled(q: float, estimate: EstimateVector, limit: EstimateVector) -> EstimateVector:
             limit_error = np.where(np.isnan(limit.error), center.error, limit.error)
             weighted = abs(q) * center.error + (1 - abs(q)) * limit_error
-            error = np.divide(
-                center.error * limit_error,
-                weighted,
-                out=np.zeros_like(weighted),
-                where=weighted > 0,
-            )
+            error = divide_or_zero(center.error * limit_error, weighted)
             error = np.where(np.isnan(estimate.error), error, estimate.error)
             undefined = np.isnan(estimate.value)
             return EstimateVector(
@@ -102,12 +98,10 @@ class PriorProfile:
     def interval(self, critical_value: float) -> Array:
         """Return the lower and upper ends of the intervals, a line each."""
         line = np.linspace(-1, 1, GRID)
-        grid = (
-            np.stack(np.meshgrid(*[line] * len(self.paths), indexing="ij"))
-            if self.paths
-            else (np.zeros((1, 1)))
-        )
-        grid = grid.reshape(len(grid), -1)
+        grid = np.zeros((1, 1))
+        if self.paths:
+            mesh = np.meshgrid(*[line] * len(self.paths), indexing="ij")
+            grid = np.stack([axis.ravel() for axis in mesh])
         squared_distance = np.sum(grid**2, axis=0)
         inside = squared_distance <= 1
         grid, squared_distance = grid[:, inside], squared_distance[inside]

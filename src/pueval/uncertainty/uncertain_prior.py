@@ -78,15 +78,12 @@ class UncertainPrior:
         region. ``as_column`` is that of `find_extremes`; it goes with an expensive function, for
         which only the corners of a given region are added.
         """
-        if self.given_region is not None:
-            region = self.given_region
-            points = region.corners if as_column else region.nodes
-            extremes = find_extremes(region, function, as_column=as_column)
-            return [self.mixture, *points, *extremes]
-        if self.confidence_region is not None:
-            extremes = find_extremes(self.confidence_region, function, as_column=as_column)
-            return [self.mixture, *extremes]
-        return [self.mixture]
+        region = self.given_region or self.confidence_region
+        if region is None:
+            return [self.mixture]
+        points = region.corners if as_column else region.nodes
+        extremes = find_extremes(region, function, as_column=as_column)
+        return [self.mixture, *(points if self.given_region else []), *extremes]
 
     def corner_scenarios(self) -> list[Mixture]:
         """Return the scenarios for a measure that is monotone in prior and purity."""
