@@ -74,9 +74,11 @@ def run(arguments: Sequence[str]) -> int:
     except MemoryError as error:
         return _fail(f"not enough memory. {error}".strip())
     except KeyboardInterrupt:
-        return _interrupted()
+        return _fail("interrupted.", INTERRUPT_EXIT_CODE)
     except SystemExit as stop:
-        return _interrupted() if stop.code == INTERRUPT_EXIT_CODE else int(stop.code or 0)
+        if stop.code == INTERRUPT_EXIT_CODE:
+            return _fail("interrupted.", INTERRUPT_EXIT_CODE)
+        return int(stop.code or 0)
     return 0
 
 
@@ -110,12 +112,6 @@ def _options(command: Sequence[str]) -> set[str]:
     }
 
 
-def _interrupted() -> int:
-    """Report that the user stopped the command."""
-    print("pueval: interrupted.", file=sys.stderr)  # noqa: T201
-    return INTERRUPT_EXIT_CODE
-
-
-def _fail(message: str) -> int:
+def _fail(message: str, exit_code: int = 2) -> int:
     print(f"pueval: {message}", file=sys.stderr)  # noqa: T201
-    return 2
+    return exit_code

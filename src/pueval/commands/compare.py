@@ -130,8 +130,10 @@ def compare_command(
         )
     if quiet:
         print_warnings(comparison.warnings)
-    else:
-        _print(comparison, tables)
+        return
+    print_line(f"{summary(comparison)}.")
+    show_tables(tables)
+    print_notes([*notes(comparison), *(f"! {warning}" for warning in comparison.warnings)])
 
 
 def _tables(comparison: Comparison, measures: tuple[str, ...], *, ranking: bool) -> list[Any]:
@@ -142,9 +144,3 @@ def _tables(comparison: Comparison, measures: tuple[str, ...], *, ranking: bool)
     if ranking:
         tables.append(comparison.ranking().rows())
     return tables
-
-
-def _print(comparison: Comparison, tables: list[Any]) -> None:
-    print_line(f"{summary(comparison)}.")
-    show_tables(tables)
-    print_notes([*notes(comparison), *(f"! {warning}" for warning in comparison.warnings)])

@@ -23,48 +23,28 @@ EXAMPLES = {
 }
 
 
-@dataclass(frozen=True)
-class ThresholdRule:
-    """One ``--at name=value``.
+def parse_rule(text: str) -> dict[str, Any]:
+    """Read ``name=value`` as an argument of `Evaluation.threshold_for`.
 
-    Attributes
-    ----------
-    text : str
-        The rule as typed.
-    goal : dict
-        Argument of `Evaluation.threshold_for`.
+    Examples
+    --------
+    >>> parse_rule("cost=1:20")
+    {'cost': (1.0, 20.0)}
     """
-
-    text: str
-    goal: dict[str, Any]
-
-    @classmethod
-    def parse(cls, text: str) -> ThresholdRule:
-        """Read ``name=value``.
-
-        Examples
-        --------
-        >>> ThresholdRule.parse("cost=1:20").goal
-        {'cost': (1.0, 20.0)}
-        """
-        name, _, value = text.partition("=")
-        try:
-            return cls(text, {name: _goal_value(name, value)})
-        except ValueError:
-            pass
-        close = difflib.get_close_matches(name, EXAMPLES, n=1)
-        hint = ""
-        if close and close[0] != name:
-            hint = f" Did you mean '{close[0]}={value}'?"
-        *others, last = (f"{name}={example}" for name, example in EXAMPLES.items())
-        raise InputError(
-            f"unrecognized --at value {text!r}.{hint} Use {', '.join(others)} or {last} "
-            "(costs of a false positive and a false negative)."
-        )
-
-    def choose(self, ev: Evaluation) -> OperatingPoint:
-        """Choose the threshold of one model."""
-        return ev.threshold_for(**self.goal)
+    name, _, value = text.partition("=")
+    try:
+        return {name: _goal_value(name, value)}
+    except ValueError:
+        pass
+    close = difflib.get_close_matches(name, EXAMPLES, n=1)
+    hint = ""
+    if close and close[0] != name:
+        hint = f" Did you mean '{close[0]}={value}'?"
+    *others, last = (f"{name}={example}" for name, example in EXAMPLES.items())
+    raise InputError(
+        f"unrecognized --at value {text!r}.{hint} Use {', '.join(others)} or {last} "
+        "(costs of a false positive and a false negative)."
+    )
 
 
 def _goal_value(name: str, value: str) -> str | float | tuple[float, ...]:
@@ -114,16 +94,16 @@ class ChosenThresholds:
 
 def choose_thresholds(texts: Sequence[str], evaluations: dict[str, Evaluation]) -> ChosenThresholds:
     """Choose the thresholds of all models."""
-    rules = [ThresholdRule.parse(text) for text in dict.fromkeys(texts)]
+    goals = {text: parse_rule(text) for text in texts}
     chosen = ChosenThresholds(
         {name: {} for name in evaluations}, {name: {} for name in evaluations}
     )
     for name, ev in evaluations.items():
-        for rule in rules:
+        for rule, goal in goals.items():
             try:
-                chosen.points[name][rule.text] = rule.choose(ev)
+                chosen.points[name][rule] = ev.threshold_for(**goal)
             except UnreachableError as error:
-                chosen.unreachable[name][rule.text] = str(error)
+                chosen.unreachable[name][rule] = str(error)
     return chosen
 
 
