@@ -25,9 +25,9 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from pueval import InputError, priors
-from pueval.core.measures import MEASURES, Measure, cost, fbeta
+from pueval.core.measures import MEASURES, fbeta
 from pueval.ranking import lee_liu, pseudo_f, pulp
-from pueval.scoring import get_scorer, get_scorer_names, make_scorer
+from pueval.scoring import Measure, cost, get_scorer, get_scorer_names, make_scorer
 
 
 class Given(ClassifierMixin, BaseEstimator):

@@ -81,11 +81,22 @@ class Measure:
     title : str
         Name to show in text and pictures.
     formula : callable
-        Function from a `Table` to an array; NaN where the measure is undefined.
+        Function from contingency tables to an array; NaN where the measure is undefined. A table
+        has the shares ``true_positive``, ``false_positive``, ``true_negative`` and
+        ``false_negative`` of the target, and their sums ``positive``, ``negative``,
+        ``predicted`` (positive) and ``rejected``.
     low, high : float
         Range of the true value; estimates outside are clipped with a warning.
     greater_is_better : bool
         Whether a higher value is better.
+
+    Examples
+    --------
+    >>> from pueval.scoring import Measure, make_scorer
+    >>> def profit(table):
+    ...     return 20 * table.true_positive - table.false_positive
+    >>> measure = Measure("profit", "Profit", profit, low=-1, high=20)
+    >>> scorer = make_scorer(measure, prior=0.2)
     """
 
     name: str

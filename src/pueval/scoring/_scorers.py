@@ -48,8 +48,8 @@ def make_scorer(
     Parameters
     ----------
     measure : str or Measure
-        A name from `get_scorer_names`, ``"f<beta>"`` for any beta, or your own
-        `pueval.core.measures.Measure`, for example of costs.
+        A name from `get_scorer_names`, ``"f<beta>"`` for any beta, or your own `Measure`, for
+        example `cost`.
     prior : float, "estimate" or "propensity", optional
         Share of positives among the unlabeled rows, in [0, purity). Exactly one of ``prior``,
         ``prevalence`` and ``label_frequency`` is required, except for ``"pulp"``, ``"lee_liu"``
