@@ -26,29 +26,35 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[str]:
         with tempfile.TemporaryDirectory() as folder:
             temporary = Path(folder) / "content"
             yield str(temporary)
-            _copy_to_device(temporary, path)
+            with write_errors(path), temporary.open("rb") as source, path.open("wb") as stream:
+                shutil.copyfileobj(source, stream)
         return
     path = path.resolve()
     if not path.parent.is_dir():
         raise InputError(
             f"{path} cannot be written: the folder {path.parent} does not exist. Create it first."
         )
-    try:
+    with write_errors(path):
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.")
         os.close(descriptor)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from None
+        try:
+            yield name
+            with Path(name).open("r+b") as stream:  # fsync needs a writable file on Windows
+                os.fsync(stream.fileno())
+            Path(name).chmod(_permissions(path))
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+
+@contextlib.contextmanager
+def write_errors(path: Path) -> Iterator[None]:
+    """Turn errors of the operating system into an InputError that names the file."""
     try:
-        yield name
-        with Path(name).open("r+b") as stream:  # fsync needs a writable file on Windows
-            os.fsync(stream.fileno())
-        Path(name).chmod(_permissions(path))
-        Path(name).replace(path)
-    except BaseException as error:
-        Path(name).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise InputError(f"{path} cannot be written: {error.strerror or error}.") from None
-        raise
+        yield
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}.") from None
 
 
 def _permissions(path: Path) -> int:
@@ -65,14 +71,6 @@ def is_device(path: Path) -> bool:
     if not path.exists() or path.is_dir():
         return False
     return not path.is_file() or path.absolute().parts[:2] == ("/", "dev")
-
-
-def _copy_to_device(path: Path, device: Path) -> None:
-    try:
-        with path.open("rb") as source, device.open("wb") as stream:
-            shutil.copyfileobj(source, stream)
-    except OSError as error:
-        raise InputError(f"{device} cannot be written: {error.strerror or error}.") from None
 
 
 @contextlib.contextmanager

@@ -151,15 +151,10 @@ def score_densities(
         background_prior = mixture.prevalence(counts)
     # A share p of n rows has the variance p·(1 − p)/n. The correction is linear; its coefficients
     # are the corrections of (1, 0) and (0, 1).
-    one, zero = np.ones(1), np.zeros(1)
-    first_coefficients, second_coefficients = (
-        correct_pair(*unit, mixture, background_prior) for unit in ((one, zero), (zero, one))
-    )
+    first, second = np.eye(2)
+    coefficients = correct_pair(first, second, mixture, background_prior)
     variance = [share * (1 - share) / size for share, size in zip(pair, sizes, strict=True)]
-    errors = [
-        np.sqrt(first**2 * variance[0] + second**2 * variance[1])
-        for first, second in zip(first_coefficients, second_coefficients, strict=True)
-    ]
+    errors = [np.sqrt(a**2 * variance[0] + b**2 * variance[1]) for a, b in coefficients]
     positive, negative = _bin_shares(corrected.tpr), _bin_shares(corrected.fpr)
     columns = [share / width for share in (labeled, background, positive, negative, *errors)]
     return ScoreDensities(edges, cuts, *columns, scale=scale)  # type: ignore[misc]

@@ -75,13 +75,7 @@ def resolution(counts: Counts, mixture: Mixture) -> Resolution | None:
     labeled, background = counts._wide_bin_counts()
     gamma = labeled / counts.n_labeled
     eta = background / (counts.n_unlabeled + counts.n_negative)
-    corners = [
-        correct_pair(gamma_part * gamma, eta_part * eta, mixture, prior)
-        for gamma_part in (0.0, 1.0)
-        for eta_part in (0.0, 1.0)
-    ]
-    tpr, fpr = (
-        max(float(np.abs(rates).max(initial=0.0)) for rates in column)
-        for column in zip(*corners, strict=True)
-    )
+    gamma_part, eta_part = np.array([[0, 0, 1, 1], [0, 1, 0, 1]])[..., np.newaxis]
+    corners = correct_pair(gamma_part * gamma, eta_part * eta, mixture, prior)
+    tpr, fpr = (float(np.abs(rates).max(initial=0.0)) for rates in corners)
     return Resolution(counts.bins, naive / (mixture.purity - prior), naive, tpr, fpr)

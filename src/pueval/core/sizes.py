@@ -49,7 +49,7 @@ class SampleSizes(Protocol[Size_co]):
         """Effective sizes of the labeled positives and of the background."""
 
     @property
-    def squared_weights(self) -> tuple[Size_co, Size_co, Size_co]:
+    def squared_weights(self) -> tuple[Size_co, ...]:
         """Sums of squared weights of each kind; sizes if rows have no weights."""
 
 
@@ -60,7 +60,7 @@ class Sizes(NamedTuple):
     n_unlabeled: float
     n_negative: float
     effective_sizes: tuple[float, float]
-    squared_weights: tuple[float, float, float]
+    squared_weights: tuple[float, ...]
 
     @property
     def n(self) -> float:
@@ -88,14 +88,14 @@ class GroupSizes:
     n_labeled: Array
     n_unlabeled: Array
     n_negative: Array
-    effective_by_kind: tuple[Array, Array, Array]
+    effective_by_kind: tuple[Array, ...]
 
     @classmethod
     def of(cls, counts: Counts) -> GroupSizes:
         """Return the sizes of one sample, as a single group."""
         labeled, unlabeled, negative = (np.array([kind.total]) for kind in counts._samples)
-        effective = [np.array([kind.effective_size]) for kind in counts._samples]
-        return cls(labeled, unlabeled, negative, (effective[0], effective[1], effective[2]))
+        effective = tuple(np.array([kind.effective_size]) for kind in counts._samples)
+        return cls(labeled, unlabeled, negative, effective)
 
     @property
     def by_kind(self) -> tuple[Array, Array, Array]:
@@ -118,13 +118,10 @@ class GroupSizes:
         return divide_or_zero(self.n_labeled, self.n_labeled + self.n_unlabeled)
 
     @property
-    def squared_weights(self) -> tuple[Array, Array, Array]:
+    def squared_weights(self) -> tuple[Array, ...]:
         """Sums of squared weights of each kind; sizes if rows have no weights."""
-        labeled, unlabeled, negative = (
-            divide_or_zero(n**2, effective)
-            for n, effective in zip(self.by_kind, self.effective_by_kind, strict=True)
-        )
-        return labeled, unlabeled, negative
+        kinds = zip(self.by_kind, self.effective_by_kind, strict=True)
+        return tuple(divide_or_zero(n**2, effective) for n, effective in kinds)
 
     @property
     def effective_sizes(self) -> tuple[Array, Array]:
@@ -135,26 +132,17 @@ class GroupSizes:
 
     def take(self, groups: Array) -> GroupSizes:
         """Return the sizes of some groups, in this order; groups may repeat."""
-        labeled, unlabeled, negative = (sizes[groups] for sizes in self.effective_by_kind)
-        return GroupSizes(
-            self.n_labeled[groups],
-            self.n_unlabeled[groups],
-            self.n_negative[groups],
-            (labeled, unlabeled, negative),
-        )
+        labeled, unlabeled, negative = (n[groups] for n in self.by_kind)
+        effective = tuple(n[groups] for n in self.effective_by_kind)
+        return GroupSizes(labeled, unlabeled, negative, effective)
 
     def group(self, index: int) -> Sizes:
         """Return the sizes of one group."""
         single = self.take(np.array([index]))
+        n_labeled, n_unlabeled, n_negative = (n.item() for n in single.by_kind)
         labeled, background = (size.item() for size in single.effective_sizes)
-        squares = single.squared_weights
-        return Sizes(
-            single.n_labeled.item(),
-            single.n_unlabeled.item(),
-            single.n_negative.item(),
-            (labeled, background),
-            (squares[0].item(), squares[1].item(), squares[2].item()),
-        )
+        squares = tuple(square.item() for square in single.squared_weights)
+        return Sizes(n_labeled, n_unlabeled, n_negative, (labeled, background), squares)
 
 
 def divide_or_zero(numerator: Array, denominator: Array | float) -> Array:

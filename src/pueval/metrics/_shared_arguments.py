@@ -87,11 +87,8 @@ def read_arguments(
     y_true: Any, score: Any, prior: float = 0.0, **options: Any
 ) -> tuple[Counts, Mixture, Target]:
     """Return the counts, mixture and target described by the arguments of a metric."""
-    counts = Counts.from_arrays(
-        y_true,
-        score,
-        **{name: options[name] for name in LabelArguments.__annotations__ if name in options},
-    )
+    labels = {name: options[name] for name in LabelArguments.__annotations__ if name in options}
+    counts = Counts.from_arrays(y_true, score, **labels)
     counts._check_nonempty()
     mixture = Mixture(prior, options.get("purity", _DEFAULTS["purity"]))
     target = options.get("target", _DEFAULTS["target"])

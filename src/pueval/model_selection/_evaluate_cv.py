@@ -162,17 +162,12 @@ def evaluate_cv(
         X, splitter_labels, kind, groups, cv=cv, n_repeats=n_repeats, seed=seed
     )
     rank = align == "rank" or (align == "auto" and score_method != "predict_proba")
+    labeled = kind == 0
     scores: list[Array] = []
     messages: list[str] = []
     for folds in repeats:
         score = score_out_of_fold(
-            estimator,
-            X,
-            kind == 0,
-            folds,
-            method=score_method,
-            fit_params=fit_params,
-            n_jobs=n_jobs,
+            estimator, X, labeled, folds, method=score_method, fit_params=fit_params, n_jobs=n_jobs
         )
         if rank:
             score = rank_within_folds(score, kind, folds, sample_weight)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold, StratifiedKFold
 
-from pueval._checks import check_same_length
+from pueval._checks import check_count, check_same_length
 from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.sources.arrays import label_kinds
@@ -57,9 +56,7 @@ class PUStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         unlabeled_label: Any = 0,
         negative_label: Any = None,
     ) -> None:
-        number: object = n_splits
-        if not isinstance(number, Integral) or n_splits < 2:
-            raise InputError(f"n_splits must be a whole number of at least 2; got {n_splits!r}.")
+        check_count("n_splits", n_splits, least=2)
         if random_state is not None and not shuffle:
             raise InputError(
                 "random_state has no effect without shuffle=True. Omit it, or set shuffle=True."

@@ -50,16 +50,8 @@ def score_out_of_fold(
     """Fit labeled against all other rows on each fold's training rows; score its test rows."""
     from sklearn.model_selection import cross_val_predict
 
-    score = np.asarray(
-        cross_val_predict(
-            estimator,
-            X,
-            labeled.astype(int),
-            cv=folds,
-            method=method,
-            params=fit_params,
-            n_jobs=n_jobs,
-        )
+    score: Array = cross_val_predict(
+        estimator, X, labeled.astype(int), cv=folds, method=method, params=fit_params, n_jobs=n_jobs
     )
     if score.ndim == 2 and score.shape[1] == 2:
         score = score[:, 1]

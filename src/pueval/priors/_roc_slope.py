@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import betaincinv
 
 from pueval._checks import check_fraction
-from pueval._typing import Array
+from pueval.core.confidence import proportion_lower_bound, proportion_upper_bound
 from pueval.counts.counts import Counts
 from pueval.priors._score_estimator import ScorePriorEstimator
 from pueval.priors._thinned_scores import ScoreTable
@@ -85,25 +84,11 @@ class RocSlope(ScorePriorEstimator):
         table = ScoreTable.from_counts(counts)
         threshold, labeled, unlabeled = table.upper_tails()
         error = self.point_error * np.sqrt(labeled)
-        upper = _upper_bound(unlabeled, table.n_unlabeled, error)
-        ratio = upper / _lower_bound(labeled, table.n_labeled, error)
+        n_labeled, n_unlabeled = table.n_labeled, table.n_unlabeled
+        upper = proportion_upper_bound(unlabeled * n_unlabeled, n_unlabeled, error)
+        ratio = upper / proportion_lower_bound(labeled * n_labeled, n_labeled, error)
         best = int(np.argmin(ratio))
         self.prior_upper_ = largest_prior(counts, level=self.level).prior
         self.prior_interval_ = (0.0, self.prior_upper_)
         self.prior_ = float(min(ratio[best], self.prior_upper_))
         self.threshold_ = float(threshold[best])
-
-
-def _upper_bound(share: Array, n: float, error: Array) -> Array:
-    """Return exact upper confidence bounds of binomial shares."""
-    successes = share * n
-    # The bound of a share of 1 is 1; its beta distribution lacks a second parameter.
-    failures = np.maximum(n - successes, np.finfo(float).tiny)
-    return np.where(share < 1, betaincinv(successes + 1, failures, 1 - error), 1.0)
-
-
-def _lower_bound(share: Array, n: float, error: Array) -> Array:
-    """Return exact lower confidence bounds of positive binomial shares."""
-    successes = share * n
-    bounds: Array = betaincinv(successes, n - successes + 1, error)
-    return bounds

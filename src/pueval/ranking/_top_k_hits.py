@@ -80,12 +80,15 @@ class TopKHits:
         low, high = self._hits_in_tie_range(self.in_mixed_tie)
         for ranges, number, tie_hits in _concatenate_ranges(low, high):
             index = self.in_mixed_tie[ranges][number]
-            probability = self.factorials.pmf(
-                tie_hits, self.tie_size[index], self.tie_labeled[index], self.k_in_tie[index]
-            )
+            probability = self._tie_pmf(tie_hits, index)
             terms = probability * function(self.hits_above_tie[index] + tie_hits, self.k[index])
             values[self.in_mixed_tie[ranges]] = _sum_by_range(terms, number, ranges)
         return values
+
+    def _tie_pmf(self, hits: Array, index: Array) -> Array:
+        """Return the probabilities of numbers of hits inside ties."""
+        tie_size, labeled, k = self.tie_size[index], self.tie_labeled[index], self.k_in_tie[index]
+        return self.factorials.pmf(hits, tie_size, labeled, k)
 
     def _hits_in_tie_range(self, index: Array) -> tuple[Array, Array]:
         """Return the smallest and largest possible hits inside a tie, improbable ones aside."""
@@ -123,10 +126,7 @@ class TopKHits:
             low = np.where(mean + half_width < hits[mixed], high + 1, low)
             for ranges, number, tie_hits in _concatenate_ranges(low, high):
                 index = mixed[ranges][number]
-                probability = pmf(
-                    tie_hits, self.tie_size[index], self.tie_labeled[index], self.k_in_tie[index]
-                )
-                at_least = _cumulate_from_end(probability, number)
+                at_least = _cumulate_from_end(self._tie_pmf(tie_hits, index), number)
                 terms = pmf(hits[index] + tie_hits - 1, n, t, k[index]) * at_least
                 values[mixed[ranges]] += _sum_by_range(terms, number, ranges)
         return values.clip(0.0, 1.0)

@@ -17,6 +17,7 @@ import scipy
 
 from pueval._checks import check_choice, check_fraction
 from pueval._typing import Array
+from pueval.core.confidence import proportion_lower_bound, proportion_upper_bound
 from pueval.core.mixture import Mixture
 from pueval.core.sizes import divide_or_zero
 from pueval.counts.counts import Counts
@@ -148,12 +149,9 @@ class Bounds(Result):
 
     def _columns(self) -> dict[str, Array]:
         columns = {"threshold": self.low.threshold}
-        # The tables of the lower bounds have the larger false positive rate.
-        for name, low, high in (
-            ("tpr", self.low, self.high),
-            ("fpr", self.high, self.low),
-            ("precision", self.low, self.high),
-        ):
+        for name in ("tpr", "fpr", "precision"):
+            # The tables of the lower bounds have the larger false positive rate.
+            low, high = (self.high, self.low) if name == "fpr" else (self.low, self.high)
             columns |= {f"{name}_low": getattr(low, name), f"{name}_high": getattr(high, name)}
         return columns
 
@@ -201,11 +199,8 @@ def rank_band(
         half_width = math.sqrt(math.log(2 / (1 - level)) / 2 * inverse_size)
         low, high = share - half_width, share + half_width
     elif method == "clopper-pearson":
-        low = np.where(
-            above > 0, scipy.special.betaincinv(np.maximum(above, 1), total - above + 1, tail), 0.0
-        )
-        below = np.maximum(total - above, 1)
-        high = np.where(above < total, scipy.special.betaincinv(above + 1, below, 1 - tail), 1.0)
+        low = proportion_lower_bound(above, total, tail)
+        high = proportion_upper_bound(above, total, tail)
     else:
         low, high = (_binomial_quantile(q, total, share) / total for q in (tail, 1 - tail))
     return np.clip(low, 0, 1)[place], np.clip(high, 0, 1)[place]
@@ -314,20 +309,17 @@ def _bound_by_ranks(
     counts: Counts, steps: Steps, reference: str, prior: float, level: float, band: BandMethod
 ) -> tuple[BoundTables, BoundTables]:
     """Bound the tables for one prior by the rank distribution of one kind of rows."""
-    n_positive = n_same_class = round(prior * counts.n_unlabeled)  # unlabeled rows
+    hidden = n_same_class = round(prior * counts.n_unlabeled)  # unlabeled positives
     above, total = steps.labeled, counts.n_labeled
     if reference == "negatives":
-        n_same_class = round(counts.n_unlabeled - n_positive)
+        n_same_class = round(counts.n_unlabeled - hidden)
         above, total = steps.negative, counts.n_negative
     low, high = rank_band(above, total, hidden=n_same_class, level=level, method=band)
     least, most = np.floor(low * n_same_class + 1e-9), np.ceil(high * n_same_class - 1e-9)
     if reference == "negatives":
         # The most negatives above a rank leave the fewest positives there.
         least, most = steps.unlabeled - most, steps.unlabeled - least
-    return (
-        _bound_tables(counts, steps, n_positive, least),
-        _bound_tables(counts, steps, n_positive, most),
-    )
+    return _bound_tables(counts, steps, hidden, least), _bound_tables(counts, steps, hidden, most)
 
 
 def _bound_tables(counts: Counts, steps: Steps, hidden: float, above: Array) -> BoundTables:

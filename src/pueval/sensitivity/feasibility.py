@@ -16,6 +16,7 @@ import scipy
 
 from pueval._checks import check_fraction
 from pueval._typing import Array
+from pueval.core.confidence import proportion_lower_bound, proportion_upper_bound
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
@@ -190,25 +191,18 @@ def _tail_shares(
         threshold = score[index]
         labeled_above = np.where(index > 0, cumulative[index - 1], 0)
         above, at_or_above = counts._cumulative_background(threshold)
-        if from_top:
-            inside = at_or_above if background_from_above else above
-            labeled = cumulative[index] if background_from_above else labeled_above
-        else:
-            inside = background_total - (above if background_from_above else at_or_above)
-            labeled = total - (labeled_above if background_from_above else cumulative[index])
+        # Bounded from above, the shares include the rows at the threshold itself.
+        with_ties_above = from_top == background_from_above
+        inside = at_or_above if with_ties_above else above
+        labeled = cumulative[index] if with_ties_above else labeled_above
+        if not from_top:
+            inside, labeled = background_total - inside, total - labeled
         share = inside / background_total
-        successes = share * n_background
-        failures = n_background - successes
-        with np.errstate(invalid="ignore"):
-            if background_from_above:
-                bound = scipy.special.betaincinv(successes + 1, failures, 1 - error)
-                bound = np.where(successes >= n_background, 1.0, bound)
-            else:
-                bound = scipy.special.betaincinv(successes, failures + 1, error)
-                bound = np.where(successes <= 0, 0.0, bound)
+        bound = proportion_upper_bound if background_from_above else proportion_lower_bound
+        background_bound = bound(share * n_background, n_background, error)
         end = "above" if from_top else "below"
         side = f"at or {end}" if background_from_above else end
-        return _TailShares(side, threshold, labeled / total, share, labeled_bound, bound)
+        return _TailShares(side, threshold, labeled / total, share, labeled_bound, background_bound)
 
     return beyond(from_top=True), beyond(from_top=False)
 

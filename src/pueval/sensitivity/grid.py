@@ -114,11 +114,9 @@ def sensitivity_grid(
             "there are no unlabeled rows, so there is no prior to vary. Check the labels."
         )
     prior = _default_priors(counts, assumed) if priors is None else _axis("priors", priors, 0.0)
-    purity = (
-        _default_purities(assumed)
-        if purities is None
-        else _axis("purities", purities, SHOWN_CONTRAST)
-    )
+    purity = _default_purities(assumed)
+    if purities is not None:
+        purity = _axis("purities", purities, SHOWN_CONTRAST)
     grid_prior, grid_purity = np.meshgrid(prior, purity)
     defined = grid_purity - grid_prior >= SHOWN_CONTRAST
     value = np.full(grid_prior.shape, np.nan)
@@ -138,25 +136,22 @@ def _function_of_mixtures(
     """Return the measure as a function of mixtures."""
     if name == "roc_auc":
         naive = naive_auc(counts, counts._roc_corners())
-        return lambda m: np.array([direct_auc(counts, naive, m[k]) for k in range(len(m))])
+        return _for_each(lambda mixture: direct_auc(counts, naive, mixture))
     if name == "average_precision":
         thinned = counts._thinned(SCORES)
         corners = thinned._roc_corners()
-
-        return lambda m: np.array(
-            [
-                average_precision(correct_steps(thinned, corners, m[k], target))
-                for k in range(len(m))
-            ]
-        )
+        return _for_each(lambda m: average_precision(correct_steps(thinned, corners, m, target)))
     try:
         measure = find_measure(name)
     except InputError:
         raise unknown_measure_error(name, [*AREAS, *MEASURES]) from None
     steps = counts.at(threshold)
-    return lambda m: np.broadcast_to(
-        measure(correct_steps(counts, steps, m, target)), m.prior.shape
-    )
+    return lambda m: np.broadcast_to(measure(correct_steps(counts, steps, m, target)), len(m))
+
+
+def _for_each(function: Callable[[Mixture], Any]) -> Callable[[Mixtures], Array]:
+    """Extend a function of one mixture to several."""
+    return lambda mixtures: np.array([function(mixtures[k]) for k in range(len(mixtures))])
 
 
 def _default_priors(counts: Counts, assumed: Mixture) -> Array:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from pueval._checks import check_count
 from pueval._progress import progress_bar
+from pueval._writing import write_errors
 from pueval.errors import InputError, require
 
 if TYPE_CHECKING:
@@ -115,21 +117,19 @@ def study(
 def _list_settings(settings: Any) -> list[Setting]:
     """Return all combinations of a mapping of lists, or the listed mappings."""
     if isinstance(settings, Mapping):
-        combinations: list[Setting] = [{}]
         for name, values in settings.items():
             if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
                 raise InputError(f"setting {name!r} must be a list of values; got {values!r}.")
             if not len(values):
                 raise InputError(f"setting {name!r} has no values.")
-            combinations = [{**rest, name: value} for rest in combinations for value in values]
-    else:
-        combinations = [dict(setting) for setting in settings]
-    if not combinations:
-        raise InputError("settings must not be empty.")
+        settings = [
+            dict(zip(settings, values, strict=True)) for values in product(*settings.values())
+        ]
     listed = [
-        {name: _plain_value(value, name) for name, value in setting.items()}
-        for setting in combinations
+        {name: _plain_value(value, name) for name, value in setting.items()} for setting in settings
     ]
+    if not listed:
+        raise InputError("settings must not be empty.")
     keys = [_setting_key(setting) for setting in listed]
     if len(set(keys)) < len(keys):
         duplicate = next(key for key in keys if keys.count(key) > 1)
@@ -234,8 +234,5 @@ class _ResultFile:
         self._write(json.dumps({"key": key, "rows": rows}) + "\n", mode="a")
 
     def _write(self, text: str, *, mode: str) -> None:
-        try:
-            with self.path.open(mode, encoding="utf-8") as stream:
-                stream.write(text)
-        except OSError as error:
-            raise InputError(f"{self.path} cannot be written: {error.strerror}.") from None
+        with write_errors(self.path), self.path.open(mode, encoding="utf-8") as stream:
+            stream.write(text)
