@@ -238,15 +238,9 @@ class Evaluation(ModelEstimates):
         -------
         TippingPoint
         """
+        estimate = self[name].value
         return tipping_point(
-            name,
-            value,
-            self[name].value,
-            self.counts,
-            self._corners,
-            self.mixture,
-            self.target,
-            self.threshold,
+            name, value, estimate, self.counts, self.mixture, self.target, self.threshold
         )
 
     def ranking(self) -> dict[str, float]:

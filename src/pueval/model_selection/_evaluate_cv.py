@@ -151,12 +151,15 @@ def evaluate_cv(
     }
     check_same_order({"y": y, "X": X, "groups": groups})
     kind = label_kinds(y, LabelValues(*labels.values()))
+
+    def count_rows(score: Array) -> Counts:
+        return Counts.from_arrays(
+            y, score, sample_weight=sample_weight, propensity=propensity, **labels
+        )
+
     score_method = choose_score_method(estimator, method)
     # Check all arguments before fitting; row numbers take the place of the scores.
-    unscored = Counts.from_arrays(
-        y, np.arange(len(kind)), sample_weight=sample_weight, propensity=propensity, **labels
-    )
-    _check_values(unscored, seed, options)
+    _check_values(count_rows(np.arange(len(kind))), seed, options)
     splitter_labels = y if splitter_knows_labels(cv, labels) else None
     repeats = partition_rows(
         X, splitter_labels, kind, groups, cv=cv, n_repeats=n_repeats, seed=seed
@@ -174,10 +177,7 @@ def evaluate_cv(
         elif not messages:
             messages += scale_warnings(score, kind, folds)
         scores.append(score)
-    counts = [
-        Counts.from_arrays(y, score, sample_weight=sample_weight, propensity=propensity, **labels)
-        for score in scores
-    ]
+    counts = [count_rows(score) for score in scores]
     with warnings.catch_warnings():
         # Issued below, with the stack level of this function.
         warnings.simplefilter("ignore", AssumptionWarning)

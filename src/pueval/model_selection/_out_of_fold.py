@@ -114,14 +114,12 @@ def average_counts(repeats: list[Counts]) -> Counts:
     """
     if len(repeats) == 1:
         return repeats[0]
-    samples_by_repeat = [[*counts._samples] for counts in repeats]
+    kinds = [*zip(*(counts._samples for counts in repeats), strict=True)]
     if repeats[0].has_propensity:
-        for samples, counts in zip(samples_by_repeat, repeats, strict=True):
-            samples.append(counts._inverse_propensity_sample())
-    averages = []
-    n = len(repeats)
-    for samples_of_kind in zip(*samples_by_repeat, strict=True):
-        chunks = (chunk for sample in samples_of_kind for chunk in sample.merged().chunks)
+        kinds.append(tuple(counts._inverse_propensity_sample() for counts in repeats))
+    averages, n = [], len(repeats)
+    for samples in kinds:
+        chunks = (chunk for sample in samples for chunk in sample.merged().chunks)
         shares = (SortedChunk(c.values, c.row_counts / n, c.squared_weights / n) for c in chunks)
         averages.append(Sample(tuple(shares)).merged())
     return Counts(*averages)

@@ -228,15 +228,11 @@ class ShareRatioBounds:
 def share_ratio_bounds(counts: Counts, *, level: float = 0.95) -> ShareRatioBounds:
     """Compute the two ratios that say which priors and purities go together."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        other_to_labeled = [
-            np.nanmin(tail.background_bound / tail.labeled_bound)
-            for tail in _tail_shares(counts, level, background_from_above=True)
-        ]
-        labeled_to_other = [
-            np.nanmin(tail.labeled_bound / tail.background_bound)
-            for tail in _tail_shares(counts, level, background_from_above=False)
-        ]
-    return ShareRatioBounds(float(min(other_to_labeled)), float(min(labeled_to_other)))
+        tails = _tail_shares(counts, level, background_from_above=True)
+        other_to_labeled = min(np.nanmin(t.background_bound / t.labeled_bound) for t in tails)
+        tails = _tail_shares(counts, level, background_from_above=False)
+        labeled_to_other = min(np.nanmin(t.labeled_bound / t.background_bound) for t in tails)
+    return ShareRatioBounds(float(other_to_labeled), float(labeled_to_other))
 
 
 def feasibility_pvalue(counts: Counts, *, prior: float, purity: float = 1.0) -> float:

@@ -120,7 +120,7 @@ def sensitivity_grid(
     grid_prior, grid_purity = np.meshgrid(prior, purity)
     defined = grid_purity - grid_prior >= SHOWN_CONTRAST
     value = np.full(grid_prior.shape, np.nan)
-    compute = _function_of_mixtures(name, counts, target, threshold)
+    compute = function_of_mixtures(name, counts, target, threshold)
     value[defined] = compute(Mixtures(grid_prior[defined], grid_purity[defined]))
     largest = np.array([[largest_prior(counts, purity=float(p)).prior] for p in purity])
     # If the largest prior is 0, no prior fits the purity, not even 0.
@@ -130,7 +130,7 @@ def sensitivity_grid(
     return SensitivityGrid(name, prior, purity, value, feasible, assumed, assumed_value)
 
 
-def _function_of_mixtures(
+def function_of_mixtures(
     name: str, counts: Counts, target: Target, threshold: float
 ) -> Callable[[Mixtures], Array]:
     """Return the measure as a function of mixtures."""

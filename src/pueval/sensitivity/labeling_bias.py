@@ -17,13 +17,13 @@ from functools import partial
 import numpy as np
 
 from pueval._typing import Array, Target
-from pueval.core.curves import direct_auc, naive_auc
 from pueval.core.measures import MEASURES, Measure, find_measure
-from pueval.core.mixture import Mixture
+from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import Rates, correct_steps
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.steps import Steps
+from pueval.sensitivity.grid import function_of_mixtures
 from pueval.text.numbers import format_number
 from pueval.text.results import Result
 
@@ -199,15 +199,18 @@ def _tipping_bias(
     return math.exp(inside)
 
 
-def _tipping_prior(value: float, prior: float, corrected: Callable[[float], float]) -> float:
-    """Return the prior nearest to ``prior`` with ``corrected(prior) = value``; NaN if none."""
+def _tipping_prior(value: float, prior: float, measure: Callable[[Mixtures], Array]) -> float:
+    """Return the prior nearest to ``prior`` at which a measure is ``value``; NaN if none."""
     from scipy.optimize import brentq  # slow to import
 
+    def difference(priors: Array) -> Array:
+        return measure(Mixtures(priors, np.ones(priors.size))) - value
+
     grid = np.linspace(0.0, 0.995, 400)
-    differences = np.array([corrected(float(p)) - value for p in grid])
+    differences = difference(grid)
     crossings = np.flatnonzero(differences[:-1] * differences[1:] <= 0)
     roots = [
-        brentq(lambda p: corrected(float(p)) - value, grid[k], grid[k + 1])
+        brentq(lambda p: difference(np.array([p]))[0], grid[k], grid[k + 1])
         for k in crossings
         if np.isfinite(differences[k : k + 2]).all() and differences[k] != differences[k + 1]
     ]
@@ -231,7 +234,6 @@ def tipping_point(
     value: float,
     estimate: float,
     counts: Counts,
-    corners: Steps,
     mixture: Mixture,
     target: Target,
     threshold: float,
@@ -244,19 +246,9 @@ def tipping_point(
         return TippingPoint(name, value, math.nan, math.nan)
     if name == "average_precision":
         raise InputError(f"there is no tipping point of {name}. Use 'roc_auc' instead.")
-    bounds: Callable[[float], tuple[float, float]]
-    if name == "roc_auc":
-        naive = naive_auc(counts, corners)
-        bounds = partial(auc_bounds, counts, mixture)
-
-        def corrected(prior: float) -> float:
-            return direct_auc(counts, naive, Mixture(prior))
-    else:
-        measure, steps = find_measure(name), counts.at(threshold)
-        bounds = partial(measure_bounds, measure, counts, steps, mixture)
-
-        def corrected(prior: float) -> float:
-            return float(measure(correct_steps(counts, steps, Mixture(prior)))[0])
-
+    bounds = partial(auc_bounds, counts, mixture)
+    if name != "roc_auc":
+        bounds = partial(measure_bounds, find_measure(name), counts, counts.at(threshold), mixture)
+    measure = function_of_mixtures(name, counts, target, threshold)
     bias = _tipping_bias(value, estimate, bounds)
-    return TippingPoint(name, value, bias, _tipping_prior(value, mixture.prior, corrected))
+    return TippingPoint(name, value, bias, _tipping_prior(value, mixture.prior, measure))

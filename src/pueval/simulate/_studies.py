@@ -104,14 +104,13 @@ def study(
             if store is not None:
                 store.add(key, rows)
             advance()
-    frame: pd.DataFrame = pandas.DataFrame(
+    return pandas.DataFrame(
         [
             {**setting, "replication": k, **row}
             for setting, k in tasks
             for row in results[_task_key(setting, k)]
         ]
     )
-    return frame
 
 
 def _list_settings(settings: Any) -> list[Setting]:

@@ -54,8 +54,7 @@ class Result:
         -------
         pandas.DataFrame
         """
-        purpose = f"{type(self).__name__}.frame()"
-        pandas = require("pandas", extra="pandas", purpose=purpose)
+        pandas = require("pandas", extra="pandas", purpose=f"{type(self).__name__}.frame()")
         return pandas.DataFrame(dict(self._columns()))
 
     def to_dict(self) -> dict[str, Any]:
