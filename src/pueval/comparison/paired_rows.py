@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pueval._checks import check_same_length
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
@@ -104,11 +105,7 @@ def read_paired_rows(y: Any, scores: Any, *, sample_weight: Any, labels: LabelVa
     _check_lengths(y, model_scores)
     if sample_weight is not None:
         sample_weight = as_weights(one_column(sample_weight, "sample_weight"))
-        if len(sample_weight) != len(y):
-            raise InputError(
-                f"y and sample_weight must have the same length; got {len(y):,} and "
-                f"{len(sample_weight):,}."
-            )
+        check_same_length("y", len(y), "sample_weight", len(sample_weight))
     kinds = label_kinds(y, labels)
     if sample_weight is not None:
         kinds[sample_weight == 0] = -1

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pueval._checks import check_choice
 from pueval._typing import Array
 from pueval.errors import InputError
 
@@ -36,11 +37,7 @@ def classifier_scores(
     -------
     ndarray of shape (n,)
     """
-    if method not in {"auto", *_METHODS}:
-        raise InputError(
-            "response_method must be 'auto', 'predict_proba' or 'decision_function'; "
-            f"got {method!r}."
-        )
+    check_choice("response_method", method, ("auto", *_METHODS))
     kind = type(estimator).__name__
     candidates = _METHODS if method == "auto" else (method,)
     available = next((name for name in candidates if hasattr(estimator, name)), None)

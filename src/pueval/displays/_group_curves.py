@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from pueval._checks import check_count
+from pueval._checks import check_choice, check_count
 from pueval._typing import Array
 from pueval.core.curves import recover_precision_recall, recover_roc_from_corners
 from pueval.core.mixture import Mixture
@@ -118,8 +118,7 @@ class GroupCurvesDisplay(Display):
         GroupCurvesDisplay
             The display, with its axes.
         """
-        if curve not in CURVE_DISPLAYS:
-            raise InputError(f"curve must be 'roc' or 'pr'; got {curve!r}.")
+        check_choice("curve", curve, [*CURVE_DISPLAYS])
         check_count("most", most)
         selected = _select_groups(groups, names, most)
         overall, area = groups.overall, groups["roc_auc" if curve == "roc" else "average_precision"]

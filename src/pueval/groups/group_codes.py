@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pueval._checks import check_same_length
 from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.sources.arrays import one_column
@@ -36,10 +37,7 @@ def encode_groups(by: Any, rows: int) -> GroupCodes:
         # NumPy would turn a list of numbers and text into text.
         values = np.array(by, dtype=object) if isinstance(by, list | tuple) else by
         codes = _encode_column(one_column(values, "by"))
-    if codes.code.size != rows:
-        raise InputError(
-            f"y and by must have the same length; got {rows:,} and {codes.code.size:,}."
-        )
+    check_same_length("y", rows, "by", codes.code.size)
     return codes
 
 

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from pueval._checks import check_choice
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._capped_prior import prior_from_label_frequency
@@ -82,8 +83,7 @@ class ElkanNoto(ScorePriorEstimator):
         self.kind = kind
 
     def _estimate(self, counts: Counts) -> None:
-        if self.kind not in get_args(Kind):
-            raise InputError(f"kind must be 'e1', 'e2' or 'e3'; got {self.kind!r}.")
+        check_choice("kind", self.kind, get_args(Kind))
         # Sums and extremes do not need the merged table: one pass, even over ten million rows.
         labeled, unlabeled, _ = counts._samples
         ranges = _score_range(labeled), _score_range(unlabeled)

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 
-from pueval._checks import check_count
+from pueval._checks import check_choice, check_count
 from pueval._typing import Array
 from pueval.errors import AssumptionWarning, InputError
 from pueval.priors._convex_hull import ConvexHull
@@ -128,8 +128,7 @@ class KernelMean(FeaturePriorEstimator):
         self.random_state = random_state
 
     def _estimate(self, labeled: Array, unlabeled: Array) -> None:
-        if self.kind not in get_args(Kind):
-            raise InputError(f"kind must be 'KM1' or 'KM2'; got {self.kind!r}.")
+        check_choice("kind", self.kind, get_args(Kind))
         check_count("max_rows", self.max_rows, least=4)
         rows, unit = _rescale(np.concatenate([labeled, unlabeled]), standardize=self.standardize)
         labeled, unlabeled = self._sample_rows(*np.split(rows, [len(labeled)]))

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pueval._checks import check_count
+from pueval._checks import check_choice, check_count
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
@@ -253,8 +253,7 @@ class Tice(FeaturePriorEstimator):
             warnings.warn(message, AssumptionWarning, stacklevel=3)
 
     def _check(self) -> None:
-        if self.split not in get_args(Split):
-            raise InputError(f"split must be 'range' or 'median'; got {self.split!r}.")
+        check_choice("split", self.split, get_args(Split))
         delta: Any = self.delta
         if delta is not None and not (isinstance(delta, Real) and 0 < float(delta) < 1):
             raise InputError(f"delta must be a number in (0, 1), or None; got {self.delta!r}.")

@@ -12,10 +12,10 @@ from typing import Literal
 
 import numpy as np
 
+from pueval._checks import check_choice
 from pueval._typing import Array
 from pueval.core.curves import PrecisionRecallCurve, RocCurve
 from pueval.core.rates import Rates, correct_steps
-from pueval.errors import InputError
 from pueval.text.numbers import format_level
 from pueval.text.results import Result
 from pueval.uncertainty.resampling import Resamples, precision_or
@@ -133,8 +133,7 @@ def _band(
 
 
 def _check_kind(kind: str) -> None:
-    if kind not in {"pointwise", "simultaneous"}:
-        raise InputError(f"kind must be 'pointwise' or 'simultaneous'; got {kind!r}.")
+    check_choice("kind", kind, ("pointwise", "simultaneous"))
 
 
 def _pointwise(
