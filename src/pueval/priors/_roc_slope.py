@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from pueval._checks import check_fraction
-from pueval.core.confidence import proportion_lower_bound, proportion_upper_bound
 from pueval.counts.counts import Counts
 from pueval.priors._score_estimator import ScorePriorEstimator
 from pueval.priors._thinned_scores import ScoreTable
-from pueval.sensitivity.feasibility import largest_prior
+from pueval.sensitivity.feasibility import (
+    largest_prior,
+    proportion_lower_bound,
+    proportion_upper_bound,
+)
 
 
 class RocSlope(ScorePriorEstimator):

@@ -17,12 +17,12 @@ import scipy
 
 from pueval._checks import check_choice, check_fraction
 from pueval._typing import Array
-from pueval.core.confidence import proportion_lower_bound, proportion_upper_bound
 from pueval.core.mixture import Mixture
 from pueval.core.sizes import divide_or_zero
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.steps import Steps
+from pueval.sensitivity.feasibility import proportion_lower_bound, proportion_upper_bound
 from pueval.text.numbers import format_interval, format_level, format_number
 from pueval.text.results import Result, plain_data
 

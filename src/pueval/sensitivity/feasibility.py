@@ -16,7 +16,6 @@ import scipy
 
 from pueval._checks import check_fraction
 from pueval._typing import Array
-from pueval.core.confidence import proportion_lower_bound, proportion_upper_bound
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
@@ -205,6 +204,20 @@ def _tail_shares(
         return _TailShares(side, threshold, labeled / total, share, labeled_bound, background_bound)
 
     return beyond(from_top=True), beyond(from_top=False)
+
+
+def proportion_lower_bound(successes: Array, n: float, error: float | Array) -> Array:
+    """Return Clopper and Pearson's lower bound of a proportion; 0 without successes."""
+    with np.errstate(invalid="ignore"):
+        bound = scipy.special.betaincinv(successes, n - successes + 1, error)
+    return np.where(successes <= 0, 0.0, bound)
+
+
+def proportion_upper_bound(successes: Array, n: float, error: float | Array) -> Array:
+    """Return Clopper and Pearson's upper bound of a proportion; 1 without failures."""
+    with np.errstate(invalid="ignore"):
+        bound = scipy.special.betaincinv(successes + 1, n - successes, 1 - error)
+    return np.where(successes >= n, 1.0, bound)
 
 
 @dataclass(frozen=True)
