@@ -102,7 +102,6 @@ def compare_command(
     assumptions = shares.read()
     columns = Columns(label, tuple(score), options.weight)
     rows = read_rows(file, columns, labels=options.labels)
-    positive_kind, unlabeled_kind, negative_kind = KIND_CODES.values
     comparison = compare(
         rows.kind,
         zip(score, rows.scores, strict=True),
@@ -113,9 +112,7 @@ def compare_command(
         n_resamples=n_resamples,
         seed=seed,
         sample_weight=rows.sample_weight,
-        pos_label=positive_kind,
-        unlabeled_label=unlabeled_kind,
-        negative_label=negative_kind,
+        **KIND_CODES.arguments,
     )
     measures = tuple(measure or HEADLINE_MEASURES)
     tables = _tables(comparison, measures, ranking=ranking)

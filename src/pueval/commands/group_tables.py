@@ -56,16 +56,13 @@ def evaluate_groups(
 
     def evaluate_model(rows: ModelRows, assumptions: dict[str, Any]) -> GroupEvaluation:
         kind, score, by, weight = rows
-        positive, unlabeled, negative = KIND_CODES.values
         return evaluate_by(
             kind,
             score,
             by,
             sample_weight=weight,
             group_prior=group_prior,
-            pos_label=positive,
-            unlabeled_label=unlabeled,
-            negative_label=negative,
+            **KIND_CODES.arguments,
             **assumptions,
             **options,
         )

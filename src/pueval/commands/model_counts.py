@@ -37,9 +37,7 @@ def read_models(
         bins=bins,
         engine=options.engine,
         address=options.address,
-        pos_label=options.positive,
-        unlabeled_label=options.unlabeled,
-        negative_label=options.negative,
+        **options.labels.arguments,
     )[()]
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from pueval.evaluation.estimates import Estimate
+    from pueval.core.curves import PrecisionRecallCurve, RocCurve
     from pueval.evaluation.evaluation import Evaluation
 
 
@@ -33,6 +33,8 @@ class CurvePairDisplay(ClassifierDisplay, ABC):
     naive: CurvePoints
     band: CurveBand | None = None
 
+    # Measure and short name of the area under the curve.
+    area: ClassVar[tuple[str, str]]
     columns: ClassVar[tuple[str, str]]
     axis_labels: ClassVar[tuple[str, str]]
     drawstyle: ClassVar[str] = "default"
@@ -65,9 +67,10 @@ class CurvePairDisplay(ClassifierDisplay, ABC):
     def _data(cls, ev: Evaluation, band: BandKind) -> dict[str, Any]:
         """Return the fields that an evaluation determines."""
 
-    @abstractmethod
-    def _area(self) -> tuple[str, Estimate]:
-        """Return the short name and the estimate of the area under the curve."""
+    @classmethod
+    def _points(cls, curve: RocCurve | PrecisionRecallCurve) -> CurvePoints:
+        x, y = (getattr(curve, column) for column in cls.columns)
+        return CurvePoints.thinned(x, y, curve.threshold)
 
     @abstractmethod
     def _chance_level(self) -> tuple[tuple[float, float], float]:
@@ -129,7 +132,8 @@ class CurvePairDisplay(ClassifierDisplay, ABC):
         display
             The display itself, with its artists.
         """
-        ax, (area, estimate) = self._use_axes(ax), self._area()
+        measure, area = self.area
+        ax, estimate = self._use_axes(ax), getattr(self, measure)
         shared: dict[str, Any] = {"drawstyle": self.drawstyle}
         label = self._label(f"corrected, {area} {estimate}")
         options = shared | {"label": label, "linewidth": 2, "zorder": 3}

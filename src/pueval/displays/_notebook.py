@@ -57,8 +57,7 @@ def notebook_html(ev: Evaluation) -> str:
     notes = "".join(_element("p", escape(line), "margin:.4em 0;max-width:60em") for line in lines)
     heading = _element("p", f"Evaluation of {escape(ev.summary())}", "margin:.4em 0;max-width:60em")
     flow = "display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start"
-    row = _element("div", "".join(parts), flow)
-    body = heading + row + notes
+    body = heading + _element("div", "".join(parts), flow) + notes
     return _element("div", body, "font:13px/1.4 sans-serif;color:inherit;text-align:left")
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pueval.displays._curve_pair import CurvePairDisplay
-from pueval.displays._curve_points import CurvePoints
 from pueval.evaluation.estimates import Estimate
 from pueval.uncertainty.bands import BandKind
 
@@ -68,25 +67,20 @@ class PrecisionRecallDisplay(CurvePairDisplay):
     average_precision: Estimate
     prevalence: float
 
+    area: ClassVar[tuple[str, str]] = ("average_precision", "AP")
     columns: ClassVar[tuple[str, str]] = ("recall", "precision")
     axis_labels: ClassVar[tuple[str, str]] = ("Recall", "Precision")
     drawstyle: ClassVar[str] = "steps-pre"
 
     @classmethod
     def _data(cls, ev: Evaluation, band: BandKind) -> dict[str, Any]:
-        corrected, naive = ev.pr(), ev.pr(naive=True)
         return {
-            "corrected": CurvePoints.thinned(
-                corrected.recall, corrected.precision, corrected.threshold
-            ),
-            "naive": CurvePoints.thinned(naive.recall, naive.precision, naive.threshold),
+            "corrected": cls._points(ev.pr()),
+            "naive": cls._points(ev.pr(naive=True)),
             "average_precision": ev["average_precision"],
             "band": None if ev.resampling is None else ev.pr_band(band),
             "prevalence": ev.prevalence,
         }
-
-    def _area(self) -> tuple[str, Estimate]:
-        return "AP", self.average_precision
 
     def _chance_level(self) -> tuple[tuple[float, float], float]:
         return (self.prevalence, self.prevalence), self.prevalence

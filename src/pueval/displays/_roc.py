@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pueval.displays._curve_pair import CurvePairDisplay
-from pueval.displays._curve_points import CurvePoints
 from pueval.displays._legends import Corner
 from pueval.evaluation.estimates import Estimate
 from pueval.uncertainty.bands import BandKind
@@ -66,22 +65,19 @@ class RocCurveDisplay(CurvePairDisplay):
 
     roc_auc: Estimate
 
+    area: ClassVar[tuple[str, str]] = ("roc_auc", "AUC")
     columns: ClassVar[tuple[str, str]] = ("fpr", "tpr")
     axis_labels: ClassVar[tuple[str, str]] = ("False positive rate", "True positive rate")
     legend_corner: ClassVar[Corner] = "lower right"
 
     @classmethod
     def _data(cls, ev: Evaluation, band: BandKind) -> dict[str, Any]:
-        corrected, naive = ev.roc(), ev.roc(naive=True)
         return {
-            "corrected": CurvePoints.thinned(corrected.fpr, corrected.tpr, corrected.threshold),
-            "naive": CurvePoints.thinned(naive.fpr, naive.tpr, naive.threshold),
+            "corrected": cls._points(ev.roc()),
+            "naive": cls._points(ev.roc(naive=True)),
             "roc_auc": ev["roc_auc"],
             "band": None if ev.resampling is None else ev.roc_band(band),
         }
-
-    def _area(self) -> tuple[str, Estimate]:
-        return "AUC", self.roc_auc
 
     def _chance_level(self) -> tuple[tuple[float, float], float]:
         return (0.0, 1.0), 0.5

@@ -173,15 +173,8 @@ class Evaluation(ModelEstimates):
         SensitivityGrid
             It marks the region that the ranking contradicts.
         """
-        return sensitivity_grid(
-            measure,
-            self.counts,
-            self.mixture,
-            self.target,
-            self.threshold,
-            priors=priors,
-            purities=purities,
-        )
+        evaluated = (self.counts, self.mixture, self.target, self.threshold)
+        return sensitivity_grid(measure, *evaluated, priors=priors, purities=purities)
 
     def bounds(
         self,

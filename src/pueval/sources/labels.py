@@ -117,6 +117,12 @@ class LabelValues:
         """The values of labeled, unlabeled and negative rows, in this order."""
         return self.positive, self.unlabeled, self.negative
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The values as arguments of functions that take labels."""
+        names = ("pos_label", "unlabeled_label", "negative_label")
+        return dict(zip(names, self.values, strict=True))
+
     def matches(self, *, from_text: bool) -> list[LabelMatch | None]:
         """Return what each of the values matches; None for a value that is not used."""
         match = LabelMatch.from_text if from_text else LabelMatch.typed
