@@ -29,7 +29,7 @@ from pueval.priors import (
     Tilt,
     WithPurity,
 )
-from pueval.priors._score_estimator import ScorePriorEstimator
+from pueval.priors._estimator_bases import ScorePriorEstimator
 from pueval.sensitivity.feasibility import largest_prior
 
 Interval = tuple[float, float]

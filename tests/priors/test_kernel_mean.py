@@ -4,8 +4,7 @@ from scipy.optimize import minimize
 
 from pueval import Counts
 from pueval.errors import AssumptionWarning, InputError
-from pueval.priors._convex_hull import ConvexHull
-from pueval.priors._kernel_mean import KernelMean
+from pueval.priors._kernel_mean import ConvexHull, KernelMean
 
 KINDS = ["KM1", "KM2"]
 

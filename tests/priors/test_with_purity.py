@@ -8,8 +8,8 @@ from pueval import Counts
 from pueval.errors import InputError
 from pueval.priors._best_bin import BestBin
 from pueval.priors._dedpul import Dedpul
+from pueval.priors._estimator_bases import ScorePriorEstimator
 from pueval.priors._roc_slope import RocSlope
-from pueval.priors._score_estimator import ScorePriorEstimator
 from pueval.priors._with_purity import WithPurity
 
 ESTIMATORS = [BestBin(level=0.975), RocSlope(level=0.975), Dedpul()]

@@ -7,9 +7,8 @@ from typing import Any
 
 from pueval._checks import check_count
 from pueval.counts.counts import Counts
-from pueval.errors import InputError
 from pueval.samples.bins import check_bins
-from pueval.sources.columns import Columns
+from pueval.sources.columns import Columns, score_names
 from pueval.sources.labels import LabelValues
 
 
@@ -82,14 +81,11 @@ def poisson_resamples(
     """
     from pueval.sources.poisson_bootstrap import draw_resamples
 
-    names = (scores,) if isinstance(scores, str) else tuple(dict.fromkeys(scores))
-    if not names:
-        raise InputError("scores is empty. Name at least one column.")
-    for name, number, least in (("n_resamples", n_resamples, 1), ("seed", seed, 0)):
-        check_count(name, number, least=least)
+    check_count("n_resamples", n_resamples)
+    check_count("seed", seed, least=0)
     resamples = draw_resamples(
         frame,
-        Columns(label, names),
+        Columns(label, score_names(scores)),
         key,
         labels=LabelValues(pos_label, unlabeled_label, negative_label),
         bins=check_bins(bins),

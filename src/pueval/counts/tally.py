@@ -9,7 +9,7 @@ from typing import Any
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.bins import Bins, check_bins_choice
-from pueval.sources.columns import Columns, Engine
+from pueval.sources.columns import Columns, Engine, score_names
 from pueval.sources.labels import LabelValues
 
 
@@ -67,11 +67,8 @@ def tally(
     >>> counts[("Oslo",)]["b"]
     Counts(1 labeled, 1 unlabeled, 0 known negative rows; 1 distinct score from 2 to 2)
     """
-    names = (scores,) if isinstance(scores, str) else tuple(dict.fromkeys(scores))
-    if not names:
-        raise InputError("scores is empty. Name at least one column.")
     groups = (by,) if isinstance(by, str) else tuple(by)
-    columns = Columns(label, names, sample_weight, groups)
+    columns = Columns(label, score_names(scores), sample_weight, groups)
     labels = LabelValues(pos_label, unlabeled_label, negative_label)
     choice = check_bins_choice(bins)
     if isinstance(source, str | os.PathLike):

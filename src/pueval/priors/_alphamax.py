@@ -12,7 +12,7 @@ from pueval._checks import check_count
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.priors._score_estimator import ScorePriorEstimator
+from pueval.priors._estimator_bases import ScorePriorEstimator
 from pueval.priors._thinned_scores import ScoreTable
 from pueval.priors._with_purity import solve_prior_and_purity
 
@@ -28,7 +28,34 @@ BISECTIONS = 60
 ARM = 10
 
 
-class AlphaMax(ScorePriorEstimator):
+class HistogramPriorEstimator(ScorePriorEstimator):
+    """Base of both estimators: likelihood curves over histograms of the scores."""
+
+    grid_: Array
+    log_likelihood_: Array
+
+    def __init__(self, *, bins: int | None = None) -> None:
+        self.bins = bins
+
+    def _curve(self, counts: Counts, *, swapped: bool = False) -> Array:
+        """Return the maximal log-likelihood of each candidate prior, and set ``grid_``."""
+        if self.bins is not None:
+            check_count("bins", self.bins, least=2)
+        table = ScoreTable.from_counts(counts)
+        score = table.score[::-1].astype(np.float64)
+        labeled, unlabeled = table.labeled[::-1], table.unlabeled[::-1]
+        if swapped:
+            labeled, unlabeled = unlabeled, labeled
+        self.grid_ = np.arange(1, 100) / 100
+        v, w = _histogram(score, labeled, unlabeled, self.bins)
+        b = _positive_parts(v, w, self.grid_)
+        a = self.grid_[:, None]
+        curve = (xlogy(v, b / a) + xlogy(w, w - b + a * v)).sum(axis=1)
+        # Made non-increasing.
+        return np.asarray(np.maximum.accumulate(curve[::-1])[::-1])
+
+
+class AlphaMax(HistogramPriorEstimator):
     r"""Prior by the AlphaMax method, for clean labels.
 
     Scores are binned: bin i holds a share :math:`w_i` of the unlabeled rows and :math:`v_i` of the
@@ -87,9 +114,6 @@ class AlphaMax(ScorePriorEstimator):
     0.3
     """
 
-    grid_: Array
-    log_likelihood_: Array
-
     def plot(self, ax: Axes | None = None) -> PriorLikelihoodDisplay:
         """Plot the likelihood curve and the prior chosen at its elbow.
 
@@ -110,17 +134,12 @@ class AlphaMax(ScorePriorEstimator):
         )
         return display.plot(ax)
 
-    def __init__(self, *, bins: int | None = None) -> None:
-        self.bins = bins
-
     def _estimate(self, counts: Counts) -> None:
-        _check_bins(self.bins)
-        score, labeled, unlabeled = _ascending_table(counts)
-        self.grid_, self.log_likelihood_ = _likelihood_curve(score, labeled, unlabeled, self.bins)
+        self.log_likelihood_ = self._curve(counts)
         self.prior_ = _elbow(self.grid_, self.log_likelihood_)
 
 
-class AlphaMaxN(ScorePriorEstimator):
+class AlphaMaxN(HistogramPriorEstimator):
     r"""Prior and purity by two runs of AlphaMax, for labels that may be wrong.
 
     The first run estimates :math:`a`, the largest share of the labeled density that fits into the
@@ -165,45 +184,15 @@ class AlphaMaxN(ScorePriorEstimator):
     (0.2, 0.8)
     """
 
-    grid_: Array
-    log_likelihood_: Array
     swapped_log_likelihood_: Array
 
-    def __init__(self, *, bins: int | None = None) -> None:
-        self.bins = bins
-
     def _estimate(self, counts: Counts) -> None:
-        _check_bins(self.bins)
-        score, labeled, unlabeled = _ascending_table(counts)
-        self.grid_, self.log_likelihood_ = _likelihood_curve(score, labeled, unlabeled, self.bins)
-        _, self.swapped_log_likelihood_ = _likelihood_curve(score, unlabeled, labeled, self.bins)
+        self.log_likelihood_ = self._curve(counts)
+        self.swapped_log_likelihood_ = self._curve(counts, swapped=True)
         self.prior_, self.purity_ = solve_prior_and_purity(
             _elbow(self.grid_, self.log_likelihood_),
             _elbow(self.grid_, self.swapped_log_likelihood_),
         )
-
-
-def _check_bins(bins: int | None) -> None:
-    if bins is not None:
-        check_count("bins", bins, least=2)
-
-
-def _ascending_table(counts: Counts) -> tuple[Array, Array, Array]:
-    """Return ascending scores with their numbers of labeled and unlabeled rows."""
-    table = ScoreTable.from_counts(counts)
-    return table.score[::-1].astype(np.float64), table.labeled[::-1], table.unlabeled[::-1]
-
-
-def _likelihood_curve(
-    score: Array, labeled: Array, unlabeled: Array, bins: int | None
-) -> tuple[Array, Array]:
-    """Return candidate priors and their maximal log-likelihood per row, made non-increasing."""
-    grid = np.arange(1, 100) / 100
-    v, w = _histogram(score, labeled, unlabeled, bins)
-    b = _positive_parts(v, w, grid)
-    a = grid[:, None]
-    curve = (xlogy(v, b / a) + xlogy(w, w - b + a * v)).sum(axis=1)
-    return grid, np.maximum.accumulate(curve[::-1])[::-1]
 
 
 def _histogram(

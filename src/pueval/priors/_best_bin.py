@@ -9,7 +9,7 @@ import numpy as np
 from pueval._checks import check_fraction
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.priors._score_estimator import ScorePriorEstimator
+from pueval.priors._estimator_bases import ScorePriorEstimator
 from pueval.priors._thinned_scores import ScoreTable
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._dedpul import Dedpul
 from pueval.priors._estimation_result import MemberEstimate
+from pueval.priors._estimator_bases import PurityPriorEstimator
 from pueval.priors._roc_network import RocNetwork
-from pueval.priors._score_estimator import ScorePriorEstimator
 from pueval.priors._thinned_scores import thin_if_large
 from pueval.priors._tilt import Tilt
 from pueval.sensitivity.feasibility import largest_prior
@@ -41,7 +41,7 @@ PURITY_FREE = "roc_network, purity free"
 INTERVAL_SCALE = {"clean": 0.93, "estimated": 0.85}
 
 
-class Consensus(ScorePriorEstimator):
+class Consensus(PurityPriorEstimator):
     """Prior, or prior and purity, as a weighted mean of several methods.
 
     Which methods are combined depends on the purity.
@@ -108,10 +108,6 @@ class Consensus(ScorePriorEstimator):
     members_: dict[str, MemberEstimate]
     warnings_: tuple[str, ...]
 
-    def __init__(self, *, purity: float | Literal["estimate"] = 1.0, level: float = 0.95) -> None:
-        self.purity = purity
-        self.level = level
-
     def _estimate(self, counts: Counts) -> None:
         check_fraction("level", self.level)
         counts = thin_if_large(counts)
@@ -133,29 +129,21 @@ class Consensus(ScorePriorEstimator):
             self._set_unidentified(counts, auc)
             return
         self._combine(counts, known_purity)
-        members = [*self.members_.values()]
-        self._note(*_diagnose(counts, auc, members, purity_estimated=known_purity is None))
+        self._note(*_diagnose(counts, auc, self.members_, purity_estimated=known_purity is None))
 
     def _fit_members(self, counts: Counts, known_purity: float | None) -> dict[str, MemberEstimate]:
         tilt = Tilt(purity=self.purity, level=self.level).fit_without_warning(counts)
         self.purity_pvalue_ = tilt.purity_pvalue_
         members = {"tilt": MemberEstimate.from_fitted(tilt)}
         if known_purity is None:
-            members["roc_network"] = self._fit_network(counts, "estimate")
+            members["roc_network"] = _fit_network(counts, "estimate", self.level)
         elif known_purity == 1:
-            members["roc_network"] = self._fit_network(counts, 1.0)
-            members[PURITY_FREE] = self._fit_network(counts, "estimate")
+            members["roc_network"] = _fit_network(counts, 1.0, self.level)
+            members[PURITY_FREE] = _fit_network(counts, "estimate", self.level)
         else:
             ratio = Dedpul().fit_without_warning(counts).prior_
             members["dedpul"] = MemberEstimate(known_purity * ratio, known_purity)
         return members
-
-    def _fit_network(
-        self, counts: Counts, purity: Any, *, level: float | None = None
-    ) -> MemberEstimate:
-        network = RocNetwork(purity=purity, level=self.level if level is None else level)
-        # Without the network's warnings: `_diagnose` speaks for all members.
-        return MemberEstimate.from_fitted(network.fit_without_warning(counts))
 
     def _combine(self, counts: Counts, known_purity: float | None) -> None:
         tilt = self.members_["tilt"]
@@ -169,7 +157,7 @@ class Consensus(ScorePriorEstimator):
         elif known_purity == 1:
             network, purity_free = self.members_["roc_network"], self.members_[PURITY_FREE]
             # The estimate must not depend on the confidence level.
-            at_95 = network if self.level == 0.95 else self._fit_network(counts, 1.0, level=0.95)
+            at_95 = network if self.level == 0.95 else _fit_network(counts, 1.0, 0.95)
             others = (tilt.prior + purity_free.prior) / 2
             prior = _weighted_mean(network.prior, others, _weight_of_others(at_95))
             interval = _scale_interval(network, INTERVAL_SCALE["clean"])
@@ -181,12 +169,9 @@ class Consensus(ScorePriorEstimator):
         if known_purity is not None:
             self.purity_ = known_purity
         self.prior_ = min(prior, float(np.nextafter(self.purity_, 0)))
-        self.prior_interval_ = _add_sampling_error(
-            self.prior_,
-            _include(self.prior_, interval),
-            counts._samples[1].effective_size,
-            self.level,
-        )
+        interval = _include(self.prior_, interval)
+        n_unlabeled = counts._samples[1].effective_size
+        self.prior_interval_ = _add_sampling_error(self.prior_, interval, n_unlabeled, self.level)
 
     def _set_unidentified(self, counts: Counts, auc: float) -> None:
         self.prior_ = math.nan
@@ -197,16 +182,19 @@ class Consensus(ScorePriorEstimator):
         reason = f"the scores do not separate labeled from unlabeled rows (AUC {auc:.3f})"
         remedy = "Use a better classifier"
         if auc > WEAK_AUC:
-            n_labeled = counts.effective_sizes[0]
-            reason = (
-                f"the AUC of {auc:.3f} may be due to chance with so few labeled rows "
-                f"({n_labeled:.0f})"
-            )
+            few = f"so few labeled rows ({counts.effective_sizes[0]:.0f})"
+            reason = f"the AUC of {auc:.3f} may be due to chance with {few}"
             remedy = "Label more rows"
         self._note(
             f"{reason}, so the prior is not identified: any value from 0 to "
             f"{self.prior_upper_:.3g} is possible. {remedy}, or give the prior."
         )
+
+
+def _fit_network(counts: Counts, purity: Any, level: float) -> MemberEstimate:
+    # Without the network's warnings: `_diagnose` speaks for all members.
+    network = RocNetwork(purity=purity, level=level).fit_without_warning(counts)
+    return MemberEstimate.from_fitted(network)
 
 
 def tied_at_highest_score(counts: Counts) -> float:
@@ -257,7 +245,7 @@ def _add_sampling_error(
 
 
 def _diagnose(
-    counts: Counts, auc: float, members: list[MemberEstimate], *, purity_estimated: bool
+    counts: Counts, auc: float, members: dict[str, MemberEstimate], *, purity_estimated: bool
 ) -> list[str]:
     """Return the reasons to doubt the estimate, as sentences."""
     warnings = []
@@ -288,7 +276,7 @@ def _diagnose(
             "end is reliable."
         )
     for name in ("prior", "purity") if purity_estimated else ("prior",):
-        estimates = [getattr(member, name) for member in members]
+        estimates = [getattr(member, name) for member in members.values()]
         if max(estimates) - min(estimates) <= DISAGREEMENT:
             continue
         if n_labeled < FEW_LABELED:

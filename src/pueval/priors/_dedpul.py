@@ -6,13 +6,12 @@ from numbers import Real
 
 import numpy as np
 from scipy.signal import fftconvolve
-from scipy.special import ndtri
 
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.priors._score_estimator import ScorePriorEstimator
-from pueval.priors._thinned_scores import ScoreTable
+from pueval.priors._estimator_bases import ScorePriorEstimator
+from pueval.priors._thinned_scores import ScoreTable, pooled_normal_scores
 
 # Grid points for the densities; there are many per kernel width.
 GRID_SIZE = 4_096
@@ -103,8 +102,7 @@ def _density_ratio(table: ScoreTable, relative_bandwidth: float) -> tuple[Array,
     """Return the density ratio on an ascending grid, and the unlabeled density."""
     labeled = table.labeled[::-1] / table.labeled.sum()
     unlabeled = table.unlabeled[::-1] / table.unlabeled.sum()
-    pooled = (labeled + unlabeled) / 2
-    normal_score = ndtri(np.cumsum(pooled) - pooled / 2)
+    normal_score = pooled_normal_scores(table.labeled[::-1], table.unlabeled[::-1])
     mean = np.sum(labeled * normal_score)
     deviation = np.sqrt(np.sum(labeled * (normal_score - mean) ** 2))
     # A minimum, for labeled positives that all have the same score.

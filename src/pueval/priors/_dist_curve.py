@@ -13,7 +13,7 @@ from pueval._checks import check_count
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.priors._score_estimator import ScorePriorEstimator
+from pueval.priors._estimator_bases import ScorePriorEstimator
 from pueval.priors._thinned_scores import NOT_SEPARATED, ScoreTable
 
 # Largest numbers of rows for a curve; larger samples are thinned evenly.

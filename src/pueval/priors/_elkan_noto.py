@@ -9,9 +9,8 @@ import numpy as np
 from pueval._checks import check_choice
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.priors._capped_prior import prior_from_label_frequency
-from pueval.priors._score_estimator import ScorePriorEstimator
-from pueval.samples.sample import Sample
+from pueval.priors._estimator_bases import ScorePriorEstimator
+from pueval.samples.sample import Sample, score_range
 
 Kind = Literal["e1", "e2", "e3"]
 # The score counts as miscalibrated if its sum differs from the number of labeled rows by more than
@@ -86,8 +85,7 @@ class ElkanNoto(ScorePriorEstimator):
         check_choice("kind", self.kind, get_args(Kind))
         # Sums and extremes do not need the merged table: one pass, even over ten million rows.
         labeled, unlabeled, _ = counts._samples
-        ranges = _score_range(labeled), _score_range(unlabeled)
-        low, high = min(low for low, _ in ranges), max(high for _, high in ranges)
+        low, high = map(float, score_range([labeled, unlabeled]))
         if low < 0 or high > 1:
             raise InputError(
                 "ElkanNoto needs calibrated probabilities of being labeled, in [0, 1]; got scores "
@@ -102,29 +100,16 @@ class ElkanNoto(ScorePriorEstimator):
         if _miscalibrated(counts, total, total - square_labeled - square_unlabeled):
             rows = counts.n_labeled + counts.n_unlabeled
             self._note(
-                f"the mean score is {total / rows:.4g}, but {counts.n_labeled / rows:.4g} of the "
+                f"the mean score is {total / rows:.4g}, but {counts.labeled_share:.4g} of the "
                 "rows are labeled, so the score is not a calibrated probability of being labeled "
                 "and ElkanNoto's prior is wrong. Calibrate the score on labeled against unlabeled "
                 "rows, without class weights."
             )
-        if self.kind == "e1":
-            self.label_frequency_ = sum_labeled / counts.n_labeled
-        elif self.kind == "e2":
-            self.label_frequency_ = sum_labeled / total
-        else:
-            self.label_frequency_ = high
+        frequencies = {"e1": sum_labeled / counts.n_labeled, "e2": sum_labeled / total, "e3": high}
+        self.label_frequency_ = frequencies[self.kind]
+        frequency = min(self.label_frequency_, 1.0)
         name = f"ElkanNoto ({self.kind})"
-        self.prior_, warnings = prior_from_label_frequency(
-            counts, min(self.label_frequency_, 1.0), name
-        )
-        self._note(*warnings)
-
-
-def _score_range(sample: Sample) -> tuple[float, float]:
-    return (
-        float(min(chunk.values[0] for chunk in sample.chunks)),
-        float(max(chunk.values[-1] for chunk in sample.chunks)),
-    )
+        self.prior_ = self._prior_from_label_frequency(counts, frequency, name)
 
 
 def _moments(sample: Sample) -> tuple[float, float]:

@@ -19,18 +19,22 @@ from pueval.priors._dedpul import Dedpul
 from pueval.priors._dist_curve import DistCurve
 from pueval.priors._elkan_noto import ElkanNoto
 from pueval.priors._estimation_result import MemberEstimate, PriorEstimate
+from pueval.priors._estimator_bases import PurityPriorEstimator, ScorePriorEstimator
 from pueval.priors._roc_network import RocNetwork
 from pueval.priors._roc_slope import RocSlope
-from pueval.priors._score_estimator import ScorePriorEstimator
 from pueval.priors._tilt import Tilt
 from pueval.priors._with_purity import WithPurity
 from pueval.sensitivity.feasibility import LargestPrior, largest_prior
 from pueval.text.numbers import format_level
 
 # Methods with a purity parameter: they take a known purity or estimate it.
-PURITY_METHODS: dict[str, Any] = {"consensus": Consensus, "tilt": Tilt, "roc_network": RocNetwork}
+PURITY_METHODS: dict[str, type[PurityPriorEstimator]] = {
+    "consensus": Consensus,
+    "tilt": Tilt,
+    "roc_network": RocNetwork,
+}
 # Methods that assume clean labels.
-CLEAN_LABEL_METHODS: dict[str, Any] = {
+CLEAN_LABEL_METHODS: dict[str, type[ScorePriorEstimator]] = {
     "alphamax": AlphaMax,
     "best_bin": BestBin,
     "dedpul": Dedpul,
@@ -170,12 +174,12 @@ def _assumes_clean_labels(estimator: ScorePriorEstimator) -> bool:
     return isinstance(estimator, tuple(CLEAN_LABEL_METHODS.values()))
 
 
-def _make_estimator(method: str, purity: float | str, level: float) -> ScorePriorEstimator:
+def _make_estimator(
+    method: str, purity: float | Literal["estimate"], level: float
+) -> ScorePriorEstimator:
     """Return the estimator with this name, with a purity and a level."""
-    estimator: ScorePriorEstimator
     if method in PURITY_METHODS:
-        estimator = PURITY_METHODS[method](purity=purity, level=level)
-        return estimator
+        return PURITY_METHODS[method](purity=purity, level=level)
     if method not in CLEAN_LABEL_METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
     estimator = CLEAN_LABEL_METHODS[method]()

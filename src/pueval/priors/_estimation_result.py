@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from pueval.displays import PriorEstimateDisplay
-    from pueval.priors._score_estimator import ScorePriorEstimator
+    from pueval.priors._estimator_bases import ScorePriorEstimator
 
 HEADER = ("", "prior", "interval", "purity", "interval")
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.linalg.lapack import dpstrf
+from scipy.optimize import brentq, nnls
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 
 from pueval._checks import check_choice, check_count
 from pueval._typing import Array
-from pueval.errors import AssumptionWarning, InputError
-from pueval.priors._convex_hull import ConvexHull
-from pueval.priors._feature_estimator import FeaturePriorEstimator
+from pueval.errors import InputError
+from pueval.priors._estimator_bases import FeaturePriorEstimator
 
 Kind = Literal["KM1", "KM2"]
 # Candidate kernel widths, as multiples of the median distance between rows.
@@ -27,6 +27,56 @@ KM2_FRACTION = 0.2
 LARGEST_KM1_FRACTION = 0.9
 LARGEST_PRIOR = 0.99
 TOLERANCE = 1e-4
+# A distance below the rounding error: the target is inside the hull.
+INSIDE = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class ConvexHull:
+    """Rows as points whose inner products are the kernel, and the means of both samples.
+
+    A pivoted Cholesky factorization of the kernel matrix represents the rows as points in as few
+    dimensions as the matrix has rank. With pᵢ the points minus the target, non-negative least
+    squares finds the v ≥ 0 that minimizes ‖Σvᵢpᵢ‖² + (Σvᵢ − 1)². For v = t·w with Σw = 1, the best
+    t leaves ‖Σwᵢpᵢ‖² / (1 + ‖Σwᵢpᵢ‖²), which increases with the distance ‖Σwᵢpᵢ‖. So v/Σv are the
+    weights of the projection onto the hull.
+    """
+
+    points: Array
+    labeled_mean: Array
+    unlabeled_mean: Array
+
+    @classmethod
+    def from_kernel(cls, kernel: Array, n_labeled: int) -> ConvexHull:
+        """Factor a kernel matrix whose first rows are the labeled positives."""
+        factor, pivot, rank, _ = dpstrf(kernel, lower=1, tol=1e-7)
+        points = np.empty((len(kernel), rank))
+        points[pivot - 1] = np.tril(factor)[:, :rank]
+        return cls(points, points[:n_labeled].mean(axis=0), points[n_labeled:].mean(axis=0))
+
+    def residual(self, multiple: float) -> Array:
+        """Return λF + (1 − λ)H minus its projection onto the hull of the points."""
+        target = multiple * self.unlabeled_mean + (1 - multiple) * self.labeled_mean
+        system = np.vstack([(self.points - target).T, np.ones(len(self.points))])
+        right_side = np.zeros(len(system))
+        right_side[-1] = 1
+        weight, _ = nnls(system, right_side, maxiter=30 * len(self.points))
+        projection: Array = (weight / weight.sum()) @ self.points
+        return target - projection
+
+    def distance(self, multiple: float) -> float:
+        """Return the distance d(λ) of λF + (1 − λ)H from the hull."""
+        return float(np.linalg.norm(self.residual(multiple)))
+
+    def slope(self, multiple: float) -> float:
+        """Return the derivative of the distance."""
+        if multiple <= 1:
+            return 0.0
+        residual = self.residual(multiple)
+        distance = np.linalg.norm(residual)
+        if distance < INSIDE:
+            return 0.0
+        return float((self.unlabeled_mean - self.labeled_mean) @ residual / distance)
 
 
 class KernelMean(FeaturePriorEstimator):
@@ -85,7 +135,7 @@ class KernelMean(FeaturePriorEstimator):
     Notes
     -----
     The inner problem, a projection onto a convex hull, is solved exactly by non-negative least
-    squares (see `pueval.priors._convex_hull`). The slope of d is then exact, too: it is the
+    squares. The slope of d is then exact, too: it is the
     component of F − H in the direction from the projection to G.
 
     KM1 gives about 0 if the initial slope already exceeds its threshold. With few rows in many
@@ -142,12 +192,10 @@ class KernelMean(FeaturePriorEstimator):
         # The expected distance between two samples of the same distribution.
         chance = np.sqrt(1 / n_labeled + 1 / n_unlabeled)
         if gap < 1.5 * chance * np.sqrt(1 - kernel.mean()):
-            warnings.warn(
+            self._note(
                 f"labeled and unlabeled rows hardly differ (distance of kernel means {gap:.3g}; "
                 f"about {chance:.3g} by chance), so the prior is not identified and KernelMean's "
-                "estimate is arbitrary. Add rows, or features that separate the classes.",
-                AssumptionWarning,
-                stacklevel=3,
+                "estimate is arbitrary. Add rows, or features that separate the classes."
             )
         hull = ConvexHull.from_kernel(kernel, n_labeled)
         initial_slope = hull.distance(INITIAL_STEP) / (INITIAL_STEP - 1)
@@ -157,7 +205,7 @@ class KernelMean(FeaturePriorEstimator):
             if km1_threshold <= LARGEST_KM1_FRACTION * gap:
                 threshold = km1_threshold
         self.threshold_ = float(threshold)
-        self.prior_ = _prior_at_slope(hull, self.threshold_)
+        self.prior_ = self._prior_at_slope(hull, self.threshold_)
 
     def _sample_rows(self, labeled: Array, unlabeled: Array) -> tuple[Array, Array]:
         if len(labeled) + len(unlabeled) <= self.max_rows:
@@ -170,6 +218,21 @@ class KernelMean(FeaturePriorEstimator):
             chosen = random.choice(len(rows), size=min(size, len(rows)), replace=False)
             samples.append(rows[np.sort(chosen)])
         return samples[0], samples[1]
+
+    def _prior_at_slope(self, hull: ConvexHull, threshold: float) -> float:
+        """Return the prior at which the slope, which never decreases, reaches the threshold."""
+
+        def excess(prior: float) -> float:
+            return hull.slope(1 / (1 - prior)) - threshold
+
+        if excess(LARGEST_PRIOR) > 0:
+            return float(brentq(excess, 0.0, LARGEST_PRIOR, xtol=TOLERANCE))
+        self._note(
+            f"the slope stays below the threshold {threshold:.3g}, so the estimate is the largest "
+            f"prior considered, {LARGEST_PRIOR:g}. Either nearly all unlabeled rows look like "
+            "labeled positives, or there are too few rows."
+        )
+        return LARGEST_PRIOR
 
 
 def _rescale(rows: Array, *, standardize: bool) -> tuple[Array, float]:
@@ -191,29 +254,10 @@ def _choose_kernel(rows: Array, weight: Array) -> tuple[Array, float, float]:
         raise InputError(f"all {len(rows):,} sampled rows have the same features. Raise max_rows.")
     # With many equal rows the median is 0; then use the median of the positive distances.
     median = np.median(distance) or np.median(distance[distance > 0])
-    best: tuple[Array, float, float] | None = None
+    best = np.empty(0), 0.0, -np.inf
     for factor in WIDTH_FACTORS:
         kernel = np.exp(-distance / (2 * factor**2 * median))
         gap = float(np.sqrt(max(weight @ kernel @ weight, 0.0)))
-        if best is None or gap > best[2]:
+        if gap > best[2]:
             best = kernel, float(factor * np.sqrt(median)), gap
-    assert best is not None  # noqa: S101 - for the type checker; there are five widths
     return best
-
-
-def _prior_at_slope(hull: ConvexHull, threshold: float) -> float:
-    """Return the prior at which the slope, which never decreases, reaches the threshold."""
-    if hull.slope(1 / (1 - LARGEST_PRIOR)) <= threshold:
-        warnings.warn(
-            f"the slope stays below the threshold {threshold:.3g}, so the estimate is the largest "
-            f"prior considered, {LARGEST_PRIOR:g}. Either nearly all unlabeled rows look like "
-            "labeled positives, or there are too few rows.",
-            AssumptionWarning,
-            stacklevel=4,
-        )
-        return LARGEST_PRIOR
-
-    def excess(prior: float) -> float:
-        return hull.slope(1 / (1 - prior)) - threshold
-
-    return float(brentq(excess, 0.0, LARGEST_PRIOR, xtol=TOLERANCE))

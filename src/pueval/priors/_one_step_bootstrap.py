@@ -9,15 +9,14 @@ estimators cover too rarely.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtri
 
 from pueval._typing import Array
 from pueval.core.mixture import Mixtures
 from pueval.core.rates import Shares
 from pueval.counts.counts import Counts
 from pueval.priors._estimation_result import PriorEstimate
-from pueval.priors._tilt import START_LOGITS
-from pueval.priors._tilt_likelihood import LOGIT_OF_ONE, TiltLikelihood
+from pueval.priors._thinned_scores import pooled_normal_scores
+from pueval.priors._tilt_likelihood import TiltLikelihood
 from pueval.uncertainty.bootstrap_draws import BootstrapDraws
 from pueval.uncertainty.prior_draws import scaled_to_intervals
 
@@ -37,22 +36,14 @@ def _standardized_steps(
     used = expected.sum(axis=0) > 0
     expected = expected[:, used]
     resampled = _rows_by_cell(draws.resampled, labeled, unlabeled)[..., used]
-    model = TiltLikelihood(_normal_scores(expected), *expected)
-    free = model.WITHOUT_PURITY
-    start = np.zeros((len(START_LOGITS), model.PURITY + 1))
-    start[:, model.PRIOR :] = START_LOGITS
-    if with_purity:
-        free = (*free, model.PURITY)
-    else:
-        start[:, model.PURITY] = LOGIT_OF_ONE
-    fits = model.maximize(start, free)
-    best = int(np.argmin(fits.loss))
-    gradients = model.row_gradients(fits.parameters[[best]])
+    model = TiltLikelihood(pooled_normal_scores(*expected), *expected)
+    peak, free = model.fit(None if with_purity else 1.0)
+    gradients = model.row_gradients(peak.parameters)
     score = sum(
         (rows - center) @ gradient[list(free)].T
         for rows, center, gradient in zip(resampled, expected, gradients, strict=True)
     )
-    steps = -np.linalg.solve(fits.information[best], np.asarray(score).T)
+    steps = -np.linalg.solve(peak.information[0], np.asarray(score).T)
     standardized = []
     for parameter in (model.PRIOR, model.PURITY):
         if parameter not in free:
@@ -74,9 +65,3 @@ def _rows_by_cell(shares: Shares, labeled: float, unlabeled: float) -> Array:
         ]
     )
     return rows
-
-
-def _normal_scores(rows: Array) -> Array:
-    """Return normal scores of pooled ranks, with equal total weights of both kinds of rows."""
-    weight = np.mean(rows / rows.sum(axis=1, keepdims=True), axis=0)
-    return np.asarray(ndtri(np.cumsum(weight) - weight / 2))

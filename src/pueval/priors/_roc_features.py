@@ -64,15 +64,11 @@ def _curve_height(x: Array, y: Array, at: Array) -> Array:
     steps = np.flatnonzero(np.diff(x) > 0)
     x_middle = (x[steps] + x[steps + 1]) / 2
     y_middle = (y[steps] + y[steps + 1]) / 2
-    height: Array = np.interp(
-        at, np.concatenate([[0.0], x_middle, [1.0]]), np.concatenate([[0.0], y_middle, [1.0]])
-    )
-    return height
+    return np.interp(at, np.r_[0.0, x_middle, 1.0], np.r_[0.0, y_middle, 1.0])
 
 
 def _probit(share: Array, n: float) -> Array:
-    quantile: Array = ndtri(np.clip(share, 0.5 / n, 1 - 0.5 / n))
-    return quantile
+    return np.asarray(ndtri(np.clip(share, 0.5 / n, 1 - 0.5 / n)))
 
 
 def _slopes(labeled_share: Array, unlabeled_share: Array) -> Array:
@@ -82,8 +78,7 @@ def _slopes(labeled_share: Array, unlabeled_share: Array) -> Array:
     share = np.diff(np.interp(edges, length, unlabeled_share)) * STEPS / 2
     rising = isotonic_regression(share).x
     middles = (edges[1:] + edges[:-1]) / 2
-    slopes: Array = np.interp(BOTH_ENDS, middles, rising)
-    return slopes
+    return np.asarray(np.interp(BOTH_ENDS, middles, rising))
 
 
 def _ratio_bounds(
@@ -103,5 +98,4 @@ def _ratio_bounds(
 
 
 def _standard_error(share: Array, n: float) -> Array:
-    error: Array = np.sqrt((share * (1 - share) + 0.25 / n) / n)
-    return error
+    return np.asarray(np.sqrt((share * (1 - share) + 0.25 / n) / n))

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Literal
 
 import numpy as np
 
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
+from pueval.priors._estimator_bases import PurityPriorEstimator
 from pueval.priors._roc_features import roc_features
-from pueval.priors._score_estimator import ScorePriorEstimator
 from pueval.priors._thinned_scores import NOT_SEPARATED, ScoreTable
 
 # Confidence levels of the predicted intervals; levels in between are interpolated.
@@ -42,8 +41,7 @@ class Network:
     @staticmethod
     def scale_features(features: Array, lowest: Array, highest: Array) -> Array:
         """Map features from their training range to [−2, 2]."""
-        inputs: Array = np.clip(4 * (features - lowest) / (highest - lowest) - 2, -2, 2)
-        return inputs
+        return np.asarray(np.clip(4 * (features - lowest) / (highest - lowest) - 2, -2, 2))
 
     @staticmethod
     def stretch(sigmoid: Array) -> Array:
@@ -74,17 +72,13 @@ class Network:
         if calibrated:
             lower = middle + (lower - middle) * self.factors[:, 0]
             upper = middle + (upper - middle) * self.factors[:, 1]
-        quantiles: Array = np.clip(np.hstack([middle, lower, upper]), 0, 1)
-        return quantiles
+        return np.asarray(np.clip(np.hstack([middle, lower, upper]), 0, 1))
 
     def arrays(self) -> dict[str, Array]:
         """Return all parameters as named arrays, weights in half precision."""
         layers = {f"layer{i}": layer.astype(np.float16) for i, layer in enumerate(self.layers)}
-        inputs = {"lowest": self.lowest, "highest": self.highest}
-        return {key: value.astype(np.float32) for key, value in inputs.items()} | {
-            "factors": self.factors.astype(np.float32),
-            **layers,
-        }
+        names = ("lowest", "highest", "factors")
+        return {name: getattr(self, name).astype(np.float32) for name in names} | layers
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array]) -> Network:
@@ -102,7 +96,7 @@ def _load_network(task: str) -> Network:
         return Network.from_arrays({name.removeprefix(f"{task}_"): stored[name] for name in names})
 
 
-class RocNetwork(ScorePriorEstimator):
+class RocNetwork(PurityPriorEstimator):
     """Prior, or prior and purity, predicted from the ROC curve by neural networks.
 
     About a hundred features describe the ROC curve of labeled positives against unlabeled rows:
@@ -160,10 +154,6 @@ class RocNetwork(ScorePriorEstimator):
     True
     """
 
-    def __init__(self, *, purity: float | Literal["estimate"] = 1.0, level: float = 0.95) -> None:
-        self.purity = purity
-        self.level = level
-
     def _estimate(self, counts: Counts) -> None:
         if self.purity not in (1.0, "estimate"):
             raise InputError(f'purity must be 1.0 or "estimate"; got {self.purity!r}.')
@@ -183,9 +173,8 @@ class RocNetwork(ScorePriorEstimator):
     def _interval(self, quantiles: Array) -> tuple[float, float]:
         """Interpolate the interval at this confidence level."""
         middle, lower, upper = Network.split_quantiles(quantiles)
-        levels = np.concatenate([[0.0], LEVELS])
         low, high = (
-            float(np.interp(self.level, levels, np.concatenate([middle, side])))
+            float(np.interp(self.level, [0.0, *LEVELS], np.concatenate([middle, side])))
             for side in (lower, upper)
         )
         return low, high

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri
 
 from pueval._typing import Array
 from pueval.counts.counts import Counts
@@ -82,6 +83,15 @@ class ScoreTable:
         higher = np.cumsum(self.labeled) - self.labeled / 2
         pairs = self.labeled.sum() * self.unlabeled.sum()
         return bool(np.sum(self.unlabeled * higher) > 0.5 * pairs)
+
+
+def pooled_normal_scores(labeled: Array, unlabeled: Array) -> Array:
+    """Return normal quantiles of the pooled ranks, both kinds of rows with equal total weight.
+
+    Both arguments are numbers of rows at each distinct score, scores ascending.
+    """
+    share = (labeled / labeled.sum() + unlabeled / unlabeled.sum()) / 2
+    return np.asarray(ndtri(np.cumsum(share) - share / 2))
 
 
 def thin_if_large(counts: Counts) -> Counts:

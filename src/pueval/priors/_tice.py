@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Real
@@ -15,9 +14,8 @@ from sklearn.utils import check_random_state
 from pueval._checks import check_choice, check_count
 from pueval._typing import Array
 from pueval.counts.counts import Counts
-from pueval.errors import AssumptionWarning, InputError
-from pueval.priors._capped_prior import prior_from_label_frequency
-from pueval.priors._feature_estimator import FeaturePriorEstimator
+from pueval.errors import InputError
+from pueval.priors._estimator_bases import FeaturePriorEstimator
 
 Split = Literal["range", "median"]
 # Number of parts into which the range of a feature is cut.
@@ -40,27 +38,16 @@ class Node:
 
 def _largest_labeled_share(rows: Array, labels: Array) -> Array:
     """Return the largest labeled share M/(T + 5) among the parts of each feature."""
-    share: Array = np.max(labels / (rows + PSEUDO_ROWS), axis=1)
-    return share
+    return np.asarray(np.max(labels / (rows + PSEUDO_ROWS), axis=1))
 
 
-@dataclass(frozen=True, eq=False)
 class RangeSplits:
     """Splits of the range of a feature into parts of equal width."""
 
-    part: Array
-
-    @classmethod
-    def from_rows(cls, rows: Array) -> RangeSplits:
-        """Assign each value to a part of the range of its column."""
+    def __init__(self, rows: Array) -> None:
         low, high = rows.min(axis=0), rows.max(axis=0)
         position = (rows - low) / np.where(high > low, high - low, 1.0)
-        return cls(np.minimum((PARTS * position).astype(np.int64), PARTS - 1))
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
-        return int(self.part.shape[1])
+        self.part = np.minimum((PARTS * position).astype(np.int64), PARTS - 1)
 
     def children(self, node: Node, is_labeled: Array) -> Iterator[Node]:
         """Split a node by its best feature; yield nothing if no part would have labels."""
@@ -91,11 +78,6 @@ class MedianSplits:
     """Splits at the median of the growing rows of a node; features stay available."""
 
     rows: Array
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
-        return int(self.rows.shape[1])
 
     def children(self, node: Node, is_labeled: Array) -> Iterator[Node]:
         """Split a node by its best feature; yield nothing if no part would have labels."""
@@ -227,13 +209,9 @@ class Tice(FeaturePriorEstimator):
         is_labeled = np.arange(len(rows)) < len(labeled)
         random = check_random_state(self.random_state)
         # Stratified, so that all folds have the same labeled share.
-        fold = np.concatenate(
-            [random.permutation(len(labeled)), random.permutation(len(unlabeled))]
-        )
+        fold = np.concatenate([random.permutation(len(part)) for part in (labeled, unlabeled)])
         fold %= min(self.folds, len(rows))
-        splitter: RangeSplits | MedianSplits = (
-            RangeSplits.from_rows(rows) if self.split == "range" else MedianSplits(rows)
-        )
+        splitter = RangeSplits(rows) if self.split == "range" else MedianSplits(rows)
 
         frequency = 0.5
         for _ in range(self.iterations):
@@ -242,15 +220,12 @@ class Tice(FeaturePriorEstimator):
                 growing, bounding = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
                 if not bounding.size:
                     growing, bounding = bounding, growing
-                bounds.append(
-                    self._largest_bound(splitter, is_labeled, growing, bounding, frequency)
-                )
+                root = Node(growing, bounding, tuple(range(rows.shape[1])))
+                bounds.append(self._largest_bound(root, splitter, is_labeled, frequency))
             frequency = float(np.mean(bounds))
         self.label_frequency_ = frequency
         counts = Counts.from_table([0], [len(labeled)], [len(unlabeled)])
-        self.prior_, messages = prior_from_label_frequency(counts, frequency, "Tice")
-        for message in messages:
-            warnings.warn(message, AssumptionWarning, stacklevel=3)
+        self.prior_ = self._prior_from_label_frequency(counts, frequency, "Tice")
 
     def _check(self) -> None:
         check_choice("split", self.split, get_args(Split))
@@ -261,22 +236,16 @@ class Tice(FeaturePriorEstimator):
             check_count(name, getattr(self, name), least=least)
 
     def _largest_bound(
-        self,
-        splitter: RangeSplits | MedianSplits,
-        is_labeled: Array,
-        growing: Array,
-        bounding: Array,
-        frequency: float,
+        self, root: Node, splitter: RangeSplits | MedianSplits, is_labeled: Array, frequency: float
     ) -> float:
-        delta = self.delta or max(0.025, 1 / (1 + 0.004 * bounding.size))
+        delta = self.delta or max(0.025, 1 / (1 + 0.004 * root.bounding.size))
         variance = frequency * (1 - frequency) * (1 - delta) / delta
 
         def bound(rows: Array) -> float:
             return float(is_labeled[rows].mean() - np.sqrt(variance / rows.size))
 
-        best = float(is_labeled[bounding].mean())
-        root = Node(growing, bounding, tuple(range(splitter.n_features)))
-        queue = [(0.0, 0, 0, root)] if growing.size else []
+        best = float(is_labeled[root.bounding].mean())
+        queue = [(0.0, 0, 0, root)] if root.growing.size else []
         n_pushed = n_splits = 0
         while queue and n_splits < self.max_splits and best < 1:
             node = heapq.heappop(queue)[-1]

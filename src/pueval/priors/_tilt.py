@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
-from scipy.special import chdtrc, expit, logit, ndtri
+from scipy.special import chdtrc, expit, logit
 
 from pueval._checks import check_fraction, percent_hint
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.priors._score_estimator import ScorePriorEstimator
-from pueval.priors._thinned_scores import ScoreTable
+from pueval.priors._estimator_bases import PurityPriorEstimator
+from pueval.priors._thinned_scores import ScoreTable, pooled_normal_scores
 from pueval.priors._tilt_likelihood import LOGIT_OF_ONE, PURITY_BETA, Fits, TiltLikelihood, softplus
 
 # Bins of the normal score; more bins change the prior by about 0.0003.
@@ -24,11 +24,9 @@ LOWEST_LOGIT, HIGHEST_LOGIT = -8.0, 9.0
 # Where the likelihood is evaluated, in standard errors from its maximum.
 NODES = np.array([0, 0.35, 0.7, 1.1, 1.6, 2.2, 2.8, 3.5, 4.5, 6, 8, 12])
 NODES = np.r_[-NODES[:0:-1], NODES]
-# Starting values of the logits of prior and purity.
-START_LOGITS = np.array([(-2.0, 3.0), (0.0, 3.0), (1.5, 4.0), (-1.0, 1.0)])
 
 
-class Tilt(ScorePriorEstimator):
+class Tilt(PurityPriorEstimator):
     r"""Prior, or prior and purity, from a tilt model of the scores.
 
     Scores are replaced by normal quantiles z of their ranks, where labeled and unlabeled rows have
@@ -122,10 +120,6 @@ class Tilt(ScorePriorEstimator):
     score_: Array
     log_density_ratio_: Array
 
-    def __init__(self, *, purity: float | Literal["estimate"] = 1.0, level: float = 0.95) -> None:
-        self.purity = purity
-        self.level = level
-
     def density_ratio(self, score: Any) -> Array:
         """Return the density of positives divided by the density of negatives.
 
@@ -146,23 +140,12 @@ class Tilt(ScorePriorEstimator):
         self.score_, z, labeled, unlabeled = _normal_scores(counts)
         self.separated_ = _scores_significantly_higher(labeled, unlabeled)
         model = _binned_likelihood(z, labeled, unlabeled)
-        free = model.WITHOUT_PURITY
-        start = np.zeros((len(START_LOGITS), model.PURITY + 1))
-        start[:, model.PRIOR :] = START_LOGITS
         self.purity_pvalue_ = None
-        if known_purity is None:
-            free = (*free, model.PURITY)
-        else:
-            start[:, model.PURITY] = logit(known_purity) if known_purity < 1 else LOGIT_OF_ONE
-            start[:, model.PRIOR] = np.minimum(start[:, model.PRIOR], start[:, model.PURITY] - 1)
-        peaks = model.maximize(start, free)
-        best = int(np.argmin(peaks.loss))
-        peak = Fits(peaks.parameters[[best]], peaks.loss[[best]], peaks.information[[best]])
-
+        peak, free = model.fit(known_purity)
         nodes = _profile(model, peak, free, model.PRIOR)
-        grid, density = _posterior(nodes.parameters[:, model.PRIOR], nodes.log_integrated)
-        self.prior_grid_, self.prior_density_ = grid, density
-        low, self.prior_, high = _quantiles(grid, density, self.level)
+        posterior = _posterior(nodes.parameters[:, model.PRIOR], nodes.log_integrated)
+        self.prior_grid_, self.prior_density_ = posterior
+        low, self.prior_, high = _quantiles(*posterior, self.level)
         self.purity_ = known_purity if known_purity is not None else 1.0
         self.prior_interval_ = (min(low, self.purity_), min(high, self.purity_))
         if known_purity is None:
@@ -178,8 +161,8 @@ class Tilt(ScorePriorEstimator):
     def _estimate_purity(self, model: TiltLikelihood, nodes: Fits) -> None:
         logits = nodes.parameters[:, model.PURITY]
         # The last node, purity 1, is only for the test: its logit is infinite.
-        grid, density = _posterior(logits[:-1], nodes.log_integrated[:-1])
-        low, self.purity_, high = _quantiles(grid, density, self.level)
+        posterior = _posterior(logits[:-1], nodes.log_integrated[:-1])
+        low, self.purity_, high = _quantiles(*posterior, self.level)
         self.purity_pvalue_ = _clean_label_pvalue(model, nodes)
         if self.purity_pvalue_ > (1 - self.level) / 2:
             high = 1.0
@@ -203,8 +186,7 @@ def _normal_scores(counts: Counts) -> tuple[Array, Array, Array, Array]:
     table = ScoreTable.from_counts(counts)
     score = table.score[::-1].astype(np.float64)
     labeled, unlabeled = (rows[::-1] for rows in table.effective_counts())
-    weight = labeled / labeled.sum() / 2 + unlabeled / unlabeled.sum() / 2
-    return score, ndtri(np.cumsum(weight) - weight / 2), labeled, unlabeled
+    return score, pooled_normal_scores(labeled, unlabeled), labeled, unlabeled
 
 
 def _scores_significantly_higher(labeled: Array, unlabeled: Array) -> bool:

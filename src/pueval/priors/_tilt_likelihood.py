@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from pueval._typing import Array
 
@@ -29,6 +29,8 @@ PRIOR_BETA, PURITY_BETA, ORDER_PENALTY = (1.0, 2.0), (2.0, 0.25), 2.0
 
 # The logit that stands for a share of exactly 1.
 LOGIT_OF_ONE = 40.0
+# Starting values of the logits of prior and purity.
+START_LOGITS = np.array([(-2.0, 3.0), (0.0, 3.0), (1.5, 4.0), (-1.0, 1.0)])
 
 
 def softplus(x: Array) -> Array:
@@ -105,7 +107,7 @@ class TiltLikelihood:
         """Return the logit of being labeled at z, and its gradient in all parameters."""
         ratio, ratio_gradient = self.log_ratio(parameters)
         prior, purity = parameters[:, [self.PRIOR]], parameters[:, [self.PURITY]]
-        logit = (
+        log_odds = (
             np.log(self.labeled.sum() / self.unlabeled.sum())
             + (softplus(purity + ratio) - softplus(purity))
             - (softplus(prior + ratio) - softplus(prior))
@@ -121,23 +123,23 @@ class TiltLikelihood:
             ],
             axis=1,
         )
-        return logit, jacobian
+        return log_odds, jacobian
 
     def row_gradients(self, parameters: Array) -> tuple[Array, Array]:
         """Return the gradient of one labeled and of one unlabeled row at each z.
 
         ``parameters`` has a single row.
         """
-        logit, jacobian = self._labeling_logit(parameters)
-        probability = expit(logit)
+        log_odds, jacobian = self._labeling_logit(parameters)
+        probability = expit(log_odds)
         return (jacobian * (probability - 1)[:, None])[0], (jacobian * probability[:, None])[0]
 
     def derivatives(self, parameters: Array) -> tuple[Array, Array, Array]:
         """Return loss, gradient and approximate Hessian for each row of parameters."""
-        logit, jacobian = self._labeling_logit(parameters)
+        log_odds, jacobian = self._labeling_logit(parameters)
         rows = self.labeled + self.unlabeled
-        probability = expit(logit)
-        loss = softplus(logit) @ rows - logit @ self.labeled
+        probability = expit(log_odds)
+        loss = softplus(log_odds) @ rows - log_odds @ self.labeled
         gradient = (jacobian @ (rows * probability - self.labeled)[:, :, None])[:, :, 0]
         weight = rows * probability * (1 - probability)
         hessian = (jacobian * weight[:, None]) @ np.swapaxes(jacobian, 1, 2)
@@ -169,6 +171,23 @@ class TiltLikelihood:
         sign = np.array([[1, -1], [-1, 1]])
         curvature = order_gradient * (1 - order_gradient)
         hessian[:, np.array(both)[:, None], both] += ORDER_PENALTY * curvature[:, None, None] * sign
+
+    def fit(self, known_purity: float | None) -> tuple[Fits, tuple[int, ...]]:
+        """Maximize from several starting values; the purity is free unless it is known.
+
+        Return the best maximum and the free parameters.
+        """
+        free = self.WITHOUT_PURITY
+        start = np.zeros((len(START_LOGITS), self.PURITY + 1))
+        start[:, self.PRIOR :] = START_LOGITS
+        if known_purity is None:
+            free = (*free, self.PURITY)
+        else:
+            start[:, self.PURITY] = logit(known_purity) if known_purity < 1 else LOGIT_OF_ONE
+            start[:, self.PRIOR] = np.minimum(start[:, self.PRIOR], start[:, self.PURITY] - 1)
+        fits = self.maximize(start, free)
+        best = [int(np.argmin(fits.loss))]
+        return Fits(fits.parameters[best], fits.loss[best], fits.information[best]), free
 
     def maximize(
         self, start: Array, free: tuple[int, ...], *, steps: int = 25, tolerance: float = 2e-4

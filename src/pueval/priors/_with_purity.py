@@ -9,7 +9,7 @@ from sklearn.base import clone
 from pueval.core.mixture import cap_prior
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.priors._score_estimator import ScorePriorEstimator
+from pueval.priors._estimator_bases import ScorePriorEstimator
 from pueval.priors._thinned_scores import ScoreTable
 
 

@@ -17,7 +17,7 @@ from pueval.samples.bins import (
     bin_numbers_and_range,
     lower_edges,
 )
-from pueval.samples.sample import EMPTY, Sample, Samples, SortedChunk, make_sample
+from pueval.samples.sample import EMPTY, Samples, SortedChunk, make_sample
 
 # Bins in one array. Batches that span more of them are sorted instead.
 MOST_SLOTS = 2**23
@@ -235,13 +235,10 @@ class Histogram:
             assert total is not None  # noqa: S101 - for the type checker: both are binned
             binning = total
         if integer_weights:
-            samples = tuple(map(_with_integer_counts, samples))  # type: ignore[assignment]
+            labeled, unlabeled, negative = (s.map_chunks(_with_integer_counts) for s in samples)
+            samples = (labeled, unlabeled, negative)
         return samples, binning
 
 
-def _with_integer_counts(sample: Sample) -> Sample:
-    chunks = tuple(
-        chunk if chunk.count is None else SortedChunk(chunk.values, chunk.count.astype(np.int64))
-        for chunk in sample.chunks
-    )
-    return Sample(chunks)
+def _with_integer_counts(chunk: SortedChunk) -> SortedChunk:
+    return SortedChunk(chunk.values, chunk.row_counts.astype(np.int64))

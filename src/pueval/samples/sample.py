@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
@@ -157,9 +157,7 @@ class Sample:
 
     @cached_property
     def _squared(self) -> Sample:
-        return Sample(
-            tuple(SortedChunk(chunk.values, chunk.squared_weights) for chunk in self.chunks)
-        )
+        return self.map_chunks(lambda chunk: SortedChunk(chunk.values, chunk.squared_weights))
 
     @property
     def effective_size(self) -> float:
@@ -268,11 +266,13 @@ class Sample:
 
     def scaled(self, factor: float) -> Sample:
         """Return the same rows with all weights multiplied by a factor."""
-        chunks = (
-            SortedChunk(c.values, factor * c.row_counts, factor**2 * c.squared_weights)
-            for c in self.chunks
+        return self.map_chunks(
+            lambda c: SortedChunk(c.values, factor * c.row_counts, factor**2 * c.squared_weights)
         )
-        return Sample(tuple(chunks))
+
+    def map_chunks(self, function: Callable[[SortedChunk], SortedChunk]) -> Sample:
+        """Return the sample of changed chunks."""
+        return Sample(tuple(map(function, self.chunks)))
 
     def __add__(self, other: Sample) -> Sample:
         both = Sample(self.chunks + other.chunks)

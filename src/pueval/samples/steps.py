@@ -37,14 +37,9 @@ class Steps:
 
     def part(self, rows: slice) -> Steps:
         """Return the steps at a slice of the thresholds."""
-        return Steps(
-            self.threshold[rows],
-            self.labeled[rows],
-            self.unlabeled[rows],
-            self.negative[rows],
-            self.tied[rows],
-            None if self.represented_positives is None else self.represented_positives[rows],
-        )
+        columns = vars(self).values()
+        parts: list[Any] = [None if column is None else column[rows] for column in columns]
+        return Steps(*parts)
 
 
 def tabulate_scores(samples: Samples) -> tuple[Array, Array, Array, Array]:

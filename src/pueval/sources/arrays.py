@@ -47,16 +47,14 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, sample_weight: Any =
     check_same_order({"y": y, "score": score, "sample_weight": sample_weight})
     y = one_column(y, "y")
     score = check_scores(one_column(score, "score"))
-    sample_weight = (
-        None if sample_weight is None else as_weights(one_column(sample_weight, "sample_weight"))
-    )
+    if sample_weight is not None:
+        sample_weight = as_weights(one_column(sample_weight, "sample_weight"))
     _check_lengths({"y": y, "score": score, "sample_weight": sample_weight})
     if not len(y):
         raise InputError(
             "y and score are empty. Pass at least one labeled row and one unlabeled or known "
             "negative row."
         )
-    refuse_missing_labels(y, labels)
 
     dtype = float_type(score)
     if score.nbytes >= LARGE:
@@ -69,11 +67,9 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, sample_weight: Any =
         part_weight = None if sample_weight is None else sample_weight[rows]
         return _read(y[rows], score[rows], part_weight, labels, dtype)
 
-    samples: list[Samples] = []
-    for part in map_in_threads(read, range(parts)):
-        if part is None:
-            raise _bad_labels_error(y, labels)
-        samples.append(part)
+    samples = [part for part in map_in_threads(read, range(parts)) if part is not None]
+    if len(samples) < parts:
+        raise _bad_labels_error(y, labels)
     labeled, unlabeled, negative = (sum((s[kind] for s in samples), EMPTY) for kind in range(3))
     if not all(map(all_finite, (labeled, unlabeled, negative))):
         raise bad_scores_error(score)
@@ -96,7 +92,7 @@ def read_table(score: Any, labeled: Any, unlabeled: Any, negative: Any) -> Sampl
         labels = LabelValues(1, 0, None)
         rows, _, _ = read_arrays(np.ones(len(scores)), scores, labels=labels, sample_weight=count)
         # Without squared weights, since each unit of weight counts as one row.
-        samples.append(Sample(tuple(SortedChunk(c.values, c.count) for c in rows.chunks)))
+        samples.append(rows.map_chunks(lambda chunk: SortedChunk(chunk.values, chunk.count)))
     return _three(samples)
 
 
@@ -174,7 +170,6 @@ def equal_labels(y: Array, value: Any) -> Array:
 def label_kinds(y: Any, labels: LabelValues) -> Array:
     """Return 0 for labeled rows, 1 for unlabeled and 2 for known negative ones."""
     y = one_column(y, "y")
-    refuse_missing_labels(y, labels)
     kinds = np.full(len(y), -1, dtype=np.int8)
     for kind, mask in enumerate(_masks(y, labels)):
         kinds[mask] = kind
@@ -230,7 +225,7 @@ def one_column(values: Any, name: str) -> Array:
 
 def float_type(score: Array) -> FloatType:
     """Return the smallest type that holds all scores exactly."""
-    fits_float32 = score.dtype in (np.float32, np.float16) or score.dtype.kind == "b"
+    fits_float32 = score.dtype in (np.float32, np.float16, np.bool_)
     if score.dtype.kind in "iu":
         fits_float32 = _within(score, EXACT_FLOAT32)
     return np.float32 if fits_float32 else np.float64
@@ -317,12 +312,6 @@ def refuse_missing(y: Array, what: str) -> None:
     """Refuse missing values."""
     if missing := int(missing_rows(y).sum()):
         raise missing_error(what, missing)
-
-
-def refuse_missing_labels(y: Array, labels: LabelValues) -> None:
-    """Refuse missing labels in an array of objects, unless they have a meaning."""
-    if y.dtype.kind == "O" and not labels.takes_missing and (missing := missing_rows(y).sum()):
-        raise missing_labels_error(int(missing))
 
 
 def _bad_labels_error(y: Array, labels: LabelValues) -> InputError:

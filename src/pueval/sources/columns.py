@@ -45,6 +45,14 @@ class Columns:
         return contents + [(name, "group") for name in self.by]
 
 
+def score_names(scores: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the distinct names of score columns; refuse an empty list."""
+    names = (scores,) if isinstance(scores, str) else tuple(dict.fromkeys(scores))
+    if not names:
+        raise InputError("scores is empty. Name at least one column.")
+    return names
+
+
 def check_column(name: str, columns: Sequence[str], content: str) -> None:
     """Refuse a column that does not exist, and list those that do."""
     if not isinstance(name, str):

@@ -119,19 +119,17 @@ def kind_of(dtype: str, labels: LabelValues) -> str:
     labels and `NO_LABEL` for missing ones.
     """
     missing = labels.missing_code(from_text=True)
-    cases = [
+    cases = " ".join(
         f"WHEN {label_condition('label', dtype, match)} THEN {code}"
         for code, match in enumerate(labels.matches(from_text=True))
         if match is not None
-    ]
+    )
     otherwise = f"ELSE {UNKNOWN}"
     if dtype in {"FLOAT", "DOUBLE"}:
         # The rest is NaN, which DuckDB would rule out by statistics if it were named here.
         infinite = "label = 'inf' OR label = '-inf'"
         otherwise = f"WHEN label - label = 0 OR {infinite} THEN {UNKNOWN} ELSE {missing}"
-    return (
-        f"CAST(CASE WHEN label IS NULL THEN {missing} {' '.join(cases)} {otherwise} END AS TINYINT)"
-    )
+    return f"CAST(CASE WHEN label IS NULL THEN {missing} {cases} {otherwise} END AS TINYINT)"
 
 
 # ---------------------------------------------------------------------- tables
@@ -189,9 +187,7 @@ class FileTable:
     def problem(self) -> InputError:
         """Return the error that says which rows cannot be used, and how many."""
         table, columns = self.numbers(), self.columns
-        [(missing, unknown)] = table.aggregate(
-            f"count(*) FILTER (k = {NO_LABEL}), count(*) FILTER (k = {UNKNOWN})"
-        ).fetchall()
+        missing, unknown = _count(table, f"k = {NO_LABEL}", f"k = {UNKNOWN}")
         if missing:
             return InputError(
                 f"{missing:,} rows have no label (column {columns.label!r}). If a missing label "
@@ -202,17 +198,15 @@ class FileTable:
             values = [row[0] for row in rows.select("label").distinct().limit(6).fetchall()]
             return self.labels.unrecognized_error(sorted(values, key=str), unknown)
         for ours, (name, content) in _number_columns(columns).items():
-            problem = self._number_problem(table, ours, name, content)
-            if problem is not None:
+            if problem := self._number_problem(table, ours, name, content):
                 return problem
         return InputError("some rows changed while they were read. Read them again.")
 
     def _number_problem(self, table: Any, ours: str, name: str, content: str) -> InputError | None:
         text = f"CAST({ours} AS VARCHAR)"
         not_number = f"{text} IS NOT NULL AND TRY_CAST(trim({text}) AS DOUBLE) IS NULL"
-        [(other, example)] = (
-            self.relation.filter(not_number).aggregate(f"count(*), any_value({text})").fetchall()
-        )
+        not_numbers = self.relation.filter(not_number)
+        [(other, example)] = not_numbers.aggregate(f"count(*), any_value({text})").fetchall()
         if other:
             values = "1 other value" if other == 1 else f"{other:,} other values, for example"
             comma = re.fullmatch(r"[-+]?\d+,\d+", str(example).strip())
@@ -222,9 +216,7 @@ class FileTable:
             )
         if self.types[ours] not in FLOATS and self.types[ours] != "BOOLEAN":
             # Compared as integers: as a float, 2**53 + 1 would be rounded to 2**53.
-            [(too_large,)] = self.relation.aggregate(
-                f"count(*) FILTER ({ours} > {EXACT} OR {ours} < -{EXACT})"
-            ).fetchall()
+            [too_large] = _count(self.relation, f"{ours} > {EXACT} OR {ours} < -{EXACT}")
             given = f"{too_large:,} beyond in column {name!r}"
             if too_large and content == "score":
                 return inexact_scores_error(given)
@@ -234,11 +226,8 @@ class FileTable:
                     "Divide them by a common factor."
                 )
         as_float = f"CAST({ours} AS DOUBLE)"
-        [(missing, infinite, negative)] = table.aggregate(
-            f"count(*) FILTER ({ours} IS NULL OR CAST({as_float} AS VARCHAR) = {NAN}), "
-            f"count(*) FILTER (isinf({as_float})), "
-            f"count(*) FILTER ({ours} < 0)"
-        ).fetchall()
+        is_missing = f"{ours} IS NULL OR CAST({as_float} AS VARCHAR) = {NAN}"
+        missing, infinite, negative = _count(table, is_missing, f"isinf({as_float})", f"{ours} < 0")
         if missing:
             return missing_error(f"{content} (column {name!r})", missing)
         if infinite:
@@ -246,6 +235,13 @@ class FileTable:
         if content == "weight" and negative:
             return InputError(f"weights must not be negative; got {negative:,} below zero.")
         return None
+
+
+def _count(relation: Any, *conditions: str) -> tuple[int, ...]:
+    """Return the number of rows that meet each condition."""
+    counts = ", ".join(f"count(*) FILTER ({condition})" for condition in conditions)
+    [row] = relation.aggregate(counts).fetchall()
+    return tuple(row)
 
 
 def _number_columns(columns: Columns) -> Wanted:

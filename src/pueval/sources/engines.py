@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,7 +14,13 @@ from pueval.samples.bins import Bins
 from pueval.sources.columns import Columns, Tallies, check_column, check_unique
 from pueval.sources.frames import query_frame
 from pueval.sources.labels import MISSING_WORDS, LabelValues
-from pueval.sources.paths import DataLocation, csv_header, needs_folder_columns, unreadable_error
+from pueval.sources.paths import (
+    DataLocation,
+    csv_header,
+    locate,
+    needs_folder_columns,
+    unreadable_error,
+)
 
 FORMATS = {
     "polars": ("csv", "parquet", "arrow"),
@@ -24,7 +31,7 @@ FORMATS = {
 
 def read_with_engine(
     engine: str,
-    location: DataLocation,
+    path: str | os.PathLike[str],
     columns: Columns,
     *,
     labels: LabelValues,
@@ -34,21 +41,18 @@ def read_with_engine(
     """Count the rows of files with an engine other than DuckDB."""
     if engine not in FORMATS:
         raise InputError(f"engine must be one of duckdb, {', '.join(FORMATS)}; got {engine!r}.")
+    location = locate(path, remote=True)
     if location.format not in FORMATS[engine]:
         raise InputError(
             f"the engine {engine} reads {' and '.join(FORMATS[engine])} files; got format "
             f"{location.format} ({location.text}). Use the engine duckdb."
         )
     open_with = {"polars": _polars, "dask": _dask, "spark": _spark}
+    is_text = location.format == "csv"
     with open_with[engine](location, columns, address) as frame:
         try:
             return query_frame(
-                frame,
-                columns,
-                labels=labels,
-                bins=bins,
-                untyped_labels=True,
-                from_text=location.format == "csv",
+                frame, columns, labels=labels, bins=bins, untyped_labels=True, from_text=is_text
             )
         except NarwhalsError as error:
             raise unreadable_error(location.text, error) from None
@@ -78,11 +82,11 @@ def _polars(location: DataLocation, columns: Columns, address: str | None) -> It
     if address is not None:
         raise InputError("Polars runs in this process and has no address. Leave it out.")
     files = list(location.files)
+    numbers, text = _split(columns)
     try:
         if location.format == "arrow":
             yield polars.scan_ipc(files, hive_partitioning=location.folder is not None)
         elif location.format == "parquet":
-            numbers, text = _split(columns)
             hive = location.folder is not None and needs_folder_columns(location, [*numbers, *text])
             yield polars.scan_parquet(files, hive_partitioning=hive)
         else:
@@ -94,7 +98,6 @@ def _polars(location: DataLocation, columns: Columns, address: str | None) -> It
                 null_values=MISSING_WORDS,
                 glob=False,
             )
-            numbers, text = _split(columns)
             stripped = polars.col(numbers).str.strip_chars()
             yield frame.select(*text, stripped.cast(polars.Float64, strict=False))
     except polars.exceptions.PolarsError as error:
@@ -144,9 +147,10 @@ def _dask_csv(frames: Any, location: DataLocation, columns: Columns) -> Any:
 
 @contextmanager
 def _spark(location: DataLocation, columns: Columns, address: str | None) -> Iterator[Any]:
-    sql = require("pyspark.sql", extra="spark", purpose="the engine spark")
-    errors = require("pyspark.errors", extra="spark", purpose="the engine spark")
-    java = require("py4j.protocol", extra="spark", purpose="the engine spark")
+    sql, functions, errors, java = (
+        require(package, extra="spark", purpose="the engine spark")
+        for package in ("pyspark.sql", "pyspark.sql.functions", "pyspark.errors", "py4j.protocol")
+    )
     failures = (errors.PySparkException, java.Py4JError)
     try:
         # A session of the caller, perhaps of another thread, must not be stopped here.
@@ -172,7 +176,6 @@ def _spark(location: DataLocation, columns: Columns, address: str | None) -> Ite
             reader = reader.option("mode", "FAILFAST").option("columnPruning", "false")
             frame = reader.csv(list(location.files))
             numbers, text = _split(columns)
-            functions = require("pyspark.sql.functions", extra="spark", purpose="the engine spark")
             cleaned = {name: _cleaned(functions, name) for name in (*text, *numbers)}
             yield frame.select(
                 *(cleaned[name].alias(name) for name in text),

@@ -38,10 +38,7 @@ def read_files(
     if engine != "duckdb":
         from pueval.sources.engines import read_with_engine
 
-        location = locate(path, remote=True)
-        return read_with_engine(
-            engine, location, columns, labels=labels, bins=bins, address=address
-        )
+        return read_with_engine(engine, path, columns, labels=labels, bins=bins, address=address)
     if address is not None:
         raise InputError(
             "DuckDB runs in this process and has no address. Leave the address out, or choose "
@@ -63,22 +60,13 @@ def _count_rows(location: DataLocation, table: FileTable, bins: Bins) -> list[Bi
     expected_rows = 0
     if location.format in {"parquet", "duckdb"}:
         [(expected_rows,)] = table.relation.aggregate("count(*)").fetchall()
-    collector = BatchCollector(
-        len(table.columns.scores),
-        KIND_CODES if comparable is None else comparable,
-        bins,
-        expected_rows=expected_rows,
-        text_weights=table.has_text_weights,
-    )
+    labels, n_scores = comparable or KIND_CODES, len(table.columns.scores)
+    collector = BatchCollector(n_scores, labels, bins, expected_rows, table.has_text_weights)
+    binned = collector.histogram_bins is not None
     try:
         row_groups = None
         names = (table.columns.label, *table.columns.numbers)
-        if (
-            location.format == "parquet"
-            and collector.histogram_bins is not None
-            and comparable is not None
-            and table.has_plain_numbers()
-        ):
+        if location.format == "parquet" and binned and comparable and table.has_plain_numbers():
             row_groups = list_row_groups(location.files, names)
         if row_groups is not None:
             collectors = [replace(collector) for _ in range(available_cores())]
@@ -133,8 +121,7 @@ def _as_numpy(column: Any) -> Array:
     """Return an Arrow array without nulls; its own to_numpy() would import pandas."""
     if str(column.type).startswith(("int", "uint", "float", "double")):
         return np.from_dlpack(column)
-    values: Array = column.to_numpy(zero_copy_only=False)
-    return values
+    return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
 def _count_groups(table: FileTable, bins: Bins) -> Tallies:
@@ -191,12 +178,10 @@ def read_rows(path: str | os.PathLike[str], columns: Columns, *, labels: LabelVa
         if has_missing or not np.isin(kind, KIND_CODES.values).all():
             raise table.problem()
     sample_weight = np.ma.getdata(data["w"]) if "w" in data else None
-    if (
-        sample_weight is not None
-        and table.has_text_weights
-        and np.all((sample_weight == np.floor(sample_weight)) & (np.abs(sample_weight) < EXACT))
-    ):
-        sample_weight = sample_weight.astype(np.int64)
+    if sample_weight is not None and table.has_text_weights:
+        is_integer_weight = sample_weight == np.floor(sample_weight)
+        if np.all(is_integer_weight & (np.abs(sample_weight) < EXACT)):
+            sample_weight = sample_weight.astype(np.int64)
     return FileRows(
         kind,
         [np.ma.getdata(data[f"s{k}"]) for k in range(len(columns.scores))],
@@ -207,8 +192,7 @@ def read_rows(path: str | os.PathLike[str], columns: Columns, *, labels: LabelVa
 
 def _groups(values: Array, by: str) -> Array:
     """Return the values of a group column; refuse missing ones."""
-    missing = int(np.ma.getmaskarray(values).sum())
-    if missing:
+    if missing := int(np.ma.getmaskarray(values).sum()):
         words = ", ".join(word or "the empty text" for word in MISSING_WORDS)
         raise InputError(
             f"{missing:,} rows have no group (column {by!r}). In text files, these words mean a "

@@ -72,27 +72,16 @@ def draw_resamples(
         weighted = add_weights(
             table, "key", seed=seed, resamples=numbers, n_resamples=n_resamples
         ).select(*groups, "score", *(f"w{r}" for r in numbers))
-        reduced = (
-            weighted.group_by(groups)
-            .agg(
-                low=nw.col("score").min(),
-                high=nw.col("score").max(),
-                **{f"w{r}": nw.col(f"w{r}").sum() for r in numbers},
-            )
-            .collect()
-        )
+        sums = {f"w{r}": nw.col(f"w{r}").sum() for r in numbers}
+        sums |= {"low": nw.col("score").min(), "high": nw.col("score").max()}
+        reduced = weighted.group_by(groups).agg(**sums).collect()
         lines = {name: reduced[name].to_numpy() for name in reduced.columns}
         which = lines.get("which", np.zeros(len(reduced)))
         for k, name in enumerate(columns.scores):
-            selected = which == k
+            part = {key: column[which == k] for key, column in lines.items()}
+            groups_of_rows = part["code"] // 16, part["low"], part["high"]
             resamples[name] += [
-                assemble_bins(
-                    lines["code"][selected] // 16,
-                    lines["low"][selected],
-                    lines["high"][selected],
-                    lines[f"w{r}"][selected].astype(np.int64),
-                    bins=bins,
-                )
+                assemble_bins(*groups_of_rows, part[f"w{r}"].astype(np.int64), bins=bins)
                 for r in numbers
             ]
     return resamples
@@ -143,8 +132,7 @@ def add_weights(
     ``key`` is a column of float64 integers within ±2⁵³.
     """
     round_constants, resample_constants = hash_constants(seed, n_resamples)
-    high = _floor(nw.col(key) * (1 / HALF))
-    frame = frame.with_columns(h1=high)
+    frame = frame.with_columns(h1=_floor(nw.col(key) * (1 / HALF)))
     frame = frame.with_columns(h0=nw.col(key) - nw.col("h1") * HALF, h1=nw.col("h1") + 4.0 * PRIME)
     frame = frame.with_columns(h0=_modulo(nw.col("h0")), h1=_modulo(nw.col("h1")))
     for k, constant in enumerate(round_constants.tolist()):

@@ -141,23 +141,19 @@ def _header(text: str, metadata: dict[bytes, bytes]) -> dict[str, Any]:
             f"{text} has format version {header.get('version')!r}; this pueval reads version "
             f"{VERSION}. Use the pueval that wrote it, or count the rows again."
         )
-    bins = header.get("bins")
-    totals = header.get("totals")
-    sound = bins is None or (isinstance(bins, int) and bins > 1 and not bins & (bins - 1))
-    if "bins" not in header or not (sound and _three_numbers(totals)):
+    bins, totals = header.get("bins"), header.get("totals")
+    has_bins = isinstance(bins, int) and bins > 1 and not bins & (bins - 1)
+    has_totals = (
+        isinstance(totals, list)
+        and len(totals) == len(KINDS)
+        and all(isinstance(total, int | float) for total in totals)
+    )
+    if not has_totals or "bins" not in header or not (bins is None or has_bins):
         raise InputError(
             f"the metadata of {text} must hold bins and totals; got {bins!r} and {totals!r}."
             f"{CHANGED}"
         )
     return header
-
-
-def _three_numbers(values: Any) -> bool:
-    return (
-        isinstance(values, list)
-        and len(values) == len(KINDS)
-        and all(isinstance(value, int | float) for value in values)
-    )
 
 
 def _columns(text: str, table: Any) -> list[Array]:
