@@ -124,13 +124,9 @@ def compare(
     counts = dict(zip(rows.names, rows.counts, strict=True))
     prior_model = model_with_highest_naive_auc(counts) if estimated else rows.names[0]
     assumptions = resolve_assumptions(counts[prior_model], target, purity, *given)
-    estimation = PairedEstimation(
-        rows,
-        assumptions,
-        target,
-        None if level is None else options,
-        assumptions.prevalence_varies(target),
-    )
+    resampling = None if level is None else options
+    prevalence_varies = assumptions.prevalence_varies(target)
+    estimation = PairedEstimation(rows, assumptions, target, resampling, prevalence_varies)
     models = estimation.rate_models(thresholds)
     estimates = estimation.estimate(models)
     evaluations = dict(zip(rows.names, estimation.evaluate(models, estimates), strict=True))
@@ -139,15 +135,8 @@ def compare(
         notes += [f"{name}: {note}" for note in ev.warnings if note not in assumptions.warnings]
     for note in notes:
         warnings.warn(note, AssumptionWarning, stacklevel=2)
-    return Comparison(
-        evaluations,
-        assumptions,
-        target,
-        estimation.options,
-        prior_model if estimated and assumptions.estimate is not None else None,
-        tuple(notes),
-        estimates,
-    )
+    source = prior_model if estimated and assumptions.estimate is not None else None
+    return Comparison(evaluations, assumptions, target, resampling, source, tuple(notes), estimates)
 
 
 def _thresholds(

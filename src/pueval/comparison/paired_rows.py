@@ -120,13 +120,9 @@ def read_paired_rows(y: Any, scores: Any, *, sample_weight: Any, labels: LabelVa
 
     counts = map_in_threads(count, model_scores)
     counts[0]._check_nonempty()
-    return PairedRows(
-        tuple(model_scores),
-        tuple(model_scores.values()),
-        tuple(counts),
-        positions,
-        None if weights is None else np.concatenate(weights),
-    )
+    weight = None if weights is None else np.concatenate(weights)
+    names, model_columns = tuple(model_scores), tuple(model_scores.values())
+    return PairedRows(names, model_columns, tuple(counts), positions, weight)
 
 
 def _score_columns(scores: Any) -> list[tuple[str, Any]]:

@@ -96,14 +96,9 @@ def shares_at(
     share_covariance = np.full((3, n_columns, n_columns), np.nan)
     if covariance:
         share_covariance = _share_covariance(rows, share, _shares_reaching_both(rows, thresholds))
+    counts, threshold = rows.counts[0], np.concatenate(thresholds)
     return PairedShares(
-        rows.counts[0],
-        mixture,
-        target,
-        np.concatenate(thresholds),
-        share,
-        share_covariance,
-        prevalence_varies,
+        counts, mixture, target, threshold, share, share_covariance, prevalence_varies
     )
 
 

@@ -73,14 +73,8 @@ def _hull_shares(counts: Counts) -> Array:
         defined = np.flatnonzero((steps.unlabeled > 0) & (steps.unlabeled < counts.n_unlabeled))
         inner = defined[upper_hull(background[defined], labeled[defined])]
         corners = np.union1d(corners, inner)
-    totals = (counts.n_labeled, counts.n_unlabeled, counts.n_negative)
-    columns = (steps.labeled, steps.unlabeled, steps.negative)
-    return np.stack(
-        [
-            column[corners] / total if total else np.zeros(corners.size)
-            for column, total in zip(columns, totals, strict=True)
-        ]
-    )
+    shares = Shares.of(counts, steps)
+    return np.stack([shares.labeled, shares.unlabeled, shares.negative])[:, corners]
 
 
 def upper_hull(x: Array, y: Array) -> Array:

@@ -125,16 +125,9 @@ class DifferenceTest:
             pvalue = 2 * scipy.special.ndtr(-np.abs(value) / null_error)
         # A group compared with itself has no error, and no p-value.
         pvalue = np.where(error > 0, pvalue, np.nan)
+        low, high = value - margin, value + margin
         return GroupDifferences(
-            self.measure,
-            reference,
-            self.groups,
-            value,
-            value - margin,
-            value + margin,
-            error,
-            pvalue,
-            holm(pvalue),
+            self.measure, reference, self.groups, value, low, high, error, pvalue, holm(pvalue)
         )
 
     def _null_variance(self) -> Array:

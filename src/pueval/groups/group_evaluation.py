@@ -78,20 +78,12 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
 
     def __getitem__(self, measure: str) -> GroupEstimates:
         _check_measure(measure)
-        low, high = measure_range(measure)
-        value, error = self._estimates.value[measure], self._estimates.total_error(measure)
-        center = self._estimates.center(measure)
+        lowest, highest = measure_range(measure)
+        value, error = self._estimates.value[measure].copy(), self._estimates.total_error(measure)
+        naive, center = self._estimates.naive[measure].copy(), self._estimates.center(measure)
         margin = error * (math.nan if self.level is None else normal_quantile(self.level))
-        return GroupEstimates(
-            measure,
-            self.names,
-            np.clip(value, low, high),
-            np.clip(center - margin, low, high),
-            np.clip(center + margin, low, high),
-            self._estimates.naive[measure].copy(),
-            error,
-            value.copy(),
-        )
+        clipped, low, high = np.clip([value, center - margin, center + margin], lowest, highest)
+        return GroupEstimates(measure, self.names, clipped, low, high, naive, error, value)
 
     def __iter__(self) -> Iterator[str]:
         return iter(GROUP_MEASURES)
@@ -175,14 +167,9 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
                 "differences need confidence intervals, but level is None. Pass a level to "
                 "evaluate_by, such as level=0.95."
             )
+        estimates, priors = self._estimates, self._priors
         test = DifferenceTest(
-            measure,
-            self.names,
-            self._estimates,
-            self._all_rows,
-            self._priors,
-            self._sizes,
-            self.level,
+            measure, self.names, estimates, self._all_rows, priors, self._sizes, self.level
         )
         if reference is None:
             return test.from_all_rows(self._covariance_with_all_rows(measure))
@@ -201,12 +188,9 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
             return area_overlap_covariances(
                 measure, self._blocks, self._sizes, self.prior, self.overall
             )
+        all_sizes = GroupSizes.of(self.overall.counts)
         return threshold_overlap_covariance(
-            measure,
-            self._estimates,
-            self._all_rows,
-            self._sizes,
-            GroupSizes.of(self.overall.counts),
+            measure, self._estimates, self._all_rows, self._sizes, all_sizes
         )
 
     # ------------------------------------------------------------------ single groups

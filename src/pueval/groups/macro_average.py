@@ -80,13 +80,6 @@ def macro_average(
         if size > 1:
             noise = float(np.mean(error**2 + own**2))
             spread = math.sqrt(max(float(np.var(value[defined], ddof=1)) - noise, 0.0))
-    return MacroAverage(
-        measure,
-        min(max(mean, low), high),
-        float(np.clip(mean - margin, low, high)),
-        float(np.clip(mean + margin, low, high)),
-        float(np.mean(naive[defined])),
-        standard_error,
-        spread,
-        size,
-    )
+    mean, low, high = np.clip([mean, mean - margin, mean + margin], low, high).tolist()
+    naive_mean = float(np.mean(naive[defined]))
+    return MacroAverage(measure, mean, low, high, naive_mean, standard_error, spread, size)

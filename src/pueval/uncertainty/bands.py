@@ -6,7 +6,7 @@ simultaneous band covers the whole curve.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +15,7 @@ import numpy as np
 from pueval._checks import check_choice
 from pueval._typing import Array
 from pueval.core.curves import PrecisionRecallCurve, RocCurve
+from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, correct_steps
 from pueval.text.numbers import format_level
 from pueval.text.results import Result
@@ -53,19 +54,6 @@ class CurveBand(Result):
 
     def _headline(self) -> str:
         return f"{format_level(self.level)} {self.kind} confidence band at {self.x.size} places"
-
-
-@dataclass(frozen=True, eq=False)
-class _Scenario:
-    """The rates of the data, their expectation and the resampled rates, for one mixture.
-
-    ``sampling_share`` is the share of the sampling error that applies to it.
-    """
-
-    sampling_share: float
-    rates: Rates
-    expected: Rates
-    resampled: Rates
 
 
 def roc_band(curve: RocCurve, resamples: Resamples, kind: BandKind) -> CurveBand:
@@ -152,8 +140,8 @@ def _pointwise(
         return np.array([interpolate(places, *curve) for curve in curves])
 
     low, high = _union(
-        _edges(heights, scenario, resamples, values_are_shares=heights_are_shares)
-        for scenario in _scenarios(resamples)
+        _edges(heights, *scenario, resamples, values_are_shares=heights_are_shares)
+        for scenario in resamples.prior.curve_scenarios()
     )
     return low[0], high[0]
 
@@ -172,7 +160,8 @@ def _simultaneous(
         return np.concatenate(np.broadcast_arrays(*coordinates(rates)), axis=-1)
 
     low, high = _union(
-        _edges(both, scenario, resamples, simultaneous=True) for scenario in _scenarios(resamples)
+        _edges(both, *scenario, resamples, simultaneous=True)
+        for scenario in resamples.prior.curve_scenarios()
     )
     (x_low, y_low), (x_high, y_high) = np.split(low, 2), np.split(high, 2)
     # Between two thresholds both coordinates lie between their values at these thresholds.
@@ -187,31 +176,26 @@ def _simultaneous(
     return lowest, highest
 
 
-def _scenarios(resamples: Resamples) -> Iterator[_Scenario]:
-    """Yield the rates for the assumed mixture, then for others that are possible."""
-    draws, prior = resamples.draws, resamples.prior
-    steps = resamples.counts.at(draws.threshold)
-    for mixture, share in prior.curve_scenarios():
-        own = resamples.mixture_draws if prior.confidence_region is None else None
-        yield _Scenario(
-            share,
-            correct_steps(resamples.counts, steps, mixture, resamples.target),
-            resamples.rates_for(draws.expected, mixture),
-            resamples.rates_for(draws.resampled, mixture if own is None else own),
-        )
-
-
 def _edges(
     values_of: Callable[[Rates], Array],
-    scenario: _Scenario,
+    mixture: Mixture,
+    sampling_share: float,
     resamples: Resamples,
     *,
     simultaneous: bool = False,
     values_are_shares: bool = False,
 ) -> tuple[Array, Array]:
-    """Return the lower and upper edge around values, from the deviations of the resamples."""
-    value, expected = values_of(scenario.rates), values_of(scenario.expected)
-    deviation = values_of(scenario.resampled) - expected
+    """Return the lower and upper edge around values, from the deviations of the resamples.
+
+    ``sampling_share`` is the share of the sampling error that applies to the mixture.
+    """
+    draws, counts = resamples.draws, resamples.counts
+    steps = counts.at(draws.threshold)
+    own_mixtures = resamples.mixture_draws if resamples.prior.confidence_region is None else None
+    value = values_of(correct_steps(counts, steps, mixture, resamples.target))
+    expected = values_of(resamples.rates_for(draws.expected, mixture))
+    resampled_mixture = mixture if own_mixtures is None else own_mixtures
+    deviation = values_of(resamples.rates_for(draws.resampled, resampled_mixture)) - expected
     options, n_labeled = resamples.options, max(resamples.counts.effective_sizes[0], 1.0)
     # No rate is known better than to half a labeled row.
     error = np.maximum(deviation.std(axis=0, ddof=1), 0.5 / n_labeled)
@@ -219,9 +203,9 @@ def _edges(
     if simultaneous:
         largest = np.max(np.abs(deviation) / error, axis=1)
         critical_value = float(np.quantile(largest, options.level))
-    critical_value *= scenario.sampling_share
+    critical_value *= sampling_share
     low, high = value - critical_value * error, value + critical_value * error
-    if resamples.mixture_draws is not None and resamples.prior.confidence_region is None:
+    if own_mixtures is not None:
         # A varying prior makes curves vary asymmetrically, so both sides are measured separately.
         tail = (1 - options.level) / 2
         below, above = np.quantile(deviation, [tail, 1 - tail], axis=0)

@@ -178,12 +178,9 @@ def _draw_rows(
         by_kind = np.broadcast_arrays(resampled.labeled, resampled.unlabeled, resampled.negative)
         weight = np.stack([share[:, -1] for share in by_kind], axis=1) @ totals
         positives = drawn_positives[:, -1] / weight
-        resampled = Shares(
-            resampled.labeled / weight[:, None],
-            resampled.unlabeled / weight[:, None],
-            resampled.negative / weight[:, None],
-            drawn_positives / drawn_positives[:, -1:],
-        )
+        labeled, unlabeled, negative = (share / weight[:, None] for share in by_kind)
+        positive = drawn_positives / drawn_positives[:, -1:]
+        resampled = Shares(labeled, unlabeled, negative, positive)
         expected = expected._replace(positive=expected_positives)
     noise = rng.normal(size=options.n_resamples)
     return BootstrapDraws(thresholds, expected, resampled, positives, noise)

@@ -91,12 +91,9 @@ class Influence:
     def divided_by(self, divisor: Array, steps: ScoreSteps) -> Influence:
         """Return the influence on estimates that are divided by a constant of each group."""
         by_step = divisor[steps.group]
-        return Influence(
-            self.labeled / by_step,
-            self.background / by_step,
-            self.gap / by_step,
-            self.tail / divisor,
-        )
+        parts = (self.labeled, self.background, self.gap)
+        labeled, background, gap = (part / by_step for part in parts)
+        return Influence(labeled, background, gap, self.tail / divisor)
 
 
 # ---------------------------------------------------------------------- areas of groups
