@@ -328,8 +328,7 @@ class Comparison:
         keys = [(measure, name) for measure in self.measures for name in self]
         rows = [vars(comparison_text.estimate_of(self[name], measure)) for measure, name in keys]
         index = pandas.MultiIndex.from_tuples(keys, names=["measure", "model"])
-        frame: pd.DataFrame = pandas.DataFrame(rows, index=index)
-        return frame
+        return pandas.DataFrame(rows, index=index)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but `ranking` as plain numbers, lists and text, ready for JSON.

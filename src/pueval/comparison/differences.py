@@ -87,10 +87,7 @@ class Differences(tuple[Difference, ...]):
         """
         pandas = require("pandas", extra="pandas", purpose="Differences.frame()")
         names = [field.name for field in fields(Difference)]
-        frame: pd.DataFrame = pandas.DataFrame(
-            [vars(difference) for difference in self], columns=names
-        )
-        return frame
+        return pandas.DataFrame([vars(difference) for difference in self], columns=names)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, lists and text, ready for JSON.

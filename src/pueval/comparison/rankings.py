@@ -180,8 +180,7 @@ class Rankings:
         keys = [(criterion, name) for criterion in self.value for name in self.value[criterion]]
         rows = [{"value": self.value[c][name], "rank": ranks[c][name]} for c, name in keys]
         index = pandas.MultiIndex.from_tuples(keys, names=["criterion", "model"])
-        frame: pd.DataFrame = pandas.DataFrame(rows, index=index)
-        return frame
+        return pandas.DataFrame(rows, index=index)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, lists and text, ready for JSON.

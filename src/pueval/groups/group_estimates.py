@@ -33,8 +33,7 @@ class GroupResult(Result):
         """
         pandas = require("pandas", extra="pandas", purpose=f"{type(self).__name__}.frame()")
         index = pandas.Index(list(self.groups), name="group")
-        frame: pd.DataFrame = pandas.DataFrame(dict(self._columns()), index=index)
-        return frame
+        return pandas.DataFrame(dict(self._columns()), index=index)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, lists and text, ready for JSON.

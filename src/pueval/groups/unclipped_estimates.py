@@ -115,12 +115,16 @@ def estimate_groups(
     auc = naive_aucs(steps, sizes)
     precisions = AveragePrecisions(steps, sizes, mixtures, target)
 
-    def values_for(mixtures: Mixtures) -> dict[str, Array]:
+    def values(precisions: AveragePrecisions) -> dict[str, Array]:
+        mixtures = precisions.mixtures
         return {
             "roc_auc": correct_area(auc, mixtures, mixtures.background_prior(sizes)),
-            "average_precision": AveragePrecisions(steps, sizes, mixtures, target).value,
+            "average_precision": precisions.value,
             **threshold_measures(reached, sizes, mixtures, target),
         }
+
+    def values_for(mixtures: Mixtures) -> dict[str, Array]:
+        return values(AveragePrecisions(steps, sizes, mixtures, target))
 
     naive_values = {
         "roc_auc": auc,
@@ -129,7 +133,7 @@ def estimate_groups(
     }
     estimates = replace(
         UnclippedEstimates.undefined(prior.size),
-        value=values_for(mixtures),
+        value=values(precisions),
         naive=naive_values,
         excess=precisions.excess(),
     )
@@ -162,10 +166,9 @@ def estimate_all_rows(overall: Evaluation, prior_error: float) -> UnclippedEstim
     squared_weights = None
     if counts._has_importance_weights:
         threshold = np.array([overall.threshold])
-        labeled, unlabeled, negative = (
+        squared_weights = tuple(
             kind.with_squared_weights.cumulative_counts(threshold)[1] for kind in counts._samples
         )
-        squared_weights = labeled, unlabeled, negative
     return estimate_groups(
         ScoreSteps.of_labeled(counts, counts._roc_corners()),
         GroupSizes.of(counts),
