@@ -4,7 +4,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from pueval import conversions, metrics
-from pueval.core.label_frequency import Moments, labeling_moments, labeling_variance
+from pueval.core.labeling_moments import Moments, labeling_moments, labeling_variance
 from pueval.core.mixture import Mixture
 from pueval.core.resolution import Resolution, resolution
 from pueval.counts.counts import Counts

@@ -214,7 +214,7 @@ def test_bins_barely_matter(monkeypatch):
 def test_thinning_barely_matters(monkeypatch):
     score, y = mixture(0.3, 4000, 20_000)
     thinned = Tilt().fit(score, y).prior_
-    monkeypatch.setattr("pueval.priors._thinned_scores.LARGEST_SIZE", 10**9)
+    monkeypatch.setattr("pueval.priors._labeled_unlabeled_counts.LARGEST_SIZE", 10**9)
     assert Tilt().fit(score, y).prior_ == pytest.approx(thinned, abs=2e-3)
 
 

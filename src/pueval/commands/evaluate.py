@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from pueval._typing import Target
+from pueval.commands.at_option import choose_thresholds, threshold_table
 from pueval.commands.evaluation_tables import print_evaluations
-from pueval.commands.group_tables import (
+from pueval.commands.group_command import (
     check_group_options,
     evaluate_groups,
     print_groups,
@@ -38,7 +39,6 @@ from pueval.commands.terminal import (
     print_warnings,
     show_table,
 )
-from pueval.commands.threshold_rules import choose_thresholds, threshold_table
 from pueval.errors import InputError
 from pueval.evaluation.assumption_text import weight_sentence
 from pueval.evaluation.evaluate import evaluate

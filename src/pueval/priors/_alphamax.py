@@ -13,7 +13,7 @@ from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._estimator_bases import ScorePriorEstimator
-from pueval.priors._thinned_scores import ScoreTable
+from pueval.priors._labeled_unlabeled_counts import LabeledUnlabeledCounts
 from pueval.priors._with_purity import solve_prior_and_purity
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class HistogramPriorEstimator(ScorePriorEstimator):
         """Return the maximal log-likelihood of each candidate prior, and set ``grid_``."""
         if self.bins is not None:
             check_count("bins", self.bins, least=2)
-        table = ScoreTable.from_counts(counts)
+        table = LabeledUnlabeledCounts.from_counts(counts)
         score = table.score[::-1].astype(np.float64)
         labeled, unlabeled = table.labeled[::-1], table.unlabeled[::-1]
         if swapped:

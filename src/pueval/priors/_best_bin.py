@@ -10,7 +10,7 @@ from pueval._checks import check_fraction
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._estimator_bases import ScorePriorEstimator
-from pueval.priors._thinned_scores import ScoreTable
+from pueval.priors._labeled_unlabeled_counts import LabeledUnlabeledCounts
 
 
 class BestBin(ScorePriorEstimator):
@@ -87,7 +87,7 @@ class BestBin(ScorePriorEstimator):
         gamma: object = self.gamma
         if not isinstance(gamma, Real) or not 0 <= self.gamma < np.inf:
             raise InputError(f"gamma must be a number of at least 0; got {gamma!r}.")
-        table = ScoreTable.from_counts(counts)
+        table = LabeledUnlabeledCounts.from_counts(counts)
         threshold, labeled, unlabeled = table.upper_tails()
         n_labeled, n_unlabeled = table.n_labeled, table.n_unlabeled
 

@@ -15,8 +15,8 @@ from pueval.errors import InputError
 from pueval.priors._dedpul import Dedpul
 from pueval.priors._estimation_result import MemberEstimate
 from pueval.priors._estimator_bases import PurityPriorEstimator
+from pueval.priors._labeled_unlabeled_counts import thin_if_large
 from pueval.priors._roc_network import RocNetwork
-from pueval.priors._thinned_scores import thin_if_large
 from pueval.priors._tilt import Tilt
 from pueval.sensitivity.feasibility import largest_prior
 

@@ -11,7 +11,7 @@ from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._estimator_bases import ScorePriorEstimator
-from pueval.priors._thinned_scores import ScoreTable, pooled_normal_scores
+from pueval.priors._labeled_unlabeled_counts import LabeledUnlabeledCounts, pooled_normal_scores
 
 # Grid points for the densities; there are many per kernel width.
 GRID_SIZE = 4_096
@@ -90,7 +90,7 @@ class Dedpul(ScorePriorEstimator):
         tolerance: object = self.tolerance
         if not isinstance(tolerance, Real) or not 0 <= self.tolerance < np.inf:
             raise InputError(f"tolerance must be a number of at least 0; got {tolerance!r}.")
-        table = ScoreTable.from_counts(counts)
+        table = LabeledUnlabeledCounts.from_counts(counts)
         scale = float(np.sqrt(1 / table.n_labeled + 1 / table.n_unlabeled))
         ratio, density = _density_ratio(table, self.bandwidth * scale**0.4)
         upper = np.cumsum(density) > MONOTONE_ABOVE
@@ -98,7 +98,7 @@ class Dedpul(ScorePriorEstimator):
         self.prior_ = _largest_prior(ratio, density, self.tolerance * scale)
 
 
-def _density_ratio(table: ScoreTable, relative_bandwidth: float) -> tuple[Array, Array]:
+def _density_ratio(table: LabeledUnlabeledCounts, relative_bandwidth: float) -> tuple[Array, Array]:
     """Return the density ratio on an ascending grid, and the unlabeled density."""
     labeled = table.labeled[::-1] / table.labeled.sum()
     unlabeled = table.unlabeled[::-1] / table.unlabeled.sum()

@@ -14,7 +14,7 @@ from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._estimator_bases import ScorePriorEstimator
-from pueval.priors._thinned_scores import NOT_SEPARATED, ScoreTable
+from pueval.priors._labeled_unlabeled_counts import NOT_SEPARATED, LabeledUnlabeledCounts
 
 # Largest numbers of rows for a curve; larger samples are thinned evenly.
 MAX_LABELED, MAX_UNLABELED = 2000, 1000
@@ -218,7 +218,7 @@ class DistCurve(ScorePriorEstimator):
                 "random_state must be a whole number of at least 0, a NumPy Generator or None; "
                 f"got {self.random_state!r}."
             ) from error
-        table = ScoreTable.from_counts(counts)
+        table = LabeledUnlabeledCounts.from_counts(counts)
         sizes = max(table.n_labeled, 1.0), max(table.n_unlabeled, 1.0)
         labeled, unlabeled = normal_positions(table.labeled, table.unlabeled, sizes)
         self.curve_ = mean_curve(labeled, unlabeled, int(self.n_curves), rng)

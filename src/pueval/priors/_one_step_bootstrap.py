@@ -15,7 +15,7 @@ from pueval.core.mixture import Mixtures
 from pueval.core.rates import Shares
 from pueval.counts.counts import Counts
 from pueval.priors._estimation_result import PriorEstimate
-from pueval.priors._thinned_scores import pooled_normal_scores
+from pueval.priors._labeled_unlabeled_counts import pooled_normal_scores
 from pueval.priors._tilt_likelihood import TiltLikelihood
 from pueval.uncertainty.bootstrap_draws import BootstrapDraws
 from pueval.uncertainty.prior_draws import scaled_to_intervals

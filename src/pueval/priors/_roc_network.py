@@ -12,8 +12,8 @@ from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._estimator_bases import PurityPriorEstimator
+from pueval.priors._labeled_unlabeled_counts import NOT_SEPARATED, LabeledUnlabeledCounts
 from pueval.priors._roc_features import roc_features
-from pueval.priors._thinned_scores import NOT_SEPARATED, ScoreTable
 
 # Confidence levels of the predicted intervals; levels in between are interpolated.
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
@@ -159,7 +159,7 @@ class RocNetwork(PurityPriorEstimator):
             raise InputError(f'purity must be 1.0 or "estimate"; got {self.purity!r}.')
         if not 0 < self.level <= LEVELS[-1]:
             raise InputError(f"level must be a number in (0, {LEVELS[-1]}]; got {self.level!r}.")
-        table = ScoreTable.from_counts(counts)
+        table = LabeledUnlabeledCounts.from_counts(counts)
         network = _load_network("pure" if self.purity == 1.0 else "both")
         quantiles = network.quantiles(roc_features(*table.effective_counts()))
         intervals = [self._interval(row) for row in quantiles]

@@ -7,7 +7,7 @@ import numpy as np
 from pueval._checks import check_fraction
 from pueval.counts.counts import Counts
 from pueval.priors._estimator_bases import ScorePriorEstimator
-from pueval.priors._thinned_scores import ScoreTable
+from pueval.priors._labeled_unlabeled_counts import LabeledUnlabeledCounts
 from pueval.sensitivity.feasibility import (
     largest_prior,
     proportion_lower_bound,
@@ -84,7 +84,7 @@ class RocSlope(ScorePriorEstimator):
     def _estimate(self, counts: Counts) -> None:
         check_fraction("level", self.level)
         check_fraction("point_error", self.point_error)
-        table = ScoreTable.from_counts(counts)
+        table = LabeledUnlabeledCounts.from_counts(counts)
         threshold, labeled, unlabeled = table.upper_tails()
         error = self.point_error * np.sqrt(labeled)
         n_labeled, n_unlabeled = table.n_labeled, table.n_unlabeled

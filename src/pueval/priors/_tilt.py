@@ -14,7 +14,7 @@ from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._estimator_bases import PurityPriorEstimator
-from pueval.priors._thinned_scores import ScoreTable, pooled_normal_scores
+from pueval.priors._labeled_unlabeled_counts import LabeledUnlabeledCounts, pooled_normal_scores
 from pueval.priors._tilt_likelihood import LOGIT_OF_ONE, PURITY_BETA, Fits, TiltLikelihood, softplus
 
 # Bins of the normal score; more bins change the prior by about 0.0003.
@@ -183,7 +183,7 @@ class Tilt(PurityPriorEstimator):
 
 def _normal_scores(counts: Counts) -> tuple[Array, Array, Array, Array]:
     """Return scores, ascending, normal quantiles of their ranks, and effective numbers of rows."""
-    table = ScoreTable.from_counts(counts)
+    table = LabeledUnlabeledCounts.from_counts(counts)
     score = table.score[::-1].astype(np.float64)
     labeled, unlabeled = (rows[::-1] for rows in table.effective_counts())
     return score, pooled_normal_scores(labeled, unlabeled), labeled, unlabeled

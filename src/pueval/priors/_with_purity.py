@@ -10,7 +10,7 @@ from pueval.core.mixture import cap_prior
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._estimator_bases import ScorePriorEstimator
-from pueval.priors._thinned_scores import ScoreTable
+from pueval.priors._labeled_unlabeled_counts import LabeledUnlabeledCounts
 
 
 class WithPurity(ScorePriorEstimator):
@@ -109,7 +109,7 @@ def solve_prior_and_purity(a: float, b: float) -> tuple[float, float]:
 
 def _swap_roles(counts: Counts) -> Counts:
     """Swap the roles of labeled and unlabeled rows, and negate the scores."""
-    table = ScoreTable.from_counts(counts)
+    table = LabeledUnlabeledCounts.from_counts(counts)
     labeled, unlabeled = table.labeled, table.unlabeled
     if not counts._has_integer_counts:
         # from_table counts each unit of weight as a row, so rescale to effective sample sizes.

@@ -22,7 +22,7 @@ NOT_SEPARATED = (
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreTable:
+class LabeledUnlabeledCounts:
     """Distinct scores with their numbers of labeled positives and unlabeled rows.
 
     Attributes
@@ -42,7 +42,7 @@ class ScoreTable:
     n_unlabeled: float
 
     @classmethod
-    def from_counts(cls, counts: Counts) -> ScoreTable:
+    def from_counts(cls, counts: Counts) -> LabeledUnlabeledCounts:
         """Thin large counts and drop known negatives; refuse constant scores."""
         counts = thin_if_large(counts)
         used = counts.labeled + counts.unlabeled > 0
