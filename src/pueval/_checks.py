@@ -9,6 +9,8 @@ import numpy as np
 
 from pueval.errors import InputError
 
+SCORE_METHODS = ("predict_proba", "decision_function")
+
 
 def check_count(name: str, value: object, *, least: int = 1) -> None:
     """Raise unless the value is a whole number of at least ``least``."""
@@ -27,6 +29,19 @@ def check_choice(name: str, value: object, choices: Sequence[object]) -> None:
     if value not in choices:
         *others, last = map(repr, choices)
         raise InputError(f"{name} must be {', '.join(others)} or {last}; got {value!r}.")
+
+
+def choose_score_method(estimator: object, argument: str, method: str, advice: str) -> str:
+    """Return the method of a classifier that gives scores; for "auto", the first that it has."""
+    check_choice(argument, method, ("auto", *SCORE_METHODS))
+    candidates = SCORE_METHODS if method == "auto" else (method,)
+    for name in candidates:
+        if hasattr(estimator, name):
+            return name
+    raise InputError(
+        f"{type(estimator).__name__} has no {' or '.join(candidates)} method. Use a classifier "
+        f"that gives scores, or {advice}."
+    )
 
 
 def check_same_length(name: str, size: int, other_name: str, other_size: int) -> None:

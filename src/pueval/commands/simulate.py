@@ -189,10 +189,11 @@ def simulate_command(
     drawn = population.draw(10_000 if model.rows is None else model.rows, seed=rng)
     labeling = _label(drawn.positive, options, {}, rng)
     write_simulated_rows(out, drawn, labeling, truth=truth)
-    apart = options.design == "case-control"
-    if apart and labeling.prior:
+    is_case_control = options.design == "case-control"
+    if is_case_control and labeling.prior:
         population = population.with_prevalence(labeling.prior)
-    print(_description(out, labeling, population, positives=not apart or labeling.prior > 0))  # noqa: T201
+    positives = not is_case_control or labeling.prior > 0
+    print(_description(out, labeling, population, positives=positives))  # noqa: T201
 
 
 def _refuse(options: ScoreModel | LabelingOptions, names: Iterable[str], why: str) -> None:
@@ -203,15 +204,15 @@ def _refuse(options: ScoreModel | LabelingOptions, names: Iterable[str], why: st
 
 def _population(options: ScoreModel) -> Population:
     model = options.model or "binormal"
-    own: dict[str, dict[str, Any]] = {
+    model_defaults: dict[str, dict[str, Any]] = {
         "binormal": {"separation": 2.0, "spread": 1.0},
         "beta": {"positive_shape": (3.0, 1.5), "negative_shape": (1.5, 3.0)},
         "ranked": {"concentration": 4.0, "lead": 1.0},
     }
-    for other, names in own.items():
+    for other, names in model_defaults.items():
         if other != model:
             _refuse(options, names, f"needs --model {other}")
-    defaults = own[model] | {"prevalence": 0.2 if model == "ranked" else 0.3}
+    defaults = model_defaults[model] | {"prevalence": 0.2 if model == "ranked" else 0.3}
     given = {name: getattr(options, name) for name in defaults}
     chosen = defaults | {name: value for name, value in given.items() if value is not None}
     if model == "beta":

@@ -120,9 +120,11 @@ class PairedEstimation:
         return replace(estimates, in_region=in_region)
 
     def _estimate(self, models: list[Model]) -> EstimatesByMeasure:
-        wanted = [np.append(model.rates.threshold, model.best) for model in models]
+        model_thresholds = [np.append(model.rates.threshold, model.best) for model in models]
         # Many best thresholds coincide: one column for each distinct threshold of a model.
-        thresholds = [np.unique(of_model[~np.isnan(of_model)])[::-1] for of_model in wanted]
+        thresholds = [
+            np.unique(of_model[~np.isnan(of_model)])[::-1] for of_model in model_thresholds
+        ]
         shares = shares_at(
             self.rows,
             thresholds,
@@ -137,7 +139,9 @@ class PairedEstimation:
             columns = [
                 # Where no threshold is best, the measure is undefined at every threshold.
                 start + int(np.argmax(distinct == of_model[which]))
-                for start, distinct, of_model in zip(starts, thresholds, wanted, strict=True)
+                for start, distinct, of_model in zip(
+                    starts, thresholds, model_thresholds, strict=True
+                )
             ]
             return shares.take(np.array(columns))
 

@@ -9,11 +9,13 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.core.measures import MEASURES, ZERO
-from pueval.core.rates import Rates, monotone_rates
+from pueval.core.rates import Rates, monotone_rates, within_unit
 from pueval.core.sizes import divide_or_zero
 
 # Weight of the derivatives without the constraint that rates are monotone. Tuned for coverage
-# by simulation (benchmarks/comparison.py and benchmarks/groups_coverage.py).
+# by simulation (benchmarks/comparison.py and benchmarks/groups_coverage.py). The bootstrap has a
+# constant for the same purpose, tuned separately: `pueval.uncertainty.resampling`,
+# UNCONSTRAINED_VARIANCE.
 UNCONSTRAINED_WEIGHT = 0.5
 
 
@@ -120,11 +122,11 @@ class AveragePrecisionTerms:
         size = by_tpr.size
         return (
             np.bincount(self.order, by_tpr, size)
-            * np.where(_is_within_unit(self.rates.tpr), 1, UNCONSTRAINED_WEIGHT),
+            * np.where(within_unit(self.rates.tpr), 1, UNCONSTRAINED_WEIGHT),
             UNCONSTRAINED_WEIGHT * np.bincount(self.order, by_fpr, size)
             + (1 - UNCONSTRAINED_WEIGHT)
             * np.bincount(self.envelope, by_fpr, size)
-            * _is_within_unit(self.rates.fpr),
+            * within_unit(self.rates.fpr),
         )
 
     def _monotone_at(self, rates: Rates) -> Rates:
@@ -133,7 +135,3 @@ class AveragePrecisionTerms:
         prevalence = np.broadcast_to(rates.prevalence, rates.tpr.shape)[self.order]
         predicted = prevalence * tpr + (1 - prevalence) * fpr
         return Rates(np.empty(0), tpr, fpr, predicted, prevalence, rates.size)
-
-
-def _is_within_unit(rate: Array) -> Array:
-    return (rate >= 0) & (rate <= 1)

@@ -295,6 +295,11 @@ class Mixtures:
     prior: Array
     purity: Array
 
+    @classmethod
+    def naive(cls, size: int) -> Mixtures:
+        """Return mixtures that count every unlabeled row as negative."""
+        return cls(np.full(size, NAIVE.prior), np.full(size, NAIVE.purity))
+
     def prevalence(self, counts: SampleSizes[Any], target: Target = "population") -> Array:
         """Return the share of positives in the target for each mixture."""
         return np.asarray(_prevalence(self.prior, self.purity, counts, target))

@@ -255,7 +255,7 @@ def _monotone(rates: Rates) -> tuple[Array, Array, Array | None]:
 
     Rates that are monotone already are returned as they are.
     """
-    if all(_is_sorted(rate) and _is_within_unit(rate) for rate in (rates.tpr, rates.fpr)):
+    if all(_is_sorted(rate) and _ends_within_unit(rate) for rate in (rates.tpr, rates.fpr)):
         return rates.tpr, rates.fpr, None
     return lower_envelope(np.clip(rates.tpr, 0, 1), np.clip(rates.fpr, 0, 1))
 
@@ -278,5 +278,10 @@ def _is_sorted(rate: Array) -> bool:
     return not np.any(rate[..., 1:] < rate[..., :-1])
 
 
-def _is_within_unit(ascending: Array) -> bool:
+def within_unit(rate: Array, tolerance: float = 0.0) -> Array:
+    """Return whether each rate lies in [0, 1], up to a tolerance for rounding."""
+    return (rate >= -tolerance) & (rate <= 1 + tolerance)
+
+
+def _ends_within_unit(ascending: Array) -> bool:
     return bool(np.all(ascending[..., 0] >= 0) and np.all(ascending[..., -1] <= 1))

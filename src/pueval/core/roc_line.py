@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.rates import Rates, lower_envelope
+from pueval.core.rates import Rates, lower_envelope, within_unit
 from pueval.core.sizes import divide_or_zero
 from pueval.samples.steps import Steps
 
@@ -41,7 +41,7 @@ class RocLine(NamedTuple):
     @property
     def inside(self) -> Array:
         """Whether each corner lies in the unit square."""
-        return _is_within_unit(self.x) & _is_within_unit(self.y)
+        return within_unit(self.x, ROUNDING) & within_unit(self.y, ROUNDING)
 
     def take(self, rows: Array) -> RocLine:
         """Return some of the corners."""
@@ -120,10 +120,6 @@ class RocLine(NamedTuple):
         else:
             x = np.stack([foot, envelope], axis=1).ravel()[point]
         return x, y[(point - 1) >> 1], threshold[corner]
-
-
-def _is_within_unit(values: Array) -> Array:
-    return (values > -ROUNDING) & (values < 1 + ROUNDING)
 
 
 def _clip_segments(x0: Array, y0: Array, x1: Array, y1: Array) -> tuple[Array, Array]:

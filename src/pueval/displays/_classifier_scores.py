@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from pueval._checks import check_choice
+from pueval._checks import choose_score_method
 from pueval._typing import Array
 from pueval.errors import InputError
-
-_METHODS = ("predict_proba", "decision_function")
 
 
 def classifier_scores(
@@ -37,36 +35,30 @@ def classifier_scores(
     -------
     ndarray of shape (n,)
     """
-    check_choice("response_method", method, ("auto", *_METHODS))
-    kind = type(estimator).__name__
-    candidates = _METHODS if method == "auto" else (method,)
-    available = next((name for name in candidates if hasattr(estimator, name)), None)
-    if available is None:
-        raise InputError(
-            f"{kind} has no {' or '.join(candidates)}. Use a classifier that has, or pass your "
-            "own scores to from_predictions."
-        )
+    advice = "pass your own scores to from_predictions"
+    score_method = choose_score_method(estimator, "response_method", method, advice)
+    class_name = type(estimator).__name__
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         raise InputError(
-            f"{kind} has no classes_: it is not fitted, or not a classifier. Fit it, or pass your "
-            "own scores to from_predictions."
+            f"{class_name} has no classes_: it is not fitted, or not a classifier. Fit it, or "
+            f"{advice}."
         )
-    column = _positive_column(list(np.asarray(classes)), pos_label, kind)
-    scores = np.asarray(getattr(estimator, available)(X))
+    column = _positive_column(list(np.asarray(classes)), pos_label, class_name)
+    scores = np.asarray(getattr(estimator, score_method)(X))
     if scores.ndim == 1:
         # With two classes, the decision function is positive for the second one.
         return scores if column == 1 else -scores
     return scores[:, column]
 
 
-def _positive_column(classes: list[Any], pos_label: Any, kind: str) -> int:
+def _positive_column(classes: list[Any], pos_label: Any, class_name: str) -> int:
     columns = [k for k, value in enumerate(classes) if value == pos_label]
     if columns:
         return columns[0]
     if len(classes) != 2:
         raise InputError(
-            f"pos_label {pos_label!r} is not one of the classes of {kind}: {classes!r}. Set "
+            f"pos_label {pos_label!r} is not one of the classes of {class_name}: {classes!r}. Set "
             "pos_label to the positive class, or use from_predictions."
         )
     return 1

@@ -168,8 +168,8 @@ def split_keywords(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the keywords of ``function``, and the remaining ones."""
     accepted = _keyword_parameters(function)
-    own = {name: value for name, value in options.items() if name in accepted}
-    return own, {name: value for name, value in options.items() if name not in accepted}
+    keywords = {name: value for name, value in options.items() if name in accepted}
+    return keywords, {name: value for name, value in options.items() if name not in accepted}
 
 
 def _with_full_signature(

@@ -188,14 +188,14 @@ class GroupCurvesDisplay(Display):
             self.axes_, self.names, self.curves, self.areas, strict=True
         ):
             (overall,) = panel.plot(*self.overall, color=OVERALL_COLOR, linewidth=1)
-            (own,) = panel.plot(*points, color=GROUP_COLOR, linewidth=1.5)
+            (group_line,) = panel.plot(*points, color=GROUP_COLOR, linewidth=1.5)
             # Names are data and may contain dollar signs.
             panel.set_title(f"{printable_name(name)}: {area:.2f}", fontsize=9, parse_math=False)
             panel.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
             panel.set(xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
         title = f"{self.n_omitted:,} more groups not shown" if self.n_omitted else None
         options: dict[str, Any] = {"fontsize": 8, "title_fontsize": 8, "frameon": False, "ncols": 2}
-        handles, labels = [overall, own], ["all rows", "this group"]
+        handles, labels = [overall, group_line], ["all rows", "this group"]
         self.figure_.legend(handles, labels, title=title, loc="outside upper right", **options)
         xlabel, ylabel = CURVE_DISPLAYS[self.curve].axis_labels
         self.figure_.supxlabel(xlabel, fontsize=9)

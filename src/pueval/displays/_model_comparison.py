@@ -377,10 +377,12 @@ class ComparisonDisplay(EvaluationDisplay):
                 naive = [self.naive[name][measure] for measure in measures]
                 hollow: dict[str, Any] = {"markersize": 5, "markerfacecolor": "none", "alpha": 0.7}
                 (self.naive_[name],) = ax.plot(naive, y, marker, color=color, **hollow)
-            own = {row.measure: row for row in differences if row.first == name}
-            if difference_ax is not None and own:
-                shown = [m for m in measures if m in own]
-                values = [(own[m].value, own[m].low, own[m].high) for m in shown]
+            by_measure = {row.measure: row for row in differences if row.first == name}
+            if difference_ax is not None and by_measure:
+                shown = [m for m in measures if m in by_measure]
+                values = [
+                    (by_measure[m].value, by_measure[m].low, by_measure[m].high) for m in shown
+                ]
                 y = y[[measures.index(m) for m in shown]]
                 self.differences_[name] = _draw_intervals(
                     difference_ax, values, y, color=color, **options

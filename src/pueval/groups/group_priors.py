@@ -147,12 +147,15 @@ def group_priors(
             if not sizes.n_unlabeled[k]:
                 prior[k] = 0.0
             elif group_prior == "label_frequency":
-                own_sizes = sizes.group(k)
-                own = Mixture.from_label_frequency(own_sizes, label_frequency, mixture.purity)
-                prior[k], own_error[k] = own.prior, own.prior_standard_error(own_sizes)
+                group_sizes = sizes.group(k)
+                group_mixture = Mixture.from_label_frequency(
+                    group_sizes, label_frequency, mixture.purity
+                )
+                prior[k] = group_mixture.prior
+                own_error[k] = group_mixture.prior_standard_error(group_sizes)
                 # The prior of a group is proportional to that of all rows, and so is its error.
                 if mixture.prior:
-                    shared_error[k] = own.prior * estimation_error / mixture.prior
+                    shared_error[k] = group_mixture.prior * estimation_error / mixture.prior
             else:
                 prior[k], own_error[k] = _estimate_group(counts_of(k), mixture.purity)
         except InputError as reason:

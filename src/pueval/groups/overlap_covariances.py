@@ -89,8 +89,8 @@ def _covariance(
         n_rows = sizes.effective_by_kind[kind]
         values, all_values = influence[min(kind, 1)], all_influence[min(kind, 1)]
         mean, all_mean = (
-            divide_or_zero(steps.sum_by_group(weight * each), total)
-            for each in (values, all_values)
+            divide_or_zero(steps.sum_by_group(weight * part), total)
+            for part in (values, all_values)
         )
         products = steps.sum_by_group(
             square * (values - mean[steps.group]) * (all_values - all_mean[steps.group])

@@ -78,7 +78,7 @@ def _share_errors(
     As in the bootstrap, each kind gets a pseudo-observation that is spread like all rows; without
     it, a share of 0 or 1 would have no error.
     """
-    shares = [divide_or_zero(*each) for each in zip(reached, sizes.by_kind, strict=True)]
+    shares = [divide_or_zero(*pair) for pair in zip(reached, sizes.by_kind, strict=True)]
     pooled = sum(reached) / sizes.n
     n_rows = [np.maximum(np.round(size), 1) for size in sizes.effective_by_kind]
     center = [(n * p + pooled) / (n + 1) for n, p in zip(n_rows, shares, strict=True)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.core.measures import AREAS, MEASURES
-from pueval.core.mixture import NAIVE, Mixtures
+from pueval.core.mixture import Mixtures
 from pueval.core.rates import correct_area
 from pueval.core.sizes import GroupSizes
 from pueval.evaluation.evaluation import Evaluation
@@ -111,7 +111,7 @@ def estimate_groups(
     """
     target = overall.target
     mixtures = Mixtures(prior, np.full(prior.size, overall.mixture.purity))
-    naive = Mixtures(np.full(prior.size, NAIVE.prior), np.full(prior.size, NAIVE.purity))
+    naive = Mixtures.naive(prior.size)
     auc = naive_aucs(steps, sizes)
     precisions = AveragePrecisions(steps, sizes, mixtures, target)
 

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from pueval._checks import check_choice
+from pueval._checks import check_choice, choose_score_method
 from pueval._typing import Array
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
@@ -21,7 +21,6 @@ from pueval.model_selection._out_of_fold import (
     Align,
     Method,
     average_counts,
-    choose_score_method,
     rank_within_folds,
     scale_warnings,
     score_out_of_fold,
@@ -157,7 +156,8 @@ def evaluate_cv(
             y, score, sample_weight=sample_weight, propensity=propensity, **labels
         )
 
-    score_method = choose_score_method(estimator, method)
+    advice = "wrap it, for example in CalibratedClassifierCV"
+    score_method = choose_score_method(estimator, "method", method, advice)
     # Check all arguments before fitting; row numbers take the place of the scores.
     _check_values(count_rows(np.arange(len(kind))), seed, options)
     splitter_labels = y if splitter_knows_labels(cv, labels) else None

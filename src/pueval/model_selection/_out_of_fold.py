@@ -5,11 +5,10 @@ Each fold has its own classifier, and scores of different classifiers may be on 
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
-from pueval._checks import check_choice
 from pueval._typing import Array
 from pueval.core.curves import naive_auc
 from pueval.counts.counts import Counts
@@ -22,19 +21,6 @@ Align = Literal["auto", "score", "rank"]
 
 # If the AUC within folds exceeds that of the pooled scores by more, folds differ in scale.
 SCALE_MISMATCH = 0.02
-
-
-def choose_score_method(estimator: Any, method: Method) -> str:
-    """Return the name of the method that gives scores."""
-    check_choice("method", method, get_args(Method))
-    candidates: tuple[str, ...] = get_args(Method)[1:] if method == "auto" else (method,)
-    for name in candidates:
-        if hasattr(estimator, name):
-            return name
-    raise InputError(
-        f"{type(estimator).__name__} has no {' or '.join(candidates)} method. Use a classifier "
-        "that gives scores, or wrap it, for example in CalibratedClassifierCV."
-    )
 
 
 def score_out_of_fold(

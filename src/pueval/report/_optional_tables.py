@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation
 
 
-def threshold_table(
+def threshold_table_data(
     choices: Mapping[str, Sequence[OperatingPoint]], evaluations: Mapping[str, Evaluation]
 ) -> dict[str, Any]:
     """Return the column titles, and a line for each chosen threshold of each model."""

@@ -19,7 +19,7 @@ from pueval.evaluation.measure_titles import (
     measure_title,
 )
 from pueval.report._json_values import estimate_values, json_number, printable_text
-from pueval.report._optional_tables import ranking_table, threshold_table
+from pueval.report._optional_tables import ranking_table, threshold_table_data
 from pueval.report._page_text import headline, thinning_note
 from pueval.report._python_code import reproducing_code
 from pueval.report._score_histograms import score_histogram
@@ -68,7 +68,7 @@ def summarize(
         if not isinstance(ev, Evaluation):
             raise InputError(f"model {name!r} must be an Evaluation; got {type(ev).__name__}.")
     choices, rankings = choices or {}, rankings or {}
-    chosen = threshold_table(choices, evaluations)
+    chosen = threshold_table_data(choices, evaluations)
     tables = {
         name: _thin(ev, [point.threshold for point in choices.get(name, ())], len(evaluations))
         for name, ev in evaluations.items()

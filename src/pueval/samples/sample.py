@@ -91,14 +91,14 @@ class SortedChunk:
     def cumulative_counts(self, thresholds: Array) -> tuple[Array, Array]:
         """Weight above, and weight at or above, each threshold."""
         values = self.values
-        wanted, exact = _as_type(thresholds, values.dtype)
-        left = np.searchsorted(values, wanted, side="left")
+        typed_thresholds, exact = _as_type(thresholds, values.dtype)
+        left = np.searchsorted(values, typed_thresholds, side="left")
         # Few thresholds equal a value; only those need a second search.
-        tied = np.flatnonzero((values.take(left, mode="clip") == wanted) & exact)
+        tied = np.flatnonzero((values.take(left, mode="clip") == typed_thresholds) & exact)
         at_or_above = values.size - left if self.count is None else self.cumulative[left]
         if not tied.size:
             return at_or_above, at_or_above
-        right = np.searchsorted(values, wanted[tied], side="right")
+        right = np.searchsorted(values, typed_thresholds[tied], side="right")
         above = at_or_above.copy()
         above[tied] = values.size - right if self.count is None else self.cumulative[right]
         return above, at_or_above
@@ -108,8 +108,8 @@ class SortedChunk:
 
         Summed interval by interval: differences of cumulative sums would lose small weights.
         """
-        wanted, _ = _as_type(thresholds[::-1], self.values.dtype)
-        start = np.searchsorted(self.values, wanted, side="left")
+        typed_thresholds, _ = _as_type(thresholds[::-1], self.values.dtype)
+        start = np.searchsorted(self.values, typed_thresholds, side="left")
         filled = np.flatnonzero(np.diff(start, append=self.values.size))
         counts = self.row_counts
         weight = np.zeros(start.size, dtype=counts.dtype)
@@ -119,10 +119,12 @@ class SortedChunk:
 
     def next_above(self, thresholds: Array) -> Array:
         """Lowest value above each threshold, or +inf."""
-        wanted, exact = _as_type(thresholds, self.values.dtype)
-        right = np.searchsorted(self.values, wanted, side="right")
+        typed_thresholds, exact = _as_type(thresholds, self.values.dtype)
+        right = np.searchsorted(self.values, typed_thresholds, side="right")
         if not np.all(exact):
-            right = np.where(exact, right, np.searchsorted(self.values, wanted, side="left"))
+            right = np.where(
+                exact, right, np.searchsorted(self.values, typed_thresholds, side="left")
+            )
         lowest = self.values[np.minimum(right, self.values.size - 1)]
         lowest[right == self.values.size] = np.inf
         return lowest

@@ -161,8 +161,8 @@ def thin_to_quantiles(
     kept = [
         sample.quantiles(np.linspace(0, sample.total, share, endpoint=False)) for sample in filled
     ]
-    wanted = np.asarray(keep, dtype=np.float64)
-    kept.append(wanted[(wanted > lowest) & (wanted < highest)])
+    kept_scores = np.asarray(keep, dtype=np.float64)
+    kept.append(kept_scores[(kept_scores > lowest) & (kept_scores < highest)])
     cuts = np.unique(np.concatenate([*kept, [lowest]]))[::-1]
     thinned = []
     for sample in samples if represented is None else (*samples, represented):

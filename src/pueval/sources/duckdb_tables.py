@@ -45,7 +45,7 @@ FLOATS = {"FLOAT", "DOUBLE", "VARCHAR"}
 NAN = "'nan'"
 
 # Our name of a column → the user's name, and what the column holds.
-Wanted = dict[str, tuple[str, str]]
+RequestedColumns = dict[str, tuple[str, str]]
 
 
 # ---------------------------------------------------------------------- SQL
@@ -137,7 +137,7 @@ def kind_of(dtype: str, labels: LabelValues) -> str:
 
 @dataclass(frozen=True)
 class FileTable:
-    """The wanted columns of files or of a database, under names of our own.
+    """The requested columns of files or of a database, under names of our own.
 
     The names are ``label``, ``s0``, ``s1``, … for scores, ``w`` for weights and ``g0``, ``g1``, …
     for groups, so the user's names may be anything.
@@ -244,12 +244,12 @@ def _count(relation: Any, *conditions: str) -> tuple[int, ...]:
     return tuple(row)
 
 
-def _number_columns(columns: Columns) -> Wanted:
+def _number_columns(columns: Columns) -> RequestedColumns:
     """Return the columns of scores and weights."""
-    wanted = {f"s{k}": (name, "score") for k, name in enumerate(columns.scores)}
+    requested = {f"s{k}": (name, "score") for k, name in enumerate(columns.scores)}
     if columns.sample_weight is not None:
-        wanted["w"] = (columns.sample_weight, "weight")
-    return wanted
+        requested["w"] = (columns.sample_weight, "weight")
+    return requested
 
 
 @contextmanager
@@ -258,15 +258,15 @@ def open_table(
 ) -> Iterator[FileTable]:
     """Open files or a database as one table; rows are read only when queried."""
     duckdb = require("duckdb", extra="cli", purpose="reading files")
-    wanted = {"label": (columns.label, "label")} | _number_columns(columns)
-    wanted |= {f"g{k}": (name, "group") for k, name in enumerate(columns.by)}
+    requested = {"label": (columns.label, "label")} | _number_columns(columns)
+    requested |= {f"g{k}": (name, "group") for k, name in enumerate(columns.by)}
     with duckdb.connect(config={"threads": available_cores()}) as connection:
         connection.execute("SET preserve_insertion_order = false")
         try:
             if location.format == "csv":
-                relation = _csv_relation(connection, location, wanted)
+                relation = _csv_relation(connection, location, requested)
             else:
-                relation = _typed_relation(connection, location, wanted)
+                relation = _typed_relation(connection, location, requested)
             types = dict(zip(relation.columns, map(str, relation.types), strict=True))
             for ours, (name, content) in _number_columns(columns).items():
                 if not is_readable(types[ours]):
@@ -278,8 +278,8 @@ def open_table(
             raise unreadable_error(location.text, error) from None
 
 
-def _typed_relation(connection: Any, location: DataLocation, wanted: Wanted) -> Any:
-    """Return the wanted columns of Parquet or Arrow files or of a database's table."""
+def _typed_relation(connection: Any, location: DataLocation, requested: RequestedColumns) -> Any:
+    """Return the requested columns of Parquet or Arrow files or of a database's table."""
     if location.format == "duckdb":
         relation = _database_relation(connection, location)
     elif location.format == "arrow":
@@ -295,15 +295,15 @@ def _typed_relation(connection: Any, location: DataLocation, wanted: Wanted) -> 
             raise unreadable_error(location.text, error) from None
         relation = connection.from_arrow(files)
     else:
-        hive = needs_folder_columns(location, [name for name, _ in wanted.values()])
+        hive = needs_folder_columns(location, [name for name, _ in requested.values()])
         relation = connection.sql(
             f"SELECT * FROM read_parquet({file_names(location.files)}, "  # noqa: S608 - quoted
             f"union_by_name = true, hive_partitioning = {str(hive).lower()})"
         )
-    for name, content in wanted.values():
+    for name, content in requested.values():
         check_column(name, relation.columns, content)
     return relation.select(
-        ", ".join(f"{quoted(name)} AS {ours}" for ours, (name, _) in wanted.items())
+        ", ".join(f"{quoted(name)} AS {ours}" for ours, (name, _) in requested.items())
     )
 
 
@@ -321,22 +321,22 @@ def _database_relation(connection: Any, location: DataLocation) -> Any:
     raise InputError(f"no table {name!r} in {location.files[0]}. Its tables: {names}.")
 
 
-def _csv_relation(connection: Any, location: DataLocation, wanted: Wanted) -> Any:
-    """Return the wanted columns of CSV files, as text.
+def _csv_relation(connection: Any, location: DataLocation, requested: RequestedColumns) -> Any:
+    """Return the requested columns of CSV files, as text.
 
     Files may have their columns in different orders; files with the same header share a query.
     """
     files_by_header: dict[tuple[Any, ...], list[str]] = {}
     for file in location.files:
         if Path(file).stat().st_size:
-            header = csv_header(file, wanted["label"][0])
+            header = csv_header(file, requested["label"][0])
             key = (*header, folder_columns(file, location.folder))
             files_by_header.setdefault(key, []).append(file)
     queries = []
     for (delimiter, header, folders), files in files_by_header.items():
         constants = dict(folders)
         selected = []
-        for ours, (name, content) in wanted.items():
+        for ours, (name, content) in requested.items():
             if name in constants and name not in header:
                 selected.append(f"{text_literal(constants[name])} AS {ours}")
                 continue

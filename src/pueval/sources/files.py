@@ -71,9 +71,9 @@ def _count_rows(location: DataLocation, table: FileTable, bins: Bins) -> list[Bi
         if row_groups is not None:
             collectors = [replace(collector) for _ in range(available_cores())]
 
-            def collect(own: BatchCollector) -> bool:
+            def collect(thread_collector: BatchCollector) -> bool:
                 for batch in read_row_groups(row_groups, names):
-                    if not _add_batch(batch, table, own):
+                    if not _add_batch(batch, table, thread_collector):
                         return False
                     del batch
                 return True
@@ -89,12 +89,12 @@ def _count_rows(location: DataLocation, table: FileTable, bins: Bins) -> list[Bi
         raise unreadable_error(location.text, error) from None
     if not usable:
         raise table.problem()
-    filled = [own for own in collectors if own.rows]
+    filled = [part for part in collectors if part.rows]
     if not filled:
         raise _no_rows_error(location)
     if is_integer(table.types.get("w", "")):
-        check_total(sum(own.total_weight for own in filled))
-    return combine_results([own.result() for own in filled], bins)
+        check_total(sum(part.total_weight for part in filled))
+    return combine_results([part.result() for part in filled], bins)
 
 
 def _add_batch(columns: list[Any], table: FileTable, collector: BatchCollector) -> bool:

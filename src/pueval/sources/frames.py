@@ -212,9 +212,9 @@ class ReducedTable:
         """Refuse rows without a usable score or weight, with their number."""
         code, n = self.lines["code"], self.lines["n"]
         for k, name in enumerate(self.columns.scores):
-            own = self.which == k
+            of_score = self.which == k
             missing, infinite = (
-                int(n[own & (code // 4 % 4 == fault)].sum()) for fault in (MISSING, INFINITE)
+                int(n[of_score & (code // 4 % 4 == fault)].sum()) for fault in (MISSING, INFINITE)
             )
             content = f"score (column {name!r})"
             if missing:
@@ -261,8 +261,8 @@ class ReducedTable:
         for group, lines in self._groups().items():
             tallies[group] = {}
             for k, name in enumerate(self.columns.scores):
-                own = lines[self.which[lines] == k]
-                part = {key: self.lines[key][own] for key in self.lines if key[:2] != "by"}
+                of_score = lines[self.which[lines] == k]
+                part = {key: self.lines[key][of_score] for key in self.lines if key[:2] != "by"}
                 if bins is None and _fits_float32(part["score"], self.schema[name]):
                     part["score"] = part["score"].astype(np.float32)
                 samples, binning = _make_samples(part, bins, frequency_weights=frequency_weights)

@@ -184,10 +184,10 @@ def folder_columns(file: str, folder: str | None) -> tuple[tuple[str, str], ...]
 
 
 def needs_folder_columns(location: DataLocation, names: Sequence[str]) -> bool:
-    """Whether some wanted columns of Parquet files are names of folders, such as ``day=3``.
+    """Whether some requested columns of Parquet files are names of folders, such as ``day=3``.
 
     Engines turn every folder of a path into a column, which then hides the file's own column. So
-    they do so only if a wanted column is in no file.
+    they do so only if a requested column is in no file.
     """
     parquet = require("pyarrow.parquet", extra="cli", purpose="reading files")
     in_files: set[str] = set()

@@ -27,7 +27,7 @@ import numpy as np
 from pueval._typing import Array, Target
 from pueval.core.average_precision import AveragePrecisionTerms
 from pueval.core.measures import MEASURES, ZERO, Measure, Table
-from pueval.core.mixture import NAIVE, Mixture, Mixtures
+from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import Rates, Shares, correct_shares, replace_prevalence
 from pueval.core.sizes import GroupSizes, SampleSizes, divide_or_zero
 from pueval.uncertainty.delong import with_pseudo_observation
@@ -115,12 +115,12 @@ def placements(steps: ScoreSteps, sizes: GroupSizes) -> Influence:
     The placement of a labeled row is the share of background rows that it outscores; that of a
     background row is the share of labeled rows that outscore it; ties count half.
     """
-    own = sizes.take(steps.group)
+    step_sizes = sizes.take(steps.group)
     above = steps.reached[0] - steps.at[0]
     return Influence(
-        _outscored(steps, own) / own.n_background,
-        (above + steps.at[0] / 2) / own.n_labeled,
-        above / own.n_labeled,
+        _outscored(steps, step_sizes) / step_sizes.n_background,
+        (above + steps.at[0] / 2) / step_sizes.n_labeled,
+        above / step_sizes.n_labeled,
         np.ones(steps.n_groups),
     )
 
@@ -181,10 +181,10 @@ class AveragePrecisions:
         most of all with few labeled rows. The excess is the difference to precision with one
         labeled row left out.
         """
-        own = self.sizes.take(self.steps.group)
-        rows = own.effective_by_kind[0]
-        labeled = self.steps.reached[0] / own.n_labeled
-        fewer = np.maximum(labeled * rows - 1, 0) / np.maximum(rows - 1, 1) * own.n_labeled
+        step_sizes = self.sizes.take(self.steps.group)
+        rows = step_sizes.effective_by_kind[0]
+        labeled = self.steps.reached[0] / step_sizes.n_labeled
+        fewer = np.maximum(labeled * rows - 1, 0) / np.maximum(rows - 1, 1) * step_sizes.n_labeled
         left_out = self._rates((fewer, self.steps.reached[1], self.steps.reached[2]))
         precision = self._terms.precision
         without = self._terms.precision_of(left_out)
@@ -195,16 +195,15 @@ class AveragePrecisions:
 
 def naive_average_precisions(steps: ScoreSteps, sizes: GroupSizes) -> Array:
     """Return the average precision by group with unlabeled rows counted as negative."""
-    own, size = sizes.take(steps.group), steps.group.size
-    naive = Mixtures(np.full(size, NAIVE.prior), np.full(size, NAIVE.purity))
-    rates = rates_by_group(steps.reached, own, naive, "population")
+    step_sizes, naive = sizes.take(steps.group), Mixtures.naive(steps.group.size)
+    rates = rates_by_group(steps.reached, step_sizes, naive, "population")
     precision = np.nan_to_num(MEASURES["precision"](rates))
-    return steps.sum_by_group(steps.at[0] / own.n_labeled * precision)
+    return steps.sum_by_group(steps.at[0] / step_sizes.n_labeled * precision)
 
 
 def rates_by_group(reached: ByKind, sizes: GroupSizes, mixtures: Mixtures, target: Target) -> Rates:
     """Correct numbers of rows at or above a threshold, one threshold for each entry."""
-    shares = [divide_or_zero(*each) for each in zip(reached, sizes.by_kind, strict=True)]
+    shares = [divide_or_zero(*pair) for pair in zip(reached, sizes.by_kind, strict=True)]
     return correct_shares(sizes, np.empty(0), Shares(*shares), mixtures, target)
 
 

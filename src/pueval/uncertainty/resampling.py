@@ -43,7 +43,8 @@ from pueval.uncertainty.uncertain_prior import UncertainPrior
 # coverage (tests/coverage), as is the next constant.
 OPTIMISM_ERROR = 1.5
 # Weight of the variance of the average precision along unconstrained rates. By chance rates can
-# look perfect, and then constrained rates hardly vary.
+# look perfect, and then constrained rates hardly vary. Derivatives have a constant for the same
+# purpose, tuned separately: `pueval.core.average_precision`, UNCONSTRAINED_WEIGHT.
 UNCONSTRAINED_VARIANCE = 0.2
 
 
