@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pueval._typing import Range, Target
 from pueval.comparison.comparison import Comparison
-from pueval.comparison.paired_estimation import PairedEstimation
+from pueval.comparison.estimate_models import PairedEstimation
 from pueval.comparison.paired_rows import read_paired_rows, unknown_model_error
 from pueval.core.curves import model_with_highest_naive_auc
 from pueval.core.mixture import check_target

@@ -14,7 +14,7 @@ from pueval.core.sizes import divide_or_zero
 
 # Weight of the derivatives without the constraint that rates are monotone. Tuned for coverage
 # by simulation (benchmarks/comparison.py and benchmarks/groups_coverage.py). The bootstrap has a
-# constant for the same purpose, tuned separately: `pueval.uncertainty.resampling`,
+# constant for the same purpose, tuned separately: `pueval.uncertainty.measure_intervals`,
 # UNCONSTRAINED_VARIANCE.
 UNCONSTRAINED_WEIGHT = 0.5
 

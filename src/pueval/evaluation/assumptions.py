@@ -15,9 +15,9 @@ from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.steps import Steps
 from pueval.uncertainty.intervals import IntervalOptions
+from pueval.uncertainty.measure_intervals import Resamples, resample_counts
 from pueval.uncertainty.prior_draws import normal_priors, priors_from_positives
 from pueval.uncertainty.prior_region import Region, confidence_region
-from pueval.uncertainty.resampling import Resamples, resample_counts
 from pueval.uncertainty.uncertain_prior import UncertainPrior
 
 if TYPE_CHECKING:

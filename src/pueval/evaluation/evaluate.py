@@ -31,7 +31,7 @@ from pueval.evaluation.findings import (
 from pueval.samples.steps import Steps
 from pueval.thresholds.threshold_choice import DEFAULT_BEST, ChosenThresholdIntervals
 from pueval.uncertainty.intervals import IntervalOptions
-from pueval.uncertainty.resampling import Resamples
+from pueval.uncertainty.measure_intervals import Resamples
 
 if TYPE_CHECKING:
     from pueval.priors import PriorEstimate

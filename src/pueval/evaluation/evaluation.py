@@ -20,7 +20,7 @@ from pueval.sensitivity.grid import SensitivityGrid, sensitivity_grid
 from pueval.sensitivity.labeling_bias import TippingPoint, labeling_bias_bounds, tipping_point
 from pueval.thresholds.measure_curve import MeasureCurve, curve_thresholds, measure_curve
 from pueval.uncertainty.bands import BandKind, CurveBand, precision_recall_band, roc_band
-from pueval.uncertainty.resampling import Resamples
+from pueval.uncertainty.measure_intervals import Resamples
 
 if TYPE_CHECKING:
     import os

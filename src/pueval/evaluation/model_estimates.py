@@ -32,8 +32,8 @@ from pueval.samples.steps import Steps
 from pueval.thresholds.rules import find_rule
 from pueval.thresholds.threshold_choice import choose
 from pueval.uncertainty.intervals import Interval, IntervalOptions
+from pueval.uncertainty.measure_intervals import Resamples
 from pueval.uncertainty.prior_region import Region
-from pueval.uncertainty.resampling import Resamples
 
 if TYPE_CHECKING:
     from pueval.model_selection._splits import Splits

@@ -13,7 +13,7 @@ from pueval.core.rates import Rates
 from pueval.counts.counts import Counts
 from pueval.text.results import Result
 from pueval.uncertainty.intervals import Interval
-from pueval.uncertainty.resampling import Resamples
+from pueval.uncertainty.measure_intervals import Resamples
 
 # As many thresholds as a plot can show.
 POINTS = 1000

@@ -21,7 +21,7 @@ from pueval.core.rates import Rates, Shares, correct_shares, correct_steps
 from pueval.errors import UnreachableError
 from pueval.thresholds.rules import Rule, best_rule
 from pueval.uncertainty.intervals import Interval, bootstrap_standard_error
-from pueval.uncertainty.resampling import Resamples
+from pueval.uncertainty.measure_intervals import Resamples
 from pueval.uncertainty.uncertain_prior import add_in_quadrature
 
 # The measure whose best threshold is the default.

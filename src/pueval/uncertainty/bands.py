@@ -19,7 +19,7 @@ from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, correct_steps
 from pueval.text.numbers import format_level
 from pueval.text.results import Result
-from pueval.uncertainty.resampling import Resamples, precision_or
+from pueval.uncertainty.measure_intervals import Resamples, precision_or
 
 BandKind = Literal["pointwise", "simultaneous"]
 # From rates to the coordinates of a curve, in the order of descending thresholds.

@@ -1,4 +1,4 @@
-"""Bootstrap confidence intervals of measures, from resampled counts.
+"""Confidence intervals of measures: DeLong's for the AUC, from resampled counts for all others.
 
 The bootstrap resamples the counts of a few hundred cells between thresholds, never rows, so ten
 million rows cost what a few thousand do. All measures share the same draws. What an uncertain
