@@ -10,7 +10,7 @@ import pandas as pd
 
 from papers.report import KNOWN, NAIVE, OTHER, OURS
 from pueval import Counts, Mixture
-from pueval.core.curves import recover_roc_from_corners
+from pueval.core.curves import correct_roc_from_corners
 from pueval.core.mixture import NAIVE as NO_CORRECTION
 
 COLORS = {"PU": NAIVE, "IR": "#56B4E9", "DR": KNOWN, "IE": OURS, "DE": OTHER}
@@ -34,7 +34,7 @@ def figure_1() -> tuple[Any, float, float]:
         (axes[2], truth, "truth"),
     ):
         counts = Counts.from_arrays(labels, score)
-        curve = recover_roc_from_corners(counts, counts._roc_corners(), NO_CORRECTION)
+        curve = correct_roc_from_corners(counts, counts._roc_corners(), NO_CORRECTION)
         areas.append(curve.area)
         axis.fill_between(curve.fpr, curve.tpr, color=OURS, alpha=0.15, linewidth=0)
         axis.plot(curve.fpr, curve.tpr, color=OURS, marker="o", markersize=3.5)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 from pueval import Counts, evaluate, metrics
-from pueval.core.curves import recover_roc, recover_roc_from_corners
+from pueval.core.curves import correct_roc, correct_roc_from_corners
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_steps
 from pueval.core.roc_line import _clip_segments
@@ -44,11 +44,11 @@ def test_against_algorithm_1(prior, purity, decimals, seed):
     slow = algorithm_1(labeled.astype(int), score, prior, purity, dense)
     counts = Counts.from_arrays(labeled, score)
     mixture = Mixture(prior, purity)
-    fast = recover_roc_from_corners(counts, counts._roc_corners(), mixture)
+    fast = correct_roc_from_corners(counts, counts._roc_corners(), mixture)
     assert fast.area == pytest.approx(slow, abs=4e-4)
     # The table of all scores gives the same curve as the table of labeled scores.
     steps = counts.steps()
-    full = recover_roc(steps, correct_steps(counts, steps, mixture))
+    full = correct_roc(steps, correct_steps(counts, steps, mixture))
     assert full.area == pytest.approx(fast.area, abs=1e-12)
 
 

@@ -8,11 +8,11 @@ import pytest
 from pueval import Counts, Mixture, evaluate, largest_prior
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import (
+    correct_precision_recall,
+    correct_roc_from_corners,
     direct_auc,
     mean_placement,
     naive_auc,
-    recover_precision_recall,
-    recover_roc_from_corners,
 )
 from pueval.core.measures import MEASURES
 from pueval.core.mixture import NAIVE
@@ -127,9 +127,9 @@ def python(counts, mixture, target, thresholds, biases, limits, purities):
         "precision": float(average_precision(line)),
         "at": [],
     }
-    curve = recover_roc_from_corners(counts, corners, mixture, target)
+    curve = correct_roc_from_corners(counts, corners, mixture, target)
     found["roc"] = (curve.fpr, curve.tpr)
-    curve = recover_precision_recall(line)
+    curve = correct_precision_recall(line)
     found["pr"] = (curve.recall, curve.precision)
     for threshold in thresholds:
         steps = counts.at(threshold)

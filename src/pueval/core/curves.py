@@ -170,7 +170,7 @@ def direct_auc(counts: Counts, naive: float, mixture: Mixture) -> float:
     return float(correct_area(naive, mixture, mixture.background_prior(counts)))
 
 
-def recover_roc_from_corners(
+def correct_roc_from_corners(
     counts: Counts,
     corners: Steps,
     mixture: Mixture,
@@ -180,7 +180,7 @@ def recover_roc_from_corners(
 ) -> RocCurve:
     """Correct the ROC curve from the corners of the naive one; pass their rates if you have them.
 
-    The result is that of `recover_roc` with all thresholds, but faster. Other thresholds matter
+    The result is that of `correct_roc` with all thresholds, but faster. Other thresholds matter
     only where the curve leaves the unit square, or where scores are tied.
     """
     if rates is None:
@@ -199,7 +199,7 @@ def recover_roc_from_corners(
     return RocCurve(*line.monotone())
 
 
-def recover_roc(steps: Steps, rates: Rates) -> RocCurve:
+def correct_roc(steps: Steps, rates: Rates) -> RocCurve:
     """Turn corrected rates into a monotone ROC curve (algorithm 1 of Jain et al., 2017).
 
     Drop points outside the unit square, and give every true positive rate the smallest false
@@ -214,7 +214,7 @@ def recover_roc(steps: Steps, rates: Rates) -> RocCurve:
     return RocCurve(*RocLine.of(steps, rates).within_square().monotone())
 
 
-def recover_precision_recall(rates: Rates) -> PrecisionRecallCurve:
+def correct_precision_recall(rates: Rates) -> PrecisionRecallCurve:
     """Turn corrected rates into a precision-recall curve.
 
     Precision is prevalence·tpr/predicted (equation 3 of Jain et al., 2017) along monotone rates,

@@ -59,8 +59,8 @@ class ScoreDensities(Result):
         return f"Score densities in {self.labeled.size} bins by {self.scale}"
 
     def _columns(self) -> dict[str, Array]:
-        recovered = ("positive", "positive_standard_error", "negative", "negative_standard_error")
-        names = ("labeled", "unlabeled", *recovered)
+        corrected = ("positive", "positive_standard_error", "negative", "negative_standard_error")
+        names = ("labeled", "unlabeled", *corrected)
         edges = {"left": self.edges[:-1], "right": self.edges[1:]}
         return edges | {name: getattr(self, name) for name in names}
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from pueval._checks import check_choice, check_count
 from pueval._typing import Array
-from pueval.core.curves import recover_precision_recall, recover_roc_from_corners
+from pueval.core.curves import correct_precision_recall, correct_roc_from_corners
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_steps
 from pueval.displays._curve_pair import CurvePairDisplay
@@ -227,7 +227,7 @@ def _select_groups(groups: GroupEvaluation, names: Any, most: int) -> list[int]:
 def _curve_points(curve: str, counts: Counts, mixture: Mixture, target: Any) -> tuple[Array, Array]:
     corners = counts._roc_corners()
     if curve == "roc":
-        line = recover_roc_from_corners(counts, corners, mixture, target)
+        line = correct_roc_from_corners(counts, corners, mixture, target)
         return line.fpr, line.tpr
-    points = recover_precision_recall(correct_steps(counts, corners, mixture, target))
+    points = correct_precision_recall(correct_steps(counts, corners, mixture, target))
     return points.recall, points.precision

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pueval.evaluation.evaluation import Evaluation
 
-Recovered = Literal["positive", "negative"]
+CorrectedClass = Literal["positive", "negative"]
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -141,7 +141,7 @@ class ScoreDistributionDisplay(ClassifierDisplay):
         columns = {"left": densities.edges[:-1], "right": densities.edges[1:]}
         for kind in ("labeled", "unlabeled", "positive", "negative"):
             columns[kind] = getattr(densities, kind)
-        for kind in get_args(Recovered):
+        for kind in get_args(CorrectedClass):
             columns[f"{kind}_low"], columns[f"{kind}_high"] = densities.interval(kind, self.level)
         return self._data_frame(columns)
 
@@ -198,16 +198,16 @@ class ScoreDistributionDisplay(ClassifierDisplay):
         self.positive_band_ = self.negative_band_ = self.threshold_ = None
         tops = [densities.labeled, densities.unlabeled, densities.positive, densities.negative]
         if plot_band and self.level is not None:
-            for recovered in get_args(Recovered):
-                low, high = densities.interval(recovered, self.level)
-                color = getattr(self, f"{recovered}_").get_edgecolor()
+            for corrected_class in get_args(CorrectedClass):
+                low, high = densities.interval(corrected_class, self.level)
+                color = getattr(self, f"{corrected_class}_").get_edgecolor()
                 # The last step needs a point at the right edge of the last bin.
                 low, high = np.append(low, low[-1]), np.append(high, high[-1])
                 options = {"color": color, "step": "post"}
-                if recovered == "negative":
+                if corrected_class == "negative":
                     options["label"] = f"{format_level(self.level)} CI"
                 band = draw_band(ax, densities.edges, low, high, band_kwargs, **options)
-                setattr(self, f"{recovered}_band_", band)
+                setattr(self, f"{corrected_class}_band_", band)
                 tops.append(high[:-1])
         left, right = densities.edges[0], densities.edges[-1]
         if plot_threshold and self.threshold is not None and left <= self.threshold <= right:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from pueval._typing import Range, Target
-from pueval.core.curves import direct_auc, naive_auc, recover_precision_recall
+from pueval.core.curves import correct_precision_recall, direct_auc, naive_auc
 from pueval.core.measures import MEASURES
 from pueval.core.mixture import check_target
 from pueval.core.rates import Rates, corrected_and_naive_rates
@@ -259,7 +259,7 @@ def build_evaluation(
     rates = corrected_and_naive_rates(counts, counts.at(threshold), mixture, model.target)
     level = None if options is None else options.level
     point = OperatingPoint(threshold, level, rates, intervals)
-    curves = tuple(recover_precision_recall(rates) for rates in model.rates)
+    curves = tuple(correct_precision_recall(rates) for rates in model.rates)
     auc = naive_auc(counts, model.corners)
     areas = {
         "roc_auc": (direct_auc(counts, auc, mixture), auc),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pueval.core.curves import PrecisionRecallCurve, RocCurve, recover_roc_from_corners
+from pueval.core.curves import PrecisionRecallCurve, RocCurve, correct_roc_from_corners
 from pueval.core.measures import find_measure
 from pueval.core.mixture import NAIVE
 from pueval.errors import InputError
@@ -77,8 +77,8 @@ class Evaluation(ModelEstimates):
             Its ``area`` is, for the corrected curve, Jain's indirect estimate of the AUC.
         """
         if naive:
-            return recover_roc_from_corners(self.counts, self._corners, NAIVE)
-        return recover_roc_from_corners(
+            return correct_roc_from_corners(self.counts, self._corners, NAIVE)
+        return correct_roc_from_corners(
             self.counts, self._corners, self.mixture, self.target, rates=self._rates[0]
         )
 

@@ -10,11 +10,11 @@ from pueval._checks import check_choice
 from pueval._typing import Array, Target
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import (
+    correct_precision_recall,
+    correct_roc,
+    correct_roc_from_corners,
     direct_auc,
     naive_auc,
-    recover_precision_recall,
-    recover_roc,
-    recover_roc_from_corners,
 )
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_steps
@@ -91,7 +91,7 @@ def roc_auc_score(
     corners = counts._roc_corners()
     if method == "direct":
         return clip_with_warning("roc_auc", direct_auc(counts, naive_auc(counts, corners), mixture))
-    return recover_roc_from_corners(counts, corners, mixture, target).area
+    return correct_roc_from_corners(counts, corners, mixture, target).area
 
 
 @expand_shared_arguments
@@ -174,10 +174,10 @@ def roc_curve(
     """
     counts, mixture, target = _read_and_check(y_true, y_score, prior, options)
     if drop_intermediate:
-        curve = recover_roc_from_corners(counts, counts._roc_corners(), mixture, target)
+        curve = correct_roc_from_corners(counts, counts._roc_corners(), mixture, target)
     else:
         steps = counts.steps()
-        curve = recover_roc(steps, correct_steps(counts, steps, mixture, target))
+        curve = correct_roc(steps, correct_steps(counts, steps, mixture, target))
     return curve.fpr, curve.tpr, curve.threshold
 
 
@@ -225,7 +225,7 @@ def precision_recall_curve(
     """
     counts, mixture, target = _read_and_check(y_true, y_score, prior, options)
     steps = counts._roc_corners() if drop_intermediate else counts.steps()
-    curve = recover_precision_recall(correct_steps(counts, steps, mixture, target))
+    curve = correct_precision_recall(correct_steps(counts, steps, mixture, target))
     return curve.precision[::-1], curve.recall[::-1], curve.threshold[:0:-1]
 
 

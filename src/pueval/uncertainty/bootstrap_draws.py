@@ -189,7 +189,7 @@ def _draw_rows(
 def _vary_sizes(
     sizes: list[int], options: IntervalOptions, rng: np.random.Generator
 ) -> list[Array]:
-    """Return varying numbers of rows of each kind, with at least one labeled and one other row."""
+    """Return varying numbers of rows by kind, at least one labeled and one background row."""
     n = sum(sizes)
     labeled = rng.binomial(n, sizes[0] / n, size=options.n_resamples).clip(1, n - 1)
     background = n - labeled
