@@ -55,6 +55,16 @@ def test_every_module_name_means_one_thing():
     assert [name for name, number in names.items() if number > 1] == []
 
 
+def test_every_class_name_means_one_thing():
+    names = Counter(
+        node.name
+        for path in MODULES
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, number in names.items() if number > 1] == []
+
+
 def test_tests_mirror_the_packages():
     folders = {path.parent.name for path in Path(ROOT / "tests").glob("*/test_*.py")}
     assert folders - {"coverage", "papers", "project"} <= {*PACKAGES}
