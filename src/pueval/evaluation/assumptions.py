@@ -257,8 +257,8 @@ def _read_interval(name: str, value: Any) -> Range:
 def _check_propensity(purity: Any, target: Target) -> None:
     if purity != 1:
         raise InputError(
-            f"propensities need clean labels; got purity={purity!r}. The labeling probability of "
-            "a positive says nothing about wrongly labeled rows."
+            f"propensities need clean labels; got purity={purity!r}. They are labeling "
+            "probabilities of positives, and are undefined for wrongly labeled rows. Omit one."
         )
     if target != "population":
         raise InputError(

@@ -54,7 +54,7 @@ def label_file(
         raise file_not_found_error(source)
     if Path(path).exists() and Path(path).samefile(source):
         raise InputError(
-            f"{path} is the labeled file itself. Choose another name, or its classes would be lost."
+            f"{path} is the labeled file itself. Choose another name, to keep its classes."
         )
     with _connection() as connection:
         name = text_literal(glob.escape(source))
