@@ -58,20 +58,20 @@ def main():
     print(f"{models} models, {n:,} rows, {label.mean():.1%} labeled; NumPy {np.__version__}\n")
     base = cost(lambda: one_by_one(label, scores, prior))
     print(f"{'':<58} {'clock':>7} {'processors':>11}")
-    print(f"{'one by one, no limits: seconds':<58} {base[0]:>7.2f} {base[1]:>11.2f}")
+    print(f"{'one by one, no intervals: seconds':<58} {base[0]:>7.2f} {base[1]:>11.2f}")
 
     def line(what, function, goal="–"):
         ratio = cost(function) / base
         print(f"{what:<58} {ratio[0]:>7.2f} {ratio[1]:>11.2f}   goal {goal}", flush=True)
 
-    line("compare, no limits", lambda: compare(label, scores, prior=prior, level=None))
+    line("compare, no intervals", lambda: compare(label, scores, prior=prior, level=None))
     line(
-        "compare, every measure, all pairs, limits and p-values",
+        "compare, every measure, all pairs, intervals and p-values",
         lambda: compare(label, scores, prior=prior).differences(),
         "≤ 5",
     )
     line(
-        "the same, and every model's own limits",
+        "the same, and every model's own intervals",
         lambda: everything(compare(label, scores, prior=prior)),
     )
     warnings.simplefilter("ignore", AssumptionWarning)  # labels are clean here

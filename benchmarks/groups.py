@@ -64,15 +64,15 @@ def main():
         ours[level] = seconds(lambda how=how: evaluate_by(label, score, by, **how))
         slow[level] = seconds(lambda how=how: loop(*part, LOOPED, how), 1) * groups / LOOPED
     text = seconds(lambda: evaluate_by(label, score, names, **given))
-    line("all groups with limits / one evaluation with limits", ours[0.95] / once[0.95], "≤ 5")
-    line("all groups / one evaluation, both without limits", ours[None] / once[None], "≤ 5")
-    line("the same with text for names, with limits", text / once[0.95], "≤ 7")
-    line("loop over groups / all groups, with limits", slow[0.95] / ours[0.95], "≥ 100")
-    line("loop over groups / all groups, without limits", slow[None] / ours[None], "≥ 20")
+    line("all groups with intervals / one evaluation with intervals", ours[0.95] / once[0.95], "≤ 5")
+    line("all groups / one evaluation, both without intervals", ours[None] / once[None], "≤ 5")
+    line("the same with text for names, with intervals", text / once[0.95], "≤ 7")
+    line("loop over groups / all groups, with intervals", slow[0.95] / ours[0.95], "≥ 100")
+    line("loop over groups / all groups, without intervals", slow[None] / ours[None], "≥ 20")
     for name in ("f1", "roc_auc"):
         took = seconds(lambda n=name: found.differences(n))
         line(f"differences of {name} from all rows / all groups", took / ours[0.95], "≤ 1.5")
-    print(f"\nall groups with limits: {ours[0.95]:.2f} s")
+    print(f"\nall groups with intervals: {ours[0.95]:.2f} s")
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ def seconds(function, repeats=5):
 
 def everything(label, score, prior, level=None):
     ev = evaluate(label, score, prior=prior, level=level)
-    return dict(ev), ev.roc(), ev.pr()  # limits are found when a measure is asked for
+    return dict(ev), ev.roc(), ev.pr()  # computes all intervals
 
 
 def bounds_by_rank(label, score, prior, resamples=2000):
