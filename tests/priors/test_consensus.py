@@ -231,14 +231,14 @@ class TestHopeless:
 
         few = Counts.from_arrays([1] * 20 + [0] * 80, range(100, 0, -1))
         many = Counts.from_arrays([1] * 200 + [0] * 800, range(1000, 0, -1))
-        members = [MemberEstimate(0.1, 1.0), MemberEstimate(0.4, 0.9)]
+        members = {"tilt": MemberEstimate(0.1, 1.0), "roc_network": MemberEstimate(0.4, 0.9)}
         assert "only 20 labeled rows" in _diagnose(few, 0.8, members, purity_estimated=False)[0]
         assert "only weakly" in _diagnose(many, 0.6, members, purity_estimated=False)[0]
         text = _diagnose(many, 0.8, members, purity_estimated=False)[0]
         assert "disagree (0.1 to 0.4)" in text
         assert "reducible" in text
         assert len(_diagnose(many, 0.8, members, purity_estimated=True)) == 1
-        members = [MemberEstimate(0.1, 1.0), MemberEstimate(0.12, 1.0)]
+        members = {"tilt": MemberEstimate(0.1, 1.0), "roc_network": MemberEstimate(0.12, 1.0)}
         assert _diagnose(many, 0.8, members, purity_estimated=True) == []
 
 
