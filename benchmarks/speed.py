@@ -99,7 +99,7 @@ def main():
     line("Counts, all measures, both curves, AUC / np.sort", whole / sort, "≤ 1")
     line("sklearn roc_auc_score alone / all of pueval", theirs / whole, "≥ 5")
     limits = seconds(lambda: everything(label, score, prior, level=0.95), 3)
-    line("the same with 2,000 resamples for 95 % limits / np.sort", limits / sort, "≤ 3")
+    line("the same with 2,000 resamples for 95% intervals / np.sort", limits / sort, "≤ 3")
     memory = peak(lambda: everything(label, score, prior))
     line("peak memory / size of the scores", memory / score.nbytes, "≤ 3")
 
