@@ -64,7 +64,7 @@ def main():
         ours[level] = seconds(lambda how=how: evaluate_by(label, score, by, **how))
         slow[level] = seconds(lambda how=how: loop(*part, LOOPED, how), 1) * groups / LOOPED
     text = seconds(lambda: evaluate_by(label, score, names, **given))
-    line("all groups with intervals / one evaluation with intervals", ours[0.95] / once[0.95], "≤ 5")
+    line("all groups / one evaluation, both with intervals", ours[0.95] / once[0.95], "≤ 5")
     line("all groups / one evaluation, both without intervals", ours[None] / once[None], "≤ 5")
     line("the same with text for names, with intervals", text / once[0.95], "≤ 7")
     line("loop over groups / all groups, with intervals", slow[0.95] / ours[0.95], "≥ 100")
