@@ -11,8 +11,8 @@ from pueval.uncertainty.prior_draws import scaled_to_intervals
 from pueval.uncertainty.prior_region import (
     Region,
     confidence_region,
+    estimate_standard_error,
     find_extremes,
-    prior_standard_error,
 )
 from pueval.uncertainty.uncertain_prior import UncertainPrior, prior_changes
 
@@ -54,8 +54,8 @@ def test_confidence_region_at_another_level():
     level = 2 * norm.cdf(2 * norm.ppf(0.975)) - 1  # intervals twice as wide
     region = confidence_region(estimate(), level)
     assert region.prior == pytest.approx((0.1, 0.6))
-    assert prior_standard_error(estimate()) == pytest.approx(0.125 / norm.ppf(0.975))
-    assert prior_standard_error(None) == 0
+    assert estimate_standard_error(estimate()) == pytest.approx(0.125 / norm.ppf(0.975))
+    assert estimate_standard_error(None) == 0
 
 
 def test_extremes_inside_a_region():

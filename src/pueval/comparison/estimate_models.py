@@ -25,6 +25,7 @@ from pueval.core.average_precision import average_precision, average_precision_s
 from pueval.core.curves import direct_auc, naive_auc
 from pueval.core.measures import AREAS, MEASURES
 from pueval.core.mixture import Mixture
+from pueval.core.rates import labeled_contrast
 from pueval.evaluation.assumptions import Assumptions, resample_evaluation
 from pueval.evaluation.estimates import BEST_MEASURES, best_value
 from pueval.evaluation.evaluate import ModelRates, build_evaluation, rate_thresholds
@@ -163,8 +164,7 @@ class PairedEstimation:
             naive_covariance, precision_covariance = area_covariances(
                 self.rows, influences, np.array(naive)
             )
-            contrast = self.mixture.purity - self.mixture.background_prior(counts)
-            auc_covariance = naive_covariance / contrast**2
+            auc_covariance = naive_covariance / labeled_contrast(self.mixture, counts) ** 2
             if self.prevalence_varies:
                 slopes = np.array([average_precision_slope(of_model) for of_model in rates])
                 changes = slopes * self.mixture.prevalence_standard_error(counts)

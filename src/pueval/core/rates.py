@@ -116,6 +116,11 @@ def correct_pair(
     return tpr, fpr
 
 
+def labeled_contrast(mixture: Mixture | Mixtures, sizes: SampleSizes[Any]) -> Any:
+    """Return the share of positives among labeled rows minus that in the background."""
+    return mixture.purity - mixture.background_prior(sizes)
+
+
 def correct_area(area: Any, mixture: Mixture | Mixtures, background_prior: float | Array) -> Any:
     """Unmix the area under the ROC curve of labeled against background rows.
 

@@ -62,7 +62,7 @@ class Assumptions:
     target: Target = "population"
     warnings: tuple[str, ...] = ()
 
-    def prior_error(self, counts: Counts, mixture: Mixture | None = None) -> float:
+    def label_count_error(self, counts: Counts, mixture: Mixture | None = None) -> float:
         """Return the standard error of a prior that follows from another share; else 0.
 
         ``mixture`` replaces the assumed one.
@@ -85,8 +85,8 @@ class Assumptions:
             return self.region
         mixture = self.mixture
         point = Region((mixture.prior, mixture.prior), (mixture.purity, mixture.purity))
-        prior_error = partial(self.prior_error, counts)
-        return (self.region or point).widened(prior_error, options.critical_value)
+        error = partial(self.label_count_error, counts)
+        return (self.region or point).widened(error, options.critical_value)
 
     @property
     def prior_range(self) -> Range | None:
@@ -340,6 +340,6 @@ def _uncertain_prior(
             return counts, exact
         return counts, replace(exact, draw_mixtures=partial(priors_from_positives, counts))
     # A given prevalence then varies, too, which makes intervals slightly too wide.
-    error = assumptions.prior_error(counts)
+    error = assumptions.label_count_error(counts)
     draw = partial(normal_priors, assumptions.mixture, error, options.seed)
     return counts, replace(exact, draw_mixtures=draw)

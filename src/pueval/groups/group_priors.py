@@ -16,7 +16,7 @@ from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.evaluation.evaluation import Evaluation
-from pueval.uncertainty.prior_region import prior_standard_error
+from pueval.uncertainty.prior_region import estimate_standard_error
 
 GroupPrior = Literal["shared", "label_frequency", "each"] | Mapping[Any, float]
 GROUP_PRIOR_NAMES = ("shared", "label_frequency", "each")
@@ -131,11 +131,11 @@ def group_priors(
         for k in np.flatnonzero(enough & (prior >= mixture.purity)).tolist():
             prior[k], notes[k] = np.nan, f"the prior is not below the purity {mixture.purity:g}"
         return GroupPriors(prior, notes, own_error, shared_error)
-    estimation_error = prior_standard_error(overall.prior_estimate)
+    estimation_error = estimate_standard_error(overall.prior_estimate)
     # A prior that follows from the number of labeled rows varies with that number.
     label_count_error = 0.0
     if group_prior == "shared" or overall.assumptions.prior_follows_from == "label_frequency":
-        label_count_error = overall.assumptions.prior_error(overall.counts)
+        label_count_error = overall.assumptions.label_count_error(overall.counts)
     if group_prior == "shared":
         prior[:] = mixture.prior
         error = estimation_error or label_count_error
@@ -206,4 +206,4 @@ def _estimate_group(counts: Counts, purity: float) -> tuple[float, float]:
     from pueval.priors._estimate_prior import estimate_without_warning
 
     estimate = estimate_without_warning(counts, purity=purity)
-    return estimate.mixture().prior, prior_standard_error(estimate)
+    return estimate.mixture().prior, estimate_standard_error(estimate)

@@ -11,10 +11,11 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.core.mixture import Mixtures
+from pueval.core.rates import labeled_contrast
 from pueval.core.sizes import GroupSizes, divide_or_zero
 from pueval.evaluation.evaluation import Evaluation
 from pueval.groups.row_blocks import RowBlock
-from pueval.groups.unclipped_estimates import UnclippedEstimates, contrast
+from pueval.groups.unclipped_estimates import UnclippedEstimates
 from pueval.uncertainty.delong import with_pseudo_observation
 from pueval.uncertainty.influence import AveragePrecisions, Influence, placements
 from pueval.uncertainty.score_steps import ScoreSteps
@@ -65,7 +66,7 @@ class _Area:
         self.steps, self.sizes = steps, sizes
         self.precisions = AveragePrecisions(steps, sizes, mixtures, overall.target)
         # The corrected AUC changes by 1/contrast with the naive one.
-        self.contrast = contrast(mixtures, sizes) if name == "roc_auc" else None
+        self.contrast = labeled_contrast(mixtures, sizes) if name == "roc_auc" else None
 
     def influence(self) -> Influence:
         if self.contrast is None:

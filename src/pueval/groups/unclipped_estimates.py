@@ -9,7 +9,7 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.measures import AREAS, MEASURES
 from pueval.core.mixture import Mixtures
-from pueval.core.rates import correct_area
+from pueval.core.rates import correct_area, labeled_contrast
 from pueval.core.sizes import GroupSizes
 from pueval.evaluation.evaluation import Evaluation
 from pueval.groups.threshold_measures import threshold_changes, threshold_measures
@@ -145,7 +145,7 @@ def estimate_groups(
     )
     error = {name: np.sqrt(np.sum(change**2, axis=0)) for name, change in changes.items()}
     variance = influence_variance(placements(steps, sizes), steps, sizes, placements=True)
-    error["roc_auc"] = np.sqrt(variance) / contrast(mixtures, sizes)
+    error["roc_auc"] = np.sqrt(variance) / labeled_contrast(mixtures, sizes)
     variance = influence_variance(precisions.influence(), steps, sizes, placements=False)
     error["average_precision"] = np.hypot(
         np.sqrt(variance), precisions.by_prevalence * prevalence_error
@@ -179,8 +179,3 @@ def estimate_all_rows(overall: Evaluation, prior_error: float) -> UnclippedEstim
         squared_weights,
         label_count_error=np.array([float(overall.assumptions.prevalence_varies(overall.target))]),
     )
-
-
-def contrast(mixtures: Mixtures, sizes: GroupSizes) -> Array:
-    """Return the share of positives among labeled rows minus that among background rows."""
-    return mixtures.purity - mixtures.background_prior(sizes)

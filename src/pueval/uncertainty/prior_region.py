@@ -156,7 +156,7 @@ def confidence_region(estimate: PriorEstimate, level: float) -> Region:
     return Region((prior[0], cap_prior(prior[1], purity[0], contrast)), purity)
 
 
-def prior_standard_error(estimate: PriorEstimate | None) -> float:
+def estimate_standard_error(estimate: PriorEstimate | None) -> float:
     """Return the standard error for which a symmetric interval is as wide as the estimate's."""
     if estimate is None or estimate.prior_interval is None:
         return 0.0
