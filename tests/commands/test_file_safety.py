@@ -229,12 +229,14 @@ class TestWhereOutputGoes:
         assert json.loads(found.stdout)["label"] == "label"
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-    def test_no_space_left(self, rows):
+    @pytest.mark.parametrize("unbuffered", ["", "1"])
+    def test_no_space_left(self, rows, unbuffered):
         command = [sys.executable, "-m", "pueval", "evaluate", str(rows), *COLUMNS, *PRIOR]
         with Path("/dev/full").open("w") as full:
             found = subprocess.run(
-                command, stdout=full, stderr=subprocess.PIPE, text=True, check=False
-            )
+                command, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+                env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+            )  # fmt: skip
         assert found.returncode == 2
         assert found.stderr == "pueval: No space left on device.\n"
 

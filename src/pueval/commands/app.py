@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 import warnings
@@ -70,6 +71,7 @@ def run(arguments: Sequence[str]) -> int:
         sys.stderr.close()
         return 1
     except OSError as error:
+        _discard_unwritable_output()
         return _fail(f"{error.strerror or error}.")
     except MemoryError as error:
         return _fail(f"not enough memory. {error}".strip())
@@ -80,6 +82,15 @@ def run(arguments: Sequence[str]) -> int:
             return _fail("interrupted.", INTERRUPT_EXIT_CODE)
         return int(stop.code or 0)
     return 0
+
+
+def _discard_unwritable_output() -> None:
+    """Discard buffered output that cannot be written; Python would fail on it again at exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with Path(os.devnull).open("w") as devnull:
+            os.dup2(devnull.fileno(), sys.stdout.fileno())
 
 
 def _explain(error: cyclopts.CycloptsError, command: Sequence[str]) -> str:
