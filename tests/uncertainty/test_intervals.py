@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pueval import AssumptionWarning, Counts, InputError, evaluate
+from pueval.metrics import delong_standard_error as plain_error
 from pueval.uncertainty.delong import delong_standard_error
 from pueval.uncertainty.holm import holm
 from tests.conftest import draw
@@ -31,11 +32,30 @@ def test_delong_against_all_pairs(rng, decimals):
     score = np.round(score, decimals)
     counts = Counts.from_arrays(labeled, score)
     expected = delong_by_pairs(score[labeled], score[~labeled])
-    assert delong_standard_error(counts, counts._roc_corners()) == pytest.approx(expected, abs=1e-9)
+    assert delong_standard_error(
+        counts, counts._roc_corners(), pseudo_observation=True
+    ) == pytest.approx(expected, abs=1e-9)
     ev = evaluate(counts, prior=0.0, n_resamples=10)
     assert ev["roc_auc"].standard_error == pytest.approx(expected, abs=1e-9)
     corrected = evaluate(counts, prior=0.1, purity=0.95, n_resamples=10)
     assert corrected["roc_auc"].standard_error == pytest.approx(expected / 0.85, abs=1e-9)
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 9])
+def test_the_plain_standard_error_of_delong(rng, decimals):
+    """Without pseudo-observations: sample variances of placements, as in other programs."""
+    _, score, labeled = draw(rng, 150, prevalence=0.3, label_frequency=0.5)
+    score = np.round(score, decimals)
+    first, second = score[labeled][:, None], score[~labeled]
+    kernel = (first > second) + 0.5 * (first == second)
+    expected = math.sqrt(
+        sum(np.var(kernel.mean(axis=k), ddof=1) / kernel.shape[1 - k] for k in (0, 1))
+    )
+    assert plain_error(labeled, score, prior=0.0) == pytest.approx(expected, abs=1e-12)
+    found = plain_error(labeled, score, prior=0.1, purity=0.95)
+    assert found == pytest.approx(expected / 0.85, abs=1e-12)
+    assert plain_error([1, 1, 0, 0, 0], [5, 4, 3, 2, 1], prior=0.0) == 0
+    assert math.isnan(plain_error([1, 0, 0], [3, 2, 1], prior=0.0))
 
 
 def test_delong_with_known_negatives(rng):
@@ -51,9 +71,9 @@ def test_delong_with_known_negatives(rng):
         kernel = score[rows[:80], None] > score[rows[80:]]
         ties = score[rows[:80], None] == score[rows[80:]]
         aucs.append(kernel.mean() + ties.mean() / 2)
-    assert delong_standard_error(counts, counts._roc_corners()) == pytest.approx(
-        np.std(aucs), rel=0.1
-    )
+    assert delong_standard_error(
+        counts, counts._roc_corners(), pseudo_observation=True
+    ) == pytest.approx(np.std(aucs), rel=0.1)
 
 
 @pytest.mark.parametrize("target", ["population", "unlabeled"])

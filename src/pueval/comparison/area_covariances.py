@@ -12,8 +12,7 @@ from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
 from pueval.samples.threads import map_in_threads
-from pueval.uncertainty.delong import with_pseudo_observation
-from pueval.uncertainty.influence import AveragePrecisions, placements
+from pueval.uncertainty.influence import AveragePrecisions, placements, with_pseudo_observation
 from pueval.uncertainty.score_steps import ScoreSteps
 
 # Most distinct scores at which influences change. With more of them, half of the knots are

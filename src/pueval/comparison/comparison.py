@@ -152,9 +152,10 @@ class Comparison:
 
         The difference of two estimates from the same rows has the variance
         var(first) + var(second) − 2·cov(first, second). Variances and covariances come from
-        the influence of each row on both estimates. For the AUC they are DeLong's, divided by the
-        square of purity minus prior. For measures at a threshold, and for best values, they follow
-        from how many rows reach the threshold of one model, of the other, and of both.
+        the influence of each row on both estimates. For the AUC they are DeLong's, with one
+        pseudo-observation per class, divided by the square of purity minus prior. For measures at
+        a threshold, and for best values, they follow from how many rows reach the threshold of one
+        model, of the other, and of both.
 
         If prior and purity were estimated, intervals and p-values include their uncertainty, which
         all models share; the p-value of the AUC does not depend on it. If they were given as

@@ -68,10 +68,11 @@ def evaluate_by(
 
     Every number is that of `pueval.evaluate` for the rows of the group, with the prior of the
     group and the threshold of all rows. Thousands of groups are evaluated together: rows are
-    sorted once, by group and score. Intervals of the AUC are DeLong's. Those of average precision
-    come from the influence of every row. Intervals of other measures use the delta method, with a
-    step of one standard error of the shares of rows at or above the threshold. `evaluate`
-    resamples the rows instead; both agree except for very small groups.
+    sorted once, by group and score. Intervals of the AUC are DeLong's, with one
+    pseudo-observation per class. Those of average precision come from the influence of every row.
+    Intervals of other measures use the delta method, with a step of one standard error of the
+    shares of rows at or above the threshold. `evaluate` resamples the rows instead; both agree
+    except for very small groups.
 
     Parameters
     ----------

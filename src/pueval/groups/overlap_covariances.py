@@ -16,8 +16,12 @@ from pueval.core.sizes import GroupSizes, divide_or_zero
 from pueval.evaluation.evaluation import Evaluation
 from pueval.groups.row_blocks import RowBlock
 from pueval.groups.unclipped_estimates import UnclippedEstimates
-from pueval.uncertainty.delong import with_pseudo_observation
-from pueval.uncertainty.influence import AveragePrecisions, Influence, placements
+from pueval.uncertainty.influence import (
+    AveragePrecisions,
+    Influence,
+    placements,
+    with_pseudo_observation,
+)
 from pueval.uncertainty.score_steps import ScoreSteps
 
 

@@ -144,9 +144,9 @@ def estimate_groups(
         reached, sizes, mixtures, target, squared_weights, prevalence_error
     )
     error = {name: np.sqrt(np.sum(change**2, axis=0)) for name, change in changes.items()}
-    variance = influence_variance(placements(steps, sizes), steps, sizes, placements=True)
+    variance = influence_variance(placements(steps, sizes), steps, sizes, pseudo_observation=True)
     error["roc_auc"] = np.sqrt(variance) / labeled_contrast(mixtures, sizes)
-    variance = influence_variance(precisions.influence(), steps, sizes, placements=False)
+    variance = influence_variance(precisions.influence(), steps, sizes, pseudo_observation=False)
     error["average_precision"] = np.hypot(
         np.sqrt(variance), precisions.by_prevalence * prevalence_error
     )

@@ -26,6 +26,7 @@ from pueval.metrics._prediction_metrics import (
 )
 from pueval.metrics._score_metrics import (
     average_precision_score,
+    delong_standard_error,
     lee_liu_score,
     precision_recall_curve,
     pseudo_f_score,
@@ -41,6 +42,7 @@ __all__ = [
     "class_likelihood_ratios",
     "cohen_kappa_score",
     "confusion_matrix",
+    "delong_standard_error",
     "f1_score",
     "fbeta_score",
     "fowlkes_mallows_score",

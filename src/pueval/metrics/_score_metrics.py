@@ -17,7 +17,7 @@ from pueval.core.curves import (
     naive_auc,
 )
 from pueval.core.mixture import Mixture
-from pueval.core.rates import correct_steps
+from pueval.core.rates import correct_steps, labeled_contrast
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning
 from pueval.metrics._shared_arguments import (
@@ -28,6 +28,7 @@ from pueval.metrics._shared_arguments import (
     read_arguments,
 )
 from pueval.sensitivity.feasibility import infeasibility_message
+from pueval.uncertainty.delong import delong_standard_error as naive_standard_error
 
 Method = Literal["direct", "indirect"]
 
@@ -92,6 +93,48 @@ def roc_auc_score(
     if method == "direct":
         return clip_with_warning("roc_auc", direct_auc(counts, naive_auc(counts, corners), mixture))
     return correct_roc_from_corners(counts, corners, mixture, target).area
+
+
+@expand_shared_arguments
+def delong_standard_error(
+    y_true: Any, y_score: Any, *, prior: float, **options: Unpack[CorrectionArguments]
+) -> float:
+    """Plain DeLong standard error of the directly corrected AUC.
+
+    DeLong's standard error of the AUC of labeled positives against unlabeled rows, divided by
+    purity − prior. With ``prior=0`` it is the value of pROC and other programs. Do not build
+    intervals from it for good rankings or few rows: it is too small there, and 0 for a perfect
+    ranking. ``evaluate(...)["roc_auc"].standard_error`` therefore adds one pseudo-observation per
+    class. Unlabeled rows and known negatives are samples of their own. Assumes random labeling.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
+    y_score : array-like of shape (n,)
+        Scores; higher means more likely positive.
+    {options}
+
+    Returns
+    -------
+    float
+        NaN for a single labeled row.
+
+    References
+    ----------
+    DeLong, DeLong and Clarke-Pearson (1988).
+
+    Examples
+    --------
+    >>> y_true, y_score = [1, 1, 0, 0, 0, 0], [6, 4, 5, 3, 2, 1]
+    >>> round(delong_standard_error(y_true, y_score, prior=0.0), 4)
+    0.1768
+    >>> round(delong_standard_error(y_true, y_score, prior=0.2), 4)
+    0.221
+    """
+    counts, mixture, _ = read_arguments(y_true, y_score, prior, **options)
+    error = naive_standard_error(counts, counts._roc_corners(), pseudo_observation=False)
+    return float(error / labeled_contrast(mixture, counts))
 
 
 @expand_shared_arguments

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,6 @@ from pueval.core.measures import MEASURES, ZERO, Measure, Table
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import Rates, Shares, correct_shares, replace_prevalence
 from pueval.core.sizes import GroupSizes, SampleSizes, divide_or_zero
-from pueval.uncertainty.delong import with_pseudo_observation
 from pueval.uncertainty.score_steps import ByKind, ScoreSteps
 
 # Numeric slopes use a step of this share of the smallest cell of the contingency table. The
@@ -208,18 +208,19 @@ def rates_by_group(reached: ByKind, sizes: GroupSizes, mixtures: Mixtures, targe
 
 
 def influence_variance(
-    influence: Influence, steps: ScoreSteps, sizes: GroupSizes, *, placements: bool
+    influence: Influence, steps: ScoreSteps, sizes: GroupSizes, *, pseudo_observation: bool
 ) -> Array:
     """Return the variance of an area by group; rows of each kind vary independently.
 
-    For the AUC, whose influences are ``placements``, it is that of
-    `pueval.uncertainty.delong.delong_standard_error`. Rows with importance weights add their
-    squared weights.
+    Influences that are `placements` can get a ``pseudo_observation``. Rows with importance weights
+    add their squared weights.
     """
     squared, every_group = steps.squared, np.arange(steps.n_groups)
     pieces = [(steps.group, influence.labeled, steps.at[0], squared.at[0])]
     n_rows = sizes.effective_by_kind[0]
-    variance = _variance_of_mean(pieces, sizes.n_labeled, n_rows, placements=placements)
+    variance = _variance_of_mean(
+        pieces, sizes.n_labeled, n_rows, pseudo_observation=pseudo_observation
+    )
     variance[n_rows <= 1] = np.nan
     for kind in (1, 2):
         total, n_rows = sizes.by_kind[kind], sizes.effective_by_kind[kind]
@@ -231,7 +232,7 @@ def influence_variance(
             (steps.group, influence.background, steps.at[kind], squared.at[kind]),
             (steps.group, influence.gap, gap, gap_square),
         ]
-        part = _variance_of_mean(pieces, total, n_rows, placements=placements)
+        part = _variance_of_mean(pieces, total, n_rows, pseudo_observation=pseudo_observation)
         share = divide_or_zero(total, sizes.n_background)
         variance += np.where(total > 0, share**2 * part, 0)
     return variance
@@ -253,7 +254,7 @@ def _variance_of_mean(
     total: Array,
     n_rows: Array,
     *,
-    placements: bool,
+    pseudo_observation: bool,
 ) -> Array:
     """Return the variance, by group, of the mean of values; ``n_rows`` are effective sizes.
 
@@ -267,9 +268,42 @@ def _variance_of_mean(
         squares += np.bincount(group, square * (value - mean[group]) ** 2, minlength=total.size)
     variance = divide_or_zero(divide_or_zero(squares, total), total) * n_rows
     of_mean: Array = variance / np.maximum(n_rows - 1, 1)
-    if placements:
+    if pseudo_observation:
         of_mean = with_pseudo_observation(variance, (mean - 0.5) ** 2, np.maximum(n_rows, 1))
     return of_mean
+
+
+def with_pseudo_observation(
+    variance: Any, squared_distance: Any, n_rows: Any, correlation: Any = 1.0
+) -> Any:
+    """Return the variance of a mean placement, with one pseudo-observation added.
+
+    If no row happens to be placed low, placements hardly vary; without a pseudo-observation, a
+    perfect ranking of five labeled rows would get a zero-width interval. The placement of the
+    pseudo-observation is uniform on [0, 1].
+
+    Parameters
+    ----------
+    variance : float or ndarray
+        Variance of the placements, or their covariance for two models.
+    squared_distance : float or ndarray
+        Squared distance of the mean placement from 1/2, or the product of two distances.
+    n_rows : float or ndarray
+        Number of rows.
+    correlation : float or ndarray
+        Correlation of the placements of the pseudo-observation by two models.
+
+    Returns
+    -------
+    float or ndarray
+
+    Examples
+    --------
+    >>> round(with_pseudo_observation(0.0, 0.25, 5) ** 0.5, 3)
+    0.099
+    """
+    total = n_rows * variance + n_rows / (n_rows + 1) * squared_distance + correlation / 12
+    return total / (n_rows + 1) / n_rows
 
 
 # ---------------------------------------------------------------------- measures at a threshold

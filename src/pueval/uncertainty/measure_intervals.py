@@ -94,10 +94,13 @@ class Resamples:
 
     @cached_property
     def naive_auc_error(self) -> float | None:
-        """DeLong's standard error of the naive AUC; None where his formula does not hold."""
+        """DeLong's standard error of the naive AUC, with one pseudo-observation per class.
+
+        None where the formula does not hold.
+        """
         if self.delong_corners is None:
             return None
-        return delong_standard_error(self.counts, self.delong_corners)
+        return delong_standard_error(self.counts, self.delong_corners, pseudo_observation=True)
 
     @cached_property
     def mixture_draws(self) -> Mixtures | None:

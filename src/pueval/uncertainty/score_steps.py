@@ -98,6 +98,24 @@ class ScoreSteps:
         squares = steps(kind.with_squared_weights for kind in counts._samples)
         return replace(steps(counts._samples), with_squares=squares)
 
+    @classmethod
+    def of_corners(cls, counts: Counts, corners: Steps) -> ScoreSteps:
+        """Like `of_labeled`, but pool labeled scores without a background row in between.
+
+        All influences on an area are the same, and there are fewer steps. With importance weights,
+        scores are not pooled.
+        """
+        if counts._has_importance_weights:
+            return cls.of_labeled(counts, corners)
+        tied = np.flatnonzero(corners.tied)
+        steps = counts._split_ties(corners, tied) if tied.size else corners
+        rises = np.flatnonzero(np.diff(steps.labeled)) + 1
+        columns = (steps.labeled, steps.unlabeled, steps.negative)
+        labeled, *background = (column[rises] - column[rises - 1] for column in columns)
+        at = (labeled, *(np.where(steps.tied[rises], change, 0) for change in background))
+        reached = tuple(column[rises] for column in columns)
+        return cls(np.zeros(rises.size, dtype=np.intp), steps.threshold[rises], at, reached, 1)
+
     def labeled_only(self) -> ScoreSteps:
         """Return the steps that have labeled rows."""
         return self._part(self.at[0] > 0)
