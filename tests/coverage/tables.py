@@ -14,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.coverage.cross_validation import CV_COLUMNS, CV_GRID, CV_REASONS, CV_TEXT, measure_cv
+from tests.coverage.section_tables import setting_table
 from tests.coverage.simulation import BANDS, NAMES, START, Setting, coverage
 
 GRID = [
@@ -172,6 +174,9 @@ def sections(replications, seed):
     )
     for *what, drawn, reasons in every:
         yield what[0], partial(table, *what, bands=drawn, seed=seed), reasons
+    title = "Cross-validation"
+    cross_validated = (title, CV_TEXT, CV_GRID, measure_cv, quarter, CV_COLUMNS)
+    yield title, partial(setting_table, *cross_validated, seed=seed), CV_REASONS
 
 
 def main():

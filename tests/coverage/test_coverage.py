@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from pueval import AssumptionWarning, evaluate
+from tests.coverage.cross_validation import CVSetting, cv_coverage
 from tests.coverage.simulation import BANDS, NAMES, Setting, coverage
 from tests.coverage.tables import GRID
 
@@ -67,6 +68,13 @@ def test_the_start_of_a_curve_that_few_labeled_rows_reach():
         true = curves["roc"](band.x)[there]
         held.append(np.mean((band.low[there] <= true) & (true <= band.high[there])))
     assert 0.93 < np.mean(held) < 0.99
+
+
+def test_cross_validation_with_few_rows_per_feature():
+    """As if out-of-fold scores were independent, .88 of the intervals would hold the AUC."""
+    found, effect = cv_coverage(CVSetting("logistic", 60, 30, 5), 60, n_resamples=100)
+    check(found, 60, dict.fromkeys(found, 0.93))
+    assert 1.3 < effect < 2
 
 
 @pytest.mark.slow

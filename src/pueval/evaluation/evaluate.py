@@ -153,6 +153,43 @@ def evaluate(
         unlabeled_label=unlabeled_label,
         negative_label=negative_label,
     )
+    ev = evaluate_counts(
+        counts,
+        prior=prior,
+        prevalence=prevalence,
+        label_frequency=label_frequency,
+        purity=purity,
+        target=target,
+        threshold=threshold,
+        level=level,
+        n_resamples=n_resamples,
+        seed=seed,
+        variance=variance,
+    )
+    for warning in ev.warnings:
+        warnings.warn(warning, AssumptionWarning, stacklevel=2)
+    return ev
+
+
+def evaluate_counts(
+    counts: Counts,
+    *,
+    prior: float | Range | PriorEstimate | None = None,
+    prevalence: float | Range | None = None,
+    label_frequency: float | Range | None = None,
+    purity: float | Range | Literal["estimate"] = 1.0,
+    target: Target = "population",
+    threshold: float | None = None,
+    level: float | None = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    variance: Literal["sampling", "labeling"] = "sampling",
+    interval_counts: Counts | None = None,
+) -> Evaluation:
+    """Evaluate counts as `evaluate` does, without issuing the warnings.
+
+    ``interval_counts`` are the same rows with other effective sizes, for the intervals.
+    """
     counts._check_nonempty()
     options = check_options(
         target, level=level, n_resamples=n_resamples, seed=seed, variance=variance
@@ -163,7 +200,7 @@ def evaluate(
     resamples = None
     if options is not None:
         resamples = resample_evaluation(
-            counts,
+            counts if interval_counts is None else interval_counts,
             model.corners,
             assumptions,
             target,
@@ -171,12 +208,9 @@ def evaluate(
             options,
             threshold_chosen=threshold_chosen,
         )
-    ev = build_evaluation(
+    return build_evaluation(
         model, options, resamples, assumptions.warnings, threshold_chosen=threshold_chosen
     )
-    for warning in ev.warnings:
-        warnings.warn(warning, AssumptionWarning, stacklevel=2)
-    return ev
 
 
 def check_options(

@@ -13,9 +13,10 @@ from pueval._checks import check_choice, choose_score_method
 from pueval._typing import Array
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
+from pueval.counts.design_effect import with_design_effect
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.assumptions import resolve_assumptions
-from pueval.evaluation.evaluate import check_options, evaluate
+from pueval.evaluation.evaluate import check_options, evaluate, evaluate_counts
 from pueval.evaluation.evaluation import Evaluation
 from pueval.model_selection._out_of_fold import (
     Align,
@@ -25,8 +26,14 @@ from pueval.model_selection._out_of_fold import (
     scale_warnings,
     score_out_of_fold,
 )
-from pueval.model_selection._partitions import number_folds, partition_rows, splitter_knows_labels
+from pueval.model_selection._partitions import (
+    Partition,
+    number_folds,
+    partition_rows,
+    splitter_knows_labels,
+)
 from pueval.model_selection._splits import Splits
+from pueval.model_selection._training_dependence import reduce_partition, training_design_effect
 from pueval.sources.arrays import check_same_order, label_kinds
 from pueval.sources.labels import LabelValues
 
@@ -54,6 +61,7 @@ def evaluate_cv(
     fit_params: dict[str, Any] | None = None,
     n_jobs: int | None = None,
     seed: int = 0,
+    training_variance: bool = True,
     sample_weight: Any = None,
     propensity: Any = None,
     pos_label: Any = 1,
@@ -97,6 +105,10 @@ def evaluate_cv(
         Number of folds to fit in parallel.
     seed : int, default 0
         Random seed for the folds and the resampling.
+    training_variance : bool, default True
+        Whether intervals allow for folds that train on each other's rows. This takes about twice
+        as many additional fits as there are folds, on fewer rows. Without it, intervals are too
+        narrow, unless the classifier hardly depends on single rows.
     sample_weight, propensity, pos_label, unlabeled_label, negative_label : optional
         See `pueval.evaluate`. Weights apply to the evaluation, not to the fit.
     **options
@@ -108,8 +120,7 @@ def evaluate_cv(
     Evaluation
         Evaluation whose ``splits`` holds the results of each repeat. With several repeats, rates
         are means over repeats: each score of a row has weight 1/n_repeats, and intervals are those
-        of n rows. They do not include the variation between repeats. ``ranking()`` requires whole
-        rows, so it only works with one repeat.
+        of n rows. ``ranking()`` requires whole rows, so it only works with one repeat.
 
     Warns
     -----
@@ -118,13 +129,27 @@ def evaluate_cv(
 
     Notes
     -----
+    Intervals cover the mean performance, in the population, of the classifiers that were fitted
+    (one per fold and repeat): rates are means over classifiers, and other measures follow from
+    these rates. They do not cover the performance of the same method on another training sample.
+
+    Each row helps to train the classifiers that score the other folds, so out-of-fold scores are
+    not independent. Let g(i, j) be the effect of training with row j on the placement of row i.
+    The variance of independent rows lacks the covariance of g(i, j) and g(j, i), which is at most
+    the variance of g. We measure the latter by removing neighboring folds from the training rows.
+    The factor by which it increases the variance of the AUC is ``splits.design_effect``. The
+    intervals of all measures are those of so many times fewer rows. The interval of an estimated
+    prior, and intervals with ``variance="labeling"``, are not widened.
+
     Each classifier is trained on (k − 1)/k of the rows, so a classifier trained on all rows is
     slightly better than the evaluation suggests. Do not choose hyperparameters on the same rows
     beforehand; pass the search itself as the estimator.
 
     References
     ----------
-    Forman and Scholz (2010) on pooling the scores of folds.
+    Forman and Scholz (2010) on pooling the scores of folds; LeDell, Petersen and van der Laan
+    (2015) on the mean AUC of the fitted classifiers; Bates, Hastie and Tibshirani (2024) on the
+    dependence between folds.
 
     Examples
     --------
@@ -166,25 +191,40 @@ def evaluate_cv(
     )
     rank = align == "rank" or (align == "auto" and score_method != "predict_proba")
     labeled = kind == 0
-    scores: list[Array] = []
-    messages: list[str] = []
-    for folds in repeats:
+
+    def score_rows(folds: Partition) -> Array:
         score = score_out_of_fold(
             estimator, X, labeled, folds, method=score_method, fit_params=fit_params, n_jobs=n_jobs
         )
-        if rank:
-            score = rank_within_folds(score, kind, folds, sample_weight)
-        elif not messages:
+        return rank_within_folds(score, kind, folds, sample_weight) if rank else score
+
+    scores: list[Array] = []
+    messages: list[str] = []
+    for folds in repeats:
+        score = score_rows(folds)
+        if not rank and not messages:
             messages += scale_warnings(score, kind, folds)
         scores.append(score)
+    design_effect = 1.0
+    sampling = options.get("variance", "sampling") == "sampling"
+    if training_variance and sampling and options.get("level", 0.95) is not None:
+        try:
+            reduced = [score_rows(part) for part in reduce_partition(repeats[0], labeled, seed)]
+        except ValueError as error:
+            messages.append(
+                "intervals do not allow for folds that train on each other's rows, because the "
+                f"classifier could not be fitted without a part of them: {error}"
+            )
+        else:
+            every = (scores[0], reduced[0], reduced[1], reduced[2])
+            design_effect = training_design_effect(every, repeats[0], labeled, sample_weight)
     counts = [count_rows(score) for score in scores]
-    with warnings.catch_warnings():
-        # Issued below, with the stack level of this function.
-        warnings.simplefilter("ignore", AssumptionWarning)
-        ev = evaluate(average_counts(counts), seed=seed, **options)
-        by_repeat: list[Evaluation | None] = [ev]
-        if len(counts) > 1:
-            by_repeat = [_evaluate_repeat(ev, repeat, options) for repeat in counts]
+    average = average_counts(counts)
+    interval_counts = with_design_effect(average, design_effect)
+    ev = evaluate_counts(average, seed=seed, interval_counts=interval_counts, **options)
+    by_repeat: list[Evaluation | None] = [ev]
+    if len(counts) > 1:
+        by_repeat = [_evaluate_repeat(ev, repeat, options) for repeat in counts]
     n_missing = by_repeat.count(None)
     if n_missing:
         messages.append(
@@ -195,7 +235,7 @@ def evaluate_cv(
     ev = replace(
         ev,
         warnings=(*messages, *ev.warnings),
-        splits=_collect_splits(ev, by_repeat, np.array(scores), fold),
+        splits=_collect_splits(ev, by_repeat, np.array(scores), fold, design_effect),
     )
     for message in ev.warnings:
         warnings.warn(message, AssumptionWarning, stacklevel=2)
@@ -232,7 +272,7 @@ def _evaluate_repeat(ev: Evaluation, counts: Counts, options: dict[str, Any]) ->
     """Evaluate one repeat at the common threshold; None if its prior cannot be estimated."""
     assumptions = {name: options[name] for name in ASSUMPTION_OPTIONS if name in options}
     try:
-        return evaluate(counts, threshold=ev.threshold, level=None, **assumptions)
+        return evaluate_counts(counts, threshold=ev.threshold, level=None, **assumptions)
     except InputError:
         if ev.prior_estimate is None:
             raise
@@ -240,7 +280,7 @@ def _evaluate_repeat(ev: Evaluation, counts: Counts, options: dict[str, Any]) ->
 
 
 def _collect_splits(
-    ev: Evaluation, by_repeat: list[Evaluation | None], score: Array, fold: Array
+    ev: Evaluation, by_repeat: list[Evaluation | None], score: Array, fold: Array, effect: float
 ) -> Splits:
     def collect(attribute: str, name: str) -> Array:
         return np.array(
@@ -251,4 +291,4 @@ def _collect_splits(
     mixtures = [None if repeat is None else repeat.mixture for repeat in by_repeat]
     prior = np.array([np.nan if mixture is None else mixture.prior for mixture in mixtures])
     purity = np.array([np.nan if mixture is None else mixture.purity for mixture in mixtures])
-    return Splits(values, naive, prior, purity, score, fold)
+    return Splits(values, naive, prior, purity, score, fold, effect)

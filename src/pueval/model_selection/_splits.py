@@ -35,6 +35,9 @@ class Splits(Result):
         Out-of-fold scores of all rows (or ranks, with ``align="rank"``).
     fold : ndarray of shape (n_repeats, n)
         Number of the fold in which each row was tested, from 0.
+    design_effect : float
+        Factor by which folds that train on each other's rows increase the variance; 1 if it was
+        not measured.
     """
 
     values: dict[str, Array]
@@ -43,6 +46,7 @@ class Splits(Result):
     purity: Array
     score: Array
     fold: Array
+    design_effect: float
 
     @property
     def n_repeats(self) -> int:
@@ -78,10 +82,9 @@ class Splits(Result):
         -------
         dict
         """
+        numbers = ("n_repeats", "n_folds", "design_effect")
         measures = ("prior", "purity", "values", "naive", "standard_deviation")
-        return {
-            name: plain_data(getattr(self, name)) for name in ("n_repeats", "n_folds", *measures)
-        }
+        return {name: plain_data(getattr(self, name)) for name in (*numbers, *measures)}
 
     def _columns(self) -> dict[str, Array]:
         return {"prior": self.prior, "purity": self.purity} | self.values

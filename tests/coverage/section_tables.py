@@ -1,0 +1,27 @@
+"""Tables of coverage whose rows are settings of any kind."""
+
+import textwrap
+from dataclasses import astuple, fields
+from functools import partial
+from multiprocessing import Pool
+
+
+def setting_table(title, text, settings, measure, replications, columns, *, seed=0):
+    """Return the lines of a table with a row per setting: its fields, then what was measured.
+
+    ``measure(setting, replications, seed=seed)`` returns one number for each of the columns.
+    """
+    names = [field.name for field in fields(settings[0])]
+    lines = [
+        f"\n## {title}\n",
+        textwrap.fill(f"{text} {replications:,} replications per row.", 100),
+    ]
+    lines += ["", "| " + " | ".join([*names, *columns]) + " |"]
+    lines.append("|---|" + "---:|" * (len(names) + len(columns) - 1))
+    with Pool() as pool:
+        work = partial(measure, replications=replications, seed=seed)
+        for setting, found in zip(settings, pool.imap(work, settings), strict=True):
+            cells = [*map(str, astuple(setting)), *(f"{number:.3f}" for number in found)]
+            lines.append("| " + " | ".join(cells) + " |")
+            print(lines[-1], flush=True)  # noqa: T201
+    return lines
