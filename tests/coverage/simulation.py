@@ -8,6 +8,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit
 from scipy.stats import norm
 
 from pueval import AssumptionWarning, evaluate
@@ -31,7 +32,8 @@ class Setting:
     purity: float
     labeled: int
     separation: float
-    # or interval, estimated, both estimated, labeling, frequency, prevalence, propensity; chosen:
+    # or interval, estimated, both estimated, labeling, frequency, prevalence, propensity, extreme
+    # propensity (.01 to .8, where low-scoring positives are hardly ever labeled); chosen:
     # the prior is given, and no threshold
     known: str = "given"
 
@@ -88,6 +90,8 @@ class Setting:
         if self.known == "prevalence":
             return positive & (rng.random(n) < 0.7), score, {"prevalence": self.prior}
         propensity = 0.15 + 0.6 * norm.cdf(score - self.separation)
+        if self.known == "extreme propensity":
+            propensity = 0.01 + 0.79 * expit(2 * (score - self.separation))
         y = positive & (rng.random(n) < propensity)
         return y, score, {"propensity": propensity}
 
@@ -111,7 +115,7 @@ def coverage(setting, replications, *, n_resamples=400, names=NAMES, bands=False
     rng = np.random.default_rng([seed, setting.labeled, int(1000 * setting.prior)])
     labeled_share = setting.labeled / (setting.labeled + setting.unlabeled)
     prevalence = labeled_share * setting.purity + (1 - labeled_share) * setting.prior
-    one = setting.known in {"propensity", "frequency", "prevalence"}
+    one = setting.known in {"propensity", "extreme propensity", "frequency", "prevalence"}
     chosen = setting.known == "chosen"
     if one:
         prevalence = setting.prior

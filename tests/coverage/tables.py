@@ -38,6 +38,7 @@ OTHERS = [
         "prevalence",
         "chosen",
         "propensity",
+        "extreme propensity",
     )
     for purity in ((1.0, 0.9) if known == "both estimated" else (1.0,))
     for labeled in (100, 1000)
@@ -87,7 +88,10 @@ Where coverage differs from 95%:
 - **Chosen threshold**: the effect of the choice is known only roughly, so intervals are wider and
   always contain the observed value.
 - **Propensities, "100 labeled"**: about 66 of the 600 rows are labeled, and the few low-scoring
-  ones have large weights."""
+  ones have large weights.
+- **Extreme propensities**, from .01 to .8: intervals allow for positives that are hardly ever
+  labeled and may be missing among the labeled rows, so they are wide. With "100 labeled" rows
+  pueval warns that the effective number of labeled rows is small."""
 
 
 def held(job):

@@ -36,6 +36,7 @@ def check(found, replications, least):
         ("frequency", 1.0),
         ("chosen", 1.0),
         ("propensity", 1.0),
+        ("extreme propensity", 1.0),
     ],
 )
 def test_intervals(known, purity):

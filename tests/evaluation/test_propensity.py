@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.special import expit
+from scipy.stats import norm
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from pueval import AssumptionWarning, Counts, InputError, claesen_bounds, evaluate, priors
@@ -136,6 +137,52 @@ def test_only_those_of_labeled_rows_matter(rng):
         assert evaluate(labeled, score, propensity=chance, level=None).mixture == known.mixture
 
 
+def test_the_most_positives_that_one_more_labeled_row_could_represent():
+    """1/propensity, but no more than there are rows with a propensity that small."""
+    y = np.repeat([1, 0], [4, 26])
+    score = np.arange(30.0)
+
+    def most(labeled, unlabeled, n_positive=None, **given):
+        chance = np.concatenate([labeled, unlabeled])
+        counts = Counts.from_arrays(y, score, propensity=chance, **given)
+        return counts._most_represented(counts.n_represented if n_positive is None else n_positive)
+
+    half = np.full(4, 0.5)
+    assert most(half, np.full(26, np.nan)) == pytest.approx(2)
+    assert most(half, np.full(26, 0.1)) == pytest.approx(10)
+    assert most(half, np.full(26, 0.01)) == pytest.approx(26)
+    assert most(half, np.repeat([0.01, 0.2], [3, 23])) == pytest.approx(5)
+    assert most(half, np.repeat([0.01, 0.2, 0, -1, 7], [7, 5, 5, 5, 4])) == pytest.approx(7)
+    assert most([0.5, 0.5, 0.5, 0.01], np.full(26, np.nan)) == pytest.approx(100)
+    # Known up to a factor: the labeled rows represent eight positives, not 16.
+    assert most(half / 2, np.full(26, 0.05), n_positive=8) == pytest.approx(10)
+    twice = most(half, np.full(26, 0.01), sample_weight=np.full(30, 2))
+    assert twice == pytest.approx(52)
+    parts = [
+        Counts.from_arrays(y[k::2], score[k::2], propensity=np.r_[half, np.full(26, 0.01)][k::2])
+        for k in (0, 1)
+    ]
+    assert sum(parts)._most_represented(8.0) == pytest.approx(26)
+
+
+def test_positives_that_are_hardly_ever_labeled():
+    """No labeled row shows them, so only the propensities of unlabeled rows can."""
+    rng = np.random.default_rng(3)
+    held, wide = [], []
+    for seed in range(40):
+        positive = rng.random(1900) < 0.25
+        score = rng.normal(size=1900) + 1.5 * positive
+        chance = 0.01 + 0.79 * expit(3 * (score - 1.5))
+        labeled = positive & (rng.random(1900) < chance)
+        given = {"threshold": 1.0, "n_resamples": 200, "seed": seed}
+        with pytest.warns(AssumptionWarning, match="reduce the effective number of labeled rows"):
+            ev = evaluate(labeled, score, propensity=chance, **given)
+        held.append(ev["roc_auc"].low <= norm.cdf(1.5 / np.sqrt(2)) <= ev["roc_auc"].high)
+        wide.append(ev["roc_auc"].low == 0 and ev["roc_auc"].high == 1)
+    assert np.mean(held) > 0.9
+    assert not np.any(wide)
+
+
 def test_where_no_positive_can_hide(rng):
     """Known negatives are no hidden positives."""
     y, score = np.repeat([1, 2], [20, 60]), rng.normal(size=80)
@@ -240,7 +287,8 @@ def test_standard_errors_do_not_depend_on_how_rows_were_counted(favored):
     counts = Counts.from_arrays(labeled, score, propensity=chance)
     np.testing.assert_allclose(errors(average_counts([counts] * 3)), plain, rtol=1e-6)
     thin = counts._thinned(200, keep=[1.0])
-    np.testing.assert_allclose(errors(thin), plain, rtol=0.05)
+    many = {"n_resamples": 6000}
+    np.testing.assert_allclose(errors(thin, **many), errors(counts, **many), rtol=0.05)
 
 
 def test_hardly_any_labeled_row(rng):

@@ -87,8 +87,10 @@ class Counts(ScoreTable):
         sample_weight : array-like of shape (n,), optional
             Weights of the rows. Integers are frequency weights, floats importance weights.
         propensity : array-like of shape (n,), optional
-            For labeled rows, the probability in (0, 1] that the row, being positive, was labeled;
-            values of other rows are ignored. A labeled row then represents 1/propensity positives.
+            For labeled rows, the probability in (0, 1] that the row, being positive, was labeled.
+            A labeled row then represents 1/propensity positives. Give the propensities of
+            unlabeled rows too, if you know them: intervals use them to allow for positives that
+            are hardly ever labeled. Values outside (0, 1], also NaN, mean unknown there.
         pos_label, unlabeled_label, negative_label : optional
             Values of ``y`` for labeled, unlabeled and known negative rows. The value −1 is refused
             unless you assign it, since it means unlabeled to some tools and negative to others.
@@ -108,10 +110,10 @@ class Counts(ScoreTable):
         samples = read_arrays(y, score, labels=labels, sample_weight=sample_weight)
         if propensity is None:
             return cls(*samples)
-        represented = read_propensities(
+        represented, of_unlabeled = read_propensities(
             y, score, propensity, labels=labels, sample_weight=sample_weight
         )
-        return cls(*samples, represented)
+        return cls(*samples, represented, _inverse_propensities=of_unlabeled)
 
     @classmethod
     def from_frame(
@@ -333,7 +335,9 @@ class Counts(ScoreTable):
         if most < 2:
             raise InputError(f"the number of scores must be at least 2; got {most!r}.")
         thinned = step_functions.thin_to_quantiles(self._samples, self._represented, most, keep)
-        return self if thinned is None else Counts(*thinned)
+        if thinned is None:
+            return self
+        return Counts(*thinned, _inverse_propensities=self._inverse_propensities)
 
     def to_bins(self, bins: int) -> Counts:
         """Put scores into bins that keep their order, to save memory.
@@ -421,7 +425,8 @@ class Counts(ScoreTable):
             if binning is not None:
                 raise _unsupported_with_propensities("adding binned scores")
             represented = self._inverse_propensity_sample() + other._inverse_propensity_sample()
-        return Counts(*samples, represented, _binning=binning)
+        of_unlabeled = self._inverse_propensities + other._inverse_propensities
+        return Counts(*samples, represented, _binning=binning, _inverse_propensities=of_unlabeled)
 
     def __radd__(self, other: object) -> Counts:
         # For sum(), which starts with 0.

@@ -12,7 +12,7 @@ from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.samples import steps as step_functions
 from pueval.samples.bins import Binning
-from pueval.samples.sample import Sample, Samples
+from pueval.samples.sample import EMPTY, Sample, Samples
 from pueval.samples.steps import Steps
 from pueval.text.results import Result, plain_dict
 
@@ -22,6 +22,7 @@ class ScoreTable(Result):
     """Base of `Counts`, which adds the constructors, bins, storage and addition.
 
     ``_represented`` holds the labeled rows with weight 1/propensity, if propensities are known.
+    ``_inverse_propensities`` has 1/propensity of the unlabeled rows in the place of scores.
     """
 
     _labeled: Sample
@@ -29,6 +30,7 @@ class ScoreTable(Result):
     _negative: Sample
     _represented: Sample | None = None
     _binning: Binning | None = field(default=None, kw_only=True)
+    _inverse_propensities: Sample = field(default=EMPTY, kw_only=True)
 
     # ------------------------------------------------------------------ the table
 
@@ -185,6 +187,21 @@ class ScoreTable(Result):
     def _inverse_propensity_sample(self) -> Sample:
         """Labeled rows, each with weight 1/propensity; or 1, if propensities are not known."""
         return self._labeled if self._represented is None else self._represented
+
+    def _most_represented(self, n_positive: float) -> float:
+        """Return the most positives that one more labeled row could represent.
+
+        A row with propensity e represents 1/e positives, but no more than there are rows with a
+        propensity of at most e. The propensities of unlabeled rows count where they are known.
+        Relative to ``n_positive``, the number of positives, in case that propensities are known
+        only up to a factor.
+        """
+        labeled = self._inverse_propensity_sample()
+        factor = n_positive / labeled.total
+        seen = (float(np.max(c.squared_weights / c.row_counts)) for c in labeled.chunks)
+        weight, n_rows = self._inverse_propensities.distinct_cumulative()
+        unseen = np.minimum(factor * weight, n_rows).max(initial=0.0)
+        return max(factor * max(seen), float(unseen))
 
     # ------------------------------------------------------------------ bins
 

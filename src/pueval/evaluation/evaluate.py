@@ -108,9 +108,10 @@ def evaluate(
         labeling of the same rows.
     propensity : array-like, optional
         For labeled rows that are not a random sample: the probability that the row, being
-        positive, was labeled, in (0, 1]; values of other rows are ignored. Labeled rows are
-        weighted by 1/propensity. Without a prior, the propensities also determine the prevalence;
-        with one, they matter only up to a factor.
+        positive, was labeled, in (0, 1]. Labeled rows are weighted by 1/propensity. Without a
+        prior, the propensities also determine the prevalence; with one, they matter only up to a
+        factor. Give those of unlabeled rows too, if you know them (NaN if not): small ones widen
+        the intervals.
     sample_weight, pos_label, unlabeled_label, negative_label : optional
         As for `Counts.from_arrays`.
 

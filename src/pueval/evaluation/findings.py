@@ -15,9 +15,9 @@ from pueval.samples.sample import score_range
 from pueval.sensitivity.feasibility import infeasibility_message, region_infeasibility_message
 from pueval.text.numbers import format_count
 
-# Intervals cover too rarely where propensities leave an effective number of labeled rows below
+# Intervals can cover too rarely where propensities leave an effective number of labeled rows below
 # MIN_EFFECTIVE and below MIN_EFFICIENCY times their actual number.
-MIN_EFFECTIVE, MIN_EFFICIENCY = 50, 0.7
+MIN_EFFECTIVE, MIN_EFFICIENCY = 100, 0.7
 
 
 def reversed_scores(counts: Counts, naive: float) -> str | None:
@@ -67,16 +67,20 @@ def threshold_within_bin(counts: Counts, threshold: float) -> str | None:
 
 
 def few_effective_rows(counts: Counts) -> str | None:
-    """Warn that a few labeled rows with small propensities dominate."""
+    """Warn that a few labeled rows with small propensities dominate, or are missing."""
     if not counts.has_propensity:
         return None
-    labeled = counts.effective_sizes[0]
-    effective = counts._inverse_propensity_sample().effective_size
+    labeled, represented = counts.effective_sizes[0], counts._inverse_propensity_sample()
+    # With one more labeled row, which represents as many positives as it could.
+    most = counts._most_represented(represented.total)
+    squares = represented.with_squared_weights.total + most**2
+    effective = (represented.total + most) ** 2 / squares
     if effective >= MIN_EFFECTIVE or effective > MIN_EFFICIENCY * labeled:
         return None
     return (
         f"small propensities reduce the effective number of labeled rows from "
-        f"{format_count(round(labeled))} to {effective:.0f}. Intervals may be too narrow."
+        f"{format_count(round(labeled))} to {effective:.0f}. Estimates can be far off. Intervals "
+        "allow for positives that are hardly ever labeled, but may still be too narrow."
     )
 
 

@@ -108,4 +108,4 @@ def average_counts(repeats: list[Counts]) -> Counts:
         chunks = (chunk for sample in samples for chunk in sample.merged().chunks)
         shares = (SortedChunk(c.values, c.row_counts / n, c.squared_weights / n) for c in chunks)
         averages.append(Sample(tuple(shares)).merged())
-    return Counts(*averages)
+    return Counts(*averages, _inverse_propensities=repeats[0]._inverse_propensities)

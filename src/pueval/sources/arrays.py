@@ -324,9 +324,10 @@ def _bad_labels_error(y: Array, labels: LabelValues) -> InputError:
 
 def read_propensities(
     y: Any, score: Any, propensity: Any, *, labels: LabelValues, sample_weight: Any = None
-) -> Sample:
+) -> tuple[Sample, Sample]:
     """Return the scores of the labeled rows, each with weight 1/propensity.
 
+    Also return 1/propensity of the unlabeled rows in the place of scores, where it is known.
     ``y``, ``score`` and ``sample_weight`` have been checked already.
     """
     check_same_order({"y": y, "propensity": propensity})
@@ -338,7 +339,7 @@ def read_propensities(
     hint = " For rows that are not labeled, any value will do, also NaN."
     _check_lengths({"y": y, "propensity": propensity}, hint)
     mask = equal_labels(y, labels.positive)
-    propensity = np.asarray(propensity[mask])
+    all_rows, propensity = propensity, np.asarray(propensity[mask])
     try:
         propensity = propensity.astype(np.float64)
     except (TypeError, ValueError):
@@ -351,9 +352,31 @@ def read_propensities(
             "the probability that the row, being positive, was labeled."
         )
     values = one_column(score, "score")[mask].astype(np.float64)
-    if sample_weight is None:
-        return make_weighted_sample(values, 1 / propensity)
-    weights = as_weights(one_column(sample_weight, "sample_weight"))[mask]
+    weights = None
+    if sample_weight is not None:
+        weights = as_weights(one_column(sample_weight, "sample_weight"))
+    is_unlabeled = _masks(y, labels)[1]
+    of_unlabeled = _inverse_propensities(
+        all_rows[is_unlabeled], None if weights is None else weights[is_unlabeled]
+    )
+    if weights is None:
+        return make_weighted_sample(values, 1 / propensity), of_unlabeled
+    weights = weights[mask]
     # A frequency weight stands for so many rows of weight 1/propensity.
     square = weights**2 if weights.dtype.kind == "f" else weights
-    return make_sample(values, weights / propensity, square / propensity**2)
+    return make_sample(values, weights / propensity, square / propensity**2), of_unlabeled
+
+
+def _inverse_propensities(propensity: Any, weights: Array | None) -> Sample:
+    """Return 1/propensity in the place of scores; values outside (0, 1] are left out."""
+    try:
+        propensity = np.asarray(propensity).astype(np.float64)
+    except (TypeError, ValueError):
+        return EMPTY
+    known = (propensity > 0) & (propensity <= 1)
+    inverse, count = 1 / propensity[known], None
+    if weights is not None:
+        count = weights[known]
+        if count.dtype.kind == "f":
+            inverse = inverse * count
+    return make_sample(inverse, count)

@@ -35,6 +35,9 @@ NEARBY_STEPS = np.arange(-24, 25) / 4
 EQUAL_WEIGHTS = 1e-9
 # Resamples that are drawn at a time, between two updates of the progress bar.
 BLOCK = 1000
+# Expected number of labeled rows that a draw has beyond those seen, if propensities are known.
+# Chosen by simulation of coverage (tests/coverage).
+UNSEEN_ROWS = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +88,7 @@ def draw_counts(
     rng = np.random.default_rng(options.seed)
     if options.variance == "labeling":
         return _draw_labels(counts, thresholds, mixture, options, rng)
-    draws = _draw_rows(counts, thresholds, options, rng)
+    draws = _draw_rows(counts, thresholds, mixture, options, rng)
     if not prevalence_varies:
         return draws
     shift = np.random.default_rng([options.seed, 1]).normal(size=(options.n_resamples, 1))
@@ -116,7 +119,11 @@ def _nearby_thresholds(counts: Counts, threshold: float) -> Array:
 
 
 def _draw_rows(
-    counts: Counts, thresholds: Array, options: IntervalOptions, rng: np.random.Generator
+    counts: Counts,
+    thresholds: Array,
+    mixture: Mixture,
+    options: IntervalOptions,
+    rng: np.random.Generator,
 ) -> BootstrapDraws:
     """Resample the rows of each kind separately.
 
@@ -171,7 +178,7 @@ def _draw_rows(
     positives = None
     if counts.has_propensity:
         expected_positives, drawn_positives = _draw_positives(
-            counts, steps, expected.labeled, rows[0] / sizes[0], rng
+            counts, steps, mixture, expected.labeled, rows[0] / sizes[0], pseudo_observation, rng
         )
         # With importance weights, the total weight varies from draw to draw.
         totals = np.array([kind.total for kind in counts._samples]) / counts.n
@@ -225,7 +232,13 @@ def _draw_in_blocks(
 
 
 def _draw_positives(
-    counts: Counts, steps: Steps, expected: Array, drawn: Array, rng: np.random.Generator
+    counts: Counts,
+    steps: Steps,
+    mixture: Mixture,
+    expected: Array,
+    drawn: Array,
+    pseudo_observation: Array,
+    rng: np.random.Generator,
 ) -> tuple[Array, Array]:
     """Return expected shares of the positives at or above thresholds, and their drawn numbers.
 
@@ -233,6 +246,10 @@ def _draw_positives(
     shares in the cells. A row represents as many positives as the rows of its cell on average, with
     noise: the variation within cells is known for all cells together, from the sum of squares. In a
     cell without labeled rows it is the overall mean.
+
+    Positives that are hardly ever labeled can be missing among the labeled rows. So draws have
+    `UNSEEN_ROWS` more rows on average, spread like the ``pseudo_observation``. Each of them
+    represents as many positives as one more labeled row could.
     """
     represented, labeled = counts._inverse_propensity_sample(), counts._samples[0]
     assert steps.represented_positives is not None  # noqa: S101 - for the type checker
@@ -248,10 +265,16 @@ def _draw_positives(
         represented.with_squared_weights.total * labeled.total / labeled.with_squared_weights.total
     )
     equal_squares = np.sum(positives[nonempty] * mean[nonempty])
-    variation = math.sqrt(max(squares / equal_squares - 1, 0.0))
-    cumulative = np.cumsum(mean * np.diff(expected, prepend=0))
-    noise = variation * np.sqrt(drawn / labeled.effective_size) * rng.normal(size=drawn.shape)
-    number = np.maximum(mean * (drawn + noise), mean[nonempty].min() * drawn)
+    variation = max(squares / equal_squares - 1, 0.0) / labeled.effective_size
+    n_positive = mixture.prevalence(counts) * counts.n
+    unseen = counts._most_represented(n_positive) / n_positive * represented.total / labeled.total
+    unseen_rows = UNSEEN_ROWS * pseudo_observation
+    cumulative = np.cumsum(mean * np.diff(expected, prepend=0) + unseen * unseen_rows)
+    number = mean * drawn
+    if variation > EQUAL_WEIGHTS:
+        # A gamma variable has this mean and variance, and is positive.
+        number = mean * variation * rng.standard_gamma(drawn / variation)
+    number += unseen * rng.poisson(unseen_rows, size=drawn.shape)
     total = cumulative[-1]
     return cumulative / total, np.cumsum(number, axis=1) * represented.total / total
 
