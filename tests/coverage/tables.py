@@ -23,6 +23,9 @@ GRID = [
     for each in product((0.05, 0.25, 0.5), (1.0, 0.95, 0.75), (100, 1000), (1.0, 2.5))
 ]
 BANDED = [Setting(*e) for e in product((0.05, 0.25, 0.5), (1.0, 0.75), (100, 1000), (1.0, 2.5))]
+BANDED += [
+    Setting(0.25, 1.0, labeled, separation) for labeled in (20, 3000) for separation in (1.0, 2.5)
+]
 ESTIMATED = [
     Setting(prior, 1.0, labeled, separation, "estimated")
     for prior, labeled, separation in product((0.05, 0.25), (100, 1000), (1.5, 2.5))
@@ -74,9 +77,8 @@ Where coverage differs from 95%:
 
 - **Pointwise ROC bands** are at least as wide as Wilson's interval for a proportion. The number of
   rows that enters Wilson's interval was tuned on eight of these settings.
-- **Pointwise precision-recall bands** are somewhat conservative.
-- **Simultaneous bands** are conservative. They are nowhere narrower than pointwise bands, and bands
-  of precision-recall curves are as wide everywhere as they must be at the start of the curve."""
+- **Simultaneous ROC bands** are conservative. They are nowhere narrower than pointwise bands, and
+  allow for errors of both rates at every threshold."""
 OTHER_REASONS = """
 Where coverage differs from 95%:
 

@@ -53,6 +53,24 @@ def test_bands():
     assert found["roc pointwise"] < 0.99
 
 
+def test_precision_recall_bands_with_few_labeled_rows_are_no_wider_than_needed():
+    setting = Setting(0.25, 1.0, 20, 2.5)
+    share = setting.labeled / (setting.labeled + setting.unlabeled)
+    _, curves = setting.truth(share + (1 - share) * setting.prior)
+    rng = np.random.default_rng(0)
+    held, width = [], []
+    for seed in range(60):
+        y, score, told = setting.draw(rng)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)
+            band = evaluate(y, score, n_resamples=200, seed=seed, **told).pr_band("simultaneous")
+        true = curves["pr"](band.x)
+        held.append(np.all((band.low - 1e-9 <= true) & (true <= band.high + 1e-9)))
+        width.append(np.mean(band.high - band.low))
+    assert np.mean(held) > 0.85
+    assert np.mean(width) < 0.7
+
+
 def test_the_start_of_a_curve_that_few_labeled_rows_reach():
     """Normal limits of such small rates would be too low."""
     setting = Setting(0.25, 1.0, 100, 1.0)

@@ -22,8 +22,14 @@ from pueval.text.results import Result
 from pueval.uncertainty.measure_intervals import Resamples, precision_or
 
 BandKind = Literal["pointwise", "simultaneous"]
-# From rates to the coordinates of a curve, in the order of descending thresholds.
-Coordinates = Callable[[Rates], tuple[Array, Array]]
+# From places and the coordinates of a curve to its heights.
+Interpolation = Callable[[Array, Array, Array], Array]
+# Weight of the variance of precision that is not clipped to [0, 1] in pointwise bands. By chance
+# precision can look perfect, and then clipped precision hardly varies. Chosen by simulation of
+# coverage (tests/coverage).
+UNCLIPPED_VARIANCE = 0.2
+# Largest variance of a number in [0, 1].
+LARGEST_VARIANCE = 0.25
 # Places at which bands are given: evenly spaced, and denser at the left, where curves are steep.
 PLACES = np.unique(np.round(np.r_[np.linspace(0, 0.1, 41), np.linspace(0, 1, 201)], 6))
 PLACES.flags.writeable = False
@@ -60,11 +66,18 @@ def roc_band(curve: RocCurve, resamples: Resamples, kind: BandKind) -> CurveBand
     """Return the band of a ROC curve: true positive rate by false positive rate."""
     _check_kind(kind)
     value = np.interp(PLACES, curve.fpr, curve.tpr)
-    low, high = _pointwise(_roc_coordinates, PLACES, resamples, heights_are_shares=True)
-    low = np.maximum.accumulate(low)
-    high = np.minimum.accumulate(high[::-1])[::-1]
+
+    def heights(rates: Rates) -> Array:
+        return _heights(PLACES, *_roc_coordinates(rates), np.interp)
+
+    low, high = _union(
+        _edges(heights, *scenario, resamples, values_are_shares=True)
+        for scenario in resamples.prior.curve_scenarios()
+    )
+    low = np.maximum.accumulate(low[0])
+    high = np.minimum.accumulate(high[0][::-1])[::-1]
     if kind == "simultaneous":
-        low, high = _union([(low, high), _simultaneous(_roc_coordinates, PLACES, resamples)])
+        low, high = _union([(low, high), _simultaneous_roc(PLACES, resamples)])
     # The ends of a curve are known, but for the height of its start.
     low[0], low[-1], high[-1] = 0.0, 1.0, 1.0
     return _band(PLACES, value, low, high, resamples, kind)
@@ -79,15 +92,27 @@ def precision_recall_band(
     least = min(5 / max(resamples.counts.effective_sizes[0], 1.0), 0.5)
     places = PLACES[least <= PLACES]
     value = _step_heights(places, curve.recall, curve.precision)
-    low, high = _pointwise(_pr_coordinates, places, resamples, interpolate=_step_heights)
+
+    def unclipped(rates: Rates) -> Array:
+        return _heights(places, _monotone(rates.tpr), precision_or(rates, 1.0), _step_heights)
+
+    def clipped(rates: Rates) -> Array:
+        return np.clip(unclipped(rates), 0, 1)
+
+    scenarios = [*resamples.prior.curve_scenarios()]
+    low, high = _union(
+        _edges(clipped, *scenario, resamples, unclipped_of=unclipped) for scenario in scenarios
+    )
+    if kind == "simultaneous":
+        together = (
+            _edges(clipped, *scenario, resamples, simultaneous=True) for scenario in scenarios
+        )
+        low, high = _union([(low, high), _union(together)])
     # Draws have fewer thresholds than the curve; shift the band by what this changes.
     steps = resamples.counts.at(resamples.draws.threshold)
     coarse = correct_steps(resamples.counts, steps, resamples.mixture, resamples.target)
-    shift = value - _step_heights(places, *_pr_coordinates(coarse))
-    low, high = low + shift, high + shift
-    if kind == "simultaneous":
-        low, high = _union([(low, high), _simultaneous(_pr_coordinates, places, resamples)])
-    return _band(places, value, low, high, resamples, kind)
+    shift = value - clipped(coarse)[0]
+    return _band(places, value, low[0] + shift, high[0] + shift, resamples, kind)
 
 
 def _step_heights(places: Array, x: Array, y: Array) -> Array:
@@ -98,11 +123,6 @@ def _step_heights(places: Array, x: Array, y: Array) -> Array:
 
 def _roc_coordinates(rates: Rates) -> tuple[Array, Array]:
     return _monotone(rates.fpr), _monotone(rates.tpr)
-
-
-def _pr_coordinates(rates: Rates) -> tuple[Array, Array]:
-    # Precision is clipped later; clipped now, it would not vary above 1.
-    return _monotone(rates.tpr), precision_or(rates, 1.0)
 
 
 def _monotone(values: Array) -> Array:
@@ -124,40 +144,23 @@ def _check_kind(kind: str) -> None:
     check_choice("kind", kind, ("pointwise", "simultaneous"))
 
 
-def _pointwise(
-    coordinates: Coordinates,
-    places: Array,
-    resamples: Resamples,
-    *,
-    heights_are_shares: bool = False,
-    interpolate: Callable[[Array, Array, Array], Array] = np.interp,
-) -> tuple[Array, Array]:
-    """Return the edges of a pointwise band; heights that are shares of rows are never certain."""
-
-    def heights(rates: Rates) -> Array:
-        x, y = np.broadcast_arrays(*coordinates(rates))
-        curves = zip(np.atleast_2d(x), np.atleast_2d(y), strict=True)
-        return np.array([interpolate(places, *curve) for curve in curves])
-
-    low, high = _union(
-        _edges(heights, *scenario, resamples, values_are_shares=heights_are_shares)
-        for scenario in resamples.prior.curve_scenarios()
-    )
-    return low[0], high[0]
+def _heights(places: Array, x: Array, y: Array, interpolate: Interpolation) -> Array:
+    """Return the heights of curves at some places, one line per curve."""
+    x, y = np.broadcast_arrays(x, y)
+    curves = zip(np.atleast_2d(x), np.atleast_2d(y), strict=True)
+    return np.array([interpolate(places, *curve) for curve in curves])
 
 
-def _simultaneous(
-    coordinates: Coordinates, places: Array, resamples: Resamples
-) -> tuple[Array, Array]:
-    """Return the edges of a simultaneous band.
+def _simultaneous_roc(places: Array, resamples: Resamples) -> tuple[Array, Array]:
+    """Return the edges of a simultaneous band of a ROC curve.
 
-    Near its left end a curve is hardly known as a function of x. So both coordinates get
+    Near its left end the curve is hardly known as a function of x. So both coordinates get
     simultaneous intervals at every threshold, and the band is the area that the rectangles between
     these intervals cover.
     """
 
     def both(rates: Rates) -> Array:
-        return np.concatenate(np.broadcast_arrays(*coordinates(rates)), axis=-1)
+        return np.concatenate(np.broadcast_arrays(*_roc_coordinates(rates)), axis=-1)
 
     low, high = _union(
         _edges(both, *scenario, resamples, simultaneous=True)
@@ -184,10 +187,13 @@ def _edges(
     *,
     simultaneous: bool = False,
     values_are_shares: bool = False,
+    unclipped_of: Callable[[Rates], Array] | None = None,
 ) -> tuple[Array, Array]:
     """Return the lower and upper edge around values, from the deviations of the resamples.
 
     ``sampling_share`` is the share of the sampling error that applies to the mixture.
+    ``unclipped_of`` returns the values before they are clipped; their variance gets the weight
+    `UNCLIPPED_VARIANCE`. Values that are shares of rows are never certain.
     """
     draws, counts = resamples.draws, resamples.counts
     steps = counts.at(draws.threshold)
@@ -195,10 +201,15 @@ def _edges(
     value = values_of(correct_steps(counts, steps, mixture, resamples.target))
     expected = values_of(resamples.rates_for(draws.expected, mixture))
     resampled_mixture = mixture if own_mixtures is None else own_mixtures
-    deviation = values_of(resamples.rates_for(draws.resampled, resampled_mixture)) - expected
+    resampled_rates = resamples.rates_for(draws.resampled, resampled_mixture)
+    deviation = values_of(resampled_rates) - expected
     options, n_labeled = resamples.options, max(resamples.counts.effective_sizes[0], 1.0)
+    variance = deviation.var(axis=0, ddof=1)
+    if unclipped_of is not None:
+        unclipped = np.minimum(unclipped_of(resampled_rates).var(axis=0, ddof=1), LARGEST_VARIANCE)
+        variance = (1 - UNCLIPPED_VARIANCE) * variance + UNCLIPPED_VARIANCE * unclipped
     # No rate is known better than to half a labeled row.
-    error = np.maximum(deviation.std(axis=0, ddof=1), 0.5 / n_labeled)
+    error = np.maximum(np.sqrt(variance), 0.5 / n_labeled)
     critical_value = options.critical_value
     if simultaneous:
         largest = np.max(np.abs(deviation) / error, axis=1)
