@@ -38,6 +38,7 @@ if _TYPE_CHECKING:
     from pueval.groups.group_estimates import GroupEstimates
     from pueval.groups.group_evaluation import GroupEvaluation
     from pueval.groups.macro_average import MacroAverage
+    from pueval.groups.shrinkage import GroupShrinkage
 
 __version__ = "0.1.0"
 
@@ -60,6 +61,7 @@ __all__ = [
     "GroupDifferences",
     "GroupEstimates",
     "GroupEvaluation",
+    "GroupShrinkage",
     "InputError",
     "LargestPrior",
     "MacroAverage",
@@ -100,6 +102,7 @@ _LAZY_NAMES = {
     "GroupDifferences": "groups.group_differences",
     "GroupEstimates": "groups.group_estimates",
     "GroupEvaluation": "groups.group_evaluation",
+    "GroupShrinkage": "groups.shrinkage",
     "MacroAverage": "groups.macro_average",
     "OrderByPrior": "comparison.order_by_prior",
     "RankReversal": "comparison.order_by_prior",

@@ -6,15 +6,16 @@ from functools import partial
 from multiprocessing import Pool
 
 
-def setting_table(title, text, settings, measure, replications, columns, *, seed=0):
+def setting_table(title, text, settings, measure, replications, columns, *, amount, seed=0):
     """Return the lines of a table with a row per setting: its fields, then what was measured.
 
+    ``amount`` says how much was simulated, with the number of replications in braces.
     ``measure(setting, replications, seed=seed)`` returns one number for each of the columns.
     """
     names = [field.name for field in fields(settings[0])]
     lines = [
         f"\n## {title}\n",
-        textwrap.fill(f"{text} {replications:,} replications per row.", 100),
+        textwrap.fill(f"{text} {amount.format(replications)}", 100),
     ]
     lines += ["", "| " + " | ".join([*names, *columns]) + " |"]
     lines.append("|---|" + "---:|" * (len(names) + len(columns) - 1))

@@ -15,6 +15,13 @@ from pathlib import Path
 import numpy as np
 
 from tests.coverage.cross_validation import CV_COLUMNS, CV_GRID, CV_REASONS, CV_TEXT, measure_cv
+from tests.coverage.group_shrinkage import (
+    GROUP_COLUMNS,
+    GROUP_GRID,
+    GROUP_REASONS,
+    GROUP_TEXT,
+    measure_groups,
+)
 from tests.coverage.section_tables import setting_table
 from tests.coverage.simulation import BANDS, NAMES, START, Setting, coverage
 
@@ -182,7 +189,15 @@ def sections(replications, seed):
         yield what[0], partial(table, *what, bands=drawn, seed=seed), reasons
     title = "Cross-validation"
     cross_validated = (title, CV_TEXT, CV_GRID, measure_cv, quarter, CV_COLUMNS)
-    yield title, partial(setting_table, *cross_validated, seed=seed), CV_REASONS
+    yield (
+        title,
+        partial(setting_table, *cross_validated, amount="{:,} replications per row.", seed=seed),
+        CV_REASONS,
+    )
+    title = "Many small groups, shrunken"
+    shrunken = (title, GROUP_TEXT, GROUP_GRID, measure_groups, quarter, GROUP_COLUMNS)
+    amount = "At least ten times {:,} groups per row."
+    yield title, partial(setting_table, *shrunken, amount=amount, seed=seed), GROUP_REASONS
 
 
 def main():

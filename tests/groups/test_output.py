@@ -177,6 +177,25 @@ def test_command_line(file, tmp_path, capsys):
     assert models["a"]["measures"]["f1"]["value"][k] == pytest.approx(groups.of("Bern")["f1"].value)
 
 
+def test_command_line_shrinks(file, tmp_path, capsys):
+    frame = pd.read_csv(file)
+    frame["shop"] = np.arange(len(frame)) % 7
+    frame.to_csv(file, index=False)
+    out = tmp_path / "out.json"
+    code = run(["evaluate", str(file), "--label", "label", "--score", "a", "--by", "shop",
+                "--prior", "0.2", "--shrink", "--json", str(out)])  # fmt: skip
+    assert code == 0
+    printed = capsys.readouterr().out
+    assert "7 groups, shrunken toward their mean" in printed
+    assert "their intervals hold on average only" in " ".join(printed.split())
+    model = json.loads(out.read_text())["models"]["a"]
+    groups = evaluate_by(frame["label"], frame["a"], frame["shop"], prior=0.2, shrink=True)
+    assert model["shrink"] is True
+    assert model["measures"]["f1"]["value"] == pytest.approx(groups["f1"].value)
+    assert model["shrinkage"]["f1"]["weight"] == pytest.approx(groups.shrinkage("f1").weight)
+    assert model["shrinkage"]["f1"]["spread"] == pytest.approx(groups.shrinkage("f1").spread)
+
+
 def test_command_line_in_a_terminal(file, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     code = run(["evaluate", str(file), "--label", "label", "--score", "a", "--by", "my city",
@@ -220,6 +239,8 @@ def test_parquet_with_whole_numbers(tmp_path, rows, capsys):
         (["--by", "my city", "--variance", "labeling"], "--variance cannot be combined with --by"),
         (["--by", "my city", "--purity", "estimate"], "purity must be a number"),
         (["--group-prior", "each"], "--group-prior needs --by"),
+        (["--shrink"], "--shrink needs --by"),
+        (["--by", "my city", "--shrink", "--no-intervals"], "cannot be combined with --no-int"),
         (["--by", "my city", "--group-prior", "each"], "prior was given, but --group-prior 'each'"),
         (["--by", "empty"], "10 rows have no group (column 'empty')"),
     ],

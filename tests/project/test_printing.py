@@ -69,6 +69,7 @@ RESULTS = {
     "GroupDifferences": lambda made: made.groups.differences("roc_auc"),
     "GroupEstimates": lambda made: made.groups["roc_auc"],
     "GroupEvaluation": lambda made: made.groups,
+    "GroupShrinkage": lambda made: made.groups.shrinkage("roc_auc"),
     "Labeling": lambda made: label_at_random(made.rows.positive, label_frequency=0.5, seed=0),
     "LargestPrior": lambda made: pueval.largest_prior(made.counts),
     "MacroAverage": lambda made: made.groups.macro("roc_auc"),

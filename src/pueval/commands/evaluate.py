@@ -58,6 +58,7 @@ def evaluate_command(
     group_prior: Annotated[
         Literal["shared", "label_frequency", "each"], Parameter(group=ASSUMPTIONS)
     ] = "shared",
+    shrink: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     threshold: Annotated[float | None, Parameter(group=OUTPUT)] = None,
     at: Annotated[list[str] | None, Parameter(group=OUTPUT, negative=())] = None,
     level: Annotated[float | None, Parameter(group=OUTPUT)] = None,
@@ -91,6 +92,9 @@ def evaluate_command(
     group_prior
         Prior of the groups, with --by: the same prior in every group (shared), the same label
         frequency (label_frequency), or a prior estimated in each group (each).
+    shrink
+        Shrink the estimates of the groups toward their mean (empirical Bayes), with --by: for many
+        small groups that are alike as far as you know. Extreme groups are pulled to the middle.
     threshold
         Score at or above which rows are predicted positive. By default each model's threshold
         with the best Matthews correlation.
@@ -118,6 +122,8 @@ def evaluate_command(
     check_outputs(file, {"--json": json_path, "--html": html_path})
     if level is not None and not intervals:
         raise InputError("--level cannot be combined with --no-intervals.")
+    if shrink and not intervals:
+        raise InputError("--shrink cannot be combined with --no-intervals.")
     assumptions = shares.read()
     options: dict[str, Any] = {
         "target": target,
@@ -133,7 +139,7 @@ def evaluate_command(
         if label is None or not score:
             raise InputError("--by needs --label and --score.")
         models = read_groups(file, label, score, by, rows)
-        groups = evaluate_groups(models, group_prior, assumptions, options)
+        groups = evaluate_groups(models, group_prior, assumptions, options | {"shrink": shrink})
         if json_path is not None:
             content = {name: evaluation.to_dict() for name, evaluation in groups.items()}
             write_models(json_path, file, label, content)
@@ -144,6 +150,8 @@ def evaluate_command(
         return
     if group_prior != "shared":
         raise InputError("--group-prior needs --by.")
+    if shrink:
+        raise InputError("--shrink needs --by.")
     counts = read_models(file, label, score or [], rows)
     evaluations = evaluate_with_one_prior(
         counts,

@@ -100,4 +100,6 @@ def _notes(groups: GroupEvaluation) -> list[str]:
         )
     if groups.level is not None:
         lines.append(f"In brackets: {format_level(groups.level)} confidence intervals.")
+    if groups.shrink:
+        lines.append("Groups are shrunken toward their mean; their intervals hold on average only.")
     return lines + [f"! {warning}" for warning in groups.warnings]

@@ -19,7 +19,7 @@ from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
-from pueval.groups.group_evaluation import GroupEvaluation
+from pueval.groups.group_evaluation import GroupEvaluation, no_level_error
 from pueval.groups.group_priors import (
     GroupPrior,
     GroupPriors,
@@ -29,6 +29,7 @@ from pueval.groups.group_priors import (
     uneven_label_warning,
 )
 from pueval.groups.row_blocks import RowBlock, group_counts, group_sizes, read_row_blocks
+from pueval.groups.shrinkage import MIN_GROUPS
 from pueval.groups.unclipped_estimates import UnclippedEstimates, estimate_groups
 from pueval.samples.threads import iterate_in_threads
 from pueval.sources.labels import LabelValues
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 # Smallest numbers of labeled and of background rows for a useful estimate.
 MIN_LABELED = 20
 MIN_BACKGROUND = 20
+# Smallest number of labeled rows for an estimate that is shrunken.
+MIN_LABELED_SHRUNKEN = 5
 
 
 def evaluate_by(
@@ -56,7 +59,8 @@ def evaluate_by(
     level: float | None = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
-    min_labeled: int = MIN_LABELED,
+    shrink: bool = False,
+    min_labeled: int | None = None,
     min_background: int = MIN_BACKGROUND,
     sample_weight: Any = None,
     pos_label: Any = 1,
@@ -102,10 +106,16 @@ def evaluate_by(
         Number of bootstrap resamples for the intervals of all rows together.
     seed : int, default 0
         Random seed for the resampling.
-    min_labeled, min_background : int, default 20
-        Smallest numbers of labeled rows, and of unlabeled and known negative rows together (or
-        effective sizes, if rows have weights). Smaller groups get a note instead of estimates.
-        Both at least 2.
+    shrink : bool, default False
+        Shrink the estimates of all groups toward their mean (empirical Bayes), for many small
+        groups; see `GroupEvaluation.shrinkage`. Assumes that groups are exchangeable. Needs at
+        least five groups with estimates.
+    min_labeled : int, optional
+        Smallest number of labeled rows (or effective size, if rows have weights), at least 2; 20
+        by default, or 5 with ``shrink``. Smaller groups get a note instead of estimates; with
+        ``shrink``, the mean of the groups.
+    min_background : int, default 20
+        Smallest number of unlabeled and known negative rows together, likewise.
     sample_weight, pos_label, unlabeled_label, negative_label : optional
         As for `Counts.from_arrays`.
     progress : bool, optional
@@ -154,9 +164,13 @@ def evaluate_by(
         "label_frequency": label_frequency,
     }
     _check_single_values(given | {"purity": purity})
+    if min_labeled is None:
+        min_labeled = MIN_LABELED_SHRUNKEN if shrink else MIN_LABELED
     check_count("min_labeled", min_labeled, least=2)
     check_count("min_background", min_background, least=2)
     check_group_prior(group_prior, given)
+    if shrink and level is None:
+        raise no_level_error("shrinkage")
     labels = LabelValues(pos_label, unlabeled_label, negative_label)
     counts = Counts.from_arrays(
         y,
@@ -200,7 +214,16 @@ def evaluate_by(
         label_count_error=_label_count_error(sizes, overall, group_prior),
         progress=progress,
     )
-    notes |= priors.notes | _infeasible_notes(estimates, usable, level)
+    notes |= priors.notes
+    if shrink:
+        _check_enough_groups(int(usable.sum()))
+        notes = {
+            k: f"{note}: mean of the groups"
+            if sizes.n_unlabeled[k] or target == "population"
+            else note
+            for k, note in notes.items()
+        }
+    notes |= _infeasible_notes(estimates, usable, level)
     messages = [*overall.warnings]
     if group_prior == "shared" and (uneven := uneven_label_warning(names, sizes, usable)):
         messages.append(uneven)
@@ -216,6 +239,7 @@ def evaluate_by(
         priors,
         tuple(blocks),
         tuple(messages),
+        shrink,
     )
 
 
@@ -256,6 +280,14 @@ def _too_small_notes(
         for k in np.flatnonzero(sizes.n_unlabeled == 0).tolist():
             notes.setdefault(k, "no unlabeled rows, which are the target")
     return notes
+
+
+def _check_enough_groups(n_groups: int) -> None:
+    if n_groups < MIN_GROUPS:
+        raise InputError(
+            f"shrinkage needs at least {MIN_GROUPS} groups with estimates; got {n_groups}. Leave "
+            "out shrink, or lower min_labeled or min_background."
+        )
 
 
 def _estimate_blocks(

@@ -14,6 +14,7 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.confidence import normal_quantile
 from pueval.core.measures import AREAS, unknown_measure_error
+from pueval.core.mixture import Mixtures
 from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, require
@@ -23,10 +24,12 @@ from pueval.evaluation.evaluation import Evaluation
 from pueval.groups import group_text
 from pueval.groups.group_differences import DifferenceTest, GroupDifferences
 from pueval.groups.group_estimates import GroupEstimates
+from pueval.groups.group_jackknife import Jackknife, jackknife_groups
 from pueval.groups.group_priors import GroupPriors
 from pueval.groups.macro_average import MacroAverage, macro_average
 from pueval.groups.overlap_covariances import area_overlap_covariances, threshold_overlap_covariance
 from pueval.groups.row_blocks import RowBlock, group_counts
+from pueval.groups.shrinkage import GroupShrinkage, shrink_groups
 from pueval.groups.unclipped_estimates import (
     GROUP_MEASURES,
     UnclippedEstimates,
@@ -62,6 +65,8 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         Why a group has no estimates, or what is wrong with them; empty strings for other groups.
     warnings : tuple of str
         Warnings about all rows together.
+    shrink : bool
+        Whether estimates are shrunken toward the mean of the groups; see `shrinkage`.
     """
 
     names: tuple[Any, ...]
@@ -73,6 +78,7 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
     _priors: GroupPriors
     _blocks: tuple[RowBlock, ...]
     warnings: tuple[str, ...]
+    shrink: bool = False
 
     # ------------------------------------------------------------------ measures
 
@@ -81,6 +87,12 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         lowest, highest = measure_range(measure)
         value, error = self._estimates.value[measure].copy(), self._estimates.total_error(measure)
         naive, center = self._estimates.naive[measure].copy(), self._estimates.center(measure)
+        if self.shrink:
+            shrunken = self.shrinkage(measure)
+            value, error = shrunken.value, shrunken.standard_error
+            return GroupEstimates(
+                measure, self.names, value, shrunken.low, shrunken.high, naive, error, value
+            )
         margin = error * (math.nan if self.level is None else normal_quantile(self.level))
         clipped, low, high = np.clip([value, center - margin, center + margin], lowest, highest)
         return GroupEstimates(measure, self.names, clipped, low, high, naive, error, value)
@@ -127,6 +139,71 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         """Whether each group has estimates."""
         return ~np.isnan(self.prior)
 
+    def shrinkage(self, measure: str) -> GroupShrinkage:
+        """Shrink the estimates of a measure toward the mean of the groups (empirical Bayes).
+
+        For many small groups. An estimate with sampling variance v gets the weight τ²/(v + τ²),
+        and the mean of the groups the rest, where τ² is the variance of the true values between
+        groups. Assumption: groups are exchangeable, which means that nothing but its rows tells a
+        group from the others. The mean squared error over all groups is then smaller than that of
+        the groups' own estimates, and intervals hold the true values **on average over groups**.
+        What is lost: groups that are truly extreme are pulled toward the middle, and their
+        intervals hold the truth less often.
+
+        A group without an estimate of its own gets the mean of the groups, with the interval of
+        an unknown group.
+
+        Parameters
+        ----------
+        measure : str
+            Name of a measure.
+
+        Returns
+        -------
+        GroupShrinkage
+            Undefined (NaN) if fewer than five groups have the measure.
+
+        Notes
+        -----
+        Values are shrunken before they are clipped, because corrected values are roughly normal
+        and can be outside the range of the measure; ratios (lift, likelihood ratios) on the
+        logarithmic scale. Results are averaged over the restricted likelihood of τ², with a flat
+        prior, so that intervals include the error of the mean and of τ². Sampling variances come
+        from a jackknife, smoothed over groups of similar size. The part of the uncertainty of an
+        estimated prior that groups share is not shrunken.
+
+        References
+        ----------
+        Morris (1983); Morris and Tang (2011).
+        """
+        _check_measure(measure)
+        if self.level is None:
+            raise no_level_error("shrinkage")
+        if measure not in self._shrinkages:
+            prior = np.where(self.evaluated, self.prior, self.overall.mixture.prior)
+            purity = np.full(prior.size, self.overall.mixture.purity)
+            has_target = self.n_unlabeled > 0
+            self._shrinkages[measure] = shrink_groups(
+                measure,
+                self.names,
+                self._estimates,
+                self._jackknife,
+                self._sizes,
+                Mixtures(prior, purity),
+                self._priors,
+                has_target | (self.overall.target == "population"),
+                self.level,
+            )
+        return self._shrinkages[measure]
+
+    @cached_property
+    def _shrinkages(self) -> dict[str, GroupShrinkage]:
+        return {}
+
+    @cached_property
+    def _jackknife(self) -> Jackknife:
+        return jackknife_groups(self._blocks, self.prior, self.overall)
+
     def macro(self, measure: str) -> MacroAverage:
         """Return the mean of a measure over groups, all with the same weight.
 
@@ -139,7 +216,8 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         -------
         MacroAverage
             Groups without a value are left out. The interval is for another sample of rows of the
-            same groups, and includes the uncertainty of an estimated prior.
+            same groups, and includes the uncertainty of an estimated prior. Estimates are not
+            shrunken for it.
         """
         _check_measure(measure)
         return macro_average(measure, self._estimates, self._priors, self.level)
@@ -159,14 +237,11 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         -------
         GroupDifferences
             An estimated prior moves both sides of a difference together, unless it was estimated
-            in each group.
+            in each group. Estimates are not shrunken for it.
         """
         _check_measure(measure)
         if self.level is None:
-            raise InputError(
-                "differences need confidence intervals, but level is None. Pass a level to "
-                "evaluate_by, such as level=0.95."
-            )
+            raise no_level_error("differences")
         estimates, priors = self._estimates, self._priors
         test = DifferenceTest(
             measure, self.names, estimates, self._all_rows, priors, self._sizes, self.level
@@ -349,6 +424,15 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
 
     def _repr_html_(self) -> str:
         return group_text.as_html(self)
+
+
+def no_level_error(what: str) -> InputError:
+    """Return the error for a result that needs standard errors, without a level."""
+    needs = "needs" if what == "shrinkage" else "need"
+    return InputError(
+        f"{what} {needs} confidence intervals, but level is None. Pass a level to evaluate_by, "
+        "such as level=0.95."
+    )
 
 
 def _check_measure(name: str) -> None:

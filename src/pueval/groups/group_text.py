@@ -75,7 +75,10 @@ def summary(groups: GroupEvaluation) -> str:
     n_without = n_groups - int(groups.evaluated.sum())
     text = "1 group" if n_groups == 1 else f"{n_groups:,} groups"
     if n_without:
-        text += f", {n_without:,} of them without estimates (see notes)"
+        own = " of their own" if groups.shrink else ""
+        text += f", {n_without:,} of them without estimates{own} (see notes)"
+    if groups.shrink:
+        text += ", shrunken toward their mean"
     return f"{text}; {groups.overall.summary()}"
 
 
@@ -104,6 +107,11 @@ def as_data(groups: GroupEvaluation) -> dict[str, Any]:
     def without(result: dict[str, Any], *names: str) -> dict[str, Any]:
         return {name: value for name, value in result.items() if name not in names}
 
+    shrinkage = {}
+    if groups.shrink:
+        shown = ("measure", "groups", "value", "low", "high", "standard_error")
+        details = {name: without(vars(groups.shrinkage(name)), *shown) for name in groups}
+        shrinkage = {"shrinkage": details}
     return plain_dict(
         {
             "groups": [json_name(name) for name in groups.names],
@@ -113,12 +121,14 @@ def as_data(groups: GroupEvaluation) -> dict[str, Any]:
             "prior": groups.prior,
             "notes": groups.notes,
             "level": groups.level,
+            "shrink": groups.shrink,
             "warnings": groups.warnings,
             "measures": {
                 name: without(vars(estimate), "measure", "groups")
                 for name, estimate in groups.items()
             },
             "macro": {name: without(vars(groups.macro(name)), "measure") for name in groups},
+            **shrinkage,
             "overall": groups.overall.to_dict(),
         }
     )

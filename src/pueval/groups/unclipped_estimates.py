@@ -45,6 +45,8 @@ class UnclippedEstimates:
         These standard errors.
     excess : ndarray
         By how much the average precision is too large on average.
+    average_precision_change : ndarray
+        Change of the average precision with one standard error of the prevalence.
     """
 
     value: dict[str, Array]
@@ -54,6 +56,7 @@ class UnclippedEstimates:
     changes: dict[str, Array]
     source_error: Array
     excess: Array
+    average_precision_change: Array
 
     @classmethod
     def undefined(cls, n_groups: int) -> UnclippedEstimates:
@@ -64,8 +67,18 @@ class UnclippedEstimates:
 
         value, naive, error, prior_change = (columns(GROUP_MEASURES, n_groups) for _ in range(4))
         changes = columns((*MEASURES,), 4, n_groups)
-        source_error, excess = np.full((4, n_groups), np.nan), np.full(n_groups, np.nan)
-        return cls(value, naive, error, prior_change, changes, source_error, excess)
+        source_error = np.full((4, n_groups), np.nan)
+        excess, average_precision_change = np.full((2, n_groups), np.nan)
+        return cls(
+            value,
+            naive,
+            error,
+            prior_change,
+            changes,
+            source_error,
+            excess,
+            average_precision_change,
+        )
 
     def put(self, groups: Array, part: UnclippedEstimates) -> None:
         """Fill in the estimates of some groups."""
@@ -81,6 +94,15 @@ class UnclippedEstimates:
         """Return the value less its excess: the center of the confidence interval."""
         value = self.value[name]
         return value - self.excess if name == "average_precision" else value
+
+    def prevalence_change(self, name: str) -> Array:
+        """Return the change with one standard error of the prevalence, by the label count."""
+        if name == "roc_auc":
+            return np.zeros(self.excess.size)
+        if name == "average_precision":
+            return self.average_precision_change
+        change: Array = self.changes[name][3]
+        return change
 
     def total_error(self, name: str) -> Array:
         """Return standard errors that include the uncertainty of the prior."""
@@ -147,15 +169,15 @@ def estimate_groups(
     variance = influence_variance(placements(steps, sizes), steps, sizes, pseudo_observation=True)
     error["roc_auc"] = np.sqrt(variance) / labeled_contrast(mixtures, sizes)
     variance = influence_variance(precisions.influence(), steps, sizes, pseudo_observation=False)
-    error["average_precision"] = np.hypot(
-        np.sqrt(variance), precisions.by_prevalence * prevalence_error
-    )
+    average_precision_change = precisions.by_prevalence * prevalence_error
+    error["average_precision"] = np.hypot(np.sqrt(variance), average_precision_change)
     return replace(
         estimates,
         error=error,
         prior_change=prior_changes(values_for, GROUP_MEASURES, mixtures, prior_error),
         changes=changes,
         source_error=source_error,
+        average_precision_change=average_precision_change,
     )
 
 
