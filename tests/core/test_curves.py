@@ -15,7 +15,8 @@ from tests.conftest import draw
 def algorithm_1(y, score, prior, purity, dense):
     """Area under the corrected rates along the way through all rows, sorted and made monotone.
 
-    ``dense`` points on each piece of the way stand for all of its points.
+    ``dense`` points on each piece of the way stand for all of its points. Points outside the unit
+    square are moved to its edge; the paper drops them.
     """
     g, e = [0.0], [0.0]
     for value in np.unique(score)[::-1]:
@@ -26,8 +27,7 @@ def algorithm_1(y, score, prior, purity, dense):
     g, e = np.interp(fine, place, g), np.interp(fine, place, e)
     tpr = ((1 - prior) * g - (1 - purity) * e) / (purity - prior)
     fpr = (purity * e - prior * g) / (purity - prior)
-    kept = (tpr >= -1e-12) & (tpr <= 1 + 1e-12) & (fpr >= -1e-12) & (fpr <= 1 + 1e-12)
-    tpr, fpr = tpr[kept], fpr[kept]
+    tpr, fpr = np.clip(tpr, 0, 1), np.clip(fpr, 0, 1)
     order = np.lexsort((np.arange(len(fpr)), fpr))
     fpr, tpr = np.r_[fpr[order], 1], np.maximum.accumulate(tpr[order])
     return np.sum(np.diff(fpr) * tpr)
@@ -58,6 +58,18 @@ def test_perfect_ranking_with_too_small_a_sample_above_the_square():
     fpr, tpr, _ = metrics.roc_curve(y, range(100, 0, -1), prior=0.2)
     assert np.trapezoid(tpr, fpr) == pytest.approx(1.0)
     assert tpr[fpr == 0].max() == 1.0
+
+
+def test_a_curve_that_leaves_the_square_at_its_upper_left_corner_keeps_its_points():
+    """By chance all rates there have a recall above 1 and a negative false positive rate."""
+    y = np.repeat([1, 0, 1, 0], [18, 5, 2, 75])
+    counts, mixture = Counts.from_arrays(y, np.arange(100, 0, -1)), Mixture(0.3, 0.8)
+    rates = correct_steps(counts, counts.at(np.array([83.0])), mixture)
+    assert rates.tpr[0] > 1
+    assert rates.fpr[0] < 0
+    curve = correct_roc_from_corners(counts, counts._roc_corners(), mixture)
+    assert curve.tpr[curve.fpr == 0].max() == 1
+    assert curve.area == 1
 
 
 def test_indirect_and_direct_agree_on_large_samples(rng):

@@ -202,16 +202,35 @@ def correct_roc_from_corners(
 def correct_roc(steps: Steps, rates: Rates) -> RocCurve:
     """Turn corrected rates into a monotone ROC curve (algorithm 1 of Jain et al., 2017).
 
-    Drop points outside the unit square, and give every true positive rate the smallest false
-    positive rate of all points that reach it. This is the curve you get by raising every point to
-    the highest true positive rate on its left.
+    Move points outside the unit square to its edge, and give every true positive rate the smallest
+    false positive rate of all points that reach it. This is the curve you get by raising every
+    point to the highest true positive rate on its left. (The paper drops points outside. With noisy
+    labels and a good ranking these can be most points, and the curve would be far too low.)
 
-    The algorithm applies to all points of the line through the rates, not only to its corners. The
-    line is clipped at the edges of the square. Between corners it jumps, since unlabeled rows come
-    before the labeled row that makes the corner; rows with the same score form a straight line.
-    Without a correction this is the ordinary ROC curve.
+    The algorithm applies to all points of the line through the rates, not only to its corners.
+    Between corners the line jumps, since unlabeled rows come before the labeled row that makes the
+    corner; rows with the same score form a straight line. Without a correction this is the ordinary
+    ROC curve.
     """
     return RocCurve(*RocLine.of(steps, rates).within_square().monotone())
+
+
+def roc_area(rates: Rates) -> Array:
+    """Return the area under straight lines through monotone rates; one value per line of rates.
+
+    The exact area, in which scores are not tied, is that of `correct_roc_from_corners`.
+    """
+    monotone = monotone_rates(rates)
+    return line_area(monotone.fpr, monotone.tpr)
+
+
+def line_area(fpr: Array, tpr: Array) -> Array:
+    """Return the area under straight lines from (0, 0) through points, and on to (1, 1)."""
+    last_fpr, last_tpr = fpr[..., -1], tpr[..., -1]
+    inner = np.sum(np.diff(fpr, axis=-1) * (tpr[..., 1:] + tpr[..., :-1]) / 2, axis=-1)
+    ends = fpr[..., 0] * tpr[..., 0] / 2 + (1 - last_fpr) * (1 + last_tpr) / 2
+    area: Array = inner + ends
+    return area
 
 
 def correct_precision_recall(rates: Rates) -> PrecisionRecallCurve:

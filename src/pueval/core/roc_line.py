@@ -57,9 +57,12 @@ class RocLine(NamedTuple):
         )
 
     def within_square(self) -> RocLine:
-        """Return the part of the line that lies in the unit square.
+        """Return the line moved into the unit square.
 
-        New corners at an edge get the threshold at which the line crosses it.
+        New corners at an edge get the threshold at which the line crosses it. Corners outside move
+        to the nearest point of the square: a recall above 1 with a negative false positive rate is
+        a perfect point. Without them, a line that leaves the square at its upper left corner and
+        does not return would lose all points that it should pass.
         """
         inside = self.inside
         if inside.all():
@@ -76,15 +79,23 @@ class RocLine(NamedTuple):
             share = share * on_the_way_out
             return RocLine(x, y, last.threshold, share * last.right, share * last.up)
 
+        beyond = self.take(~inside)
+        at_rest = np.zeros(beyond.x.size)
         corners = (
             self.take(inside),
+            RocLine(
+                np.clip(beyond.x, 0, 1), np.clip(beyond.y, 0, 1), beyond.threshold, at_rest, at_rest
+            ),
             at_edge(enters, enter, on_the_way_out=False),
             at_edge(leaves, leave, on_the_way_out=True),
         )
-        order = np.argsort(
-            np.concatenate([np.flatnonzero(inside), (cut + enter)[enters], (cut + leave)[leaves]]),
-            kind="stable",
+        places = (
+            np.flatnonzero(inside),
+            np.flatnonzero(~inside),
+            (cut + enter)[enters],
+            (cut + leave)[leaves],
         )
+        order = np.argsort(np.concatenate(places), kind="stable")
         return RocLine(*(np.concatenate(columns)[order] for columns in zip(*corners, strict=True)))
 
     def monotone(self) -> tuple[Array, Array, Array]:

@@ -186,8 +186,8 @@ def roc_curve(
 ) -> tuple[Array, Array, Array]:
     """ROC curve, corrected for unlabeled positives.
 
-    Corrected rates are made a valid, monotone curve: the part outside the unit square is dropped,
-    and each true positive rate gets the lowest false positive rate of all points that reach it.
+    Corrected rates are made a valid, monotone curve: rates are clipped to [0, 1], and each true
+    positive rate gets the lowest false positive rate of all points that reach it.
     Assumes random labeling.
 
     Parameters

@@ -272,8 +272,9 @@ const correction = (() => {
     return [enter, leave];
   }
 
-  // The part of the line through the rates that lies in the unit square. A tied corner, whose score
-  // labeled and background rows share, ends a slope; `right` and `up` are its extent.
+  // The line through the rates, moved into the unit square. A tied corner, whose score labeled and
+  // background rows share, ends a slope; `right` and `up` are its extent. Corners outside move to
+  // the nearest point of the square.
   function insideSquare(line, tied) {
     const inside = line.map(({ fpr, tpr }) => inUnit(fpr) && inUnit(tpr));
     const slopes = line.map((rate, i) => {
@@ -283,10 +284,8 @@ const correction = (() => {
     });
     const points = [];
     line.forEach((rate, i) => {
-      if (inside[i]) {
-        const [right, up] = slopes[i];
-        points.push({ x: rate.fpr, y: rate.tpr, threshold: rate.threshold, right, up });
-      }
+      const [right, up] = inside[i] ? slopes[i] : [0, 0];
+      points.push({ x: rate.fpr, y: rate.tpr, threshold: rate.threshold, right, up });
       if (i + 1 === line.length || (inside[i] && inside[i + 1])) return;
       const next = line[i + 1];
       const [enter, leave] = clipSegment(rate, next);
