@@ -5,9 +5,9 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 from pueval import Counts, evaluate, metrics
-from pueval.core.curves import correct_roc, correct_roc_from_corners
+from pueval.core.curves import correct_roc, correct_roc_from_corners, line_area, roc_area
 from pueval.core.mixture import Mixture
-from pueval.core.rates import correct_steps
+from pueval.core.rates import Rates, correct_steps
 from pueval.core.roc_line import _clip_segments
 from tests.conftest import draw
 
@@ -70,6 +70,26 @@ def test_a_curve_that_leaves_the_square_at_its_upper_left_corner_keeps_its_point
     curve = correct_roc_from_corners(counts, counts._roc_corners(), mixture)
     assert curve.tpr[curve.fpr == 0].max() == 1
     assert curve.area == 1
+
+
+@pytest.mark.parametrize("purity", [1.0, 0.8])
+def test_area_of_monotone_rates(rng, purity):
+    """With all scores as thresholds and ties of all rows: against the curve itself."""
+    _, score, labeled = draw(rng, 600, prevalence=0.5, label_frequency=0.4, purity=purity)
+    counts = Counts.from_arrays(labeled, np.round(score))
+    steps, mixture = counts.steps(), Mixture(0.2, purity)
+    rates = correct_steps(counts, steps, mixture)
+    exact = correct_roc_from_corners(counts, counts._roc_corners(), mixture).area
+    assert roc_area(rates) == pytest.approx(exact, abs=0.01)
+    direct = metrics.roc_auc_score(labeled, np.round(score), prior=0.2, purity=purity)
+    assert line_area(rates.fpr, rates.tpr) == pytest.approx(direct, abs=1e-12)
+    both = Rates(
+        rates.threshold,
+        *np.stack([[c, c] for c in (rates.tpr, rates.fpr, rates.predicted)]),
+        rates.prevalence,
+        rates.size,
+    )
+    assert roc_area(both) == pytest.approx([roc_area(rates)] * 2)
 
 
 def test_indirect_and_direct_agree_on_large_samples(rng):

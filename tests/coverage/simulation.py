@@ -16,7 +16,7 @@ from pueval.core.measures import MEASURES
 from pueval.core.rates import Rates
 
 AT = ("f1", "accuracy", "balanced_accuracy", "matthews_corrcoef")
-NAMES = ("roc_auc", "average_precision", *AT, *(f"best {name}" for name in AT))
+NAMES = ("roc_auc", "roc area", "average_precision", *AT, *(f"best {name}" for name in AT))
 BANDS = tuple(
     f"{curve} {kind}" for curve in ("roc", "pr") for kind in ("pointwise", "simultaneous")
 )
@@ -55,6 +55,7 @@ class Setting:
         precision = prevalence * tpr / predicted
         values = {
             "roc_auc": norm.cdf(self.separation / np.sqrt(2)),
+            "roc area": norm.cdf(self.separation / np.sqrt(2)),
             "average_precision": np.sum(-np.diff(tpr) * (precision[1:] + precision[:-1]) / 2),
         }
         for name in AT:
@@ -144,7 +145,10 @@ def coverage(setting, replications, *, n_resamples=400, names=NAMES, bands=False
         if chosen:
             values, _ = setting.truth(prevalence, ev.threshold)
         for name in names:
-            found = ev.best(name[5:]) if name.startswith("best") else ev[name]
+            if name == "roc area":
+                found = ev.roc_area()
+            else:
+                found = ev.best(name[5:]) if name.startswith("best") else ev[name]
             held[name].append(found.low <= values[name] <= found.high)
         for name in BANDS if bands else ():
             curve, kind = name.split()
@@ -162,4 +166,5 @@ def _of_rows(setting, rows):
     score, positive = rows
     ev = evaluate(positive, score, prior=0.0, threshold=setting.threshold, level=None)
     values = {name: ev[name].naive for name in ("roc_auc", "average_precision", *AT)}
+    values["roc area"] = values["roc_auc"]
     return values | {f"best {name}": ev.best(name).naive for name in AT}

@@ -156,8 +156,8 @@ def sections(replications, seed):
     """Return the title of each table, the function that makes it, and the text below it."""
     quarter, half = max(replications // 4, 1), max(replications // 2, 1)
     known = (
-        "Areas (AP: average precision), measures at the threshold, and best values over all "
-        "thresholds."
+        "Areas (*roc area*: `ev.roc_area()`; AP: average precision), measures at the threshold, "
+        "and best values over all thresholds."
     )
     bands = (
         "Pointwise bands: share of covered points. Simultaneous bands: share of curves covered as "

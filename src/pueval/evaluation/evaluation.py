@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from pueval.core.curves import PrecisionRecallCurve, RocCurve, correct_roc_from_corners
 from pueval.core.measures import find_measure
-from pueval.core.mixture import NAIVE
+from pueval.core.mixture import NAIVE, Mixture
 from pueval.errors import InputError
 from pueval.evaluation import evaluation_text
 from pueval.evaluation.assumption_text import prior_and_purity
-from pueval.evaluation.estimates import OperatingPoint, estimate_frame
+from pueval.evaluation.estimates import Estimate, OperatingPoint, estimate_frame
 from pueval.evaluation.model_estimates import ModelEstimates
 from pueval.ranking import ranking_measures
 from pueval.sensitivity.bounds import BandMethod, Bounds, Reference, claesen_bounds
@@ -20,6 +20,7 @@ from pueval.sensitivity.grid import SensitivityGrid, sensitivity_grid
 from pueval.sensitivity.labeling_bias import TippingPoint, labeling_bias_bounds, tipping_point
 from pueval.thresholds.measure_curve import MeasureCurve, curve_thresholds, measure_curve
 from pueval.uncertainty.bands import BandKind, CurveBand, precision_recall_band, roc_band
+from pueval.uncertainty.intervals import Interval
 from pueval.uncertainty.measure_intervals import Resamples
 
 if TYPE_CHECKING:
@@ -81,6 +82,46 @@ class Evaluation(ModelEstimates):
         return correct_roc_from_corners(
             self.counts, self._corners, self.mixture, self.target, rates=self._rates[0]
         )
+
+    def roc_area(self) -> Estimate:
+        """Return the area under the corrected ROC curve: another estimate of the AUC.
+
+        ``ev["roc_auc"]`` corrects the naive AUC directly. This is the indirect estimate of Jain et
+        al.: the area under the curve of `roc`, which is monotone and stays in [0, 1]. With few
+        labeled rows, noisy labels or an AUC above 0.9 its error is smaller, down to half; for weak
+        classifiers it is somewhat too high. The interval comes from resampled rates, made
+        monotone in the same way. Assumes random labeling.
+
+        Returns
+        -------
+        Estimate
+            Without an interval if the evaluation was made with ``level=None``.
+
+        References
+        ----------
+        Jain, White and Radivojac (2017), algorithm 1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pueval import evaluate
+        >>> rng = np.random.default_rng(0)
+        >>> y = np.repeat([1, 0], [100, 900])
+        >>> positive = rng.random(1000) < np.where(y == 1, 1.0, 0.3)
+        >>> score = rng.normal(size=1000) + 2 * positive
+        >>> ev = evaluate(y, score, prior=0.3, threshold=1)
+        >>> direct, indirect = ev["roc_auc"], ev.roc_area()
+        >>> bool(indirect.high - indirect.low < direct.high - direct.low)
+        True
+        """
+        interval = Interval()
+        if self._resamples is not None:
+            interval = self._resamples.roc_area_interval(self._roc_area)
+        area = self._roc_area(self.mixture)
+        return Estimate.of(area, self["roc_auc"].naive, interval)
+
+    def _roc_area(self, mixture: Mixture) -> float:
+        return correct_roc_from_corners(self.counts, self._corners, mixture, self.target).area
 
     def pr(self, *, naive: bool = False) -> PrecisionRecallCurve:
         """Return the precision-recall curve.

@@ -17,6 +17,7 @@ import numpy as np
 
 from pueval._typing import Array, Target
 from pueval.core.average_precision import average_precision
+from pueval.core.curves import line_area, roc_area
 from pueval.core.measures import MEASURES, ZERO, Measure
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import (
@@ -42,9 +43,9 @@ from pueval.uncertainty.uncertain_prior import UncertainPrior
 # Standard error of the optimism of a best value, as a multiple of it. Chosen by simulation of
 # coverage (tests/coverage), as is the next constant.
 OPTIMISM_ERROR = 1.5
-# Weight of the variance of the average precision along unconstrained rates. By chance rates can
-# look perfect, and then constrained rates hardly vary. Derivatives have a constant for the same
-# purpose, tuned separately: `pueval.core.average_precision`, UNCONSTRAINED_WEIGHT.
+# Weight of the variance of an area along unconstrained rates. By chance rates can look perfect, and
+# then constrained rates hardly vary. Derivatives have a constant for the same purpose, tuned
+# separately: `pueval.core.average_precision`, UNCONSTRAINED_WEIGHT.
 UNCONSTRAINED_VARIANCE = 0.2
 
 
@@ -208,6 +209,23 @@ class Resamples:
         error = self._known_error("average_precision")
         if error is not None:
             return self.options.normal_interval(value(self.mixture), error)
+        return self._area_interval(value, average_precision, _unconstrained_average_precision)
+
+    def roc_area_interval(self, value: Callable[[Mixture], float]) -> Interval:
+        """Return the interval of the area under the corrected ROC curve."""
+        return self._area_interval(value, roc_area, lambda rates: line_area(rates.fpr, rates.tpr))
+
+    def _area_interval(
+        self,
+        value: Callable[[Mixture], float],
+        area: Callable[[Rates], Array],
+        unconstrained_area: Callable[[Rates], Array],
+    ) -> Interval:
+        """Return the interval of an area along monotone rates.
+
+        ``value`` returns the area for a mixture, ``area`` that of rates, and ``unconstrained_area``
+        that of rates that may fall or leave [0, 1].
+        """
 
         def expected(mixture: Mixture | Mixtures) -> Rates:
             return self.rates_for(self.draws.expected, mixture)
@@ -219,19 +237,19 @@ class Resamples:
             rates, center = self.rates_for(self.draws.resampled, mixture), expected(mixture)
             tpr, fpr = monotone_rates_by_threshold(center)
             tpr, fpr = rates.tpr + (tpr - center.tpr), rates.fpr + (fpr - center.fpr)
-            return average_precision(replace(rates, tpr=tpr, fpr=fpr))
+            return area(replace(rates, tpr=tpr, fpr=fpr))
 
         @cache
         def bias_and_error(mixture: Mixture | Mixtures) -> tuple[float, float]:
             rates = self.rates_for(self.draws.resampled, mixture)
             constrained, unconstrained = (
                 bootstrap_standard_error(values) ** 2
-                for values in (resampled(mixture), _unconstrained_average_precision(rates))
+                for values in (resampled(mixture), unconstrained_area(rates))
             )
             weight = UNCONSTRAINED_VARIANCE
             return 0.0, math.sqrt((1 - weight) * constrained + weight * unconstrained)
 
-        scenarios = self.prior.scenarios(lambda mixture: average_precision(expected(mixture)))
+        scenarios = self.prior.scenarios(lambda mixture: area(expected(mixture)))
         return self._interval(value, bias_and_error, resampled, scenarios)
 
     def auc_interval(self, naive: float, value: Callable[[Mixture], float]) -> Interval:
