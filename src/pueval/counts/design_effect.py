@@ -34,4 +34,11 @@ def with_design_effect(counts: Counts, effect: float) -> Counts:
     if counts.has_propensity:
         represented = scale(counts._inverse_propensity_sample())
     labeled, unlabeled, negative = map(scale, counts._samples)
-    return Counts(labeled, unlabeled, negative, represented, _binning=counts._binning)
+    return Counts(
+        labeled,
+        unlabeled,
+        negative,
+        represented,
+        _binning=counts._binning,
+        _inverse_propensities=counts._inverse_propensities,
+    )
