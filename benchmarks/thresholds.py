@@ -75,7 +75,7 @@ def cell(arguments):
                     held = [choice[name].low <= true <= choice[name].high]
                     held.append(point[name].low <= true <= point[name].high)
                     found.append((rule, name, *held))
-            if "cost" in choice.measures:
+            if "cost" in choice:
                 one, true = choice["cost"], COST(there)[0]
                 found.append((rule, "cost", one.low <= true <= one.high, np.nan))
                 found.append((rule, "least cost", one.low <= best <= one.high, np.nan))

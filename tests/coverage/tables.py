@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.coverage import default_threshold
 from tests.coverage.cross_validation import CV_COLUMNS, CV_GRID, CV_REASONS, CV_TEXT, measure_cv
 from tests.coverage.group_shrinkage import (
     GROUP_COLUMNS,
@@ -187,6 +188,11 @@ def sections(replications, seed):
     )
     for *what, drawn, reasons in every:
         yield what[0], partial(table, *what, bands=drawn, seed=seed), reasons
+    for each in default_threshold.SECTIONS:
+        title, text, settings, measure, columns, reasons = each
+        what = (title, text, settings, measure, half, columns)
+        amount = "{:,} replications per row."
+        yield title, partial(setting_table, *what, amount=amount, seed=seed), reasons
     title = "Cross-validation"
     cross_validated = (title, CV_TEXT, CV_GRID, measure_cv, quarter, CV_COLUMNS)
     yield (

@@ -11,6 +11,7 @@ from scipy.stats import binom
 
 from pueval import AssumptionWarning, evaluate
 from tests.coverage.cross_validation import CVSetting, cv_coverage
+from tests.coverage.default_threshold import CASES, simulate
 from tests.coverage.simulation import BANDS, NAMES, Setting, coverage
 from tests.coverage.tables import GRID
 
@@ -94,6 +95,16 @@ def test_cross_validation_with_few_rows_per_feature():
     found, effect = cv_coverage(CVSetting("logistic", 60, 30, 5), 60, n_resamples=100)
     check(found, 60, dict.fromkeys(found, 0.93))
     assert 1.3 < effect < 2
+
+
+@pytest.mark.parametrize("target", ["population", "unlabeled"])
+def test_the_default_threshold_with_rare_positives_and_hard_negatives(target):
+    [case] = [c for c in CASES if (c.prior, c.labeled, c.target) == (0.005, 100, target)]
+    found = simulate(case, 60, n_resamples=150)
+    loss, _ = found.pop("loss")
+    check({name: each[0] for name, each in found.items()}, 60, dict.fromkeys(found, 0.93))
+    assert found["precision"][2] < 0.2
+    assert loss < 0.03
 
 
 @pytest.mark.slow

@@ -83,7 +83,7 @@ def compare_command(
         the labeled rows were collected separately.
     threshold
         Score at or above which rows are predicted positive, for all models. By default each
-        model's threshold with the best Matthews correlation.
+        model's threshold with nearly the best Matthews correlation.
     measure
         Measure for the comparison of pairs, such as f1 or best_f1. Repeat the option for each.
     level

@@ -97,7 +97,7 @@ def evaluate_command(
         small groups that are alike as far as you know. Extreme groups are pulled to the middle.
     threshold
         Score at or above which rows are predicted positive. By default each model's threshold
-        with the best Matthews correlation.
+        with nearly the best Matthews correlation.
     at
         Rule that chooses another threshold: precision=0.9, recall=0.8, fpr=0.01, top=500 (rows),
         best=f1, or cost=1:20 (costs of a false positive and a false negative). Repeat the option

@@ -67,8 +67,8 @@ def compare(
         Population to evaluate: all rows, or only the unlabeled rows.
     threshold : float or mapping of str to float, optional
         Threshold at or above which rows are predicted positive: one for all models, or one for
-        each. By default each model uses its own threshold with the best Matthews correlation, and
-        its intervals allow for this choice. Such thresholds differ by chance even between equally
+        each. By default each model uses its own default threshold (see `evaluate`), and its
+        intervals allow for this choice. Such thresholds differ by chance even between equally
         good models.
     level : float or None, default 0.95
         Confidence level of all intervals; None for point estimates only.

@@ -222,7 +222,6 @@ class PairedEstimation:
             self.target,
             rates.threshold,
             self.options,
-            threshold_chosen=model.threshold_chosen,
             standard_errors=standard_errors,
         )
         return build_evaluation(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation
 
 OWN_THRESHOLDS = (
-    "Threshold-based measures use each model's own best-MCC threshold. Do not rank models by them."
+    "Threshold-based measures use each model's own default threshold. Do not rank models by them."
 )
 CHOSEN_THRESHOLD = "Intervals at the threshold account for choosing it on the same rows."
 

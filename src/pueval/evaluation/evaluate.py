@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from dataclasses import dataclass
 from functools import partial
@@ -10,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pueval._typing import Range, Target
 from pueval.core.curves import correct_precision_recall, direct_auc, naive_auc
-from pueval.core.measures import MEASURES
 from pueval.core.mixture import check_target
 from pueval.core.rates import Rates, corrected_and_naive_rates
 from pueval.counts.arguments import check_threshold, read_counts
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.assumptions import Assumptions, resample_evaluation, resolve_assumptions
-from pueval.evaluation.estimates import IntervalOf, OperatingPoint, best_value, clipped_areas
+from pueval.evaluation.estimates import IntervalOf, OperatingPoint, clipped_areas
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.findings import (
     clipped_values,
@@ -29,7 +27,8 @@ from pueval.evaluation.findings import (
     threshold_within_bin,
 )
 from pueval.samples.steps import Steps
-from pueval.thresholds.threshold_choice import DEFAULT_BEST, ChosenThresholdIntervals
+from pueval.thresholds.default_threshold import default_threshold
+from pueval.thresholds.threshold_choice import ChosenThresholdIntervals
 from pueval.uncertainty.intervals import IntervalOptions
 from pueval.uncertainty.measure_intervals import Resamples
 
@@ -92,10 +91,11 @@ def evaluate(
         the unlabeled rows (case-control: labeled rows were collected separately, and known
         negatives are a random sample of all negatives).
     threshold : float, optional
-        Score at or above which rows are predicted positive. By default the threshold with the best
-        Matthews correlation. Which threshold that is does not depend on prior and purity, unless
-        known negatives are combined with ``target="unlabeled"``. Intervals account for choosing
-        it on the same rows.
+        Score at or above which rows are predicted positive. By default a threshold in the middle
+        of those whose Matthews correlation is within chance of the best: more stable than the
+        observed best, which `Evaluation.best` returns. It does not depend on prior and purity,
+        unless known negatives are combined with ``target="unlabeled"``. Intervals account for
+        choosing it on the same rows.
     level : float or None, default 0.95
         Confidence level of the intervals, in (0, 1); None for point estimates only, which is
         faster. Intervals include the uncertainty of an estimated prior or purity.
@@ -207,7 +207,6 @@ def evaluate_counts(
             target,
             model.threshold,
             options,
-            threshold_chosen=threshold_chosen,
         )
     return build_evaluation(
         model, options, resamples, assumptions.warnings, threshold_chosen=threshold_chosen
@@ -269,7 +268,7 @@ def rate_thresholds(
     corners = counts._roc_corners()
     rates = corrected_and_naive_rates(counts, corners, assumptions.mixture, target)
     if threshold is None:
-        threshold = _default_threshold(*rates)
+        threshold = default_threshold(counts, corners, assumptions.mixture, target)
     return ModelRates(counts, assumptions, target, check_threshold(threshold), corners, rates)
 
 
@@ -325,12 +324,3 @@ def build_evaluation(
         _resamples=resamples,
         _areas=areas,
     )
-
-
-def _default_threshold(corrected: Rates, naive: Rates) -> float:
-    """Return the threshold of the best Matthews correlation; the lowest score if undefined."""
-    for rates in (corrected, naive):
-        threshold = best_value(MEASURES[DEFAULT_BEST], rates)[0]
-        if not math.isnan(threshold):
-            return threshold
-    return float(naive.threshold[-1])

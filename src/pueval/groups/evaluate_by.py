@@ -99,7 +99,7 @@ def evaluate_by(
     target : {"population", "unlabeled"}
         Population to evaluate: all rows, or only the unlabeled rows.
     threshold : float, optional
-        Threshold for all groups; by default that with the best Matthews correlation on all rows.
+        Threshold for all groups; by default the default threshold of all rows (see `evaluate`).
     level : float or None, default 0.95
         Confidence level; None for no intervals.
     n_resamples : int, default 2000

@@ -17,11 +17,12 @@ from pueval.core.rates import Rates
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.sample import score_range
-
-# With fewer labeled rows at or above a threshold, precision is mostly noise.
-LEAST_LABELED = 10
-# A goal that is missed by less than this is missed by rounding only.
-ROUNDING = 1e-12
+from pueval.thresholds.default_threshold import (
+    LEAST_LABELED,
+    ROUNDING,
+    first_best,
+    highest_reliable_threshold,
+)
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def find_rule(counts: Counts, target: Target, goals: dict[str, Any]) -> Rule:
         return cost_rule(*value)
     _check_share(name, value)
     if name == "precision":
-        return _precision(value, _highest_reliable_threshold(counts))
+        return _precision(value, highest_reliable_threshold(counts))
     return _recall(value) if name == "recall" else _fpr(value)
 
 
@@ -95,7 +96,7 @@ def best_rule(name: str) -> Rule:
 def _extreme(name: str, measure: Measure, extra: Measure | None) -> Rule:
     def pick(rates: Rates) -> Array:
         values = measure(rates) if measure.greater_is_better else -measure(rates)
-        return _first_best(np.where(np.isnan(values), -np.inf, values))
+        return first_best(np.where(np.isnan(values), -np.inf, values))
 
     def unreachable(_: Rates) -> str:
         return f"{measure.name} is undefined at every threshold, so no threshold is the best."
@@ -106,7 +107,7 @@ def _extreme(name: str, measure: Measure, extra: Measure | None) -> Rule:
 def _precision(goal: float, highest: float) -> Rule:
     def pick(rates: Rates) -> Array:
         reached = MEASURES["precision"](rates) >= goal - ROUNDING
-        return _first_best(np.where(reached & (rates.threshold <= highest), rates.tpr, -np.inf))
+        return first_best(np.where(reached & (rates.threshold <= highest), rates.tpr, -np.inf))
 
     def unreachable(rates: Rates) -> str:
         precision = np.where(rates.threshold <= highest, MEASURES["precision"](rates), np.nan)
@@ -123,7 +124,7 @@ def _precision(goal: float, highest: float) -> Rule:
 
 def _recall(goal: float) -> Rule:
     def pick(rates: Rates) -> Array:
-        return _first_best(np.where(rates.tpr >= goal - ROUNDING, 0.0, -np.inf))
+        return first_best(np.where(rates.tpr >= goal - ROUNDING, 0.0, -np.inf))
 
     def unreachable(rates: Rates) -> str:
         return f"no threshold has a recall of {goal:g}; the best is {rates.tpr.max():.4g}."
@@ -134,7 +135,7 @@ def _recall(goal: float) -> Rule:
 def _fpr(goal: float) -> Rule:
     def pick(rates: Rates) -> Array:
         allowed = (rates.fpr <= goal + ROUNDING) & np.isfinite(rates.threshold)
-        return _first_best(np.where(allowed, rates.tpr, -np.inf))
+        return first_best(np.where(allowed, rates.tpr, -np.inf))
 
     def unreachable(rates: Rates) -> str:
         least = 1 + int(np.argmin(rates.fpr[1:]))
@@ -188,23 +189,9 @@ def _top(counts: Counts, target: Target, goal: float) -> Rule:
         allowed = rates.predicted * rates.size <= goal * (1 + ROUNDING)
         # Thresholds descend, so later ones have more rows.
         order = np.arange(rates.threshold.size, dtype=np.float64)
-        return _first_best(np.where(allowed & np.isfinite(rates.threshold), order, -np.inf))
+        return first_best(np.where(allowed & np.isfinite(rates.threshold), order, -np.inf))
 
     return Rule(f"the top {goal:,g} rows", pick, lambda _: "", find_score=find_score)
-
-
-def _first_best(values: Array) -> Array:
-    """Return the index of the first maximum in each line; −1 if all are −inf."""
-    index = np.argmax(values, axis=-1)
-    best = np.take_along_axis(values, np.expand_dims(index, -1), axis=-1)[..., 0]
-    return np.where(best == -np.inf, -1, index)
-
-
-def _highest_reliable_threshold(counts: Counts) -> float:
-    """Return the highest threshold with `LEAST_LABELED` labeled rows, or half of all, above it."""
-    score, reached = counts._cumulative_labeled
-    share = min(LEAST_LABELED / counts.effective_sizes[0], 0.5)
-    return float(score[np.searchsorted(reached, share * counts.n_labeled * (1 - ROUNDING))])
 
 
 def _check_share(name: str, value: float) -> None:

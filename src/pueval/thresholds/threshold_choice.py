@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
@@ -19,13 +19,18 @@ from pueval.core.measures import Measure
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import Rates, Shares, correct_shares, correct_steps
 from pueval.errors import UnreachableError
-from pueval.thresholds.rules import Rule, best_rule
-from pueval.uncertainty.intervals import Interval, bootstrap_standard_error
+from pueval.thresholds.default_threshold import StableChoice
+from pueval.thresholds.rules import Rule
+from pueval.uncertainty.intervals import Interval
 from pueval.uncertainty.measure_intervals import Resamples
 from pueval.uncertainty.uncertain_prior import add_in_quadrature
 
-# The measure whose best threshold is the default.
-DEFAULT_BEST = "matthews_corrcoef"
+# Standard error of the optimism of a choice, as a multiple of it; chosen by simulation of coverage.
+# The optimism of a rule is known less well than that of the default threshold.
+RULE_OPTIMISM_ERROR = 1.0
+DEFAULT_OPTIMISM_ERROR = 0.5
+# Share of the resamples that is left out at either end when optimism is averaged.
+TRIMMED_SHARE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +78,8 @@ def choose(rule: Rule, rates: Rates, resample: Callable[[float], Resamples | Non
     resamples = resample(threshold)
     if resamples is None:
         return Choice(threshold)
-    repeated = RepeatedChoice.of(rule, resamples, threshold)
+    choices = rule.pick(resamples.resampled_rates)
+    repeated = RepeatedChoice.of(choices, resamples, threshold, RULE_OPTIMISM_ERROR)
     return Choice(threshold, repeated.interval, repeated.reached)
 
 
@@ -93,6 +99,8 @@ class RepeatedChoice:
         Shares at or above the same thresholds in the data that the resamples are drawn from.
     reached : float
         Share of the resamples in which some threshold satisfies the rule.
+    optimism_error : float
+        Standard error of the optimism, as a multiple of it.
     """
 
     resamples: Resamples
@@ -100,12 +108,14 @@ class RepeatedChoice:
     resampled: Shares
     expected: Shares
     reached: float
+    optimism_error: float
 
     @classmethod
-    def of(cls, rule: Rule, resamples: Resamples, threshold: float) -> RepeatedChoice:
-        """Follow a rule in every resample."""
+    def of(
+        cls, index: Array, resamples: Resamples, threshold: float, optimism_error: float
+    ) -> RepeatedChoice:
+        """Take the choice of every resample, the index of its threshold; −1 if it has none."""
         draws = resamples.draws
-        index = rule.pick(resamples.resampled_rates)
         lines = np.flatnonzero(index >= 0)
         return cls(
             resamples,
@@ -113,6 +123,7 @@ class RepeatedChoice:
             _take_shares(draws.resampled, lines, index[lines]),
             _take_shares(draws.expected, lines, index[lines]),
             lines.size / resamples.options.n_resamples,
+            optimism_error,
         )
 
     def value(self, measure: Measure, mixture: Mixture | Mixtures) -> Array:
@@ -124,53 +135,22 @@ class RepeatedChoice:
     def interval(self, measure: Measure) -> Interval:
         """Return the interval of a measure at the chosen threshold.
 
-        The average optimism of the resamples is subtracted, and their error gives the standard
-        error. The optimism is known only roughly, so it is added to the standard error.
-        """
-        resamples = self.resamples
-        if resamples.mixture_draws is not None:
-            return self._widen(measure, resamples.interval_at(measure, self.threshold))
-        scenarios = resamples.prior.scenarios(partial(self.value, measure), as_column=False)
-        interval = Interval.union(self._interval_for(measure, mixture) for mixture in scenarios)
-        if not measure.is_ratio:
-            return interval
-        # In some resamples a ratio can be 0 or infinite, where its logarithm is undefined.
-        fixed = resamples.interval_at(measure, self.threshold)
-        if math.isnan(interval.low):
-            return fixed
-        return Interval.union([interval.exponential(), fixed])
-
-    def _interval_for(self, measure: Measure, mixture: Mixture) -> Interval:
-        """Return the interval for an exact mixture; that of the logarithm of a ratio."""
-        value = float(measure.transform(self.value(measure, mixture))[0])
-        optimism, error = self._optimism_and_error(measure, mixture)
-        ends = (-math.inf, math.inf) if measure.is_ratio else (measure.low, measure.high)
-        return self.resamples.options.normal_interval(
-            value - optimism, math.hypot(error, optimism), *ends
-        )
-
-    def _widen(self, measure: Measure, fixed: Interval) -> Interval:
-        """Shift and widen the interval at a fixed threshold, which allows for an uncertain prior.
+        It is the interval at a fixed threshold, moved by the average optimism of the resamples.
+        The optimism is known only roughly, so a multiple of it is added to the error.
 
         The choice is repeated with the prior of the data. A resample that chose with a prior of its
-        own would show the error of another choice for another prior, not that of this choice.
+        own would show the optimism of another choice for another prior, not that of this choice.
         """
         resamples = self.resamples
+        fixed = resamples.interval_at(measure, self.threshold, clipped=False)
         value, low, high = (
             float(measure.transform(np.array([end]))[0])
             for end in (self.value(measure, resamples.mixture)[0], fixed.low, fixed.high)
         )
-        optimism, error = self._optimism_and_error(measure, resamples.mixture)
-        if not (math.isfinite(value) and math.isfinite(error)) or math.isnan(fixed.low):
-            return fixed
-        column = int(np.flatnonzero(resamples.draws.threshold == self.threshold)[0])
-        lines = np.arange(resamples.options.n_resamples)
-        shares = _take_shares(resamples.draws.resampled, lines, np.full(lines.shape, column))
-        fixed_error = bootstrap_standard_error(
-            measure.transform(self._values(measure, shares, resamples.mixture))
-        )
-        added_variance = 0.0 if math.isnan(fixed_error) else max(error**2 - fixed_error**2, 0.0)
-        added_error = math.sqrt(added_variance + optimism**2)
+        optimism = self._optimism(measure)
+        if not (math.isfinite(value) and math.isfinite(optimism)) or math.isnan(fixed.low):
+            return Interval(measure.clip(fixed.low), measure.clip(fixed.high), fixed.standard_error)
+        added_error = self.optimism_error * abs(optimism)
         margin = resamples.options.critical_value * added_error
         low, high = (end - optimism for end in add_in_quadrature(value, low, high, margin))
         if measure.is_ratio:
@@ -178,18 +158,21 @@ class RepeatedChoice:
         total_error = math.hypot(fixed.standard_error, added_error)
         return Interval(measure.clip(low), measure.clip(high), total_error)
 
-    def _optimism_and_error(self, measure: Measure, mixture: Mixture) -> tuple[float, float]:
-        """Return mean and standard deviation of how much better the resamples' choices look."""
+    def _optimism(self, measure: Measure) -> float:
+        """Return how much better the resamples' choices look there than in the data.
+
+        This is a trimmed mean: a ratio can be far off where almost nothing is predicted positive.
+        """
         resampled, expected = (
-            measure.transform(self._values(measure, shares, mixture))
+            measure.transform(self._values(measure, shares, self.resamples.mixture))
             for shares in (self.resampled, self.expected)
         )
         with np.errstate(invalid="ignore"):
             difference = resampled - expected
-        defined = difference[np.isfinite(difference)]
-        if defined.size < 2:
-            return math.nan, math.nan
-        return float(np.mean(defined)), bootstrap_standard_error(difference)
+        defined = np.sort(difference[np.isfinite(difference)])
+        trimmed = round(TRIMMED_SHARE * defined.size)
+        kept = defined[trimmed : defined.size - trimmed]
+        return float(np.mean(kept)) if kept.size else math.nan
 
     def _values(self, measure: Measure, shares: Shares, mixture: Mixture | Mixtures) -> Array:
         counts, target = self.resamples.counts, self.resamples.target
@@ -200,17 +183,21 @@ class RepeatedChoice:
 
 @dataclass(frozen=True, eq=False)
 class ChosenThresholdIntervals:
-    """Intervals of measures at the threshold of the best `DEFAULT_BEST` of the same rows.
-
-    The resamples must include thresholds near the chosen one.
-    """
+    """Intervals of measures at the default threshold of the same rows."""
 
     resamples: Resamples
     threshold: float
 
     @cached_property
     def _repeated(self) -> RepeatedChoice:
-        return RepeatedChoice.of(best_rule(DEFAULT_BEST), self.resamples, self.threshold)
+        resamples = self.resamples
+        threshold = resamples.draws.threshold
+        shares = Shares.of(resamples.counts, resamples.counts.at(threshold))
+        choice = StableChoice.of(
+            resamples.counts, threshold, shares, resamples.mixture, resamples.target
+        )
+        index = choice.pick(resamples.draws.resampled)
+        return RepeatedChoice.of(index, resamples, self.threshold, DEFAULT_OPTIMISM_ERROR)
 
     def __call__(self, measure: Measure) -> Interval:
         """Return the interval of a measure, extended to the observed value if needed."""

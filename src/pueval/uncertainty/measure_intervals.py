@@ -110,8 +110,12 @@ class Resamples:
 
     # ------------------------------------------------------------------ intervals
 
-    def interval_at(self, measure: Measure, threshold: float) -> Interval:
-        """Return the interval of a measure at a fixed threshold."""
+    def interval_at(self, measure: Measure, threshold: float, *, clipped: bool = True) -> Interval:
+        """Return the interval of a measure at a fixed threshold.
+
+        With ``clipped=False`` its ends may lie outside the range of the measure.
+        """
+        low, high = (measure.low, measure.high) if clipped else (-math.inf, math.inf)
         error = self._known_error(measure.name)
         steps = self.counts.at(threshold)
 
@@ -122,7 +126,7 @@ class Resamples:
             normal = (
                 self.options.ratio_interval if measure.is_ratio else (self.options.normal_interval)
             )
-            return normal(float(value(self.mixture)[0]), error, measure.low, measure.high)
+            return normal(float(value(self.mixture)[0]), error, low, high)
         column = [int(np.flatnonzero(self.draws.threshold == threshold)[0])]
 
         @cache
@@ -148,8 +152,8 @@ class Resamples:
             lambda mixture: (0.0, bootstrap_standard_error(resampled(mixture))),
             resampled,
             self.prior.scenarios(value, as_column=False),
-            measure.low,
-            measure.high,
+            low,
+            high,
         )
 
     def best_interval(self, measure: Measure, value: Callable[[Mixture], float]) -> Interval:
