@@ -176,6 +176,17 @@ def test_every_measure(rng, target, way):
     assert groups.to_dict()["shrink"] is True
 
 
+def test_priors_of_the_groups(rng):
+    """Equal given priors are a shared prior; the arrays of a result are its own."""
+    y, score, by = rows(rng, 12, 15)
+    given = {"threshold": 0.8, "n_resamples": 2, "shrink": True}
+    shared = evaluate_by(y, score, by, prior=0.2, **given)
+    mapping = evaluate_by(y, score, by, group_prior=dict.fromkeys(range(12), 0.2), **given)
+    np.testing.assert_allclose(mapping["f1"].low, shared["f1"].low)
+    shared["f1"].value[:] = 0
+    np.testing.assert_allclose(mapping["f1"].value, shared["f1"].value)
+
+
 def test_groups_without_estimates_get_the_mean(rng):
     y, score, by = rows(rng, 20, 15)
     y[by == 4] = 0

@@ -88,11 +88,9 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         value, error = self._estimates.value[measure].copy(), self._estimates.total_error(measure)
         naive, center = self._estimates.naive[measure].copy(), self._estimates.center(measure)
         if self.shrink:
-            shrunken = self.shrinkage(measure)
-            value, error = shrunken.value, shrunken.standard_error
-            return GroupEstimates(
-                measure, self.names, value, shrunken.low, shrunken.high, naive, error, value
-            )
+            # Copies: the shrunken arrays are kept.
+            value, low, high, error = self.shrinkage(measure)._interval_columns()
+            return GroupEstimates(measure, self.names, value, low, high, naive, error, value.copy())
         margin = error * (math.nan if self.level is None else normal_quantile(self.level))
         clipped, low, high = np.clip([value, center - margin, center + margin], lowest, highest)
         return GroupEstimates(measure, self.names, clipped, low, high, naive, error, value)
@@ -150,8 +148,8 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         What is lost: groups that are truly extreme are pulled toward the middle, and their
         intervals hold the truth less often.
 
-        A group without an estimate of its own gets the mean of the groups, with the interval of
-        an unknown group.
+        A group without an estimate of its own, or with one that is undefined without a part of
+        its rows, gets the mean of the groups, with the interval of an unknown group.
 
         Parameters
         ----------

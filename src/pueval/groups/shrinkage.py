@@ -70,6 +70,10 @@ class GroupShrinkage(GroupResult):
     mean: float
     spread: float
 
+    def _interval_columns(self) -> tuple[Array, Array, Array, Array]:
+        """Return copies of values, both ends of the intervals, and standard errors."""
+        return self.value.copy(), self.low.copy(), self.high.copy(), self.standard_error.copy()
+
     def _headline(self) -> str:
         return (
             f"{super()._headline()}, shrunken toward the mean {format_number(self.mean)}; "
