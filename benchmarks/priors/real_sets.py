@@ -14,7 +14,7 @@ from __future__ import annotations
 import warnings
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
+from multiprocessing import Pool
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -22,15 +22,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from benchmarks.priors.real_data import CLASSIFIERS, DATA, of_classes, of_labels, read
-from benchmarks.priors.score_sets import (
-    ScoreSet,
-    cache_folder,
-    data_folder,
-    design,
-    draw,
-    load_file,
-    save,
-)
+from benchmarks.priors.score_sets import ScoreSet, data_folder, design, draw
 
 EXPECTED = len(DATA) * len(list(design((0,)))) * len(CLASSIFIERS)
 
@@ -42,58 +34,51 @@ def out_of_fold(model, X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
         return cross_val_predict(model, X, y, cv=folds, method="predict_proba")[:, 1]
 
 
-def class_scores(folder: Path, name: str) -> dict[str, np.ndarray]:
-    """Return classes and scores of classifiers trained on them, from the cache if possible."""
-    path = cache_folder() / "class_scores" / f"{name}.npz"
-    if not path.exists():
-        X, truth = read(folder, name)
-        models = of_classes(0).items()
-        scores = {classifier: out_of_fold(model, X, truth, 0) for classifier, model in models}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(path, truth=truth, **scores)
-    with np.load(path) as stored:
-        return {key: stored[key] for key in stored.files}
+def make_real(processes: int = 1) -> Iterator[ScoreSet]:
+    """Make the sets of classifiers trained on the classes."""
+    jobs = [(name, classifier) for name in DATA for classifier in CLASSIFIERS]
+    with Pool(processes) as pool:
+        for sets in pool.imap(trained_on_classes, jobs, chunksize=1):
+            yield from sets
 
 
-def make_real() -> Iterator[ScoreSet]:
-    folder = data_folder()
-    for name in DATA:
-        scores = class_scores(folder, name)
-        truth = scores.pop("truth")
-        for classifier in CLASSIFIERS:
-            key = zlib.crc32(f"{name} {classifier}".encode())
-            for number, wanted in enumerate(design((5, key))):
-                rng = np.random.default_rng((6, key, number))
-                rows, labeled = draw(rng, truth, **wanted)
-                score = scores[classifier][rows]
-                yield score_set(score, labeled, truth[rows], name, classifier, wanted)
-
-
-def make_pu_trained() -> Iterator[ScoreSet]:
-    folder = data_folder()
-    for name in DATA:
-        # Thousands of classifiers are trained; an interrupted run resumes from the cache.
-        path = cache_folder() / "pu_trained" / f"{name}.npz"
-        if path.exists():
-            yield from load_file(path)
-            continue
-        sets = []
-        for one in pu_trained(folder, name):
-            sets.append(one)
-            yield one
-        save(path, sets)
-
-
-def pu_trained(folder: Path, name: str) -> Iterator[ScoreSet]:
-    X, truth = read(folder, name)
-    for number, wanted in enumerate(design((1, zlib.crc32(name.encode())))):
-        rng = np.random.default_rng((2, zlib.crc32(name.encode()), number))
+def trained_on_classes(job: tuple[str, str]) -> list[ScoreSet]:
+    name, classifier = job
+    X, truth = read(data_folder(), name)
+    scores = out_of_fold(of_classes(0)[classifier], X, truth, 0)
+    key = zlib.crc32(f"{name} {classifier}".encode())
+    sets = []
+    for number, wanted in enumerate(design((5, key))):
+        rng = np.random.default_rng((6, key, number))
         rows, labeled = draw(rng, truth, **wanted)
-        order = rng.permutation(rows.size)
-        rows, labeled = rows[order], labeled[order]
-        for classifier, model in of_labels(number).items():
-            score = out_of_fold(model, X[rows], labeled, number)
-            yield score_set(score, labeled, truth[rows], name, classifier, wanted)
+        sets.append(score_set(scores[rows], labeled, truth[rows], name, classifier, wanted))
+    return sets
+
+
+def make_pu_trained(processes: int = 1) -> Iterator[ScoreSet]:
+    """Make the sets of classifiers trained on the labels; thousands of them are trained."""
+    jobs = [
+        (name, number, wanted)
+        for name in DATA
+        for number, wanted in enumerate(design((1, zlib.crc32(name.encode()))))
+    ]
+    with Pool(processes) as pool:
+        for sets in pool.imap(trained_on_labels, jobs, chunksize=1):
+            yield from sets
+
+
+def trained_on_labels(job: tuple[str, int, dict]) -> list[ScoreSet]:
+    name, number, wanted = job
+    X, truth = read(data_folder(), name)
+    rng = np.random.default_rng((2, zlib.crc32(name.encode()), number))
+    rows, labeled = draw(rng, truth, **wanted)
+    order = rng.permutation(rows.size)
+    rows, labeled = rows[order], labeled[order]
+    sets = []
+    for classifier, model in of_labels(number).items():
+        score = out_of_fold(model, X[rows], labeled, number)
+        sets.append(score_set(score, labeled, truth[rows], name, classifier, wanted))
+    return sets
 
 
 def score_set(

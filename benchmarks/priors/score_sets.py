@@ -173,9 +173,12 @@ def main() -> None:
     parser.add_argument(
         "kinds", nargs="*", default=list(makers), metavar="kind", help=", ".join(makers)
     )
-    for kind in parser.parse_args().kinds:
+    parser.add_argument("--processes", type=int, default=1)
+    arguments = parser.parse_args()
+    for kind in arguments.kinds:
         make, expected = makers[kind]
-        save(cache_folder() / f"{kind}_sets.npz", collect(make(), expected))
+        sets = collect(make(arguments.processes), expected)
+        save(cache_folder() / f"{kind}_sets.npz", sets)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
+from multiprocessing import Pool
 
 import numpy as np
 from scipy.special import ndtri
@@ -86,27 +87,37 @@ def as_probability(value: np.ndarray, labeled: np.ndarray) -> np.ndarray:
     return LogisticRegression().fit(z, labeled).predict_proba(z)[:, 1]
 
 
-def make() -> Iterator[ScoreSet]:
-    for name, family in FAMILIES.items():
-        key = zlib.crc32(name.encode())
-        for repeat in range(REPEATS):
-            for number, wanted in enumerate(design((3, key, repeat))):
-                rng = np.random.default_rng((4, key, repeat, number))
-                strength = separations()[(repeat + number) % len(separations())]
-                positives, negatives = family(strength)
-                value = np.concatenate([positives(rng, POOL), negatives(rng, POOL)])
-                truth = np.repeat([1, 0], POOL)
-                rows, labeled = draw(rng, truth, **wanted)
-                yield ScoreSet(
-                    as_probability(value[rows], labeled),
-                    labeled.astype(np.int8),
-                    truth[rows].astype(np.int8),
-                    data=name,
-                    classifier=f"separation {strength:g}",
-                    prior=float(truth[rows][~labeled].mean()),
-                    purity=float(truth[rows][labeled].mean()),
-                    wanted_prior=wanted["prior"],
-                    wanted_purity=wanted["purity"],
-                    wanted_n1=wanted["n1"],
-                    auc=float(roc_auc_score(truth[rows], value[rows])),
-                )
+def make(processes: int = 1) -> Iterator[ScoreSet]:
+    with Pool(processes) as pool:
+        jobs = [(name, repeat) for name in FAMILIES for repeat in range(REPEATS)]
+        for sets in pool.imap(draw_sets, jobs):
+            yield from sets
+
+
+def draw_sets(job: tuple[str, int]) -> list[ScoreSet]:
+    name, repeat = job
+    key = zlib.crc32(name.encode())
+    sets = []
+    for number, wanted in enumerate(design((3, key, repeat))):
+        rng = np.random.default_rng((4, key, repeat, number))
+        strength = separations()[(repeat + number) % len(separations())]
+        positives, negatives = FAMILIES[name](strength)
+        value = np.concatenate([positives(rng, POOL), negatives(rng, POOL)])
+        truth = np.repeat([1, 0], POOL)
+        rows, labeled = draw(rng, truth, **wanted)
+        sets.append(
+            ScoreSet(
+                as_probability(value[rows], labeled),
+                labeled.astype(np.int8),
+                truth[rows].astype(np.int8),
+                data=name,
+                classifier=f"separation {strength:g}",
+                prior=float(truth[rows][~labeled].mean()),
+                purity=float(truth[rows][labeled].mean()),
+                wanted_prior=wanted["prior"],
+                wanted_purity=wanted["purity"],
+                wanted_n1=wanted["n1"],
+                auc=float(roc_auc_score(truth[rows], value[rows])),
+            )
+        )
+    return sets

@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from pueval import AssumptionWarning, Counts, InputError, evaluate, priors
 from pueval.priors import Consensus, Dedpul, MemberEstimate
@@ -25,12 +24,6 @@ def noisy(rng):
         rng, 8000, prevalence=0.35, label_frequency=0.3, separation=3.5, purity=0.8
     )
     return labeled, score, positive[~labeled].mean(), positive[labeled].mean()
-
-
-def of_population(prior, low, high, rows, level):
-    """Limits of the prior: those of the share in these rows, and how that varies by chance."""
-    chance = norm.ppf(0.5 + level / 2) * np.sqrt(prior * (1 - prior) / rows)
-    return prior - np.hypot(prior - low, chance), prior + np.hypot(high - prior, chance)
 
 
 class TestEstimate:
@@ -53,41 +46,38 @@ class TestEstimate:
         assert found.purity_interval[0] < purity < found.purity_interval[1]
         assert found.purity_pvalue < 0.01
 
-    @pytest.mark.parametrize("level", [0.95, 0.8])
-    def test_weights_of_the_members(self, rows, level):
-        """The estimate does not depend on the level, nor the weights on anything but the width."""
+    def test_weighted_mean_of_the_members(self, rows):
         y, score, _ = rows
-        found = priors.estimate(y, score, level=level)
-        network = priors.RocNetwork().fit(score, y)
-        share = np.exp(-((np.diff(network.prior_interval_)[0] / 0.6) ** 2)) / 3
-        assert 0.1 < share < 0.33
-        others = found.members["tilt"].prior + found.members["roc_network, purity free"].prior
-        assert found.prior == pytest.approx((1 - share) * network.prior_ + share * others / 2)
-        limits = found.members["roc_network"].prior_interval
-        low = min(0.93 * limits[0] + 0.07 * network.prior_, found.prior)
-        high = max(0.93 * limits[1] + 0.07 * network.prior_, found.prior)
-        expected = of_population(found.prior, low, high, np.sum(y == 0), level)
-        assert found.prior_interval == pytest.approx(expected)
+        found = Consensus().fit(score, y)
+        assert list(found.members_) == ["tilt", "dedpul", "best_bin", "roc_network"]
+        assert sum(found.weights_.values()) == pytest.approx(1)
+        mean = sum(found.weights_[name] * one.prior for name, one in found.members_.items())
+        assert found.prior_ == pytest.approx(mean)
 
-    def test_weights_with_unknown_purity(self, noisy):
+    def test_interval_reaches_every_notable_member(self, rows, noisy):
+        for y, score, purity in ((*rows[:2], 1.0), (*noisy[:2], "estimate")):
+            found = Consensus(purity=purity).fit(score, y)
+            low, high = found.prior_interval_
+            for name, member in found.members_.items():
+                if found.weights_[name] >= 0.1:
+                    assert low <= member.prior <= high
+
+    def test_estimate_does_not_depend_on_the_level(self, rows):
+        y, score, _ = rows
+        found = [priors.estimate(y, score, level=level) for level in (0.8, 0.95, 0.99)]
+        assert found[0].prior == pytest.approx(found[1].prior) == pytest.approx(found[2].prior)
+        widths = [np.ptp(one.prior_interval) for one in found]
+        assert widths == sorted(widths)
+        with pytest.raises(InputError, match=r"level must be a number in \(0, 0.99\]"):
+            priors.estimate(y, score, level=0.999)
+
+    def test_unknown_purity(self, noisy):
         y, score, _, _ = noisy
         found = priors.estimate(y, score, purity="estimate")
-        tilt, network = found.members["tilt"], found.members["roc_network"]
-        assert found.prior == pytest.approx((tilt.prior + 2 * network.prior) / 3)
-        assert found.purity == pytest.approx((tilt.purity + 2 * network.purity) / 3)
-        assert found.purity_interval == network.purity_interval
-        low, high = (0.85 * limit + 0.15 * network.prior for limit in network.prior_interval)
-        expected = of_population(found.prior, low, high, np.sum(y == 0), 0.95)
-        assert found.prior_interval == pytest.approx(expected)
-
-    def test_weak_scores_are_left_to_the_network(self):
-        """Where its limits are far apart, the other members count less."""
-        from pueval.priors._consensus import _weight_of_others
-
-        shares = [
-            _weight_of_others(MemberEstimate(0.3, 1.0, (0.2, 0.2 + w))) for w in (0.0, 0.6, 0.8)
-        ]
-        assert shares == pytest.approx([0.3333, 0.1226, 0.0563], abs=1e-4)
+        assert list(found.members) == ["tilt", "roc_network"]
+        for name in ("prior", "purity"):
+            low, high = sorted(getattr(one, name) for one in found.members.values())
+            assert low <= getattr(found, name) <= high
 
     @pytest.mark.parametrize("method", ["consensus", "tilt", "dedpul", "best_bin", "roc_slope"])
     def test_known_purity(self, noisy, method):
@@ -183,7 +173,6 @@ def test_saturated_scores(transform):
         y = positive & (rng.random(3000) < 0.25)
         found = priors.estimate(y, transform(rng.normal(size=3000) + 1.5 * positive))
         low, high = found.prior_interval
-        # The networks alone are sure of .45 and more.
         assert low <= positive[~y].mean() <= high
         assert any("have the same highest score" in note for note in found.warnings)
 
@@ -306,18 +295,62 @@ def test_interval_covers(rng):
     assert np.mean(errors) < 0.05
 
 
-def test_hardly_separated_rows_are_said_to_be(rng):
-    """There the lower limit of the prior is too high, as simulations show."""
+def test_weak_scores_do_not_identify_the_prior(rng):
     y = np.repeat([1, 0], [1000, 5000])
     positive = np.r_[np.ones(1000, bool), rng.random(5000) < 0.1]
-    with pytest.warns(AssumptionWarning, match="hardly separate labeled from unlabeled rows"):
-        priors.estimate(y, rng.normal(size=6000) + 0.36 * positive)
+    with pytest.warns(AssumptionWarning, match="hardly separate .* prior is not identified"):
+        weak = priors.estimate(y, rng.normal(size=6000) + 0.36 * positive)
+    assert weak.prior_interval == (0.0, weak.prior_upper)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         priors.estimate(y, rng.normal(size=6000) + 2.0 * positive)
     assert not any("hardly separate" in str(one.message) for one in said)
 
 
+def test_many_positives_are_not_weak_scores(rng):
+    """The AUC is below .6 because 85% of the unlabeled rows are positive."""
+    y = np.repeat([1, 0], [1000, 5000])
+    positive = np.r_[np.ones(1000, bool), rng.random(5000) < 0.85]
+    found = priors.estimate(y, rng.normal(size=6000) + 4 * positive)
+    assert found.prior_interval[0] > 0.6
+    assert found.prior == pytest.approx(0.85, abs=0.05)
+
+
 def test_few_rows_are_not_blamed_on_the_classifier():
     with pytest.raises(InputError, match=r"the AUC of 1.000 may be .* so few labeled rows \(1\)"):
         evaluate([1, 0, 0, 0], [3, 2, 1, 0])
+
+
+TWO_KINDS = {
+    "half like negatives": (0.5, lambda rng, n: rng.normal(4 * (rng.random(n) < 0.5), 1)),
+    "few easy, many hard": (
+        0.25,
+        lambda rng, n: np.where(rng.random(n) < 0.3, rng.normal(4, 0.7, n), rng.normal(0.8, 1, n)),
+    ),
+    "normal": (0.3, lambda rng, n: rng.normal(2, 1, n)),
+}
+
+
+@pytest.mark.parametrize("name", TWO_KINDS)
+def test_error_and_width_fall_with_the_number_of_rows(name):
+    prior, draw_positives = TWO_KINDS[name]
+    errors, widths = [], []
+    for n_labeled, repeats in ((300, 12), (3000, 6), (20_000, 3)):
+        found = []
+        for repeat in range(repeats):
+            rng = np.random.default_rng((5, n_labeled, repeat))
+            n = 5 * n_labeled
+            hidden = rng.binomial(n, prior)
+            score = np.concatenate(
+                [draw_positives(rng, n_labeled + hidden), rng.normal(0, 1, n - hidden)]
+            )
+            y = np.repeat([1, 0], [n_labeled, n])
+            found.append(Consensus().fit_without_warning(Counts.from_arrays(y, score)))
+        errors.append(np.mean([abs(one.prior_ - prior) for one in found]))
+        widths.append(np.mean([np.ptp(one.prior_interval_) for one in found]))
+        assert (
+            np.mean([abs(one.prior_ - prior) <= np.ptp(one.prior_interval_) for one in found]) > 0.8
+        )
+    assert errors == sorted(errors, reverse=True)
+    assert widths == sorted(widths, reverse=True)
+    assert errors[-1] < 0.02

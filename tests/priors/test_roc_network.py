@@ -9,8 +9,16 @@ from sklearn.isotonic import isotonic_regression
 
 from pueval import Counts
 from pueval.errors import AssumptionWarning, InputError
-from pueval.priors._roc_features import BOTH_ENDS, MARGINS, STEPS, TAIL, roc_features
-from pueval.priors._roc_network import LEVELS, Network, RocNetwork, _load_network
+from pueval.priors import RocNetwork
+from pueval.priors._networks import LEVELS, combine, consensus_inputs, load_ensemble, predict
+from pueval.priors._roc_features import (
+    BOTH_ENDS,
+    DEEP_TAIL,
+    MARGINS,
+    STEPS,
+    lowest_scores_ratio,
+    roc_features,
+)
 
 
 def binormal(seed, *, prior=0.3, purity=1.0, shift=2.5, n1=400, n=2000):
@@ -40,14 +48,15 @@ def slow_features(score, y):
 
         return NormalDist().inv_cdf(min(max(share, 0.5 / rows), 1 - 0.5 / rows))
 
-    features = [probit(share_at(labeled, unlabeled, p), n) for p in BOTH_ENDS]
-    features += [probit(share_at(unlabeled, labeled, p), n1) for p in BOTH_ENDS]
-    for p in TAIL:
-        ratio = share_at(labeled, unlabeled, p) / p
-        features.append(ratio / (1 + ratio))
-    for p in TAIL:
-        ratio = (1 - share_at(unlabeled, labeled, 1 - p)) / p
-        features.append(ratio / (1 + ratio))
+    at_both_ends = [probit(share_at(labeled, unlabeled, p), n) for p in BOTH_ENDS]
+    at_both_ends += [probit(share_at(unlabeled, labeled, p), n1) for p in BOTH_ENDS]
+    tops = [share_at(labeled, unlabeled, p) for p in DEEP_TAIL]
+    bottoms = [1 - share_at(unlabeled, labeled, 1 - p) for p in DEEP_TAIL]
+    ratios = []
+    for shares, of, among in ((tops, n, n1), (bottoms, n1, n)):
+        rows = [(of * q + 0.5, among * p + 0.5) for p, q in zip(DEEP_TAIL, shares, strict=True)]
+        ratios += [np.log(a / of) - np.log(b / among) for a, b in rows]
+        ratios += [np.log(np.sqrt(1 / a + 1 / b)) for a, b in rows]
 
     order = np.argsort(-score)
     of_labeled = np.r_[0, np.cumsum(y[order] == 1) / n1]
@@ -60,9 +69,10 @@ def slow_features(score, y):
         ]
         share.append((ends[1] - ends[0]) * STEPS / 2)
     rising = isotonic_regression(share)
-    features += list(np.interp(BOTH_ENDS, (np.arange(STEPS) + 0.5) / STEPS, rising))
+    slopes = list(np.interp(BOTH_ENDS, (np.arange(STEPS) + 0.5) / STEPS, rising))
 
     def limits(inner, outer, n_inner, n_outer):
+        found = []
         for margin in MARGINS:
             best = (np.inf, 0.0)
             for p, q in zip(inner, outer, strict=True):
@@ -70,12 +80,14 @@ def slow_features(score, y):
                 high = q + margin * np.sqrt((q * (1 - q) + 0.25 / n_outer) / n_outer)
                 if high / max(low, 1e-9) < best[0]:
                     best = (high / max(low, 1e-9), p)
-            features.extend([min(best[0], 1.0), best[1]])
+            found.append((min(best[0], 1.0), best[1]))
+        ratio, place = zip(*found, strict=True)
+        return [*ratio, *np.log(ratio), *np.log(place)]
 
-    limits(of_labeled[1:], of_unlabeled[1:], n1, n)
-    limits(1 - of_unlabeled[-2::-1], 1 - of_labeled[-2::-1], n, n1)
-    area = np.mean(labeled[:, None] > unlabeled)
-    return np.array([*features, probit(area, min(n1, n)), np.log(n1), np.log(n)])
+    bounds = limits(of_labeled[1:], of_unlabeled[1:], n1, n)
+    bounds += limits(1 - of_unlabeled[-2::-1], 1 - of_labeled[-2::-1], n, n1)
+    area = probit(np.mean(labeled[:, None] > unlabeled), min(n1, n))
+    return np.array([*bounds, *at_both_ends, *ratios, *slopes, area, np.log(n1), np.log(n)])
 
 
 def test_features_agree_with_a_slow_version():
@@ -85,24 +97,62 @@ def test_features_agree_with_a_slow_version():
     np.testing.assert_allclose(fast, slow_features(score, y), atol=1e-9)
 
 
-def test_network_agrees_with_a_slow_version():
-    network = _load_network("both")
-    score, y = binormal(1)
+def features_of(score, y):
     counts = Counts.from_arrays(y, score)
-    features = roc_features(counts.labeled, counts.unlabeled)
-    answers = []
-    for i in range(len(network.layers[0])):
+    return roc_features(counts.labeled, counts.unlabeled)
+
+
+def slow_outputs(ensemble, inputs):
+    """Outputs of each network, one row of inputs, number by number."""
+    outputs = []
+    for i in range(len(ensemble.layers[0])):
         value = [
             min(max(4 * (f - low) / (high - low) - 2, -2), 2)
-            for f, low, high in zip(features, network.lowest, network.highest, strict=True)
+            for f, low, high in zip(inputs, ensemble.lowest, ensemble.highest, strict=True)
         ]
-        for depth in range(0, len(network.layers), 2):
-            value = np.array(value) @ network.layers[depth][i] + network.layers[depth + 1][i]
-            if depth < len(network.layers) - 2:
+        for depth in range(0, len(ensemble.layers), 2):
+            value = np.array(value) @ ensemble.layers[depth][i] + ensemble.layers[depth + 1][i]
+            if depth < len(ensemble.layers) - 2:
                 value = [max(v, 0) for v in value]
-        answers.append([1.02 / (1 + np.exp(-v)) - 0.01 for v in value])
-    median = np.clip(np.mean(answers, axis=0).reshape(2, -1)[:, 0], 0, 1)
-    np.testing.assert_allclose(network.quantiles(features)[:, 0], median, atol=1e-9)
+        outputs.append(value)
+    return outputs
+
+
+def test_network_agrees_with_a_slow_version():
+    ensemble = load_ensemble("roc_both")
+    features = features_of(*binormal(1))
+    outputs = [one.reshape(2, -1) for one in slow_outputs(ensemble, features)]
+    found = predict(ensemble, features[None])
+    for target in range(2):
+        median = np.mean([1 / (1 + np.exp(-one[target, 0])) for one in outputs])
+        assert found.middle[0, target] == pytest.approx(median, abs=1e-12)
+        # The half-width at 95%, the fourth level, is a sum of four.
+        width = np.mean([np.exp(np.maximum(one[target, 1:5], -9)).sum() for one in outputs])
+        assert found.lower[0, target, 3] == pytest.approx(width * ensemble.factors[target, 0, 3])
+
+
+def test_combination_agrees_with_a_slow_version():
+    ensemble = load_ensemble("consensus_pure")
+    features = features_of(*binormal(1))
+    members, widths = np.array([[[0.31, 0.28, 0.33, 0.27]]]), np.array([[[0.04, 0.05]]])
+    inputs = consensus_inputs(features[None], members, widths)
+    by_hand = [*features, *(np.log(m / (1 - m)) for m in members[0, 0]), *np.log(widths[0, 0])]
+    np.testing.assert_allclose(inputs[0], by_hand)
+    found, weights = combine(ensemble, inputs, members)
+    shares = [np.exp(one[:4]) / np.exp(one[:4]).sum() for one in slow_outputs(ensemble, by_hand)]
+    np.testing.assert_allclose(weights[0, 0], np.mean(shares, axis=0))
+    assert found.middle[0, 0] == pytest.approx(np.mean(shares, axis=0) @ members[0, 0])
+
+
+def test_lowest_scores_ratio():
+    """Small if labeled positives are never at the bottom, however similar the rest is."""
+    y = np.repeat([1, 0, 0], [500, 1600, 400])
+    apart = np.concatenate(
+        [np.linspace(1, 2, 500), np.linspace(1, 2, 1600), np.linspace(0, 0.9, 400)]
+    )
+    rng = np.random.default_rng(0)
+    assert lowest_scores_ratio(features_of(apart, y)) < 0.05
+    assert lowest_scores_ratio(features_of(rng.normal(0.2 * y, 1), y)) > 0.6
 
 
 @pytest.mark.parametrize("prior", [0.05, 0.25, 0.6])
@@ -207,14 +257,13 @@ def test_bad_arguments(given, message):
         RocNetwork(**given).fit(*binormal(0))
 
 
-def test_weights_are_small_and_come_back():
-    assert (files("pueval.priors") / "roc_network.npz").stat().st_size < 300_000
-    network = _load_network("pure")
-    again = Network.from_arrays(network.arrays())
+def test_weights_are_small():
+    assert (files("pueval.priors") / "networks.npz").stat().st_size < 450_000
     score, y = binormal(11)
-    counts = Counts.from_arrays(y, score)
-    features = roc_features(counts.labeled, counts.unlabeled)
-    assert np.array_equal(again.quantiles(features), network.quantiles(features))
-    assert network.quantiles(features).shape == (1, 1 + 2 * len(LEVELS))
+    assert predict(load_ensemble("roc_pure"), features_of(score, y)[None]).lower.shape == (
+        1,
+        1,
+        len(LEVELS),
+    )
     found = pickle.loads(pickle.dumps(clone(RocNetwork(level=0.8)).fit(score, y)))  # noqa: S301
     assert found.get_params() == {"purity": 1.0, "level": 0.8}

@@ -54,6 +54,8 @@ class BestBin(ScorePriorEstimator):
     purity_interval_ : None
     threshold_ : float
         Chosen threshold.
+    ratio_error_ : float
+        Standard error of the ratio q_U/q_L at that threshold.
 
     References
     ----------
@@ -75,6 +77,7 @@ class BestBin(ScorePriorEstimator):
     """
 
     threshold_: float
+    ratio_error_: float
 
     def __init__(self, level: float = 0.95, *, delta: float = 0.1, gamma: float = 0.01) -> None:
         self.level = level
@@ -96,6 +99,11 @@ class BestBin(ScorePriorEstimator):
         # The ratio exceeds 1 if labeled positives score below unlabeled rows.
         self.prior_ = float(min(unlabeled[best] / labeled[best], 1.0))
         self.threshold_ = float(threshold[best])
+        variances = (
+            (1 - labeled[best]) / (n_labeled * labeled[best]),
+            (1 - unlabeled[best]) / max(n_unlabeled * unlabeled[best], 1.0),
+        )
+        self.ratio_error_ = float(self.prior_ * np.sqrt(sum(variances)))
 
         labeled_band = _half_width(1 - self.level, n_labeled)
         unlabeled_band = _half_width(1 - self.level, n_unlabeled)

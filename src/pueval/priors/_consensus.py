@@ -1,4 +1,4 @@
-"""Consensus: the default estimator, a weighted mean of the most accurate methods."""
+"""Consensus: the default estimator, a mean of several methods with learned weights."""
 
 from __future__ import annotations
 
@@ -8,37 +8,40 @@ from typing import Any
 import numpy as np
 
 from pueval._checks import check_fraction
+from pueval._typing import Array
 from pueval.core.confidence import normal_quantile
 from pueval.core.curves import REVERSED_Z_SCORE, auc_z_score, naive_auc
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
+from pueval.priors._best_bin import BestBin
 from pueval.priors._dedpul import Dedpul
 from pueval.priors._estimation_result import MemberEstimate
 from pueval.priors._estimator_bases import PurityPriorEstimator
-from pueval.priors._labeled_unlabeled_counts import thin_if_large
+from pueval.priors._labeled_unlabeled_counts import LabeledUnlabeledCounts, thin_if_large
+from pueval.priors._networks import LEVELS, combine, consensus_inputs, load_ensemble
+from pueval.priors._roc_features import lowest_scores_ratio, roc_features
 from pueval.priors._roc_network import RocNetwork
 from pueval.priors._tilt import Tilt
 from pueval.sensitivity.feasibility import largest_prior
 
 # With fewer labeled positives than these, the prior is hardly known, or known poorly.
 TOO_FEW_LABELED, FEW_LABELED = 10, 50
-# AUCs of labeled positives against unlabeled rows: below POOR_AUC the lower end of the interval
-# is unreliable, below WEAK_AUC methods may disagree, above SUSPICIOUS_AUC scores may be in-sample.
-POOR_AUC, WEAK_AUC, SUSPICIOUS_AUC = 0.6, 0.65, 0.98
+# AUCs of labeled positives against unlabeled rows: below WEAK_AUC methods may disagree, above
+# SUSPICIOUS_AUC scores may be in-sample.
+WEAK_AUC, SUSPICIOUS_AUC = 0.65, 0.98
+# The prior is not identified if the AUC is below POOR_AUC and labeled positives occur even at the
+# lowest scores, at least POOR_RATIO times as often as unlabeled rows.
+POOR_AUC, POOR_RATIO = 0.6, 0.4
 # If a larger share of the labeled positives ties at the highest score, only `Tilt` is reliable.
 SATURATED_SHARE = 0.5
 # Members whose estimates differ by more than this disagree.
 DISAGREEMENT = 0.15
-# With clean labels, the members other than the network get at most LARGEST_WEIGHT in total, and
-# exp(−1) times that if the network's 95% interval is WIDE.
-LARGEST_WEIGHT, WIDE = 1 / 3, 0.6
-# Weight of `Tilt` if the purity is estimated.
-TILT_WEIGHT = 1 / 3
-# The network that estimates the purity, among members that assume clean labels.
-PURITY_FREE = "roc_network, purity free"
-# Factors for the half-widths of the network's interval of the prior, with clean labels and with
-# an estimated purity: on its own, the network is too cautious.
-INTERVAL_SCALE = {"clean": 0.93, "estimated": 0.85}
+# Intervals reach every member with at least this weight.
+NOTABLE_WEIGHT = 0.1
+# With clean labels, the weight of `RocNetwork` is multiplied by a factor that falls from
+# FEW_LABELS_FACTOR to 1 as the number of labeled positives exceeds MANY_LABELED. From there on, the
+# interval reaches the upper confidence limit of `BestBin`, which converges from above.
+FEW_LABELS_FACTOR, MANY_LABELED = 5.0, 1_000
 
 
 class Consensus(PurityPriorEstimator):
@@ -46,18 +49,21 @@ class Consensus(PurityPriorEstimator):
 
     Which methods are combined depends on the purity.
 
-    - Clean labels (purity 1): the weighted mean of `RocNetwork` for clean labels, with weight
-      1 − t, and of `Tilt` and `RocNetwork` with estimated purity, with weight t/2 each. The weight
-      is t = ⅓ exp(−(w/0.6)²), where w is the width of the first network's 95% interval. The less
-      the scores reveal, the more the estimate relies on the simulated mixtures that trained the
-      network. The network with estimated purity guards against wrong model assumptions. The
-      interval is the network's, with half-widths reduced by 7%.
-    - Estimated purity: prior and purity are ⅔ `RocNetwork` + ⅓ `Tilt`. The intervals are the
-      network's; for the prior, half-widths are reduced by 15%.
-    - Known purity below 1: the prior is the mean of `Tilt` and purity × `Dedpul`, since `Dedpul`
-      then estimates prior/purity. The interval is that of `Tilt`.
+    - Clean labels (purity 1): `Tilt`, `Dedpul`, `BestBin` and `RocNetwork`.
+    - Estimated purity: `Tilt` and `RocNetwork`, with separate weights for prior and purity.
+    - Known purity below 1: the mean of `Tilt` and purity × `Dedpul`, since `Dedpul` then estimates
+      prior/purity. The interval is that of `Tilt`, extended to both estimates.
 
-    Weights and factors were chosen on one half of the data sets in ``benchmarks/priors``.
+    In the first two cases, a network predicts the weights from features of the ROC curve with their
+    standard errors, the sample sizes, the members' estimates and the interval of `Tilt`. So each
+    method counts for what it is good at: the network for few rows, the methods that converge for
+    many. The same network predicts the interval. It was trained on simulated mixtures with 20 to
+    200,000 labeled and 100 to a million unlabeled rows, and its intervals were calibrated on
+    held-out mixtures (conformal calibration). With clean labels and few rows, the weight of
+    `RocNetwork` is multiplied by up to 5, because real scores resemble the plain mixtures that it
+    was trained on. Intervals reach every member with a weight of at least 0.1 and, from 1,000
+    labeled positives on, the upper confidence limit of `BestBin`. The training script is
+    ``benchmarks/priors/train_networks.py``.
 
     The estimator assumes random labeling, and scores that negatives hardly ever reach. Without the
     second assumption only an upper bound of the prior is identified: ``prior_upper_``.
@@ -83,12 +89,14 @@ class Consensus(PurityPriorEstimator):
         p-value of the likelihood-ratio test of purity = 1, if the purity is estimated.
     members_ : dict of str to MemberEstimate
         Estimates of the combined methods.
+    weights_ : dict of str to float
+        Weights of the methods in the estimate of the prior.
     warnings_ : tuple of str
         Reasons to doubt the estimate.
 
     References
     ----------
-    See `Tilt`, `Dedpul` and `RocNetwork`.
+    See `Tilt`, `Dedpul`, `BestBin` and `RocNetwork`.
 
     Examples
     --------
@@ -100,12 +108,13 @@ class Consensus(PurityPriorEstimator):
     >>> round(estimator.prior_, 1)
     0.3
     >>> sorted(estimator.members_)
-    ['roc_network', 'roc_network, purity free', 'tilt']
+    ['best_bin', 'dedpul', 'roc_network', 'tilt']
     """
 
     prior_upper_: float
     purity_pvalue_: float | None
     members_: dict[str, MemberEstimate]
+    weights_: dict[str, float]
     warnings_: tuple[str, ...]
 
     def _estimate(self, counts: Counts) -> None:
@@ -113,6 +122,8 @@ class Consensus(PurityPriorEstimator):
         counts = thin_if_large(counts)
         purity: Any = self.purity
         known_purity = None if purity == "estimate" else purity
+        if known_purity in (None, 1) and self.level > LEVELS[-1]:
+            raise InputError(f"level must be a number in (0, {LEVELS[-1]}]; got {self.level!r}.")
         auc = naive_auc(counts, counts._roc_corners())
         z_score = auc_z_score(counts, auc)
         if z_score < REVERSED_Z_SCORE:
@@ -120,58 +131,94 @@ class Consensus(PurityPriorEstimator):
                 f"labeled positives score lower than unlabeled rows (AUC {auc:.3f}). A higher "
                 "score must mean more likely positive. Negate the scores, or check the labels."
             )
-        self.purity_pvalue_ = None
-        self.members_ = self._fit_members(counts, known_purity)
+        tilt = Tilt(purity=self.purity, level=self.level).fit_without_warning(counts)
+        self.purity_pvalue_ = tilt.purity_pvalue_
         self.prior_upper_ = largest_prior(
             counts, purity=1.0 if known_purity is None else known_purity, level=self.level
         ).prior
+        features = roc_features(*LabeledUnlabeledCounts.from_counts(counts).effective_counts())
+        if known_purity in (None, 1):
+            self._combine_by_network(counts, tilt, features)
+        else:
+            self._combine_with_known_purity(counts, tilt, known_purity)
+        self.prior_ = min(self.prior_, float(np.nextafter(self.purity_, 0)))
         if z_score < 1.645:
             self._set_unidentified(counts, auc)
             return
-        self._combine(counts, known_purity)
-        self._note(*_diagnose(counts, auc, self.members_, purity_estimated=known_purity is None))
+        notable = {
+            name: member
+            for name, member in self.members_.items()
+            if self.weights_[name] >= NOTABLE_WEIGHT
+        }
+        self._note(*_diagnose(counts, auc, notable, purity_estimated=known_purity is None))
+        if auc < POOR_AUC and lowest_scores_ratio(features) > POOR_RATIO:
+            self.prior_interval_ = (0.0, max(self.prior_upper_, self.prior_))
+            self._note(
+                f"the scores hardly separate labeled from unlabeled rows (AUC {auc:.3f}), so the "
+                f"prior is not identified: any value from 0 to {self.prior_interval_[1]:.3g} is "
+                "possible. Use a better classifier, or give the prior."
+            )
 
-    def _fit_members(self, counts: Counts, known_purity: float | None) -> dict[str, MemberEstimate]:
-        tilt = Tilt(purity=self.purity, level=self.level).fit_without_warning(counts)
-        self.purity_pvalue_ = tilt.purity_pvalue_
-        members = {"tilt": MemberEstimate.from_fitted(tilt)}
-        if known_purity is None:
-            members["roc_network"] = _fit_network(counts, "estimate", self.level)
-        elif known_purity == 1:
-            members["roc_network"] = _fit_network(counts, 1.0, self.level)
-            members[PURITY_FREE] = _fit_network(counts, "estimate", self.level)
-        else:
-            ratio = Dedpul().fit_without_warning(counts).prior_
-            members["dedpul"] = MemberEstimate(known_purity * ratio, known_purity)
-        return members
+    def _combine_by_network(self, counts: Counts, tilt: Tilt, features: Array) -> None:
+        """Set members, weights, estimates and intervals, with clean labels or estimated purity."""
+        network = RocNetwork(purity=self.purity, level=self.level).fit_without_warning(counts)
+        # The estimates must not depend on the confidence level.
+        tilt_at_95 = tilt
+        if self.level != 0.95:
+            tilt_at_95 = Tilt(purity=self.purity).fit_without_warning(counts)
+        fitted: dict[str, Any] = {"tilt": tilt}
+        if self.purity == 1:
+            fitted["dedpul"] = Dedpul().fit_without_warning(counts)
+            fitted["best_bin"] = BestBin(level=self.level).fit_without_warning(counts)
+        fitted["roc_network"] = network
+        self.members_ = {name: MemberEstimate.from_fitted(one) for name, one in fitted.items()}
+        targets = ("prior",) if self.purity == 1 else ("prior", "purity")
+        estimates = [[getattr(one, f"{name}_") for one in fitted.values()] for name in targets]
+        widths = []
+        for name in targets:
+            value = getattr(tilt_at_95, f"{name}_")
+            low, high = getattr(tilt_at_95, f"{name}_interval_")
+            widths.append([value - low, high - value])
+        members = np.array([estimates])
+        inputs = consensus_inputs(features[None], members, np.array([widths]))
+        task = "consensus_pure" if self.purity == 1 else "consensus_both"
+        quantiles, weights = combine(load_ensemble(task), inputs, members)
+        intervals = [quantiles.interval(target, self.level) for target in range(len(targets))]
+        if self.purity == 1:
+            n_labeled = counts.effective_sizes[0]
+            factor = (FEW_LABELS_FACTOR - 1) / (1 + (n_labeled / MANY_LABELED) ** 2)
+            weights[0, 0, -1] *= 1 + factor
+            weights /= weights.sum()
+            if n_labeled >= MANY_LABELED:
+                best_bin = fitted["best_bin"]
+                limit = best_bin.prior_ + normal_quantile(self.level) * best_bin.ratio_error_
+                intervals[0] = _include(intervals[0], min(limit, 1.0))
+        self.weights_ = dict(zip(fitted, weights[0, 0].tolist(), strict=True))
+        for target, name in enumerate(targets):
+            estimates = members[0, target]
+            value = float(weights[0, target] @ estimates)
+            notable = estimates[weights[0, target] >= NOTABLE_WEIGHT]
+            setattr(self, f"{name}_", value)
+            setattr(
+                self, f"{name}_interval_", _include(intervals[target], value, *notable.tolist())
+            )
+        if self.purity == 1 and tied_at_highest_score(counts) > SATURATED_SHARE:
+            # Ties make the start of the ROC curve a straight line, which misleads the networks.
+            self.weights_ = {name: float(name == "tilt") for name in fitted}
+            self.prior_, self.prior_interval_ = tilt.prior_, tilt.prior_interval_
 
-    def _combine(self, counts: Counts, known_purity: float | None) -> None:
-        tilt = self.members_["tilt"]
-        interval = tilt.prior_interval
-        if known_purity is None:
-            network = self.members_["roc_network"]
-            prior = _weighted_mean(network.prior, tilt.prior, TILT_WEIGHT)
-            self.purity_ = _weighted_mean(network.purity, tilt.purity, TILT_WEIGHT)
-            self.purity_interval_ = _include(self.purity_, network.purity_interval)
-            interval = _scale_interval(network, INTERVAL_SCALE["estimated"])
-        elif known_purity == 1:
-            network, purity_free = self.members_["roc_network"], self.members_[PURITY_FREE]
-            # The estimate must not depend on the confidence level.
-            at_95 = network if self.level == 0.95 else _fit_network(counts, 1.0, 0.95)
-            others = (tilt.prior + purity_free.prior) / 2
-            prior = _weighted_mean(network.prior, others, _weight_of_others(at_95))
-            interval = _scale_interval(network, INTERVAL_SCALE["clean"])
-            if tied_at_highest_score(counts) > SATURATED_SHARE:
-                # Ties make the start of the ROC curve a straight line, which misleads the networks.
-                prior, interval = tilt.prior, tilt.prior_interval
-        else:
-            prior = _weighted_mean(tilt.prior, self.members_["dedpul"].prior, 0.5)
-        if known_purity is not None:
-            self.purity_ = known_purity
-        self.prior_ = min(prior, float(np.nextafter(self.purity_, 0)))
-        interval = _include(self.prior_, interval)
-        n_unlabeled = counts._samples[1].effective_size
-        self.prior_interval_ = _add_sampling_error(self.prior_, interval, n_unlabeled, self.level)
+    def _combine_with_known_purity(self, counts: Counts, tilt: Tilt, purity: float) -> None:
+        """Set members, weights, estimate and interval, with a known purity below 1."""
+        ratio = Dedpul().fit_without_warning(counts).prior_
+        self.members_ = {
+            "tilt": MemberEstimate.from_fitted(tilt),
+            "dedpul": MemberEstimate(purity * ratio, purity),
+        }
+        self.weights_ = {"tilt": 0.5, "dedpul": 0.5}
+        self.purity_ = purity
+        estimates = [member.prior for member in self.members_.values()]
+        self.prior_ = sum(estimates) / 2
+        self.prior_interval_ = _include(tilt.prior_interval_ or (0.0, 1.0), *estimates)
 
     def _set_unidentified(self, counts: Counts, auc: float) -> None:
         self.prior_ = math.nan
@@ -191,57 +238,14 @@ class Consensus(PurityPriorEstimator):
         )
 
 
-def _fit_network(counts: Counts, purity: Any, level: float) -> MemberEstimate:
-    # Without the network's warnings: `_diagnose` speaks for all members.
-    network = RocNetwork(purity=purity, level=level).fit_without_warning(counts)
-    return MemberEstimate.from_fitted(network)
-
-
 def tied_at_highest_score(counts: Counts) -> float:
     """Return the share of the labeled positives that tie at their highest score."""
     return float(counts.labeled[counts.labeled > 0][0] / counts.n_labeled)
 
 
-def _weighted_mean(first: float, second: float, weight: float) -> float:
-    """Return the mean of two values, the second with this weight."""
-    return (1 - weight) * first + weight * second
-
-
-def _weight_of_others(network: MemberEstimate) -> float:
-    """Return the weight of the members other than the network; it falls with the interval width."""
-    low, high = network.prior_interval or (0.0, 1.0)
-    return LARGEST_WEIGHT * math.exp(-(((high - low) / WIDE) ** 2))
-
-
-def _scale_interval(network: MemberEstimate, factor: float) -> tuple[float, float]:
-    """Multiply both half-widths of the prior's interval by a factor."""
-    low, high = (
-        _weighted_mean(network.prior, end, factor) for end in network.prior_interval or (0.0, 1.0)
-    )
-    return low, high
-
-
-def _include(value: float, interval: tuple[float, float] | None) -> tuple[float, float]:
-    """Extend an interval to include the estimate, which may come from other members."""
-    low, high = interval or (0.0, 1.0)
-    return min(low, value), max(high, value)
-
-
-def _add_sampling_error(
-    prior: float, interval: tuple[float, float], n_unlabeled: float, level: float
-) -> tuple[float, float]:
-    """Widen an interval by the binomial error of the number of unlabeled positives.
-
-    The members' intervals are for the share of positives among these unlabeled rows. The prior is
-    the share in the population they come from.
-    """
-    share = min(max(prior, 1 / n_unlabeled), 1 - 1 / n_unlabeled)
-    sampling = normal_quantile(level) * math.sqrt(share * (1 - share) / n_unlabeled)
-    low, high = interval
-    return (
-        max(prior - math.hypot(prior - low, sampling), 0.0),
-        min(prior + math.hypot(high - prior, sampling), 1.0),
-    )
+def _include(interval: tuple[float, float], *values: float) -> tuple[float, float]:
+    """Extend an interval to some estimates."""
+    return min(interval[0], *values), max(interval[1], *values)
 
 
 def _diagnose(
@@ -268,12 +272,6 @@ def _diagnose(
             f"{100 * tied:.0f}% of the labeled positives have the same highest score. Positives "
             "and negatives with that score cannot be told apart, so the prior is known poorly. "
             "Use scores that are not rounded or saturated, such as log-odds, or give the prior."
-        )
-    if auc < POOR_AUC:
-        warnings.append(
-            f"the scores hardly separate labeled from unlabeled rows (AUC {auc:.3f}). The "
-            "estimated prior and the lower end of its interval are then too high; only the upper "
-            "end is reliable."
         )
     for name in ("prior", "purity") if purity_estimated else ("prior",):
         estimates = [getattr(member, name) for member in members.values()]
