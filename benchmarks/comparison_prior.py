@@ -48,7 +48,8 @@ def replicate(seed, where, separations, how):
         truth(prior, purity, n_labeled, 5 * n_labeled, s, t)
         for s, t in zip(separations, thresholds.values(), strict=True)
     )
-    y, scores = draw(rng, prior, purity, n_labeled, separations, correlation)
+    setting = (prior, purity, n_labeled, 5 * n_labeled, correlation, None)
+    y, scores = draw(rng, setting, separations)
     held = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)

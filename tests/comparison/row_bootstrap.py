@@ -31,7 +31,7 @@ def bootstrap_comparison(y, scores, *, sample_weight=None, negative_label=None, 
         name: replace(paired, covariance=covariance_of_resamples(shares.fixed[name]))
         for name, paired in estimates.fixed.items()
     }
-    return replace(fast, _estimates=replace(estimates, fixed=fixed, shares=shares))
+    return replace(fast, _estimates=replace(estimates, fixed=fixed, shares=shares, exchanged=None))
 
 
 def covariance_of_resamples(values):

@@ -34,10 +34,12 @@ def test_influence_and_bootstrap_agree(rng, setting):
         assert one.value == pytest.approx(other.value, abs=1e-12)
         if setting == "unlabeled" and name in {"average_precision", *BEST_VALUES}:
             continue  # few rows reach the top of the target: far from normal, and not compared
-        # The best of many varies a little less than the one that happens to be the best, and legal
-        # rates less than those that influence lets become illegal.
-        most = 1.3 if name in {"average_precision", *BEST_VALUES} else 1.13
-        least = 0.8 if "likelihood" in name else 0.88
+        if name in {"average_precision", *BEST_VALUES}:
+            # By exchanges. Resamples repeat rows, which makes the best of many vary more than in
+            # new samples: tests/comparison/test_exchanges.py has those.
+            assert 0.8 < one.standard_error / other.standard_error < 1.2, name
+            continue
+        most, least = 1.13, 0.8 if "likelihood" in name else 0.88
         assert least < one.standard_error / other.standard_error < most, name
 
 

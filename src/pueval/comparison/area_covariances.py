@@ -1,4 +1,4 @@
-"""Covariances of the areas of several models, from the influence of each row on each of them."""
+"""Covariances of the AUCs of several models, from the influence of each row on each of them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pueval._typing import Array, Target
+from pueval.comparison.difference_variances import (
+    covariance_of_differences,
+    difference_variances,
+)
 from pueval.comparison.paired_rows import PairedRows
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.sizes import GroupSizes
@@ -74,46 +78,38 @@ def influence_by_score(counts: Counts, mixture: Mixture, target: Target) -> Infl
 
 
 def area_covariances(
-    rows: PairedRows, influences: list[InfluenceByScore], naive_auc: Array
+    rows: PairedRows, influences: list[InfluenceByScore], naive_auc: Array, correlation: Array
 ) -> tuple[Array, Array]:
-    """Return the covariances of the naive AUCs and of the average precisions of all models.
+    """Return the covariances of the naive AUCs, and the variances of the average precisions.
 
     The samples are independent, so their parts add up. Variances of AUCs are those of
-    `pueval.uncertainty.delong.delong_standard_error`. NaN for a single labeled row.
+    `pueval.uncertainty.delong.delong_standard_error`, with a pseudo-observation. Variances of
+    differences are DeLong's: a pseudo-observation that two good models place differently would
+    outweigh all rows. They are at least those of the pseudo-observation alone, since two perfect
+    rankings need not be equally good. NaN for a single labeled row.
+
+    ``correlation`` says how much alike two models place a row, here the pseudo-observation.
     """
     n_models = len(influences)
-    auc, precision = np.zeros((2, n_models, n_models))
+    auc, delong, pseudo, precision = np.zeros((4, n_models, n_models))
     distance_products = np.outer(naive_auc - 0.5, naive_auc - 0.5)
     sizes, totals = rows.effective_sizes, rows.weight_by_kind
     n_background = totals[1] + totals[2]
-    row_covariances = {
-        kind: _influence_products(rows, influences, kind) * (sizes[kind] / total**2)
-        for kind, total in enumerate(totals)
-        if total
-    }
-    # Two models place the pseudo-observation as much alike as they place background rows.
-    background = [covariance[0] for kind, covariance in row_covariances.items() if kind]
-    correlation = np.mean([*map(_correlation, background)], axis=0)
-    for kind, covariance in row_covariances.items():
-        size = sizes[kind]
+    for kind, (size, total) in enumerate(zip(sizes, totals, strict=True)):
+        if not total:
+            continue
+        covariance = _influence_products(rows, influences, kind) * (size / total**2)
         degrees_of_freedom = size - 1 if kind == 0 else max(size - 1, 1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            precision += np.divide(covariance[1], degrees_of_freedom)
-        part = totals[kind] / n_background if kind else 1.0
-        of_mean = with_pseudo_observation(
-            covariance[0] / part**2, distance_products, size, correlation
-        )
-        auc += of_mean * part**2 if degrees_of_freedom > 0 else np.nan
-    return auc, precision
-
-
-def _correlation(covariance: Array) -> Array:
-    """Return correlations; 1 where one of two does not vary."""
-    error = np.sqrt(np.diag(covariance))
-    scale = np.outer(error, error)
-    correlation = np.ones(covariance.shape)
-    np.divide(covariance, scale, out=correlation, where=scale > 0)
-    return correlation
+            of_mean = np.divide(covariance, degrees_of_freedom)
+        delong += of_mean[0]
+        precision += of_mean[1]
+        part = total / n_background if kind else 1.0
+        prior = (distance_products, size, correlation)
+        auc += part**2 * with_pseudo_observation(covariance[0] / part**2, *prior)
+        pseudo += part**2 * with_pseudo_observation(0.0, *prior)
+    of_differences = np.maximum(difference_variances(delong), difference_variances(pseudo))
+    return covariance_of_differences(of_differences, np.diag(auc)), np.diag(precision)
 
 
 def _influence_products(rows: PairedRows, influences: list[InfluenceByScore], kind: int) -> Array:

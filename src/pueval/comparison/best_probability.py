@@ -61,6 +61,9 @@ def _probability_of_two(estimates: PairedEstimates, models: Array, quantile: flo
 def _simulated(estimates: PairedEstimates, models: Array, quantile: float, seed: int) -> Array:
     sign = 1.0 if estimates.greater_is_better else -1.0
     mean, covariance = estimates.value[models], estimates.covariance[np.ix_(models, models)]
+    # Covariances around the mean of all models: only differences count, and are always known.
+    covariance = covariance - covariance.mean(axis=0)
+    covariance -= covariance.mean(axis=1, keepdims=True)
     eigenvalue, eigenvector = np.linalg.eigh(covariance)
     root = eigenvector * np.sqrt(np.maximum(eigenvalue, 0))
     rng = np.random.default_rng(seed)

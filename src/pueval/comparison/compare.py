@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pueval._typing import Range, Target
 from pueval.comparison.comparison import Comparison
 from pueval.comparison.estimate_models import PairedEstimation
+from pueval.comparison.model_exchanges import ModelExchanges
 from pueval.comparison.paired_rows import read_paired_rows, unknown_model_error
 from pueval.core.curves import model_with_highest_naive_auc
 from pueval.core.mixture import check_target
@@ -126,7 +127,10 @@ def compare(
     assumptions = resolve_assumptions(counts[prior_model], target, purity, *given)
     resampling = None if level is None else options
     prevalence_varies = assumptions.prevalence_varies(target)
-    estimation = PairedEstimation(rows, assumptions, target, resampling, prevalence_varies)
+    exchanges = None if resampling is None else ModelExchanges.of(rows, seed)
+    estimation = PairedEstimation(
+        rows, assumptions, target, resampling, prevalence_varies, exchanges
+    )
     models = estimation.rate_models(thresholds)
     estimates = estimation.estimate(models)
     evaluations = dict(zip(rows.names, estimation.evaluate(models, estimates), strict=True))

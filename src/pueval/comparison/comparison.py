@@ -152,10 +152,14 @@ class Comparison:
 
         The difference of two estimates from the same rows has the variance
         var(first) + var(second) − 2·cov(first, second). Variances and covariances come from
-        the influence of each row on both estimates. For the AUC they are DeLong's, with one
-        pseudo-observation per class, divided by the square of purity minus prior. For measures at
-        a threshold, and for best values, they follow from how many rows reach the threshold of one
-        model, of the other, and of both.
+        the influence of each row on both estimates. For the AUC they are DeLong's, divided by the
+        square of purity minus prior, and at least those of one pseudo-observation per class. For
+        measures at a threshold they follow from how many rows reach the threshold of one model, of
+        the other, and of both.
+
+        Average precisions and best values are not nearly linear in the rows. Their differences
+        have the standard deviation that they have if the two models are exchanged in half of the
+        rows, at random, many times. The random seed chooses these rows.
 
         If prior and purity were estimated, intervals and p-values include their uncertainty, which
         all models share; the p-value of the AUC does not depend on it. If they were given as
@@ -178,8 +182,8 @@ class Comparison:
 
         References
         ----------
-        DeLong, DeLong and Clarke-Pearson (1988) for the AUC; Holm (1979) for p-values adjusted
-        for all pairs.
+        DeLong, DeLong and Clarke-Pearson (1988) for the AUC; Venkatraman and Begg (1996) for
+        exchanging the ranks of two models; Holm (1979) for p-values adjusted for all pairs.
         """
         names = self.measures if measure is None else (measure,)
         return Differences(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -13,24 +14,26 @@ from pueval.comparison.area_covariances import (
     area_covariances,
     influence_by_score,
 )
+from pueval.comparison.model_exchanges import ModelExchanges
 from pueval.comparison.paired_estimates import (
     BEST_VALUES,
     EstimatesByMeasure,
+    ExchangedEstimates,
     PairedEstimates,
-    estimate_at_thresholds,
 )
 from pueval.comparison.paired_rows import PairedRows
-from pueval.comparison.paired_shares import PairedShares, shares_at
+from pueval.comparison.paired_shares import shares_at
 from pueval.core.average_precision import average_precision, average_precision_slope
 from pueval.core.curves import direct_auc, naive_auc
-from pueval.core.measures import AREAS, MEASURES
+from pueval.core.measures import AREAS, MEASURES, Measure
 from pueval.core.mixture import Mixture
-from pueval.core.rates import labeled_contrast
+from pueval.core.rates import Rates, labeled_contrast
 from pueval.evaluation.assumptions import Assumptions, resample_evaluation
 from pueval.evaluation.estimates import BEST_MEASURES, best_value
 from pueval.evaluation.evaluate import ModelRates, build_evaluation, rate_thresholds
 from pueval.evaluation.evaluation import Evaluation
 from pueval.samples.threads import map_in_threads
+from pueval.uncertainty.influence import prevalence_slopes
 from pueval.uncertainty.intervals import IntervalOptions
 from pueval.uncertainty.prior_profile import POSITIONS, path_between
 from pueval.uncertainty.prior_region import NODES, Region
@@ -41,14 +44,12 @@ NODES_OF_LINE = 9
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """One model: its rates, thresholds and influences.
+    """One model: its rates, threshold and influences.
 
     Attributes
     ----------
     rates : ModelRates
         Rates at all thresholds, and the threshold to evaluate.
-    best : ndarray
-        Thresholds at which the measures of `BEST_MEASURES` are best; NaN where undefined.
     influence : InfluenceByScore or None
         Influence of rows on the areas; None without confidence intervals.
     threshold_chosen : bool
@@ -56,7 +57,6 @@ class Model:
     """
 
     rates: ModelRates
-    best: Array
     influence: InfluenceByScore | None
     threshold_chosen: bool
 
@@ -77,6 +77,8 @@ class PairedEstimation:
         Options of confidence intervals; None without them.
     prevalence_varies : bool
         Whether the prevalence varies with the number of labeled rows.
+    exchanges : ModelExchanges or None
+        Exchanges of the models; None without confidence intervals.
     """
 
     rows: PairedRows
@@ -84,6 +86,7 @@ class PairedEstimation:
     target: Target
     options: IntervalOptions | None
     prevalence_varies: bool
+    exchanges: ModelExchanges | None
 
     @property
     def mixture(self) -> Mixture:
@@ -98,12 +101,10 @@ class PairedEstimation:
 
     def _rate_model(self, k: int, threshold: float | None) -> Model:
         rates = rate_thresholds(self.rows.counts[k], self.assumptions, self.target, threshold)
-        corrected = rates.rates[0]
-        best = np.array([best_value(MEASURES[name], corrected)[0] for name in BEST_MEASURES])
         influence = None
         if self.options is not None:
             influence = influence_by_score(rates.counts, self.mixture, self.target)
-        return Model(rates, best, influence, threshold is None)
+        return Model(rates, influence, threshold is None)
 
     def estimate(self, models: list[Model]) -> EstimatesByMeasure:
         """Estimate all measures, also for the other priors and purities that are possible."""
@@ -121,54 +122,66 @@ class PairedEstimation:
         return replace(estimates, in_region=in_region)
 
     def _estimate(self, models: list[Model]) -> EstimatesByMeasure:
-        model_thresholds = [np.append(model.rates.threshold, model.best) for model in models]
-        # Many best thresholds coincide: one column for each distinct threshold of a model.
-        thresholds = [
-            np.unique(of_model[~np.isnan(of_model)])[::-1] for of_model in model_thresholds
-        ]
         shares = shares_at(
             self.rows,
-            thresholds,
+            np.array([model.rates.threshold for model in models]),
             self.mixture,
             self.target,
             covariance=self.options is not None,
             prevalence_varies=self.prevalence_varies,
         )
-        starts = np.cumsum([0, *(of_model.size for of_model in thresholds[:-1])])
-
-        def shares_of(which: int) -> PairedShares:
-            columns = [
-                # Where no threshold is best, the measure is undefined at every threshold.
-                start + int(np.argmax(distinct == of_model[which]))
-                for start, distinct, of_model in zip(
-                    starts, thresholds, model_thresholds, strict=True
-                )
-            ]
-            return shares.take(np.array(columns))
-
-        fixed = {
-            best_name: estimate_at_thresholds(shares_of(k), MEASURES[name])
-            for k, (name, best_name) in enumerate(zip(BEST_MEASURES, BEST_VALUES, strict=True), 1)
+        best = {
+            name: [best_value(MEASURES[name], model.rates.rates[0]) for model in models]
+            for name in BEST_MEASURES
         }
-        fixed |= self._estimate_areas(models)
-        return EstimatesByMeasure(fixed, shares_of(0))
+        changes = self._prevalence_changes(models, best)
+        fixed = self._estimate_areas(models, changes["average_precision"])
+        exchanged = None
+        no_variance = np.full((len(models), len(models)), np.nan)
+        if self.exchanges is not None:
+            exchanged = ExchangedEstimates(self.exchanges, self.mixture, self.target, changes)
+            no_variance = np.zeros((len(models), len(models)))
+        for name, best_name in zip(BEST_MEASURES, BEST_VALUES, strict=True):
+            value = np.array([of_model for _, of_model in best[name]])
+            measure = MEASURES[name]
+            fixed[best_name] = PairedEstimates(value, no_variance, measure.high - measure.low)
+        return EstimatesByMeasure(fixed, shares, exchanged)
 
-    def _estimate_areas(self, models: list[Model]) -> dict[str, PairedEstimates]:
+    def _prevalence_changes(
+        self, models: list[Model], best: dict[str, list[tuple[float, float]]]
+    ) -> dict[str, Array]:
+        """Return how much average precisions and best values change with the prevalence.
+
+        With a standard error of it, for fixed rates; ``best`` has best thresholds and values.
+        """
+        rates = [model.rates.rates[0] for model in models]
+        if not self.prevalence_varies:
+            return dict.fromkeys(("average_precision", *BEST_VALUES), np.zeros(len(models)))
+        slopes = {"average_precision": [average_precision_slope(of_model) for of_model in rates]}
+        for name, best_name in zip(BEST_MEASURES, BEST_VALUES, strict=True):
+            slopes[best_name] = [
+                _prevalence_slope(MEASURES[name], of_model, threshold)
+                for of_model, (threshold, _) in zip(rates, best[name], strict=True)
+            ]
+        error = self.mixture.prevalence_standard_error(self.rows.counts[0])
+        return {name: error * np.array(of_models) for name, of_models in slopes.items()}
+
+    def _estimate_areas(
+        self, models: list[Model], prevalence_changes: Array
+    ) -> dict[str, PairedEstimates]:
+        """Estimate AUC and average precision, the latter without covariances."""
         counts, rates = self.rows.counts[0], [model.rates.rates[0] for model in models]
         naive = [naive_auc(model.rates.counts, model.rates.corners) for model in models]
         auc = np.array([direct_auc(counts, area, self.mixture) for area in naive])
         precision = np.array([float(average_precision(of_model)) for of_model in rates])
         auc_covariance = precision_covariance = np.full((len(models), len(models)), np.nan)
-        if self.options is not None:
+        if self.exchanges is not None:
             influences = [model.influence for model in models if model.influence is not None]
-            naive_covariance, precision_covariance = area_covariances(
-                self.rows, influences, np.array(naive)
+            naive_covariance, variance = area_covariances(
+                self.rows, influences, np.array(naive), self.exchanges.correlation
             )
             auc_covariance = naive_covariance / labeled_contrast(self.mixture, counts) ** 2
-            if self.prevalence_varies:
-                slopes = np.array([average_precision_slope(of_model) for of_model in rates])
-                changes = slopes * self.mixture.prevalence_standard_error(counts)
-                precision_covariance += np.outer(changes, changes)
+            precision_covariance = np.diag(variance + prevalence_changes**2)
         return {
             "roc_auc": PairedEstimates(auc, auc_covariance),
             "average_precision": PairedEstimates(precision, precision_covariance),
@@ -199,7 +212,10 @@ class PairedEstimation:
         self, models: list[Model], mixture: Mixture, options: IntervalOptions | None
     ) -> EstimatesByMeasure:
         """Estimate for another prior and purity, at the same thresholds."""
-        estimation = replace(self, assumptions=Assumptions(mixture), options=options)
+        exchanges = None if options is None else self.exchanges
+        estimation = replace(
+            self, assumptions=Assumptions(mixture), options=options, exchanges=exchanges
+        )
         thresholds = [model.rates.threshold for model in models]
         return estimation._estimate(estimation.rate_models(thresholds))
 
@@ -227,3 +243,13 @@ class PairedEstimation:
         return build_evaluation(
             rates, self.options, resamples, threshold_chosen=model.threshold_chosen
         )
+
+
+def _prevalence_slope(measure: Measure, rates: Rates, threshold: float) -> float:
+    """Return the slope of a measure at one of the thresholds in the prevalence."""
+    at = np.flatnonzero(rates.threshold == threshold)[:1]
+    if not at.size:
+        return math.nan
+    tpr, fpr, predicted = (rate[at] for rate in (rates.tpr, rates.fpr, rates.predicted))
+    there = replace(rates, threshold=rates.threshold[at], tpr=tpr, fpr=fpr, predicted=predicted)
+    return float(prevalence_slopes(measure, there)[0])

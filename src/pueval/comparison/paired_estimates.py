@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from pueval._typing import Array
+from pueval._typing import Array, Target
+from pueval.comparison.difference_variances import covariance_of_differences
+from pueval.comparison.model_exchanges import ModelExchanges
 from pueval.comparison.paired_shares import PairedShares
 from pueval.core.measures import MEASURES, Measure, find_measure
+from pueval.core.mixture import Mixture
 from pueval.evaluation.estimates import BEST_MEASURES
 
 # Best values over all thresholds.
@@ -25,7 +29,8 @@ class PairedEstimates:
     value : ndarray
         Corrected values, not clipped; NaN where the measure is undefined.
     covariance : ndarray
-        Covariance matrix of the values; NaN without confidence intervals.
+        Covariance matrix of the values; NaN without confidence intervals. Best values have
+        variances of 0, and their covariances hold for differences only.
     largest_difference : float
         Largest possible difference of two true values.
     greater_is_better : bool
@@ -57,6 +62,43 @@ class PairedEstimates:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class ExchangedEstimates:
+    """Standard errors of differences by exchanging models, for one prior and purity.
+
+    Exchanges take time, so they are evaluated when a difference is first looked up.
+
+    Attributes
+    ----------
+    exchanges : ModelExchanges
+        Exchanges of the models.
+    mixture, target
+        Prior and purity, and the population to evaluate.
+    prevalence_changes : dict of str to ndarray
+        How much the estimate of each model changes with a standard error of the prevalence, by
+        measure.
+    """
+
+    exchanges: ModelExchanges
+    mixture: Mixture
+    target: Target
+    prevalence_changes: dict[str, Array]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the errors out of pickles: the same can be computed again."""
+        return {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}
+
+    @cached_property
+    def _errors(self) -> dict[str, Array]:
+        return self.exchanges.standard_errors(self.mixture, self.target)
+
+    def covariance(self, name: str, variance: Array) -> Array:
+        """Return covariances from the variances of estimates and the errors of differences."""
+        changes = self.prevalence_changes[name]
+        square = self._errors[name] ** 2 + np.subtract.outer(changes, changes) ** 2
+        return covariance_of_differences(square, variance)
+
+
 def estimate_at_thresholds(shares: PairedShares, measure: Measure) -> PairedEstimates:
     """Estimate a measure at one threshold of each model."""
     value, covariance = shares.estimate(measure)
@@ -73,6 +115,9 @@ class EstimatesByMeasure:
         Areas and best values.
     shares : PairedShares
         Shares of rows at or above each model's threshold, for the measures at these thresholds.
+    exchanged : ExchangedEstimates or None
+        Errors of differences of average precisions and best values; None without confidence
+        intervals.
     along_intervals : tuple of tuple of EstimatesByMeasure
         The same along the confidence intervals of prior and purity, if these were estimated, or
         follow from a given prevalence or label frequency.
@@ -82,11 +127,15 @@ class EstimatesByMeasure:
 
     fixed: dict[str, PairedEstimates]
     shares: PairedShares
+    exchanged: ExchangedEstimates | None = None
     along_intervals: tuple[tuple[EstimatesByMeasure, ...], ...] = ()
     in_region: tuple[EstimatesByMeasure, ...] = ()
 
     def __getitem__(self, name: str) -> PairedEstimates:
         estimates = self.fixed.get(name) or estimate_at_thresholds(self.shares, find_measure(name))
+        if self.exchanged is not None and name in self.exchanged.prevalence_changes:
+            covariance = self.exchanged.covariance(name, np.diag(estimates.covariance))
+            estimates = replace(estimates, covariance=covariance)
         if not (self.along_intervals or self.in_region):
             return estimates
         return replace(
@@ -99,9 +148,12 @@ class EstimatesByMeasure:
 
     @cached_property
     def _standard_errors(self) -> dict[str, Array]:
+        estimates = self.fixed | {
+            name: estimate_at_thresholds(self.shares, measure) for name, measure in MEASURES.items()
+        }
         return {
-            name: np.sqrt(np.maximum(np.diag(self[name].covariance), 0))
-            for name in (*self.fixed, *MEASURES)
+            name: np.sqrt(np.maximum(np.diag(of_measure.covariance), 0))
+            for name, of_measure in estimates.items()
         }
 
     def standard_error(self, name: str, model: int) -> float:

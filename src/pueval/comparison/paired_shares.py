@@ -6,7 +6,7 @@ how many rows reach both thresholds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from pueval.uncertainty.influence import measure_slopes, prevalence_slopes, shar
 
 @dataclass(frozen=True, eq=False)
 class PairedShares:
-    """Shares of each kind of rows at or above some thresholds of some models.
+    """Shares of each kind of rows at or above one threshold of each model.
 
     Attributes
     ----------
@@ -31,10 +31,10 @@ class PairedShares:
     mixture, target
         Prior and purity, and the population to evaluate.
     threshold : ndarray
-        One per column.
-    share : ndarray of shape (3, columns)
+        One per model.
+    share : ndarray of shape (3, models)
         Shares of labeled, unlabeled and negative rows.
-    covariance : ndarray of shape (3, columns, columns)
+    covariance : ndarray of shape (3, models, models)
         Covariance matrix of the shares of each kind.
     prevalence_varies : bool
         Whether the prevalence, which all models share, varies with the number of labeled rows.
@@ -47,15 +47,6 @@ class PairedShares:
     share: Array
     covariance: Array
     prevalence_varies: bool
-
-    def take(self, columns: Array) -> PairedShares:
-        """Return some of the columns."""
-        return replace(
-            self,
-            threshold=self.threshold[columns],
-            share=self.share[:, columns],
-            covariance=self.covariance[:, columns][:, :, columns],
-        )
 
     def estimate(self, measure: Measure) -> tuple[Array, Array]:
         """Return a measure at the thresholds, and its covariance."""
@@ -74,31 +65,25 @@ class PairedShares:
 
 def shares_at(
     rows: PairedRows,
-    thresholds: list[Array],
+    thresholds: Array,
     mixture: Mixture,
     target: Target,
     *,
     covariance: bool,
     prevalence_varies: bool,
 ) -> PairedShares:
-    """Return shares at each model's descending thresholds, and their covariance.
+    """Return shares at one threshold of each model, and their covariance.
 
-    Columns are the thresholds of the first model, then those of the second, and so on. Rows that
-    reach two thresholds are counted for all pairs of columns in one pass.
+    Rows that reach two thresholds are counted for all pairs of models in one pass.
     """
-    reached = []
-    for counts, of_model in zip(rows.counts, thresholds, strict=True):
-        steps = counts.at(of_model)
-        reached.append(np.stack([steps.labeled, steps.unlabeled, steps.negative]))
-    total = np.array(rows.weight_by_kind, dtype=np.float64)
-    share = np.concatenate(reached, axis=1) / np.where(total, total, 1.0)[:, None]
-    n_columns = share.shape[1]
-    share_covariance = np.full((3, n_columns, n_columns), np.nan)
+    share = np.zeros((3, thresholds.size))
+    for model, counts in enumerate(rows.counts):
+        share[:, model] = np.ravel(Shares.of(counts, counts.at(thresholds[model]))[:3])
+    share_covariance = np.full((3, thresholds.size, thresholds.size), np.nan)
     if covariance:
         share_covariance = _share_covariance(rows, share, _shares_reaching_both(rows, thresholds))
-    counts, threshold = rows.counts[0], np.concatenate(thresholds)
     return PairedShares(
-        counts, mixture, target, threshold, share, share_covariance, prevalence_varies
+        rows.counts[0], mixture, target, thresholds, share, share_covariance, prevalence_varies
     )
 
 
@@ -121,10 +106,9 @@ def _share_covariance(rows: PairedRows, share: Array, reaching_both: Array) -> A
     return covariance
 
 
-def _shares_reaching_both(rows: PairedRows, thresholds: list[Array]) -> Array:
+def _shares_reaching_both(rows: PairedRows, thresholds: Array) -> Array:
     """Return, for each kind, the share of rows at or above both of two thresholds."""
-    n_columns = sum(of_model.size for of_model in thresholds)
-    shares = np.zeros((3, n_columns, n_columns))
+    shares = np.zeros((3, thresholds.size, thresholds.size))
     if rows.variance_weight is None:
         sums = _count_rows_reaching_both(rows, thresholds)
     else:
@@ -137,18 +121,14 @@ def _shares_reaching_both(rows: PairedRows, thresholds: list[Array]) -> Array:
     return shares
 
 
-def _count_rows_reaching_both(rows: PairedRows, thresholds: list[Array]) -> list[Array]:
+def _count_rows_reaching_both(rows: PairedRows, thresholds: Array) -> list[Array]:
     """Count the rows of each kind that reach two thresholds.
 
     Each row is one bit, so that 64 of them are counted at a time.
     """
-
-    def reached(model: int) -> list[Array]:
-        return [_pack_bits(rows.scores[model] >= threshold) for threshold in thresholds[model]]
-
-    bits = [
-        column for columns in map_in_threads(reached, range(len(rows.names))) for column in columns
-    ]
+    bits = map_in_threads(
+        lambda model: _pack_bits(rows.scores[model] >= thresholds[model]), range(thresholds.size)
+    )
     both = [np.empty((len(bits), len(bits))) for _ in rows.numbers]
     kind_bits = []
     for where in rows.positions:
@@ -175,21 +155,19 @@ def _pack_bits(reached: Array) -> Array:
     return np.pad(bits, (0, -bits.size % 8)).view(np.uint64)
 
 
-def _sum_weights_reaching_both(
-    rows: PairedRows, thresholds: list[Array], weight: Array
-) -> list[Array]:
+def _sum_weights_reaching_both(rows: PairedRows, thresholds: Array, weight: Array) -> list[Array]:
     """Sum the variance weights of the rows of each kind that reach two thresholds."""
-    n_columns = sum(of_model.size for of_model in thresholds)
     tables = []
     for kind, (where, numbers) in enumerate(zip(rows.positions, rows.numbers, strict=True)):
-        sums = np.zeros((n_columns, n_columns))
+        sums = np.zeros((thresholds.size, thresholds.size))
         for part in rows.chunks(kind):
-            reached = np.concatenate(
+            reached = np.array(
                 [
-                    score[where[part]] >= of_model[:, None]
-                    for score, of_model in zip(rows.scores, thresholds, strict=True)
-                ]
-            ).astype(np.float64)
+                    score[where[part]] >= threshold
+                    for score, threshold in zip(rows.scores, thresholds, strict=True)
+                ],
+                dtype=np.float64,
+            )
             sums += (reached * weight[numbers][part]) @ reached.T
         tables.append(sums)
     return tables

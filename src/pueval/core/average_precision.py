@@ -13,7 +13,7 @@ from pueval.core.rates import Rates, monotone_rates, within_unit
 from pueval.core.sizes import divide_or_zero
 
 # Weight of the derivatives without the constraint that rates are monotone. Tuned for coverage
-# by simulation (benchmarks/comparison.py and benchmarks/groups_coverage.py). The bootstrap has a
+# by simulation (tests/coverage and benchmarks/groups_coverage.py). The bootstrap has a
 # constant for the same purpose, tuned separately: `pueval.uncertainty.measure_intervals`,
 # UNCONSTRAINED_VARIANCE.
 UNCONSTRAINED_WEIGHT = 0.5

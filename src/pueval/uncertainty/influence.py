@@ -11,8 +11,6 @@ group and all rows) is the sum of products of influences over the rows that both
   score and below.
 - A measure at a threshold: a smooth function of the shares of rows at or above it. A row at or
   above the threshold has the slope of the measure in the share of its sample, others none.
-- The best value over thresholds: to first order that of the measure at the best threshold
-  (the envelope theorem).
 
 Prior and purity are held fixed. A single `Counts` is treated as one group.
 """

@@ -1,0 +1,227 @@
+"""Standard errors of differences of areas and best values, by exchanging models.
+
+If two models are equally good, it does not matter which of them gave which ranking of a row. So
+each exchange swaps the two models in about half of the rows, and the differences after many
+exchanges show how much the difference varies by chance. Other than a standard error of each
+model, they do not depend on which of the two models happened to look better. Near 1, where
+average precision and best values vary the less the higher they are, this keeps the size of the
+test.
+
+The scores of models have different scales, so each row has a *position* instead: the share of all
+rows that score at least as high. Let a(t) and b(t) be the shares of the rows of a kind whose
+position by the first and second model is at most t. An exchange gives (a + b)/2 ± e/2, where the
+noise e(t) = Σ ±(a_g(t) − b_g(t)) sums over groups g of rows, with random signs. The differences
+of each group are centered: the models need not be equal, and the standard error holds for
+intervals, too.
+
+The signs are columns of a Hadamard matrix. These are orthogonal, so the variance of a linear
+statistic is exact, up to the random assignment of rows to groups.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import combinations
+
+import numpy as np
+import scipy
+
+from pueval._typing import Array, Target
+from pueval.comparison.paired_rows import PairedRows
+from pueval.core.average_precision import average_precision
+from pueval.core.measures import MEASURES
+from pueval.core.mixture import Mixture
+from pueval.core.rates import Shares, correct_shares
+from pueval.core.sizes import divide_or_zero
+from pueval.counts.counts import Counts
+from pueval.evaluation.estimates import BEST_MEASURES
+from pueval.samples.threads import map_in_threads
+
+# Number of exchanges, a power of two. The groups of all kinds of rows together are fewer.
+EXCHANGES = 256
+# Shares are compared at no more positions of labeled rows than this, and at a few others, which
+# show how much alike two models order the rows that no labeled row is near.
+LABELED_POSITIONS = 128
+OTHER_POSITIONS = np.arange(1, 16) / 16
+# Distinct scores of a model among which positions are looked up.
+SCORES = 8192
+# The noise of both models in an exchange, as parts of that of their difference.
+HALVES = np.array([0.5, -0.5], dtype=np.float32)
+# Two models are the same if their correlation is 1 up to rounding.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class ModelExchanges:
+    """Shares of rows at common positions, and their noise in each exchange.
+
+    Attributes
+    ----------
+    counts : Counts
+        Counts of any of the models, for the numbers of rows of each kind.
+    position : ndarray of shape (m,)
+        Ascending shares of all rows.
+    share : ndarray of shape (models, 3, m)
+        Shares of labeled, unlabeled and negative rows whose position is at most this.
+    noise : ndarray of shape (models, 3, exchanges, m)
+        Sum of the centered shares of groups of rows, with the signs of the exchange.
+    pseudo_observation : ndarray of shape (exchanges, m)
+        Noise of a labeled pseudo-observation that two models place independently. Without it, two
+        perfect rankings would be taken for equally good.
+    """
+
+    counts: Counts
+    position: Array
+    share: Array
+    noise: Array
+    pseudo_observation: Array
+
+    @classmethod
+    def of(cls, rows: PairedRows, seed: int) -> ModelExchanges:
+        """Find common positions of all models, assign rows to groups, and draw the signs."""
+        rng = np.random.default_rng([seed, 2])
+        steps = [counts._thinned(SCORES).steps() for counts in rows.counts]
+        total = np.array(rows.weight_by_kind, dtype=np.float64)
+        reached = [np.stack([step.labeled, step.unlabeled, step.negative]) for step in steps]
+        positions = [above.sum(axis=0) / total.sum() for above in reached]
+        position = np.unique(
+            np.concatenate(
+                [
+                    at[1:][np.diff(above[0]) > 0]
+                    for at, above in zip(positions, reached, strict=True)
+                ]
+            )
+        )
+        if position.size > LABELED_POSITIONS:
+            kept = np.linspace(0, position.size - 1, LABELED_POSITIONS).round().astype(np.intp)
+            position = position[kept]
+        position = np.union1d(position, OTHER_POSITIONS)
+        last = [np.searchsorted(at, position * (1 + 1e-12), side="right") - 1 for at in positions]
+        share = np.stack(
+            [
+                above[:, at] / np.where(total, total, 1.0)[:, None]
+                for above, at in zip(reached, last, strict=True)
+            ]
+        )
+        thresholds = [step.threshold[at] for step, at in zip(steps, last, strict=True)]
+        noise = _noise(rows, thresholds, share, rng)
+        first, second = (at <= position for at in rng.random((2, EXCHANGES, 1)))
+        pseudo_observation = np.subtract(first, second, dtype=np.float32)
+        pseudo_observation /= np.float32(rows.effective_sizes[0])
+        return cls(rows.counts[0], position, share, noise, pseudo_observation)
+
+    def standard_errors(self, mixture: Mixture, target: Target) -> dict[str, Array]:
+        """Return the standard errors of the differences of all pairs of models, by measure.
+
+        The measures are the average precision and the best values of `BEST_MEASURES`, as
+        symmetric matrices. Prior, purity and prevalence are held fixed.
+        """
+        n_models = len(self.share)
+        pairs = [*combinations(range(n_models), 2)]
+        errors = map_in_threads(lambda pair: self._pair_errors(*pair, mixture, target), pairs)
+        matrices = np.zeros((len(BEST_MEASURES) + 1, n_models, n_models))
+        for (first, second), of_pair in zip(pairs, errors, strict=True):
+            matrices[:, first, second] = matrices[:, second, first] = of_pair
+        names = ("average_precision", *(f"best_{name}" for name in BEST_MEASURES))
+        return dict(zip(names, matrices, strict=True))
+
+    def _pair_errors(self, first: int, second: int, mixture: Mixture, target: Target) -> Array:
+        """Return the root mean squares of the differences after exchanges, one per measure."""
+        pseudo_weight = np.float32(math.sqrt(1 - self.correlation[first, second]))
+        shares = []
+        for kind, sample in enumerate(self.counts._samples):
+            middle = (self.share[first, kind] + self.share[second, kind]) / 2
+            if not sample.total:
+                shares.append(middle)
+                continue
+            noise = self.noise[first, kind] - self.noise[second, kind]
+            if kind == 0:
+                noise += pseudo_weight * self.pseudo_observation
+            exchanged = middle.astype(np.float32) + np.multiply.outer(HALVES, noise)
+            # As shares of rows, they cannot fall.
+            np.maximum.accumulate(exchanged, axis=-1, out=exchanged)
+            if kind > 0:
+                # Less than half a row is none. Otherwise precision would have no bounds.
+                exchanged[exchanged < 0.5 / max(sample.effective_size, 1)] = 0
+            shares.append(np.clip(exchanged, 0, 1, out=exchanged))
+        rates = correct_shares(self.counts, self.position, Shares(*shares), mixture, target)
+        values = [average_precision(rates)]
+        values += [np.fmax.reduce(MEASURES[name](rates), axis=-1) for name in BEST_MEASURES]
+        errors: Array = np.array([np.sqrt(np.mean((a - b) ** 2)) for a, b in values])
+        return errors
+
+    @cached_property
+    def correlation(self) -> Array:
+        """Correlation of the noise of each pair of models in the background, at least 0.
+
+        Two models place a pseudo-observation as much alike as they place the rows of the
+        background. 1 for models that order all rows in the same way.
+        """
+        noise = self.noise[:, 1:].reshape(len(self.noise), -1).astype(np.float64)
+        covariance = noise @ noise.T
+        error = np.sqrt(np.diag(covariance))
+        correlation: Array = np.clip(divide_or_zero(covariance, np.outer(error, error)), 0, 1)
+        correlation[(correlation > 1 - ROUNDING) | np.eye(len(noise), dtype=bool)] = 1
+        return correlation
+
+
+def _noise(
+    rows: PairedRows, thresholds: list[Array], share: Array, rng: np.random.Generator
+) -> Array:
+    """Return the noise of each model and kind of rows in each exchange.
+
+    ``thresholds`` are the descending scores of each model at the common positions.
+    """
+    groups = _group_numbers([where.size for where in rows.positions])
+    sign = scipy.linalg.hadamard(EXCHANGES, dtype=np.float32)
+    # The first column is constant. Others are in random order, since their products are columns.
+    columns = np.split(rng.permutation(np.arange(1, EXCHANGES)), np.cumsum(groups))
+    noise = np.zeros((len(thresholds), 3, EXCHANGES, share.shape[-1]), dtype=np.float32)
+    for kind, n_groups in enumerate(groups):
+        if not n_groups:
+            continue
+        group = rng.permutation(rows.positions[kind].size) % n_groups
+        size = rows.effective_sizes[kind]
+        # A single labeled row does not show how much labeled rows vary.
+        freedom = max(size - 1, 1) if kind or size > 1 else math.nan
+        scale = math.sqrt(size / freedom) / rows.weight_by_kind[kind]
+        centered = map_in_threads(
+            partial(_centered_by_group, rows, kind, group, thresholds, share),
+            range(len(thresholds)),
+        )
+        for model, of_groups in enumerate(centered):
+            noise[model, kind] = sign[:, columns[kind]] @ (scale * of_groups).astype(np.float32)
+    return noise
+
+
+def _group_numbers(sizes: list[int]) -> list[int]:
+    """Return the number of groups of each kind of rows; a kind of few rows has one per row."""
+    groups, free = [0] * len(sizes), EXCHANGES - 1
+    kinds = sorted((size, kind) for kind, size in enumerate(sizes) if size)
+    for left, (size, kind) in zip(range(len(kinds), 0, -1), kinds, strict=True):
+        groups[kind] = min(size, free // left)
+        free -= groups[kind]
+    return groups
+
+
+def _centered_by_group(
+    rows: PairedRows, kind: int, group: Array, thresholds: list[Array], share: Array, model: int
+) -> Array:
+    """Return how much the weight of each group at or above thresholds exceeds its share.
+
+    So that squares add up to variances, rows have the roots of their weights in variances.
+    """
+    n_groups, n_cells = int(group.max()) + 1, share.shape[-1] + 1
+    ascending, score, weight = thresholds[model][::-1], rows.scores[model], rows.variance_weight
+    if weight is not None:
+        weight = np.sqrt(weight[rows.numbers[kind]])
+    sums = np.zeros(n_groups * n_cells)
+    for part in rows.chunks(kind):
+        reached = np.searchsorted(ascending, score[rows.positions[kind][part]], side="right")
+        cell = (group[part] + 1) * n_cells - 1 - reached
+        sums += np.bincount(cell, None if weight is None else weight[part], minlength=sums.size)
+    at_or_above = np.cumsum(sums.reshape(n_groups, n_cells), axis=1)
+    centered: Array = at_or_above[:, :-1] - np.outer(at_or_above[:, -1], share[model, kind])
+    return centered
