@@ -195,17 +195,15 @@ def sections(replications, seed):
     )
     for *what, drawn, reasons in every:
         yield what[0], partial(table, *what, bands=drawn, seed=seed), reasons
-<<<<<<< HEAD
     for each in default_threshold.SECTIONS:
         title, text, settings, measure, columns, reasons = each
         what = (title, text, settings, measure, half, columns)
         amount = "{:,} replications per row."
         yield title, partial(setting_table, *what, amount=amount, seed=seed), reasons
-=======
     title = "Estimated prior"
     estimated = (title, PRIOR_TEXT, PRIOR_GRID, measure_priors, quarter, PRIOR_COLUMNS)
-    yield title, partial(setting_table, *estimated, seed=seed), PRIOR_REASONS
->>>>>>> ff34c84 (wip2)
+    amount = "{:,} replications per row."
+    yield title, partial(setting_table, *estimated, amount=amount, seed=seed), PRIOR_REASONS
     title = "Cross-validation"
     cross_validated = (title, CV_TEXT, CV_GRID, measure_cv, quarter, CV_COLUMNS)
     yield (
