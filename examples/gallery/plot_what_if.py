@@ -24,9 +24,9 @@ contour = displays.SensitivityDisplay.from_evaluation(ev)
 ev.tipping_point("roc_auc", 0.85)
 
 # %%
-# Bounds if some positives are up to twice as likely to be labeled as others.
-bounds = ev.labeling_bias(2.0)
-{name: tuple(round(end, 3) for end in bounds[name]) for name in ("roc_auc", "precision", "recall")}
+# Bounds if some positives are up to twice as likely to be labeled as others, with confidence
+# intervals of the true values.
+ev.labeling_bias(2.0)
 
 # %%
 # The rank distribution of the labeled rows with the confidence band of Claesen et al. (2015).

@@ -65,7 +65,10 @@ def one(data: str, way: str, repetition: int, networks: Networks) -> dict[str, A
             level=None, threshold=known.threshold,
         )  # fmt: skip
         bounds = claesen_bounds(counts, prior=labeling.prior, band="bootstrap").roc_auc
-        sharp = known.labeling_bias(4)["roc_auc"] if labeling.purity == 1 else (math.nan, math.nan)
+        found_bounds = known.labeling_bias(4)["roc_auc"]
+        sharp = (
+            (found_bounds.low, found_bounds.high) if labeling.purity == 1 else (math.nan, math.nan)
+        )
     f1 = truth.at(known.threshold)["f1"].value
     row: dict[str, Any] = {"data": data, "way": way, "auc": auc, "ap": precision, "f1": f1,
                            "identified": identified, "prior": found.prior - labeling.prior}  # fmt: skip

@@ -17,13 +17,14 @@ from pueval.errors import (
     MissingPackageError,
     UndefinedMeasureWarning,
 )
+from pueval.evaluation.bias_bounds import BiasBounds, MeasureBounds
 from pueval.evaluation.estimates import Best, Contingency, Estimate, OperatingPoint
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.sensitivity.bounds import Bounds, BoundTables, claesen_bounds
 from pueval.sensitivity.feasibility import LargestPrior, feasibility_pvalue, largest_prior
 from pueval.sensitivity.grid import SensitivityGrid
-from pueval.sensitivity.labeling_bias import TippingPoint
+from pueval.sensitivity.tipping_point import TippingPoint
 from pueval.uncertainty.bands import CurveBand
 from pueval.uncertainty.prior_region import Region
 
@@ -46,6 +47,7 @@ __all__ = [
     "AssumptionWarning",
     "Best",
     "BestModelRange",
+    "BiasBounds",
     "BinnedScoresWarning",
     "BoundTables",
     "Bounds",
@@ -65,6 +67,7 @@ __all__ = [
     "InputError",
     "LargestPrior",
     "MacroAverage",
+    "MeasureBounds",
     "MissingPackageError",
     "Mixture",
     "Moments",

@@ -395,8 +395,8 @@ class TestFound:
     def test_ratios_without_bound(self):
         counts = Counts.from_table([2, 1, 0], [6, 3, 1], [8, 20, 80])
         ev = evaluate(counts, prior=0.1, threshold=2, level=None)
-        low, high = ev.labeling_bias(50)["positive_likelihood_ratio"]
-        assert low < ev["positive_likelihood_ratio"].value < high == np.inf
+        bounds = ev.labeling_bias(50)["positive_likelihood_ratio"]
+        assert bounds.low < ev["positive_likelihood_ratio"].value < bounds.high == np.inf
         point = ev.tipping_point("positive_likelihood_ratio", 200)
         assert point.labeling_bias > 1
         refused("value must be a number; got nan", ev.tipping_point, "roc_auc", np.nan)

@@ -22,7 +22,7 @@ from pueval.report import write_report
 from pueval.report._summary import summarize
 from pueval.report._thinned_counts import ThinnedCounts
 from pueval.sensitivity.feasibility import share_ratio_bounds
-from pueval.sensitivity.labeling_bias import auc_bounds, measure_bounds
+from pueval.sensitivity.labeling_bias import BiasedLabeling
 from tests.conftest import draw
 
 TOLERANCE = 1e-9
@@ -46,19 +46,24 @@ EVERYTHING = """
       const there = rate(k);
       const measures = {};
       const bounds = {};
+      const bounded = biases.map((bias) =>
+        labelingBias.boundedRates(table, mixture, target, bias, k));
       for (const name of Object.keys(correction.MEASURES)) {
         measures[name] = number(correction.measure(name, there));
-        bounds[name] = biases.map((bias) => {
-          const [low, high] = ranges[name].map((x) => (x === null ? Infinity : x));
-          return sensitivity.measureBounds(name, table, mixture, bias, k, low, high).map(number);
-        });
+        const [low, high] = ranges[name].map((x) => (x === null ? Infinity : x));
+        bounds[name] = bounded.map((ends) =>
+          labelingBias.measureBounds(name, there, ends, low, high).map(number));
       }
       const { tpr, fpr, predicted } = there;
       const cells = correction.contingency(there, there.size);
       return { tpr, fpr, predicted, measures, bounds, cells };
     }),
-    auc_bounds: biases.map((bias) => sensitivity.aucBounds(table, mixture, bias)),
   };
+  const { auc, precision } = found;
+  found.auc_bounds = biases.map((bias) =>
+    labelingBias.aucBounds(table, mixture, target, bias, auc));
+  found.precision_bounds = biases.map((bias) =>
+    labelingBias.averagePrecisionBounds(table, table, mixture, target, bias, precision));
   if (limits) {
     const { largestPrior, leastPurity } = sensitivity;
     found.largest = purities.map((purity) => largestPrior(table, limits, purity));
@@ -119,7 +124,12 @@ def python(counts, mixture, target, thresholds, biases, limits, purities):
     """The same by the library."""
     corners = counts._roc_corners()
     line = correct_steps(counts, corners, mixture, target)
-    bounded = mixture.purity == 1 and target == "population" and not counts.has_propensity
+    bounded = not counts.has_propensity and counts.n_unlabeled > 0
+
+    def bounds(name, threshold):
+        labeling = BiasedLabeling(counts, mixture, target, threshold)
+        return [[end.value for end in labeling.bounds(name, bias)] for bias in biases]
+
     found = {
         "prevalence": mixture.prevalence(counts, target),
         "label_frequency": mixture.label_frequency(counts),
@@ -139,29 +149,25 @@ def python(counts, mixture, target, thresholds, biases, limits, purities):
                 "rates": [float(column[0]) for column in (there.tpr, there.fpr, there.predicted)],
                 "measures": {name: float(m(there)[0]) for name, m in MEASURES.items()},
                 "cells": vars(Contingency.of(there)),
-                "bounds": {
-                    name: [measure_bounds(m, counts, steps, mixture, bias) for bias in biases]
-                    for name, m in MEASURES.items()
-                }
-                if bounded
-                else None,
+                "bounds": {name: bounds(name, threshold) for name in MEASURES} if bounded else None,
             }
         )
     if bounded:
-        found["auc_bounds"] = [auc_bounds(counts, mixture, bias) for bias in biases]
+        found["auc_bounds"] = bounds("roc_auc", 0.0)
+        found["precision_bounds"] = bounds("average_precision", 0.0)
     if limits:
         found["largest"] = [largest_prior(counts, purity=purity).prior for purity in purities]
     return found
 
 
-def same(mine, theirs, what):
+def same(mine, theirs, what, tolerance=TOLERANCE):
     """Equal to 1e-9, both undefined, or both infinite."""
     if isinstance(theirs, str):
         theirs = float(theirs.replace("Infinity", "inf"))
     if theirs is None:
         assert math.isnan(mine), what
     else:
-        assert mine == pytest.approx(theirs, rel=TOLERANCE, abs=TOLERANCE), what
+        assert mine == pytest.approx(theirs, rel=tolerance, abs=tolerance), what
 
 
 def camel(name):
@@ -239,9 +245,12 @@ def compare(mine, theirs, what):
         for name, pairs in (here["bounds"] or {}).items():
             for pair, other in zip(pairs, there["bounds"][name], strict=True):
                 for value, end in zip(pair, other, strict=True):
-                    same(value, end, ("bounds", name, what))
-    for pair, other in zip(mine.get("auc_bounds", ()), theirs["auc_bounds"], strict=False):
-        assert pair == pytest.approx(other, abs=TOLERANCE), what
+                    # Searches stop at 1e-12, of which the square root is 1e-6.
+                    tolerance = 1e-5 if name == "geometric_mean" else TOLERANCE
+                    same(value, end, ("bounds", name, what), tolerance)
+    for name in ("auc_bounds", "precision_bounds"):
+        for pair, other in zip(mine.get(name, ()), theirs[name], strict=False):
+            assert pair == pytest.approx(other, abs=TOLERANCE), (name, what)
     for prior, other in zip(mine.get("largest", ()), theirs.get("largest", ()), strict=True):
         assert prior == pytest.approx(other, abs=TOLERANCE), what
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,12 +13,14 @@ from pueval.core.mixture import NAIVE, Mixture
 from pueval.errors import InputError
 from pueval.evaluation import evaluation_text
 from pueval.evaluation.assumption_text import prior_and_purity
+from pueval.evaluation.bias_bounds import BiasBounds, bound_measures
 from pueval.evaluation.estimates import Estimate, OperatingPoint, estimate_frame
 from pueval.evaluation.model_estimates import ModelEstimates
 from pueval.ranking import ranking_measures
 from pueval.sensitivity.bounds import BandMethod, Bounds, Reference, claesen_bounds
 from pueval.sensitivity.grid import SensitivityGrid, sensitivity_grid
-from pueval.sensitivity.labeling_bias import TippingPoint, labeling_bias_bounds, tipping_point
+from pueval.sensitivity.labeling_bias import BiasedLabeling, check_bias
+from pueval.sensitivity.tipping_point import TippingPoint, tipping_point
 from pueval.thresholds.measure_curve import MeasureCurve, curve_thresholds, measure_curve
 from pueval.uncertainty.bands import BandKind, CurveBand, precision_recall_band, roc_band
 from pueval.uncertainty.intervals import Interval
@@ -241,7 +244,7 @@ class Evaluation(ModelEstimates):
         prior = self.assumptions.prior_range or self.mixture.prior
         return claesen_bounds(self.counts, prior=prior, level=level, band=band, reference=reference)
 
-    def labeling_bias(self, bias: float) -> dict[str, tuple[float, float]]:
+    def labeling_bias(self, bias: float) -> BiasBounds:
         """Bound every measure for labels that are not a random sample of the positives.
 
         Parameters
@@ -252,11 +255,55 @@ class Evaluation(ModelEstimates):
 
         Returns
         -------
-        dict of str to tuple of float
-            Sharp bounds of the AUC (without known negatives) and of every measure at
-            ``threshold``, clipped to its range. The prior is treated as exact.
+        BiasBounds
+            For the areas and every measure at ``threshold``: the smallest and the largest value
+            that the rows allow, and a confidence interval of the true value.
+
+        Notes
+        -----
+        The bounds hold for any labeling within the bias. They are sharp: labelings exist that
+        attain them, with no more positives than rows at any score. Scores with few labeled rows
+        are merged with their neighbors, and their limit is relaxed by what chance explains. Bounds
+        of the average precision are sharp if precision falls as the threshold is lowered.
+
+        The interval contains the true value with probability ``level`` or more if the bias is
+        large enough, for the least favorable labeling, too. It includes the sampling error of the
+        bounds, and the uncertainty of the prior as intervals of this evaluation do.
+
+        With ``target="unlabeled"``, the bias is the largest ratio between the probabilities of two
+        unlabeled positives to be in the labeled sample. With noisy labels, wrongly labeled rows
+        are a random sample of the negatives.
+
+        References
+        ----------
+        Imbens and Manski (2004), Confidence intervals for partially identified parameters.
+        Stoye (2009), More on confidence intervals for partially identified parameters.
+
+        Examples
+        --------
+        >>> from pueval import Counts, evaluate
+        >>> counts = Counts.from_table([3, 2, 1], labeled=[10, 10, 20], unlabeled=[9, 100, 1000])
+        >>> ev = evaluate(counts, prior=20 / 1109, threshold=2)
+        >>> ev.labeling_bias(2)["recall"]
+        0.333 to 0.658 (0.218 to 0.785)
         """
-        return labeling_bias_bounds(self.counts, self.mixture, self.target, self.threshold, bias)
+        return bound_measures(
+            self._biased_labeling(), check_bias(bias), self._resamples, self._choice_margins
+        )
+
+    def _biased_labeling(self) -> BiasedLabeling:
+        self.counts._refuse_propensities("a bound for a labeling bias")
+        return BiasedLabeling(self.counts, self.mixture, self.target, self.threshold)
+
+    def _choice_margins(self, name: str) -> tuple[float, float]:
+        """Return what choosing the threshold on these rows adds to both sides of an interval."""
+        if not self.threshold_chosen or self._resamples is None or name in self._areas:
+            return 0.0, 0.0
+        fixed = self._resamples.interval_at(find_measure(name), self.threshold)
+        chosen = self[name]
+        margins = (fixed.low - chosen.low, chosen.high - fixed.high)
+        below, above = (max(margin, 0.0) if math.isfinite(margin) else 0.0 for margin in margins)
+        return below, above
 
     def tipping_point(self, name: str, value: float) -> TippingPoint:
         """Find how wrong the labeling or the prior must be to overturn a conclusion.
@@ -264,7 +311,7 @@ class Evaluation(ModelEstimates):
         Parameters
         ----------
         name : str
-            ``"roc_auc"``, or a measure at ``threshold``.
+            ``"roc_auc"``, ``"average_precision"`` or a measure at ``threshold``.
         value : float
             Value at which the conclusion changes, for example that of another classifier.
 
@@ -272,10 +319,7 @@ class Evaluation(ModelEstimates):
         -------
         TippingPoint
         """
-        estimate = self[name].value
-        return tipping_point(
-            name, value, estimate, self.counts, self.mixture, self.target, self.threshold
-        )
+        return tipping_point(name, value, self._biased_labeling())
 
     def ranking(self) -> dict[str, float]:
         """Return the measures that need no prior: see `pueval.ranking.ranking_measures`.

@@ -17,6 +17,7 @@ SCRIPTS = (
     "plot.min.js",
     "correction.js",
     "sensitivity.js",
+    "labeling_bias.js",
     "format.js",
     "state.js",
     "sliders.js",

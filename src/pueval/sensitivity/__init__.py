@@ -2,5 +2,6 @@
 
 `feasibility` says which priors a ranking allows, `bounds` has the bounds of Claesen et al. for an
 interval of priors and a band of rank distributions, `labeling_bias` bounds measures if labeling was
-not random, and `grid` tabulates a measure over prior × purity.
+not random (`positive_shares` says where positives can then be), `tipping_point` finds how wrong an
+assumption must be, and `grid` tabulates a measure over prior × purity.
 """

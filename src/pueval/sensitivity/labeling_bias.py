@@ -1,68 +1,46 @@
-"""Sensitivity to labeling bias: bounds for a given bias, and tipping points.
+"""Bounds of measures for labels that are not a random sample of the positives.
 
 A labeling bias of Λ means that the probabilities of being labeled of any two positives differ by at
-most a factor Λ; 1 is random labeling. The labeled rows may then over-represent some positives by
-up to Λ relative to others, and the true positive rate is known only within bounds. The scores of
-all rows together are still known, so nothing else is uncertain. Labeled rows are positives: where
-most positives are labeled, there is little room for a bias.
+most a factor Λ; 1 is random labeling. `pueval.sensitivity.positive_shares` says which distributions
+of the positives are then possible. The bounds are the extreme values of a measure over these
+distributions. Where none is possible, because the rows contradict so small a bias, only the
+estimate for random labeling remains; `BiasedLabeling.smallest_bias` says which bias is needed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
 from pueval._typing import Array, Target
-from pueval.core.measures import MEASURES, Measure, find_measure
-from pueval.core.mixture import Mixture, Mixtures
-from pueval.core.rates import Rates, correct_steps
+from pueval.core.average_precision import average_precision
+from pueval.core.curves import direct_auc, naive_auc
+from pueval.core.measures import AREAS, MEASURES, Measure, clip, find_measure, unknown_measure_error
+from pueval.core.mixture import Mixture
+from pueval.core.rates import Shares, correct_steps
+from pueval.core.tilted_rates import (
+    LabelingTilt,
+    rates_from_recall,
+    reference_prior,
+    reference_share,
+    tilted_rates,
+)
 from pueval.counts.counts import Counts
-from pueval.errors import InputError
+from pueval.errors import InputError, UnknownMeasureError
 from pueval.samples.steps import Steps
-from pueval.sensitivity.grid import function_of_mixtures
-from pueval.text.numbers import format_number
-from pueval.text.results import Result
+from pueval.sensitivity.grid import SCORES
+from pueval.sensitivity.positive_shares import Limits, PositiveShares, smallest_bias
 
 # A larger labeling bias amounts to no assumption at all.
 LARGEST_BIAS = 1e6
 
 
-@dataclass(frozen=True, repr=False)
-class TippingPoint(Result):
-    """How wrong the assumptions would have to be for a conclusion to fail.
-
-    Attributes
-    ----------
-    measure : str
-        Name of the measure.
-    value : float
-        Value that the conclusion depends on.
-    labeling_bias : float
-        Smallest labeling bias Λ at which the measure could be on the other side of ``value``;
-        inf if no bias is large enough, NaN if the measure is undefined.
-    prior : float
-        Prior at which the corrected measure equals ``value``; NaN if there is none.
-    """
-
-    measure: str
-    value: float
-    labeling_bias: float
-    prior: float
-
-    def _headline(self) -> str:
-        bias, prior = "no labeling bias", "no prior"
-        if math.isfinite(self.labeling_bias):
-            bias = f"a labeling bias of {self.labeling_bias:.3g}"
-        if math.isfinite(self.prior):
-            prior = f"a prior of {self.prior:.3g}"
-        return f"{self.measure} could be {format_number(self.value)} with {bias}, or with {prior}"
-
-
-def _check_bias(bias: float) -> float:
+def check_bias(bias: float) -> float:
+    """Return a labeling bias as a float, or raise."""
     if not (isinstance(bias, int | float | np.number) and 1 <= bias < math.inf):
         raise InputError(
             f"bias must be a number of at least 1; got {bias!r}. "
@@ -71,184 +49,183 @@ def _check_bias(bias: float) -> float:
     return float(bias)
 
 
-def _check_setting(counts: Counts, mixture: Mixture, target: Target) -> None:
-    counts._refuse_propensities("a bound for a labeling bias")
-    if mixture.purity < 1:
-        raise InputError(
-            f"bounds for a labeling bias require clean labels; got purity {mixture.purity:g}. "
-            "Use purity=1, or sensitivity() to vary the purity."
-        )
-    if target != "population":
-        raise InputError(
-            f"bounds for a labeling bias require target='population'; got target={target!r}. "
-            "They need labeled and unlabeled positives from one population."
-        )
+class Bound(NamedTuple):
+    """An end of the range of a measure, and the distribution of the positives that attains it.
+
+    ``tilt`` is None for random labeling.
+    """
+
+    value: float
+    tilt: LabelingTilt | None
 
 
-def rate_bounds(rate: Array, bias: float) -> tuple[Array, Array]:
-    """Bound a rate of the positives, given its value among the labeled positives.
+@dataclass(frozen=True, eq=False)
+class BiasedLabeling:
+    """The data and assumptions that bounds for a labeling bias depend on.
 
-    The odds of the true rate lie between odds(rate)/Λ and Λ·odds(rate).
-
-    Parameters
+    Attributes
     ----------
-    rate : ndarray
-        Rate of the labeled rows.
-    bias : float
-        Labeling bias Λ.
-
-    Returns
-    -------
-    low, high : ndarray
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> low, high = rate_bounds(np.array([0.5]), 3.0)
-    >>> float(low[0]), float(high[0])
-    (0.25, 0.75)
+    counts : Counts
+        The data.
+    mixture : Mixture
+        Prior and purity.
+    target : {"population", "unlabeled"}
+        Population to evaluate.
+    threshold : float
+        Threshold of the measures at a threshold.
+    limits : {"observed", "confidence"}
+        How the rows of a cell limit its positives: see `PositiveShares.of`.
     """
-    low = rate / (rate + bias * (1 - rate))
-    high = bias * rate / (bias * rate + 1 - rate)
-    return low, high
+
+    counts: Counts
+    mixture: Mixture
+    target: Target
+    threshold: float
+    limits: Limits = "observed"
+    _extremes: dict[tuple[str, float], list[LabelingTilt]] = field(default_factory=dict, init=False)
+
+    def bounds(self, name: str, bias: float) -> tuple[Bound, Bound]:
+        """Bound a measure, clipped to its range; NaN if it is undefined for random labeling.
+
+        Parameters
+        ----------
+        name : str
+            ``"roc_auc"``, ``"average_precision"`` or a measure at the threshold.
+        bias : float
+            Labeling bias Λ.
+
+        Returns
+        -------
+        tuple of Bound
+            The lower and the upper bound.
+        """
+        measure = None if name in AREAS else _find_measure(name)
+        low, high = (0.0, 1.0) if measure is None else (measure.low, measure.high)
+        estimate = Bound(clip(self.estimate(name), low, high), None)
+        if math.isnan(estimate.value):
+            return estimate, estimate
+        ends = []
+        for tilt in self._extreme_tilts(name if measure is None else "recall", bias):
+            end = self.value(name, tilt)
+            # A measure is undefined at an end only if it is a ratio that tends to infinity.
+            ends.append(Bound(high if math.isnan(end) else clip(end, low, high), tilt))
+        if not ends:
+            return estimate, estimate
+        return min(ends, key=lambda end: end.value), max(ends, key=lambda end: end.value)
+
+    def estimate(self, name: str) -> float:
+        """Return a measure for random labeling; not clipped."""
+        if name == "roc_auc":
+            return direct_auc(self.counts, self._naive_auc, self.mixture)
+        if name == "average_precision":
+            rates = correct_steps(self.counts, self._corners, self.mixture, self.target)
+            return float(average_precision(rates))
+        steps = self.counts.at(self.threshold)
+        rates = correct_steps(self.counts, steps, self.mixture, self.target)
+        return float(_find_measure(name)(rates)[0])
+
+    def value(self, name: str, tilt: LabelingTilt) -> float:
+        """Return a measure for a distribution of the positives; not clipped."""
+        if name == "roc_auc":
+            return self._auc(tilt)
+        if name == "average_precision":
+            return self._average_precision(self.counts, self._corners, tilt)
+        steps, tpr = self.counts.at(self.threshold), np.array([self._recall(tilt)])
+        shares = Shares.of(self.counts, steps)
+        rates = rates_from_recall(
+            self.counts, steps.threshold, tpr, shares, self.mixture, self.target
+        )
+        return float(_find_measure(name)(rates)[0])
+
+    def smallest_bias(self) -> float:
+        """Return the smallest bias that the rows allow; inf if they allow none."""
+        return smallest_bias(self._shares, LARGEST_BIAS)
+
+    def _extreme_tilts(self, name: str, bias: float) -> list[LabelingTilt]:
+        """Return the distributions with the smallest and the largest value, where possible."""
+        key = (name, bias)
+        if key not in self._extremes:
+            shares, value = self._shares, self._auc
+            if name == "recall":
+                shares, value = self._split_shares, self._recall
+            elif name == "average_precision":
+                thinned = self.counts._thinned(SCORES)
+                value = partial(self._average_precision, thinned, thinned._roc_corners())
+            tilts = [shares.extreme(value, bias, largest=largest) for largest in (False, True)]
+            self._extremes[key] = [tilt for tilt in tilts if tilt is not None]
+        return self._extremes[key]
+
+    # ------------------------------------------------------------------ values of a distribution
+
+    @cached_property
+    def _shares(self) -> PositiveShares:
+        return PositiveShares.of(self.counts, self.mixture, self.target, limits=self.limits)
+
+    @cached_property
+    def _split_shares(self) -> PositiveShares:
+        return PositiveShares.of(
+            self.counts, self.mixture, self.target, self.threshold, self.limits
+        )
+
+    def _recall(self, tilt: LabelingTilt) -> float:
+        """Return the share of the positives at or above the threshold."""
+        above = self._split_shares.lower >= self.threshold
+        return float(np.sum((tilt.factor * self._split_shares.net)[above]))
+
+    @cached_property
+    def _corners(self) -> Steps:
+        return self.counts._roc_corners()
+
+    @cached_property
+    def _naive_auc(self) -> float:
+        return naive_auc(self.counts, self._corners)
+
+    @cached_property
+    def _placements(self) -> Array:
+        """Placements of the labeled rows of each group, net of wrong labels, summed.
+
+        The placement of a row is the share of the reference rows that it outscores; ties count
+        half.
+        """
+        counts, shares = self.counts, self._shares
+        score, cumulative = counts._cumulative_labeled
+        rows = np.diff(cumulative, prepend=0)
+        above, at_or_above = counts._cumulative_background(score)
+        size = counts.n_unlabeled + counts.n_negative
+        if self.target == "population":
+            above, at_or_above = above + cumulative - rows, at_or_above + cumulative
+            size = counts.n
+        placement = 1 - (above + at_or_above) / (2 * size)
+        group = np.searchsorted(-shares.lower, -score.astype(np.float64))
+        sums = np.bincount(group, rows * placement, shares.lower.size) / counts.n_labeled
+        if shares.wrong_labels:
+            steps = counts.at(shares.lower)
+            share = reference_share(counts, Shares.of(counts, steps), self.target)
+            share = np.append(share[:-1], 1.0)
+            gain = np.diff(share, prepend=0)
+            sums -= shares.wrong_labels * gain * (1 - share + gain / 2)
+        return sums
+
+    def _auc(self, tilt: LabelingTilt) -> float:
+        """Return the AUC; v = prior/2 + (1 − prior)·AUC is the mean placement of the positives."""
+        prior = float(reference_prior(self.counts, self.mixture, self.target))
+        placement = float(np.sum(tilt.factor * self._placements))
+        return (placement - prior / 2) / (1 - prior)
+
+    def _average_precision(self, counts: Counts, corners: Steps, tilt: LabelingTilt) -> float:
+        rates = tilted_rates(
+            counts,
+            corners.threshold,
+            Shares.of(counts, corners),
+            self.mixture,
+            self.target,
+            tilt.at(corners.threshold),
+        )
+        return float(average_precision(rates))
 
 
-def _possible_rates(counts: Counts, steps: Steps, estimate: Rates) -> tuple[Array, Array]:
-    """Return the range of true positive rates that the rows allow, extended to the estimate.
-
-    All labeled rows are positives. The remaining positives, whose number follows from the
-    prevalence, are among the unlabeled rows.
-    """
-    positives = estimate.prevalence * counts.n
-    labeled_below = counts.n_labeled - steps.labeled
-    unlabeled_below = counts.n_unlabeled - steps.unlabeled
-    least = np.maximum(steps.labeled, positives - labeled_below - unlabeled_below)
-    most = np.minimum(steps.labeled + steps.unlabeled, positives - labeled_below)
-    return np.minimum(least / positives, estimate.tpr), np.maximum(most / positives, estimate.tpr)
-
-
-def measure_bounds(
-    measure: Measure, counts: Counts, steps: Steps, mixture: Mixture, bias: float
-) -> tuple[float, float]:
-    """Bound a measure at the first threshold of ``steps``, clipped to its range."""
-    estimate = correct_steps(counts, steps, mixture)
-    if math.isnan(float(measure(estimate)[0])):
-        return math.nan, math.nan
-    least, most = _possible_rates(counts, steps, estimate)
-    ends = []
-    for bound in rate_bounds(steps.labeled / counts.n_labeled, bias):
-        tpr = np.clip(bound, least, most)
-        fpr = (estimate.predicted - estimate.prevalence * tpr) / (1 - estimate.prevalence)
-        end = float(measure(replace(estimate, tpr=tpr, fpr=fpr))[0])
-        # A measure is undefined at the end of a range only if it is a ratio that tends to inf.
-        ends.append(measure.high if math.isnan(end) else measure.clip(end))
-    low, high = sorted(ends)
-    return low, high
-
-
-def auc_bounds(counts: Counts, mixture: Mixture, bias: float) -> tuple[float, float]:
-    """Bound the AUC.
-
-    The mean placement of the positives among all rows, v = π/2 + (1 − π)·AUC, is a weighted mean
-    over the labeled rows with weights between 1 and Λ. It is extreme if all rows on one side of a
-    cut have weight Λ and all others weight 1; one scan finds the cut. Each labeled row represents
-    at least itself, so the number of unlabeled positives limits how many rows have weight Λ.
-    """
-    score, cumulative = counts._cumulative_labeled
-    count = np.diff(cumulative, prepend=0)
-    above, at_or_above = counts._cumulative_background(score)
-    labeled_above = cumulative - count
-    total = counts.n
-    placement = (total - (labeled_above + cumulative + above + at_or_above) / 2) / total
-    prevalence = mixture.prevalence(counts)
-
-    def weighted_mean(heavy: Array, heavy_sum: Array) -> Array:
-        """Return mean placements with weight Λ for ``heavy`` rows, whose placements are summed."""
-        weighted_sum = np.sum(count * placement) + (bias - 1) * heavy_sum
-        return np.asarray(weighted_sum / (count.sum() + (bias - 1) * heavy))
-
-    # Scores descend: the first rows are heavy for the upper bound, the last for the lower one.
-    hidden = max(prevalence * total - counts.n_labeled, 0.0)
-    most = hidden / (bias - 1) if bias > 1 else math.inf
-    sizes = np.concatenate([[0.0], np.cumsum(count)])
-    sums = np.concatenate([[0.0], np.cumsum(count * placement)])
-    first, last = np.minimum(sizes, most), np.minimum(sizes[-1] - sizes, most)
-    high = weighted_mean(first, np.interp(first, sizes, sums)).max()
-    low = weighted_mean(last, sums[-1] - np.interp(sizes[-1] - last, sizes, sums)).min()
-    ends = [(mean - prevalence / 2) / (1 - prevalence) for mean in (low, high)]
-    return float(np.clip(ends[0], 0, 1)), float(np.clip(ends[1], 0, 1))
-
-
-def _tipping_bias(
-    value: float, estimate: float, bounds: Callable[[float], tuple[float, float]]
-) -> float:
-    """Return the smallest bias at which ``value`` lies within ``bounds(bias)``."""
-
-    def margin(log_bias: float) -> float:
-        low, high = bounds(math.exp(log_bias))
-        return float(value - low if value < estimate else high - value)
-
-    inside, outside = math.log(LARGEST_BIAS), 0.0
-    if margin(outside) >= 0:
-        return 1.0
-    if margin(inside) < 0:
-        return math.inf
-    for _ in range(60):
-        middle = (inside + outside) / 2
-        inside, outside = (middle, outside) if margin(middle) >= 0 else (inside, middle)
-    return math.exp(inside)
-
-
-def _tipping_prior(value: float, prior: float, measure: Callable[[Mixtures], Array]) -> float:
-    """Return the prior nearest to ``prior`` at which a measure is ``value``; NaN if none."""
-    from scipy.optimize import brentq  # slow to import
-
-    def difference(priors: Array) -> Array:
-        return measure(Mixtures(priors, np.ones(priors.size))) - value
-
-    grid = np.linspace(0.0, 0.995, 400)
-    differences = difference(grid)
-    crossings = np.flatnonzero(differences[:-1] * differences[1:] <= 0)
-    roots = [
-        brentq(lambda p: difference(np.array([p]))[0], grid[k], grid[k + 1])
-        for k in crossings
-        if np.isfinite(differences[k : k + 2]).all() and differences[k] != differences[k + 1]
-    ]
-    return float(min(roots, key=lambda root: abs(root - prior))) if roots else math.nan
-
-
-def labeling_bias_bounds(
-    counts: Counts, mixture: Mixture, target: Target, threshold: float, bias: float
-) -> dict[str, tuple[float, float]]:
-    """Bound the AUC, and every measure at a threshold, for a labeling bias."""
-    _check_setting(counts, mixture, target)
-    bias, steps = _check_bias(bias), counts.at(threshold)
-    return {"roc_auc": auc_bounds(counts, mixture, bias)} | {
-        name: measure_bounds(measure, counts, steps, mixture, bias)
-        for name, measure in MEASURES.items()
-    }
-
-
-def tipping_point(
-    name: str,
-    value: float,
-    estimate: float,
-    counts: Counts,
-    mixture: Mixture,
-    target: Target,
-    threshold: float,
-) -> TippingPoint:
-    """Find the labeling bias, and the prior, at which a measure could be ``value``."""
-    _check_setting(counts, mixture, target)
-    if math.isnan(value):
-        raise InputError("value must be a number; got nan.")
-    if math.isnan(estimate):
-        return TippingPoint(name, value, math.nan, math.nan)
-    if name == "average_precision":
-        raise InputError(f"there is no tipping point of {name}. Use 'roc_auc' instead.")
-    bounds = partial(auc_bounds, counts, mixture)
-    if name != "roc_auc":
-        bounds = partial(measure_bounds, find_measure(name), counts, counts.at(threshold), mixture)
-    measure = function_of_mixtures(name, counts, target, threshold)
-    bias = _tipping_bias(value, estimate, bounds)
-    return TippingPoint(name, value, bias, _tipping_prior(value, mixture.prior, measure))
+def _find_measure(name: str) -> Measure:
+    try:
+        return find_measure(name)
+    except UnknownMeasureError:
+        raise unknown_measure_error(name, [*AREAS, *MEASURES]) from None

@@ -223,10 +223,8 @@ const correction = (() => {
 
   // Rates in [0, 1], sorted by recall. Each has the lowest false positive rate of all thresholds
   // with the same or a higher recall, and the precision that follows.
-  function monotoneRates(table, mixture, target) {
-    const rate = rates(table, mixture, target);
-    const line = corners(table)
-      .map(rate)
+  function monotoneRates(points) {
+    const line = points
       .map((point) => ({ ...point, tpr: clip(point.tpr, 0, 1), fpr: clip(point.fpr, 0, 1) }))
       .sort((a, b) => a.tpr - b.tpr);
     let lowest = 1;
@@ -240,8 +238,15 @@ const correction = (() => {
     return line;
   }
 
-  function averagePrecision(table, mixture, target) {
-    const line = monotoneRates(table, mixture, target);
+  const cornerRates = (table, mixture, target) =>
+    corners(table).map(rates(table, mixture, target));
+
+  const averagePrecision = (table, mixture, target) =>
+    averagePrecisionOf(cornerRates(table, mixture, target));
+
+  // The average precision along rates at descending thresholds.
+  function averagePrecisionOf(points) {
+    const line = monotoneRates(points);
     let area = 0;
     for (let i = 0; i < line.length; i++) {
       const gain = line[i].tpr - (i ? line[i - 1].tpr : 0);
@@ -361,7 +366,7 @@ const correction = (() => {
   }
 
   function precisionRecallCurve(table, mixture, target) {
-    return monotoneRates(table, mixture, target)
+    return monotoneRates(cornerRates(table, mixture, target))
       .map(({ tpr, precision, threshold }, i) => ({ x: tpr, y: i ? precision : 1, threshold }))
       .filter(({ y }) => !Number.isNaN(y));
   }
@@ -369,6 +374,7 @@ const correction = (() => {
   return {
     MEASURES,
     averagePrecision,
+    averagePrecisionOf,
     backgroundAt,
     backgroundPrior,
     clip,

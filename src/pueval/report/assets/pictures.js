@@ -5,6 +5,8 @@ const pictures = (() => {
   const { NAIVE, models, settings } = state;
   const { clip } = correction;
   const byId = (id) => document.getElementById(id);
+  // Each point of a band under labeling bias takes a search.
+  const MOST_BOUNDED = 120;
 
   // ------------------------------------------------------------------ curves
 
@@ -40,8 +42,10 @@ const pictures = (() => {
   // The two curves between which a labeling bias can move the curve.
   function biasBand(model, point) {
     const { mixture, bias } = settings(model);
-    const bounded = sensitivity.boundedRates(model.drawn, mixture, bias);
-    const ends = correction.corners(model.drawn).map(bounded);
+    const few = correction.thin(model.drawn, MOST_BOUNDED);
+    const ends = correction
+      .corners(few)
+      .map((k) => labelingBias.boundedRates(few, mixture, model.target, bias, k));
     const side = (k) => ends.map((pair) => point(pair[k])).filter(({ y }) => !Number.isNaN(y));
     return [side(0), side(1)];
   }

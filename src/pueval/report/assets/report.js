@@ -7,19 +7,13 @@
 
   function update() {
     const model = current();
-    const { mixture, bias, threshold } = settings(model);
+    const { threshold } = settings(model);
     const corrected = state.evaluate(model, settings(model));
     const naive = state.naiveAt(model, threshold);
     sliders.show();
     tables.showHeadline(corrected, naive);
     tables.showContingency("naive-table", naive.rate);
-    tables.showContingency(
-      "corrected-table",
-      corrected.rate,
-      corrected.bounded
-        ? sensitivity.boundedRates(model.table, mixture, bias)(corrected.k)
-        : undefined,
-    );
+    tables.showContingency("corrected-table", corrected.rate, corrected.bounded);
     tables.showMeasures(corrected, naive);
     tables.showModels();
     tables.showStatus(model, corrected);

@@ -95,12 +95,10 @@ const sliders = (() => {
     return `The data allow ${short(least)} to 1.`;
   }
 
-  function biasNote(model, { purity }) {
+  function biasNote(model) {
     if (model.fullyLabeled) return "There are no unlabeled rows.";
     if (model.hasPropensities) return "Propensities already describe the labeling bias.";
-    if (!model.biasAllowed) return "Available only for the target “population”.";
-    if (purity < 1) return "Available only for clean labels (purity 1).";
-    if (chosen.bias > 1) return "The small numbers are bounds of each measure.";
+    if (chosen.bias > 1) return "The small numbers are bounds, without sampling error.";
     return "1 means random labeling; larger values give bounds.";
   }
 
@@ -141,7 +139,7 @@ const sliders = (() => {
       if (document.activeElement !== box) box.value = shown;
     }
     const end = priorRange(model);
-    const biasEnabled = model.biasAllowed && mixture.purity === 1;
+    const biasEnabled = model.biasAllowed;
     const largest = Math.min(model.largestPrior(mixture.purity), mixture.purity);
     showRail("prior", [0, largest / end], model.priorInterval?.map((x) => x / end), model.prior);
     showRail("purity", [model.leastPurity(mixture.prior), 1], model.purityInterval, model.purity);
@@ -149,7 +147,7 @@ const sliders = (() => {
     showRail("threshold", [0, 1], undefined, model.threshold);
     byId("prior-range").textContent = priorNote(model, mixture);
     byId("purity-range").textContent = purityNote(model, mixture);
-    byId("bias-range").textContent = biasNote(model, mixture);
+    byId("bias-range").textContent = biasNote(model);
     byId("threshold-range").textContent = thresholdNote(model);
     const disabledSliders = {
       prior: model.fullyLabeled,

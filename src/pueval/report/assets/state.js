@@ -32,9 +32,10 @@ const state = (() => {
       threshold: Number(model.threshold),
       color: data.models.length > 1 ? `var(--m${index % COLORS})` : "var(--corrected)",
       fullyLabeled: table.nUnlabeled === 0,
-      biasAllowed: model.target === "population" && table.nUnlabeled > 0 && !hasPropensities,
+      biasAllowed: table.nUnlabeled > 0 && !hasPropensities,
       area: hasPropensities ? model.placement : model.naive_auc,
       areas: new Map(),
+      precisionBounds: new Map(),
       // With unlabeled rows counted as negative.
       naive: {
         table: naiveTable,
@@ -105,23 +106,45 @@ const state = (() => {
     return Number.isNaN(raw) ? raw : clip(raw, low, high);
   }
 
+  // Bounds of the average precision take time and do not depend on the threshold.
+  function averagePrecisionBounds(source, mixture, bias) {
+    const { table, drawn, target, precisionBounds } = source;
+    const key = `${mixture.prior} ${mixture.purity} ${bias}`;
+    if (!precisionBounds.has(key)) {
+      precisionBounds.clear();
+      const area = averagePrecision(source, mixture);
+      precisionBounds.set(
+        key,
+        labelingBias.averagePrecisionBounds(table, drawn, mixture, target, bias, area),
+      );
+    }
+    return precisionBounds.get(key);
+  }
+
   // Evaluate all measures as { value, clipped }, with bounds if there is a labeling bias.
   function evaluate(source, { mixture, bias, threshold }) {
     const { table, target } = source;
     const k = correction.stepAt(table, threshold);
-    const bounded = bias > 1 && mixture.purity === 1 && source.biasAllowed === true;
+    const rate = correction.rates(table, mixture, target)(k);
+    const bounded =
+      bias > 1 && source.biasAllowed === true
+        ? labelingBias.boundedRates(table, mixture, target, bias, k)
+        : undefined;
     const results = {};
     for (const { name, low, high } of measures) {
       const raw = rawMeasure(name, source, mixture, k);
       const value = Number.isNaN(raw) ? raw : clip(raw, low, high);
       results[name] = { value, clipped: Math.abs(value - raw) > 1e-9 };
-      if (!bounded || name === "average_precision") continue;
-      results[name].bounds =
-        name === "roc_auc"
-          ? sensitivity.aucBounds(table, mixture, bias)
-          : sensitivity.measureBounds(name, table, mixture, bias, k, low, high);
+      if (bounded === undefined) continue;
+      if (name === "roc_auc") {
+        results[name].bounds = labelingBias.aucBounds(table, mixture, target, bias, raw);
+      } else if (name === "average_precision") {
+        results[name].bounds = averagePrecisionBounds(source, mixture, bias);
+      } else {
+        results[name].bounds = labelingBias.measureBounds(name, rate, bounded, low, high);
+      }
     }
-    return { measures: results, rate: correction.rates(table, mixture, target)(k), k, bounded };
+    return { measures: results, rate, k, bounded };
   }
 
   const naiveAt = (model, threshold) =>
