@@ -25,7 +25,8 @@ class BestBin(ScorePriorEstimator):
     few rows above them, where the ratio is mostly noise.
 
     The estimator assumes clean labels, random labeling, and scores above which (almost) all rows
-    are positive. If there are negatives at every threshold, the estimate is too large.
+    are positive. If there are negatives at every threshold, the estimate is too large in large
+    samples.
 
     Parameters
     ----------

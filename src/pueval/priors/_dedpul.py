@@ -45,8 +45,8 @@ class Dedpul(ScorePriorEstimator):
     classes.
 
     The estimator assumes clean labels, random labeling, and scores that only positives reach. If
-    negatives reach all scores, the estimate is too large. If labeled positives score below
-    unlabeled rows, it is meaningless.
+    negatives reach all scores, the estimate is too large in large samples. If labeled positives
+    score below unlabeled rows, it is meaningless.
 
     Parameters
     ----------

@@ -142,7 +142,7 @@ class KernelMean(FeaturePriorEstimator):
     dimensions, this happens for every prior. KM2 does not have this problem.
 
     The method assumes random labeling, and that no share of the negatives is distributed like the
-    positives; otherwise the prior is too high.
+    positives; otherwise the prior is too high in large samples.
 
     References
     ----------
