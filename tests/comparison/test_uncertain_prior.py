@@ -152,7 +152,7 @@ class TestGivenIntervals:
 
     def test_what_is_said(self, data):
         found = compared(*data, prevalence=(0.4, 0.5))
-        assert "covering every prior and purity in the given intervals" in repr(found)
+        assert "covering every prevalence and purity in the given intervals" in repr(found)
         assert found.to_dict()["assumptions"]["region"]["prior"][0] == pytest.approx(0.28)
         ev = found["a"]
         assert ev.region is not None

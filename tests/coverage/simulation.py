@@ -24,6 +24,13 @@ BANDS = tuple(
 START = "roc start"
 
 
+PURITY_UNKNOWN = tuple(
+    f"{share}, purity {how}"
+    for share in ("prevalence", "frequency")
+    for how in ("interval", "estimated")
+)
+
+
 @dataclass(frozen=True)
 class Setting:
     """How rows are drawn, and what evaluate() is told."""
@@ -34,7 +41,8 @@ class Setting:
     separation: float
     # or interval, estimated, both estimated, labeling, frequency, prevalence, propensity, extreme
     # propensity (.01 to .8, where low-scoring positives are hardly ever labeled); chosen:
-    # the prior is given, and no threshold
+    # the prior is given, and no threshold; "prevalence, purity interval" and the like, of
+    # PURITY_UNKNOWN: the purity is an interval that ends at the truth, or estimated
     known: str = "given"
 
     @property
@@ -79,7 +87,27 @@ class Setting:
             return y, score, {"purity": self.purity}
         if self.known == "both estimated":
             return y, score, {"purity": "estimate"}
+        if self.known in PURITY_UNKNOWN:
+            return y, score, self.known_share_and_purity()
         return y, score, {"prior": self.prior, "purity": self.purity}
+
+    @property
+    def prevalence(self):
+        labeled_share = self.labeled / (self.labeled + self.unlabeled)
+        return labeled_share * self.purity + (1 - labeled_share) * self.prior
+
+    def known_share_and_purity(self):
+        """What to tell evaluate() of a purity that is not known exactly."""
+        told = {"prevalence": self.prevalence}
+        if self.known.startswith("frequency"):
+            labeled_positives = self.labeled * self.purity
+            told = {
+                "label_frequency": labeled_positives
+                / (labeled_positives + self.unlabeled * self.prior)
+            }
+        if self.known.endswith("estimated"):
+            return told | {"purity": "estimate"}
+        return told | {"purity": (self.purity - 0.05, self.purity)}
 
     def draw_one_data_set(self, rng):
         """Label positives with equal chances, or the sooner, the higher their score."""
@@ -114,8 +142,7 @@ class Setting:
 def coverage(setting, replications, *, n_resamples=400, names=NAMES, bands=False, seed=0):
     """Shares of replications in which the interval held the truth; of places, for pointwise."""
     rng = np.random.default_rng([seed, setting.labeled, int(1000 * setting.prior)])
-    labeled_share = setting.labeled / (setting.labeled + setting.unlabeled)
-    prevalence = labeled_share * setting.purity + (1 - labeled_share) * setting.prior
+    prevalence = setting.prevalence
     one = setting.known in {"propensity", "extreme propensity", "frequency", "prevalence"}
     chosen = setting.known == "chosen"
     if one:

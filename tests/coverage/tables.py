@@ -31,7 +31,7 @@ from tests.coverage.group_shrinkage import (
     measure_groups,
 )
 from tests.coverage.section_tables import setting_table
-from tests.coverage.simulation import BANDS, NAMES, START, Setting, coverage
+from tests.coverage.simulation import BANDS, NAMES, PURITY_UNKNOWN, START, Setting, coverage
 
 GRID = [
     Setting(*each)
@@ -61,6 +61,13 @@ OTHERS = [
     for purity in ((1.0, 0.9) if known == "both estimated" else (1.0,))
     for labeled in (100, 1000)
     for separation in (1.0, 2.5)
+]
+UNCERTAIN_PURITY = [
+    Setting(0.25, purity, labeled, separation, known)
+    for known in PURITY_UNKNOWN
+    for purity in ((1.0, 0.9) if known.endswith("estimated") else (0.95,))
+    for labeled in (100, 1000)
+    for separation in (1.5, 2.5)
 ]
 SHORT = {
     "roc_auc": "AUC",
@@ -109,6 +116,14 @@ Where coverage differs from 95%:
 - **Extreme propensities**, from .01 to .8: intervals allow for positives that are hardly ever
   labeled and may be missing among the labeled rows, so they are wide. With "100 labeled" rows
   pueval warns that the effective number of labeled rows is small."""
+
+PURITY_REASONS = """
+Where coverage differs from 95%:
+
+- **Purity interval**: the truth is at its end, so an interval misses on one side only.
+- **Purity estimated**: while clean labels are plausible (p of at least .2), the purity is close to
+  the end of its range. Intervals then add its uncertainty as if it were independent of the rows,
+  and are conservative."""
 
 
 def held(job):
@@ -178,6 +193,11 @@ def sections(replications, seed):
         "and 7 of 10 positives are labeled. *Chosen*: no threshold is given, and the truth is the "
         "value at the chosen threshold."
     )
+    purity = (
+        "A prevalence or a label frequency (*frequency*) is given, and the prior follows from it "
+        "and the purity. *Purity interval*: purities from .05 below to the truth are given, so "
+        "coverage is above 95%. *Purity estimated*: by the tilt model."
+    )
     with_estimates = (*BANDS, START)
     every = (
         ("Prior and purity known", known, GRID, replications, NAMES, (), REASONS),
@@ -191,6 +211,15 @@ def sections(replications, seed):
             NAMES,
             (),
             OTHER_REASONS,
+        ),
+        (
+            "Prevalence or label frequency known, purity uncertain",
+            purity,
+            UNCERTAIN_PURITY,
+            half,
+            NAMES,
+            (),
+            PURITY_REASONS,
         ),
     )
     for *what, drawn, reasons in every:

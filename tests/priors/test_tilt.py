@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import check_grad, minimize
 from scipy.stats import norm, rankdata
 
-import pueval.priors._tilt as module
+import pueval.priors._tilt_bins as bins
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._tilt import Tilt
@@ -53,14 +53,14 @@ def slow_loss(parameters, z, y):
 
 
 def model_of(score, y):
-    _, z, labeled, unlabeled = module._normal_scores(Counts.from_arrays(y, score))
+    _, z, labeled, unlabeled = bins.normal_scores(Counts.from_arrays(y, score))
     return TiltLikelihood(z, labeled, unlabeled)
 
 
 def test_normal_scores_with_ties():
     score, y = mixture(0.3, 40, 100)
     score = score.round(1)
-    values, z, labeled, unlabeled = module._normal_scores(Counts.from_arrays(y, score))
+    values, z, labeled, unlabeled = bins.normal_scores(Counts.from_arrays(y, score))
     np.testing.assert_allclose(normal_scores(score, y), z[np.searchsorted(values, score)])
     assert labeled.sum() == 40
     assert unlabeled.sum() == 100
@@ -207,7 +207,7 @@ def test_counts_ties_order_and_increasing_transforms(purity):
 def test_bins_barely_matter(monkeypatch):
     score, y = mixture(0.3, 500, 2000)
     binned = Tilt().fit(score, y).prior_
-    monkeypatch.setattr(module, "BINS", 10_000)
+    monkeypatch.setattr(bins, "BINS", 10_000)
     assert Tilt().fit(score, y).prior_ == pytest.approx(binned, abs=1e-3)
 
 

@@ -495,7 +495,7 @@ class TestErrors:
             (("f1", {"prior": "guess"}), "prior must be a number"),
             (("f1", {"prior": "estimate"}), "requires scores, but f1 uses predicted"),
             (("f1", {"prior": "estimate", "threshold": "best", "purity": 2}), "purity must be"),
-            (("roc_auc", {"prior": 0.1, "purity": "estimate"}), "requires prior='estimate'"),
+            (("f1", {"prior": 0.1, "purity": "estimate"}), "purity='estimate' requires scores"),
             (("f1", {"prior": 0.1, "target": "me"}), "target must be"),
             (("f1", {"prior": "propensity", "purity": 0.9}), "purity=1 and target='population'"),
             (("f1", {"prior": 0.1, "threshold": "high"}), "threshold must be a number or 'best'"),

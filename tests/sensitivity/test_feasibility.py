@@ -9,6 +9,7 @@ from pueval import (
     AssumptionWarning,
     Counts,
     InputError,
+    Mixture,
     evaluate,
     feasibility_pvalue,
     largest_prior,
@@ -152,7 +153,7 @@ class TestIntervals:
         largest = largest_prior(self.counts).prior
         said = self.said(prior=(0.2, 0.35))  # the middle, .275, does
         assert f"priors above {largest:.3g} do not fit this ranking (95% confidence)" in said
-        assert "extends to 0.35" in said
+        assert "extend to a prior of 0.35" in said
 
     def test_with_impure_labels_less_fits(self):
         assert not largest_prior(self.counts, purity=0.9).possible
@@ -162,7 +163,7 @@ class TestIntervals:
         counts = Counts.from_table([2, 1], labeled=[160, 40], unlabeled=[120, 480])
         limit = largest_prior(counts, purity=0.9)
         assert 0 < limit.prior < largest_prior(counts).prior
-        said = region_infeasibility_message(counts, (0.1, 0.46), (0.9, 1.0))
+        said = region_infeasibility_message(counts, Mixture(0.1), Mixture(0.46, 0.9))
         assert f"priors above {limit.prior:.3g} do not fit this ranking with purity 0.9" in said
 
     def test_nothing_fits(self):

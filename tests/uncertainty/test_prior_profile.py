@@ -8,7 +8,6 @@ from pueval.uncertainty.prior_profile import (
     POSITIONS,
     EstimateVector,
     PriorProfile,
-    path_between,
     shift_along_path,
 )
 
@@ -87,12 +86,6 @@ class TestProfile:
         assert PriorProfile.of(center, [[gone] * len(POSITIONS)]).paths == [
             [center] * len(POSITIONS)
         ]
-
-
-def test_path_between():
-    path = path_between(0.3, (0.2, 0.5))
-    assert path == pytest.approx([0.2, 0.225, 0.25, 0.275, 0.35, 0.4, 0.45, 0.5])
-    assert path_between(1.0, (1.0, 1.0)) == []
 
 
 def test_shift_along_path():

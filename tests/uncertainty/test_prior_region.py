@@ -30,7 +30,9 @@ def test_lower_end_first():
 
 def test_printed_as_one_line():
     assert repr(Region((0.1, 0.3), (0.9, 1.0))) == "Region of prior 0.1 to 0.3 and purity 0.9 to 1"
-    assert Region((0.1, 0.3), (1.0, 1.0)).to_dict() == {"prior": [0.1, 0.3], "purity": [1.0, 1.0]}
+    assert Region((0.1, 0.3), (1.0, 1.0)).to_dict() == {
+        "prior": [0.1, 0.3], "purity": [1.0, 1.0], "prior_by_purity": None,
+    }  # fmt: skip
     pytest.importorskip("pandas")
     assert len(Region((0.1, 0.3), (1.0, 1.0)).frame()) == 1
 
@@ -94,12 +96,64 @@ def test_scenarios():
     exact = UncertainPrior(mixture)
     assert exact.is_exact
     assert exact.scenarios(lambda m: m.prior) == exact.corner_scenarios() == [mixture]
-    assert list(exact.curve_scenarios()) == [(mixture, 1.0)]
+    assert list(exact.curve_scenarios(2.0)) == [(mixture, 1.0)]
     given = UncertainPrior(mixture, given_region=region)
     assert not given.is_exact
     assert [m.prior for m in given.corner_scenarios()] == [0.3, 0.2, 0.4]
-    assert {share for _, share in given.curve_scenarios()} == {1.0}
+    assert {share for _, share in given.curve_scenarios(2.0)} == {1.0}
     estimated = UncertainPrior(mixture, confidence_region=region)
-    by_prior = {m.prior: share for m, share in estimated.curve_scenarios()}
+    by_prior = {m.prior: share for m, share in estimated.curve_scenarios(2.0)}
     assert by_prior[0.3] == 1
     assert by_prior[0.2] == by_prior[0.4] == 0
+
+
+class TestPriorThatFollowsFromThePurity:
+    region = Region.between_priors((0.3, 0.4), (0.2, 0.25), (0.8, 1.0))
+
+    def test_points_lie_between_two_lines(self):
+        mesh = self.region.mixtures(*self.region.coordinates(7))
+        low, high = (np.interp(mesh.purity, (0.8, 1.0), ends) for ends in ((0.3, 0.2), (0.4, 0.25)))
+        assert np.all((low - 1e-12 <= mesh.prior) & (mesh.prior <= high + 1e-12))
+        assert len(mesh) == 49
+        assert self.region.prior == (0.2, 0.4)
+        assert (self.region.best_fit, self.region.worst_fit) == (Mixture(0.2, 1), Mixture(0.4, 0.8))
+
+    def test_extremes(self):
+        low, high = find_extremes(self.region, lambda m: (m.purity - 0.9) ** 2 + m.prior)
+        corner = Mixture(0.4, 0.8)  # 0.41; the other corners have at most 0.31
+        assert (high.prior, high.purity) == pytest.approx((corner.prior, corner.purity))
+        # On the lower line, prior = 0.7 − purity/2: least at purity 0.9 + 1/4, beyond the end.
+        assert (low.prior, low.purity) == pytest.approx((0.2, 1.0))
+
+    def test_paths(self):
+        center = Mixture(0.3, 0.9)
+        assert [m.prior for m in self.region.along_prior(center, (-1, 1))] == pytest.approx(
+            [0.25, 0.325]
+        )
+        # The center is at two thirds of its interval, and stays there.
+        ends = self.region.along_purity(center, (-1, -0.5, 1))
+        assert [m.purity for m in ends] == pytest.approx([0.8, 0.85, 1.0])
+        expected = [0.3 + 0.1 * 2 / 3, None, 0.2 + 0.05 * 2 / 3]
+        assert ends[0].prior == pytest.approx(expected[0])
+        assert ends[2].prior == pytest.approx(expected[2])
+
+    def test_a_known_share_leaves_one_path(self):
+        line = Region.between_priors((0.3, 0.3), (0.2, 0.2), (0.8, 1.0))
+        assert line.has_one_uncertain_share
+        assert line.along_prior(line.middle, (-1, 1)) == []
+        assert line.corners == [Mixture(0.3, 0.8), Mixture(0.2, 1.0)]
+        wide = line.widened(lambda mixture: mixture.prior / 10, 1.0)
+        assert wide.prior_by_purity == (pytest.approx((0.27, 0.33)), pytest.approx((0.18, 0.22)))
+
+    def test_estimate_with_a_known_share(self):
+        found = PriorEstimate(
+            "made up", 0.3, 0.9, (0.28, 0.32), (0.8, 1.0), 0.9, None, {}, (), 0.95,
+            "prevalence", -0.2,
+        )  # fmt: skip
+        region = confidence_region(found, 0.95)
+        assert region.prior_by_purity == (
+            pytest.approx((0.32, 0.32)), pytest.approx((0.28, 0.28)),
+        )  # fmt: skip
+        scores = np.random.default_rng(0).normal(size=1000)
+        draws = scaled_to_intervals(found, (scores, scores))
+        assert draws.prior == pytest.approx(0.3 - 0.2 * (draws.purity - 0.9))

@@ -73,7 +73,9 @@ class TestIntervalsOfPriorAndPurity:
     def test_said_in_words_and_data(self, rows):
         ev = quiet(*rows, prior=(0.2, 0.3), purity=(0.9, 1.0))
         assert "prior 0.2 to 0.3, purity 0.9 to 1" in repr(ev)
-        assert ev.to_dict()["assumptions"]["region"] == {"prior": [0.2, 0.3], "purity": [0.9, 1.0]}
+        assert ev.to_dict()["assumptions"]["region"] == {
+            "prior": [0.2, 0.3], "purity": [0.9, 1.0], "prior_by_purity": None,
+        }  # fmt: skip
         with pytest.raises(InputError, match="need clean labels"):
             ev.bounds()
         clean = quiet(*rows, prior=(0.2, 0.3))
@@ -94,9 +96,9 @@ class TestIntervalsOfPriorAndPurity:
             ({"prior": (0.1, 0.8), "purity": (0.7, 1.0)}, "prior must be below purity"),
             ({"prior": 0.1, "purity": (1.0, 0.9)}, "purity as an interval must be two numbers"),
             ({"purity": (0.9, 1.0)}, "purity as an interval needs a prior"),
-            ({"prevalence": 0.4, "purity": (0.9, 1.0)}, "needs a prior, not prevalence"),
             ({"prior": (0.1, 0.2), "prevalence": 0.3}, "give at most one"),
-            ({"prior": (0.1, 0.2), "purity": "estimate"}, "purity must be a number"),
+            ({"prior": (0.1, 0.2), "purity": "estimate"}, "needs prior as a number"),
+            ({"prior": 0.1, "purity": "estimated"}, "a number, an interval or"),
         ],
     )
     def test_bad_input(self, rows, given, message):

@@ -124,8 +124,8 @@ class ShareOptions:
     label_frequency
         Share of all positives that are labeled: a number or an interval.
     purity
-        Share of true positives among the labeled rows: a number, an interval, or "estimate" to
-        estimate it together with the prior. 1 means clean labels.
+        Share of true positives among the labeled rows: a number, an interval such as 0.9,0.95, or
+        "estimate" to estimate it from the scores. 1 means clean labels.
     """
 
     prior: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None

@@ -63,7 +63,8 @@ def compare(
         the better a model separates labeled from unlabeled rows, the better its scores identify
         the prior.
     purity : float, (low, high) or "estimate", default 1.0
-        Share of true positives among the labeled rows.
+        Share of true positives among the labeled rows. It is estimated once, from the scores of
+        the model with the best naive AUC.
     target : {"population", "unlabeled"}
         Population to evaluate: all rows, or only the unlabeled rows.
     threshold : float or mapping of str to float, optional
@@ -121,9 +122,10 @@ def compare(
     rows = read_paired_rows(y, scores, sample_weight=sample_weight, labels=labels)
     thresholds = _thresholds(rows.names, threshold)
     given = (prior, prevalence, label_frequency)
-    estimated = all(value is None for value in given)
+    estimated = purity == "estimate" or all(value is None for value in given)
     counts = dict(zip(rows.names, rows.counts, strict=True))
-    prior_model = model_with_highest_naive_auc(counts) if estimated else rows.names[0]
+    best_model = model_with_highest_naive_auc(counts)
+    prior_model = best_model if estimated else rows.names[0]
     assumptions = resolve_assumptions(counts[prior_model], target, purity, *given)
     resampling = None if level is None else options
     prevalence_varies = assumptions.prevalence_varies(target)
@@ -139,7 +141,8 @@ def compare(
         notes += [f"{name}: {note}" for note in ev.warnings if note not in assumptions.warnings]
     for note in notes:
         warnings.warn(note, AssumptionWarning, stacklevel=2)
-    source = prior_model if estimated and assumptions.estimate is not None else None
+    made_here = assumptions.estimate is not None and not assumptions.estimate_given
+    source = prior_model if made_here else None
     return Comparison(evaluations, assumptions, target, resampling, source, tuple(notes), estimates)
 
 

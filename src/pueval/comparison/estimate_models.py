@@ -35,7 +35,7 @@ from pueval.evaluation.evaluation import Evaluation
 from pueval.samples.threads import map_in_threads
 from pueval.uncertainty.influence import prevalence_slopes
 from pueval.uncertainty.intervals import IntervalOptions
-from pueval.uncertainty.prior_profile import POSITIONS, path_between
+from pueval.uncertainty.prior_profile import POSITIONS
 from pueval.uncertainty.prior_region import NODES, Region
 
 # Points of a given interval of priors, or of purities, at which models are compared.
@@ -194,10 +194,9 @@ class PairedEstimation:
 
         Covariances are computed at the ends of the intervals only.
         """
-        prior, purity = self.mixture.prior, self.mixture.purity
         paths = (
-            [Mixture(value, purity) for value in path_between(prior, region.prior)],
-            [Mixture(prior, value) for value in path_between(purity, region.purity)],
+            region.along_prior(self.mixture, POSITIONS),
+            region.along_purity(self.mixture, POSITIONS),
         )
         return tuple(
             tuple(

@@ -67,8 +67,8 @@ class Mixture(Result):
     purity: float = 1.0
 
     def __post_init__(self) -> None:
-        _check_share("purity", self.purity, low_open=True)
-        _check_share("prior", self.prior, high_open=True)
+        check_share("purity", self.purity, low_open=True)
+        check_share("prior", self.prior, high_open=True)
         if self.prior >= self.purity:
             raise InputError(
                 f"prior must be below purity; got prior={self.prior:g} and "
@@ -102,12 +102,12 @@ class Mixture(Result):
         >>> Mixture.from_prevalence(counts, 0.1).prior
         0.0
         """
-        _check_share("prevalence", prevalence)
-        _check_share("purity", purity, low_open=True)
-        _check_unlabeled(counts, "prevalence")
-        labeled = purity * counts.n_labeled
-        prior = _snap_to_zero((prevalence * counts.n - labeled) / counts.n_unlabeled)
+        check_share("prevalence", prevalence)
+        check_share("purity", purity, low_open=True)
+        check_unlabeled(counts, "prevalence")
+        prior = _snap_to_zero(prior_from_prevalence(counts, prevalence, purity))
         if not 0 <= prior < purity:
+            labeled = purity * counts.n_labeled
             least, most = labeled / counts.n, (labeled + purity * counts.n_unlabeled) / counts.n
             raise InputError(
                 f"prevalence must be in [{least:.4g}, {most:.4g}) with {counts.n_labeled:,} "
@@ -142,14 +142,12 @@ class Mixture(Result):
         >>> Mixture.from_label_frequency(counts, 0.4)
         Mixture(prior=0.16666666666666666, purity=1.0)
         """
-        _check_share("label_frequency", label_frequency, low_open=True)
-        _check_share("purity", purity, low_open=True)
-        _check_unlabeled(counts, "label_frequency")
-        labeled = purity * counts.n_labeled
-        prior = _snap_to_zero(
-            labeled * (1 - label_frequency) / (label_frequency * counts.n_unlabeled)
-        )
+        check_share("label_frequency", label_frequency, low_open=True)
+        check_share("purity", purity, low_open=True)
+        check_unlabeled(counts, "label_frequency")
+        prior = _snap_to_zero(prior_from_label_frequency(counts, label_frequency, purity))
         if prior >= purity:
+            labeled = purity * counts.n_labeled
             least = labeled / (labeled + purity * counts.n_unlabeled)
             raise InputError(
                 f"label_frequency must be above {least:.4g} with these counts; got "
@@ -340,9 +338,23 @@ def _background_prior(prior: Any, counts: SampleSizes[Any]) -> Any:
     return prior * counts.n_unlabeled / (counts.n_unlabeled + counts.n_negative)
 
 
-def _check_share(
+def prior_from_prevalence(counts: SampleSizes[float], prevalence: float, purity: float) -> float:
+    """Return the prior that a prevalence implies; below 0 or above the purity if impossible."""
+    return (prevalence * counts.n - purity * counts.n_labeled) / counts.n_unlabeled
+
+
+def prior_from_label_frequency(
+    counts: SampleSizes[float], label_frequency: float, purity: float
+) -> float:
+    """Return the prior that a label frequency implies; above the purity if impossible."""
+    labeled = purity * counts.n_labeled
+    return labeled * (1 - label_frequency) / (label_frequency * counts.n_unlabeled)
+
+
+def check_share(
     name: str, value: float, *, low_open: bool = False, high_open: bool = False
 ) -> None:
+    """Raise if a share is not a number from 0 to 1."""
     number: object = value
     if isinstance(number, Real):
         low_holds = value > 0 if low_open else value >= 0
@@ -366,7 +378,8 @@ _MEANING = {
 }
 
 
-def _check_unlabeled(counts: SampleSizes[float], name: str) -> None:
+def check_unlabeled(counts: SampleSizes[float], name: str) -> None:
+    """Raise if a share was given that needs unlabeled rows, and there are none."""
     if not counts.n_unlabeled:
         raise InputError(
             f"{name} was given, but there are no unlabeled rows. Leave it out: if the class of "

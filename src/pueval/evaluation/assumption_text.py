@@ -43,6 +43,9 @@ def _share(ev: Evaluation, name: Literal["prior", "purity"], prior_model: str | 
         return f"{name} {low:.4g}" + (f" to {high:.4g}" if high > low else "")
     if ev.assumptions.from_propensity and name == "prior":
         return f"{name} {value:.4g} (from the propensities)"
+    if name == "prior" and _follows_from_purity(ev):
+        given = ev.assumptions.prior_follows_from
+        return f"{name} {value:.4g}" + (f" (from {_words(given)} and purity)" if given else "")
     if ev.prior_estimate is None:
         return f"{name} {value:.4g}"
     interval = getattr(ev.prior_estimate, f"{name}_interval")
@@ -50,6 +53,15 @@ def _share(ev: Evaluation, name: Literal["prior", "purity"], prior_model: str | 
         return f"{name} {value:.3g}"
     source = f" from the scores of {prior_model}" if prior_model else ""
     return f"{name} {value:.3g} (estimated{source}, {_interval(ev.prior_estimate.level, interval)})"
+
+
+def _follows_from_purity(ev: Evaluation) -> bool:
+    """Return whether only the purity was estimated, and the prior follows from a known share."""
+    return ev.prior_estimate is not None and ev.prior_estimate.known_share is not None
+
+
+def _words(share: str) -> str:
+    return share.replace("_", " ")
 
 
 def _interval(level: float, interval: tuple[float, float]) -> str:
@@ -63,12 +75,22 @@ def share_origin(ev: Evaluation, name: Literal["prior", "purity"]) -> str:
         return "There are no unlabeled rows, so there is no prior."
     if name == "prior" and ev.assumptions.from_propensity:
         return "It follows from the propensities of the labeled rows."
+    source = ev.assumptions.prior_follows_from
+    if name == "prior" and source and (_follows_from_purity(ev) or region is not None):
+        shown = ""
+        if region is not None and region.prior[0] < region.prior[1]:
+            shown = f", and ranges from {region.prior[0]:.4g} to {region.prior[1]:.4g}"
+        return f"It follows from {_words(source)} and purity{shown}."
     if region is not None:
         low, high = getattr(region, name)
         if low < high:
             return f"It was given as the interval {low:.4g} to {high:.4g}; this is its midpoint."
     interval = None if estimate is None else getattr(estimate, f"{name}_interval")
-    if estimate is None or (name == "purity" and interval is None):
+    if (
+        estimate is None
+        or (name == "purity" and interval is None)
+        or (name == "prior" and _follows_from_purity(ev))
+    ):
         return "It was given, not estimated."
     shown = "" if interval is None else f", {_interval(estimate.level, interval)}"
     return f"It was estimated from the scores ({estimate.method}{shown})."
@@ -137,16 +159,19 @@ def interval_sentences(ev: Evaluation, subject: str = "Intervals are") -> list[s
 def interval_scope(ev: Evaluation) -> str:
     """Say how confidence intervals treat prior and purity."""
     if ev.prior_estimate is not None:
+        if _follows_from_purity(ev):
+            return "including uncertainty in the estimated purity"
         purity = " and purity" if ev.prior_estimate.purity_interval is not None else ""
         return f"including uncertainty in the estimated prior{purity}"
     if ev.region is not None:
-        return "covering every prior and purity in the given intervals"
+        share = _words(ev.assumptions.prior_follows_from or "prior")
+        return f"covering every {share} and purity in the given intervals"
     if ev.assumptions.from_propensity:
         return "treating the propensities as exact"
     given = None
     if ev.resampling is not None and ev.resampling.variance == "sampling":
         given = ev.assumptions.prior_follows_from
-    return f"treating {(given or 'prior').replace('_', ' ')} and purity as exact"
+    return f"treating {_words(given or 'prior')} and purity as exact"
 
 
 def weight_sentence(counts: Counts) -> str:

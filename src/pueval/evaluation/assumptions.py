@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pueval._typing import Range, Target
 from pueval.core.mixture import Mixture, PriorSource, cap_prior
+from pueval.core.prior_line import KnownShare, PriorLine
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.steps import Steps
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 # Standard errors by which a given prevalence may fall below the share of labeled rows.
 MAX_CHANCE_DEFICIT = 4.0
+# Clean labels are plausible at or above this p-value.
+PLAUSIBLE_PVALUE = 0.2
 
 
 @dataclass(frozen=True)
@@ -79,14 +82,15 @@ class Assumptions:
         labeled rows, which varies from sample to sample, has its sampling error added. None if
         prior and purity are known exactly.
         """
+        region = self.region
         if self.estimate is not None:
-            return confidence_region(self.estimate, options.level)
+            region = confidence_region(self.estimate, options.level)
         if self.prior_follows_from is None or options.variance == "labeling":
-            return self.region
+            return region
         mixture = self.mixture
         point = Region((mixture.prior, mixture.prior), (mixture.purity, mixture.purity))
         error = partial(self.label_count_error, counts)
-        return (self.region or point).widened(error, options.critical_value)
+        return (region or point).widened(error, options.critical_value)
 
     @property
     def prior_range(self) -> Range | None:
@@ -126,7 +130,8 @@ def resolve_assumptions(
     if hasattr(prior, "prior_interval"):
         return _given_estimate(prior, purity)
     if given:
-        return _given_share(counts, target, purity, *next(iter(given.items())))
+        ((name, value),) = given.items()
+        return _given_share(counts, target, purity, cast("KnownShare", name), value)
     if counts.has_propensity:
         return Assumptions(_propensity_mixture(counts), from_propensity=True)
     if isinstance(purity, tuple | list):
@@ -168,46 +173,93 @@ def _given_estimate(estimate: PriorEstimate, purity: Any) -> Assumptions:
             f"the estimate given as prior has purity {estimate.purity:g}; got purity={purity!r}. "
             "Leave purity out."
         )
-    return Assumptions(estimate.mixture(), estimate=estimate, estimate_given=True)
+    return Assumptions(
+        estimate.mixture(),
+        estimate=estimate,
+        estimate_given=True,
+        prior_follows_from=None if estimate.known_share == "prior" else estimate.known_share,
+    )
 
 
-def _given_share(counts: Counts, target: Target, purity: Any, name: str, value: Any) -> Assumptions:
-    """Convert a given prior, prevalence or label frequency."""
-    if isinstance(purity, str):
-        raise InputError(
-            f"purity must be a number where {name} is given; got {purity!r}. "
-            f"Leave {name} out to estimate both."
-        )
-    convert = _conversion(counts, target, name)
-    is_interval = isinstance(value, tuple | list)
-    interval = _read_interval(name, value) if is_interval else (value, value)
-    if isinstance(purity, tuple | list):
-        purities = _read_interval("purity", purity)
-        if convert is not Mixture:
-            raise InputError(
-                f"purity as an interval needs a prior, not {name}: the same {name} implies a "
-                "different prior for each purity. Give prior, as a number or an interval."
-            )
-        given = Region(interval, purities)
-        return Assumptions(given.middle, given)
-    low, high = sorted(convert(end, purity).prior for end in interval)
-    region = Region((low, high), (purity, purity)) if is_interval else None
-    mixture = convert(value, purity) if region is None else region.middle
+def _given_share(
+    counts: Counts, target: Target, purity: Any, name: KnownShare, value: Any
+) -> Assumptions:
+    """Convert a given prior, prevalence or label frequency, and estimate the purity if asked."""
     # In a case-control design the number of labeled rows is fixed, but then there is no label
     # frequency. Propensities determine more than the number of labeled rows does.
-    depends_on_labels = target == "population" or name == "label_frequency"
-    if name == "prior" or not depends_on_labels or counts.has_propensity:
-        return Assumptions(mixture, region)
-    deficit = None
-    if name == "prevalence" and region is None:
-        deficit = _chance_deficit(counts, value, purity)
+    follows: PriorSource | None = None
+    if name != "prior" and not counts.has_propensity:
+        follows = name if target == "population" or name == "label_frequency" else None
+    if isinstance(purity, str):
+        estimate = _estimate_purity(counts, target, purity, name, value)
+        return Assumptions(
+            estimate.mixture(),
+            estimate=estimate,
+            prior_follows_from=follows,
+            target=target,
+            warnings=estimate.warnings,
+        )
+    convert = _conversion(counts, target, name)
+    region = deficit = None
+    if isinstance(value, tuple | list) or isinstance(purity, tuple | list):
+        shares, purities = _read_share(name, value), _read_share("purity", purity)
+
+        def priors_at(purity: float) -> Range:
+            low, high = sorted(convert(share, purity).prior for share in shares)
+            return low, high
+
+        at_low, at_high = map(priors_at, purities)
+        region = Region.between_priors(at_low, at_high, purities)
+        mixture = region.middle
+    else:
+        mixture = convert(value, purity)
+        if follows == "prevalence":
+            deficit = _chance_deficit(counts, value, purity)
     return Assumptions(
         mixture,
         region,
-        prior_follows_from=cast("PriorSource", name),
+        prior_follows_from=follows,
         target=target,
         warnings=() if deficit is None else (deficit,),
     )
+
+
+def _estimate_purity(
+    counts: Counts, target: Target, purity: str, name: KnownShare, value: Any
+) -> PriorEstimate:
+    """Estimate the purity for a given prior, prevalence or label frequency."""
+    if purity != "estimate":
+        raise InputError(f'purity must be a number, an interval or "estimate"; got {purity!r}.')
+    line, purities = check_known_share(counts, target, name, value)
+    # scikit-learn is slow to import, and not needed here.
+    from pueval.priors._purity_estimate import estimate_purity
+
+    return estimate_purity(counts, line, name, purities=purities)
+
+
+def check_known_share(
+    counts: Counts, target: Target, name: KnownShare, value: Any
+) -> tuple[PriorLine, Range]:
+    """Check a share for which the purity is to be estimated.
+
+    Return the prior as a function of the purity, and the possible purities.
+    """
+    if isinstance(value, tuple | list):
+        raise InputError(
+            f'purity="estimate" needs {name} as a number; got the interval {value!r}. Give purity '
+            "as an interval, too."
+        )
+    line = PriorLine.of(counts, name, value, target)
+    low, high = line.purities
+    if name == "prevalence" and target == "population":
+        # By chance, more positives than expected can be labeled.
+        high = 1.0 if _chance_deficit(counts, value, 1.0) else high
+    return line, (low, high)
+
+
+def _read_share(name: str, value: Any) -> Range:
+    """Return a share as an interval, with equal ends for a number."""
+    return _read_interval(name, value) if isinstance(value, tuple | list) else (value, value)
 
 
 def _conversion(counts: Counts, target: Target, name: str) -> Callable[[float, float], Mixture]:
@@ -319,14 +371,27 @@ def _uncertain_prior(
 ) -> tuple[Counts, UncertainPrior]:
     """Return what is known about the prior, and the counts to resample."""
     exact = UncertainPrior(assumptions.mixture)
-    region = assumptions.mixture_region(counts, options)
+    prior_error = None
+    if assumptions.prior_follows_from is not None and options.variance == "sampling":
+        prior_error = partial(assumptions.label_count_error, counts)
     if assumptions.estimate is not None:
+        estimate = assumptions.estimate
+        region = confidence_region(estimate, options.level)
         from pueval.priors._one_step_bootstrap import draw_mixtures
 
-        draw = partial(draw_mixtures, assumptions.estimate, counts)
-        return counts, replace(exact, confidence_region=region, draw_mixtures=draw)
+        error = 0.0 if prior_error is None else prior_error(assumptions.mixture)
+        draw = partial(draw_mixtures, estimate, counts, prior_error=error, seed=options.seed)
+        # If labels may be clean, the purity is at the boundary, where draws are too regular.
+        noisy = estimate.purity_pvalue is None or estimate.purity_pvalue < PLAUSIBLE_PVALUE
+        return counts, replace(
+            exact,
+            confidence_region=region,
+            draw_mixtures=draw,
+            prior_error=prior_error,
+            percentiles_suffice=estimate.known_share is not None and noisy,
+        )
     if assumptions.region is not None:
-        return counts, replace(exact, given_region=region)
+        return counts, replace(exact, given_region=assumptions.region, prior_error=prior_error)
     if assumptions.from_propensity:
         return counts, replace(exact, draw_mixtures=partial(priors_from_positives, counts))
     source = assumptions.prior_follows_from

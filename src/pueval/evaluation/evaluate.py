@@ -84,8 +84,10 @@ def evaluate(
     label_frequency : float or (low, high), optional
         Share of all positives that are labeled, in (0, 1].
     purity : float, (low, high) or "estimate", default 1.0
-        Share of true positives among the labeled rows, above the prior and at most 1;
-        ``"estimate"`` estimates it together with the prior.
+        Share of true positives among the labeled rows, above the prior and at most 1. With a known
+        prevalence or label frequency the prior depends on the purity, and both vary together.
+        ``"estimate"`` estimates the purity from the scores: for the given share, or together with
+        the prior. An estimated purity needs a share that is a number.
     target : {"population", "unlabeled"}
         Population to evaluate: all rows (one sample, some of whose positives are labeled), or only
         the unlabeled rows (case-control: labeled rows were collected separately, and known

@@ -90,7 +90,7 @@ def contradicted_assumptions(counts: Counts, assumptions: Assumptions) -> str | 
         return None
     if assumptions.region is not None:
         return region_infeasibility_message(
-            counts, assumptions.region.prior, assumptions.region.purity
+            counts, assumptions.region.best_fit, assumptions.region.worst_fit
         )
     return infeasibility_message(counts, assumptions.mixture)
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import inspect
 import warnings
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 
 from pueval._checks import check_choice, choose_score_method
 from pueval._typing import Array
+from pueval.core.prior_line import KnownShare
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
 from pueval.counts.design_effect import with_design_effect
 from pueval.errors import AssumptionWarning, InputError
-from pueval.evaluation.assumptions import resolve_assumptions
+from pueval.evaluation.assumptions import check_known_share, resolve_assumptions
 from pueval.evaluation.evaluate import check_options, evaluate, evaluate_counts
 from pueval.evaluation.evaluation import Evaluation
 from pueval.model_selection._out_of_fold import (
@@ -264,8 +265,13 @@ def _check_values(unscored: Counts, seed: int, options: dict[str, Any]) -> None:
     if options.get("threshold") is not None:
         check_threshold(options["threshold"])
     shares = {name: options.get(name) for name in ("prior", "prevalence", "label_frequency")}
-    if any(value is not None for value in shares.values()):
-        resolve_assumptions(unscored, target, options.get("purity", 1.0), **shares)
+    given = {name: value for name, value in shares.items() if value is not None}
+    purity = options.get("purity", 1.0)
+    if len(given) == 1 and purity == "estimate" and unscored.n_unlabeled:
+        ((name, value),) = given.items()
+        check_known_share(unscored, target, cast("KnownShare", name), value)
+    elif given:
+        resolve_assumptions(unscored, target, purity, **shares)
 
 
 def _evaluate_repeat(ev: Evaluation, counts: Counts, options: dict[str, Any]) -> Evaluation | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pueval.core.mixture import Mixture
+from pueval.core.prior_line import KnownShare
 from pueval.errors import InputError
 from pueval.text.numbers import format_estimate, format_level, format_number
 from pueval.text.results import Result
@@ -70,13 +71,18 @@ class PriorEstimate(Result):
     prior_upper : float
         Largest prior compatible with the data, for any distribution of the scores.
     purity_pvalue : float or None
-        p-value of the test of purity = 1; None if the method has no such test.
+        p-value of the test of clean labels (purity 1); None if there is no such test: for a known
+        purity below 1, with fewer than 10 labeled rows, or if the scores do not separate.
     members : dict of str to MemberEstimate
         Estimates of the methods that were combined; with a single method, its own estimate.
     warnings : tuple of str
         Reasons to doubt the estimate.
     level : float
         Confidence level of the intervals and of ``prior_upper``.
+    known_share : {"prior", "prevalence", "label_frequency"} or None
+        Share that was known. Only the purity was then estimated, and the prior follows from it.
+    prior_slope : float
+        Change of the prior with the purity, if it follows from a known share.
     """
 
     method: str
@@ -89,6 +95,22 @@ class PriorEstimate(Result):
     members: dict[str, MemberEstimate]
     warnings: tuple[str, ...]
     level: float
+    known_share: KnownShare | None = None
+    prior_slope: float = 0.0
+
+    def prior_at(self, purity: float) -> float:
+        """Return the prior at another purity, if it follows from a known share.
+
+        Parameters
+        ----------
+        purity : float
+            Share of true positives among the labeled rows.
+
+        Returns
+        -------
+        float
+        """
+        return max(self.prior + self.prior_slope * (purity - self.purity), 0.0)
 
     def mixture(self) -> Mixture:
         """Return the estimated prior and purity as a Mixture.
@@ -173,7 +195,7 @@ class PriorEstimate(Result):
             f"({format_level(self.level)} confidence, for any distribution of the scores)."
         )
         sentences = [bound]
-        if self.purity_pvalue is not None:
+        if self.purity_pvalue is not None and self.purity_interval is not None:
             sentences.append(f"Test of clean labels (purity 1): p = {self.purity_pvalue:.2g}.")
         return [*sentences, *(f"! {warning}" for warning in self.warnings)]
 

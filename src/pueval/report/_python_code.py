@@ -50,7 +50,10 @@ def _arguments(ev: Evaluation) -> str:
     elif ev.mixture.purity != 1 or region is not None:
         interval = None if region is None else region.purity
         arguments["purity"] = _value_or_interval(ev.mixture.purity, interval)
-    if estimate is None and ev.counts.n_unlabeled and not ev.assumptions.from_propensity:
+    known = estimate is None or (
+        estimate.known_share is not None and not ev.assumptions.estimate_given
+    )
+    if known and ev.counts.n_unlabeled and not ev.assumptions.from_propensity:
         name = ev.assumptions.prior_follows_from or "prior"
         arguments[name] = _value_or_interval(_share(ev, name, ev.mixture), _interval(ev, name))
     if ev.target != "population":
@@ -79,8 +82,9 @@ def _share(ev: Evaluation, name: str, mixture: Mixture) -> float:
 def _interval(ev: Evaluation, name: str) -> tuple[float, float] | None:
     if ev.region is None:
         return None
+    region = ev.region
     low, high = sorted(
-        _share(ev, name, Mixture(prior, ev.mixture.purity)) for prior in ev.region.prior
+        _share(ev, name, region.mixture(position, region.purity[0])) for position in (0.0, 1.0)
     )
     return low, high
 

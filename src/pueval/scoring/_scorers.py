@@ -62,8 +62,8 @@ def make_scorer(
     label_frequency : float, optional
         Share of all positives that are labeled, in (0, 1].
     purity : float or "estimate", default 1.0
-        Share of true positives among the labeled rows, in (0, 1]; ``"estimate"`` requires
-        ``prior="estimate"``.
+        Share of true positives among the labeled rows, in (0, 1]; ``"estimate"`` estimates it for
+        each fold and candidate, which is noisy.
     target : {"population", "unlabeled"}, default "population"
         Population to evaluate: all rows, or only the unlabeled rows.
     threshold : float or "best", optional
@@ -318,11 +318,15 @@ def _check_assumptions(
         if purity != "estimate":
             Mixture(0.0, purity)
         return
-    if purity == "estimate":
-        raise InputError("purity='estimate' requires prior='estimate'.")
-    Mixture(0.0, purity)
+    if purity == "estimate" and of_classes:
+        raise InputError(
+            f"purity='estimate' requires scores, but {name} uses predicted classes. Give the "
+            "purity as a number, for example estimated by evaluate_cv, or give a threshold."
+        )
+    largest_purity = 1.0 if purity == "estimate" else purity
+    Mixture(0.0, largest_purity)
     ((key, value),) = shares.items()
     if key == "prior":
-        Mixture(value, purity)
+        Mixture(value, largest_purity)
     elif not isinstance(value, Real) or not 0 < float(value) <= 1:
         raise InputError(f"{key} must be a number in (0, 1]; got {value!r}.")

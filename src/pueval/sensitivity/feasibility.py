@@ -321,31 +321,31 @@ def infeasibility_message(counts: Counts, mixture: Mixture, level: float = 0.95)
 
 
 def region_infeasibility_message(
-    counts: Counts, prior: tuple[float, float], purity: tuple[float, float], level: float = 0.95
+    counts: Counts, best: Mixture, worst: Mixture, level: float = 0.95
 ) -> str | None:
-    """Explain which priors and purities of two intervals the ranking excludes; None if none.
+    """Explain which priors and purities of given intervals the ranking excludes; None if none.
 
     A higher purity allows a larger prior. So the smallest prior with the largest purity fits
-    best, and the largest prior with the smallest purity fits worst.
+    ``best``, and the largest prior with the smallest purity fits ``worst``.
     """
-    message = infeasibility_message(counts, Mixture(prior[0], purity[1]), level)
+    message = infeasibility_message(counts, best, level)
     if message is not None:
         return f"no prior and purity within the given intervals fit: {message}"
     if not counts.n_unlabeled:
         return None
-    largest = largest_prior(counts, purity=purity[0], level=level)
-    if largest.allows(prior[1]):
+    largest = largest_prior(counts, purity=worst.purity, level=level)
+    if largest.allows(worst.prior):
         return None
     confidence = f"({format_level(level)} confidence)"
     if not largest.possible:
         return (
-            f"no prior fits a purity of {purity[0]:g} {confidence}, the lower end of the given "
+            f"no prior fits a purity of {worst.purity:g} {confidence}, the lower end of the given "
             "purity interval. Intervals of measures cover the whole interval; raise its lower end "
             "to narrow them."
         )
-    with_purity = "" if purity[0] == 1 else f" with purity {purity[0]:g}"
+    with_purity = "" if worst.purity == 1 else f" with purity {worst.purity:g}"
     return (
         f"priors above {largest.prior:.3g} do not fit this ranking{with_purity} {confidence}, but "
-        f"the given prior interval extends to {prior[1]:g}. Intervals of measures cover the whole "
-        "interval; lower its upper end to narrow them."
+        f"the given intervals extend to a prior of {worst.prior:.4g}. Intervals of measures cover "
+        "all of it; narrow what you give to narrow them."
     )

@@ -72,7 +72,7 @@ def roc_band(curve: RocCurve, resamples: Resamples, kind: BandKind) -> CurveBand
 
     low, high = _union(
         _edges(heights, *scenario, resamples, values_are_shares=True)
-        for scenario in resamples.prior.curve_scenarios()
+        for scenario in resamples.prior.curve_scenarios(resamples.options.critical_value)
     )
     low = np.maximum.accumulate(low[0])
     high = np.minimum.accumulate(high[0][::-1])[::-1]
@@ -99,7 +99,7 @@ def precision_recall_band(
     def clipped(rates: Rates) -> Array:
         return np.clip(unclipped(rates), 0, 1)
 
-    scenarios = [*resamples.prior.curve_scenarios()]
+    scenarios = [*resamples.prior.curve_scenarios(resamples.options.critical_value)]
     low, high = _union(
         _edges(clipped, *scenario, resamples, unclipped_of=unclipped) for scenario in scenarios
     )
@@ -164,7 +164,7 @@ def _simultaneous_roc(places: Array, resamples: Resamples) -> tuple[Array, Array
 
     low, high = _union(
         _edges(both, *scenario, resamples, simultaneous=True)
-        for scenario in resamples.prior.curve_scenarios()
+        for scenario in resamples.prior.curve_scenarios(resamples.options.critical_value)
     )
     (x_low, y_low), (x_high, y_high) = np.split(low, 2), np.split(high, 2)
     # Between two thresholds both coordinates lie between their values at these thresholds.

@@ -143,6 +143,8 @@ class Resamples:
             region = self.prior.given_region
             first = self.mixture if self.mixture_draws is None else self.mixture_draws
             center = float(value(self.mixture)[0])
+            if region is not None and self.prior.prior_error is not None:
+                region = region.widened(self.prior.prior_error, self.options.critical_value)
             return Interval.union(
                 self.options.percentile_interval(center, resampled(m), measure.low, measure.high)
                 for m in (first, *([] if region is None else region.nodes))

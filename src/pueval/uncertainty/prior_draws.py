@@ -34,11 +34,16 @@ def normal_priors(
     mixture: Mixture, standard_error: float, seed: int, draws: BootstrapDraws
 ) -> Mixtures:
     """Return normal priors with a standard error, independent of the drawn rows."""
-    size = draws.noise.size
-    rng = np.random.default_rng([seed, size])
-    prior = mixture.prior + standard_error * rng.normal(size=(size, 1))
-    purity = np.full(prior.shape, mixture.purity)
-    return Mixtures(cap_prior(prior, purity), purity)
+    column = (draws.noise.size, 1)
+    mixtures = Mixtures(np.full(column, mixture.prior), np.full(column, mixture.purity))
+    return with_prior_error(mixtures, standard_error, seed)
+
+
+def with_prior_error(mixtures: Mixtures, standard_error: float, seed: int) -> Mixtures:
+    """Add independent normal errors to priors, which stay below their purities."""
+    rng = np.random.default_rng([seed, len(mixtures)])
+    prior = mixtures.prior + standard_error * rng.normal(size=mixtures.prior.shape)
+    return Mixtures(cap_prior(prior, mixtures.purity), mixtures.purity)
 
 
 def scaled_to_intervals(estimate: PriorEstimate, scores: tuple[Array, Array]) -> Mixtures:
@@ -67,5 +72,9 @@ def scaled_to_intervals(estimate: PriorEstimate, scores: tuple[Array, Array]) ->
         scale = np.where(score < 0, center - low, high - center) / critical_value
         columns.append(np.clip(center + scale * score, 0.0, 1.0))
     prior, purity = columns
+    if estimate.known_share is not None:
+        # Only the purity was estimated; the prior moves with it.
+        shift = estimate.prior_slope * (purity - estimate.purity)
+        prior = np.maximum(estimate.prior + shift, 0.0)
     purity = np.maximum(purity, ESTIMATE_CONTRAST)
     return Mixtures(cap_prior(prior, purity, ESTIMATE_CONTRAST)[:, None], purity[:, None])

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pueval._typing import Array, Range
+from pueval._typing import Array
 from pueval.core.sizes import divide_or_zero
 from pueval.uncertainty.uncertain_prior import remaining_share
 
@@ -32,14 +32,6 @@ CENTER = len(POSITIONS) // 2
 ALL_POSITIONS = np.insert(np.array(POSITIONS), CENTER, 0.0)
 # Points per side of the grid on which the ends of intervals are searched.
 GRID = 41
-
-
-def path_between(center: float, interval: Range) -> list[float]:
-    """Return the values at `POSITIONS`; none if the interval is a single point."""
-    low, high = interval
-    if low == high:
-        return []
-    return [center + abs(q) * ((high if q > 0 else low) - center) for q in POSITIONS]
 
 
 class EstimateVector(NamedTuple):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from pueval._typing import Array, Range
 from pueval.core.confidence import normal_quantile
 from pueval.core.mixture import Mixture, Mixtures, cap_prior
+from pueval.core.sizes import divide_or_zero
 from pueval.errors import InputError
 from pueval.text.results import Result
 
@@ -32,10 +32,17 @@ ESTIMATE_CONTRAST = 1e-3
 class Region(Result):
     """All pairs of a prior and a purity within two intervals.
 
+    The interval of the prior can depend on the purity, as it does if the prevalence is known: its
+    ends are then linear functions of the purity.
+
     Attributes
     ----------
     prior, purity : tuple of float
-        Lower and upper end of each interval; the same number twice if it is known exactly.
+        Lower and upper end of each interval; the same number twice if it is known exactly. For a
+        prior that depends on the purity, the smallest and the largest prior of the region.
+    prior_by_purity : tuple of tuple of float, or None
+        Intervals of the prior at the lower and at the upper end of the purity; None if both are
+        ``prior``.
 
     Examples
     --------
@@ -48,6 +55,21 @@ class Region(Result):
 
     prior: Range
     purity: Range
+    prior_by_purity: tuple[Range, Range] | None = None
+
+    @classmethod
+    def between_priors(cls, at_low: Range, at_high: Range, purity: Range) -> Region:
+        """Return the region with these intervals of the prior at both ends of the purity.
+
+        Examples
+        --------
+        >>> Region.between_priors((0.375, 0.375), (0.25, 0.25), (0.75, 1.0)).middle
+        Mixture(prior=0.3125, purity=0.875)
+        """
+        if at_low == at_high:
+            return cls(at_low, purity)
+        prior = min(at_low[0], at_high[0]), max(at_low[1], at_high[1])
+        return cls(prior, purity, (at_low, at_high))
 
     def __post_init__(self) -> None:
         for name, (low, high) in (("prior", self.prior), ("purity", self.purity)):
@@ -55,8 +77,9 @@ class Region(Result):
                 raise InputError(
                     f"{name} as an interval must have its lower end first; got ({low:g}, {high:g})."
                 )
-        for prior, purity in product(self.prior, self.purity):
-            Mixture(prior, purity)
+        for interval, purity in zip(self._prior_ends, self.purity, strict=True):
+            for prior in interval:
+                Mixture(prior, purity)
 
     def _headline(self) -> str:
         prior, purity = (
@@ -66,22 +89,64 @@ class Region(Result):
         return f"Region of prior {prior} and purity {purity}"
 
     @property
-    def middle(self) -> Mixture:
-        """Mixture of the midpoints of both intervals."""
-        return Mixture(sum(self.prior) / 2, sum(self.purity) / 2)
+    def _prior_ends(self) -> tuple[Range, Range]:
+        return self.prior_by_purity or (self.prior, self.prior)
 
-    def mesh(self, points: int) -> Mixtures:
-        """Return a grid with ``points`` per side, edges included; one point if a share is known."""
+    @property
+    def _prior_varies(self) -> bool:
+        """Whether there are several priors for some purity."""
+        return any(low < high for low, high in self._prior_ends)
+
+    def mixtures(self, position: Array, purity: Array) -> Mixtures:
+        """Return the mixtures at purities and at positions in the interval of the prior.
+
+        Position 0 is the lower end of the interval, 1 the upper end.
+        """
+        start, end = self.purity
+        weight = divide_or_zero(purity - start, end - start)
+        low, high = (
+            at_start + weight * (at_end - at_start)
+            for at_start, at_end in zip(*self._prior_ends, strict=True)
+        )
+        return Mixtures((1 - position) * low + position * high, purity)
+
+    def mixture(self, position: float, purity: float) -> Mixture:
+        """Return one of `mixtures`."""
+        return self.mixtures(np.array([position]), np.array([purity]))[0]
+
+    @property
+    def middle(self) -> Mixture:
+        """Mixture in the middle of both intervals."""
+        return self.mixture(0.5, sum(self.purity) / 2)
+
+    @property
+    def best_fit(self) -> Mixture:
+        """Mixture that the ranking allows most easily: the smallest prior, the largest purity."""
+        return self.mixture(0.0, self.purity[1])
+
+    @property
+    def worst_fit(self) -> Mixture:
+        """Mixture that the ranking contradicts first: the largest prior, the smallest purity."""
+        return self.mixture(1.0, self.purity[0])
+
+    def coordinates(
+        self, points: int, position: Range = (0.0, 1.0), purity: Range | None = None
+    ) -> tuple[Array, Array]:
+        """Return positions and purities of a grid with ``points`` per side, edges included.
+
+        ``position`` and ``purity`` restrict it to a part of the region. A share that is known
+        has one point.
+        """
         sides = [
-            np.array([low]) if low == high else np.linspace(low, high, points)
-            for low, high in (self.prior, self.purity)
+            np.linspace(*position, points) if self._prior_varies else np.array([0.5]),
+            _points_between(self.purity if purity is None else purity, points),
         ]
-        prior, purity = np.meshgrid(*sides, indexing="ij")
-        return Mixtures(prior.ravel(), purity.ravel())
+        positions, purities = np.meshgrid(*sides, indexing="ij")
+        return positions.ravel(), purities.ravel()
 
     def grid(self, points: int) -> list[Mixture]:
-        """Return the points of `mesh` one by one."""
-        mesh = self.mesh(points)
+        """Return the mixtures of a grid with ``points`` per side."""
+        mesh = self.mixtures(*self.coordinates(points))
         return [mesh[k] for k in range(len(mesh))]
 
     @property
@@ -96,28 +161,43 @@ class Region(Result):
 
     @property
     def has_one_uncertain_share(self) -> bool:
-        """Whether prior or purity is known exactly."""
-        return self.prior[0] == self.prior[1] or self.purity[0] == self.purity[1]
+        """Whether the purity is known, or the prior if the purity were."""
+        return not self._prior_varies or self.purity[0] == self.purity[1]
+
+    def along_prior(self, mixture: Mixture, shares: Iterable[float]) -> list[Mixture]:
+        """Return points between a mixture and the ends of the prior's interval at its purity.
+
+        Shares of the way are negative toward the lower end. None if the prior is known.
+        """
+        if not self._prior_varies:
+            return []
+        ends = [self.mixture(position, mixture.purity).prior for position in (0.0, 1.0)]
+        priors = (part_way(mixture.prior, ends, share) for share in shares)
+        return [Mixture(prior, mixture.purity) for prior in priors]
+
+    def along_purity(self, mixture: Mixture, shares: Iterable[float]) -> list[Mixture]:
+        """Return points between a mixture and the ends of the purity's interval.
+
+        The prior keeps its position in its own interval. None if the purity is known.
+        """
+        if self.purity[0] == self.purity[1]:
+            return []
+        low, high = (self.mixture(position, mixture.purity).prior for position in (0.0, 1.0))
+        position = min(max((mixture.prior - low) / (high - low), 0.0), 1.0) if low < high else 0.5
+        start = self.mixture(position, mixture.purity).prior
+        points = []
+        for share in shares:
+            purity = part_way(mixture.purity, self.purity, share)
+            shift = self.mixture(position, purity).prior - start
+            points.append(Mixture(max(mixture.prior + shift, 0.0), purity))
+        return points
 
     def between(self, mixture: Mixture, share: float) -> list[Mixture]:
         """Return the points at a share of the way from a mixture to each end of the intervals."""
-        points = [
-            Mixture(mixture.prior + share * (end - mixture.prior), mixture.purity)
-            for end in self.prior
-        ] + [
-            Mixture(mixture.prior, mixture.purity + share * (end - mixture.purity))
-            for end in self.purity
-        ]
-        return list(dict.fromkeys(points))
-
-    def neighborhood(self, mixture: Mixture, points: int) -> Region:
-        """Return the part of the region within one step of `mesh` around a mixture."""
-
-        def part(interval: Range, middle: float) -> Range:
-            step = (interval[1] - interval[0]) / (points - 1)
-            return max(interval[0], middle - step), min(interval[1], middle + step)
-
-        return Region(part(self.prior, mixture.prior), part(self.purity, mixture.purity))
+        both = (-share, share)
+        return list(
+            dict.fromkeys([*self.along_prior(mixture, both), *self.along_purity(mixture, both)])
+        )
 
     def widened(self, prior_error: Callable[[Mixture], float], critical_value: float) -> Region:
         """Return the region with the sampling error of the prior added at both ends.
@@ -133,25 +213,51 @@ class Region(Result):
         -------
         Region
         """
-        purity = self.purity[0]
-        low, high = (
-            prior + sign * critical_value * prior_error(Mixture(prior, purity))
-            for prior, sign in zip(self.prior, (-1, 1), strict=True)
-        )
-        return Region((max(low, 0.0), cap_prior(high, purity)), self.purity)
+
+        def widen(interval: Range, purity: float) -> Range:
+            low, high = (
+                prior + sign * critical_value * prior_error(Mixture(prior, purity))
+                for prior, sign in zip(interval, (-1, 1), strict=True)
+            )
+            return max(low, 0.0), cap_prior(high, purity)
+
+        at_low, at_high = map(widen, self._prior_ends, self.purity)
+        return Region.between_priors(at_low, at_high, self.purity)
+
+
+def part_way(center: float, ends: Sequence[float], share: float) -> float:
+    """Return the value at a share of the way to an end: the lower one for a negative share."""
+    low, high = ends
+    return center + abs(share) * ((high if share > 0 else low) - center)
+
+
+def _points_between(interval: Range, points: int) -> Array:
+    low, high = interval
+    return np.array([low]) if low == high else np.linspace(low, high, points)
 
 
 def confidence_region(estimate: PriorEstimate, level: float) -> Region:
-    """Return the confidence intervals of an estimate, rescaled to another level."""
+    """Return the confidence intervals of an estimate, rescaled to another level.
+
+    Where the prior follows from a known share, it moves with the purity.
+    """
     scale = normal_quantile(level) / normal_quantile(estimate.level)
 
     def rescaled(center: float, interval: Range | None) -> Range:
         low, high = interval or (center, center)
         return max(center - scale * (center - low), 0.0), min(center + scale * (high - center), 1.0)
 
-    prior = rescaled(estimate.prior, estimate.prior_interval)
     purity = rescaled(estimate.purity, estimate.purity_interval)
     contrast = min(ESTIMATE_CONTRAST, (estimate.purity - estimate.prior) / 2)
+    if estimate.known_share is not None:
+        # The contrast, too, is linear in the purity.
+        lowest = estimate.purity - (estimate.purity - estimate.prior - contrast) / (
+            1 - estimate.prior_slope
+        )
+        purity = max(purity[0], lowest), purity[1]
+        at_low, at_high = (estimate.prior_at(end) for end in purity)
+        return Region.between_priors((at_low, at_low), (at_high, at_high), purity)
+    prior = rescaled(estimate.prior, estimate.prior_interval)
     purity = max(purity[0], estimate.prior + contrast), purity[1]
     return Region((prior[0], cap_prior(prior[1], purity[0], contrast)), purity)
 
@@ -195,16 +301,25 @@ def find_extremes(
     extremes = []
     points = POINTS_IF_ONE_VARIES if region.has_one_uncertain_share else POINTS_IF_BOTH_VARY
     for sign in (1.0, -1.0):
-        part, best = region, region.middle
+        position, purity, best = (0.0, 1.0), region.purity, region.middle
         for _ in range(REFINEMENTS):
-            mesh = part.mesh(points)
+            positions, purities = region.coordinates(points, position, purity)
+            mesh = region.mixtures(positions, purities)
             mixtures = mesh
             if as_column:
                 mixtures = Mixtures(mesh.prior[:, None], mesh.purity[:, None])
             values = sign * np.asarray(function(mixtures), dtype=np.float64)
             if np.isnan(values).all():
                 return []
-            best = mesh[int(np.nanargmin(values))]
-            part = part.neighborhood(best, points)
+            k = int(np.nanargmin(values))
+            best = mesh[k]
+            position = _neighborhood(position, float(positions[k]), points)
+            purity = _neighborhood(purity, float(purities[k]), points)
         extremes.append(best)
     return extremes
+
+
+def _neighborhood(interval: Range, value: float, points: int) -> Range:
+    """Return the part of an interval within one step of its grid around a value."""
+    step = (interval[1] - interval[0]) / (points - 1)
+    return max(interval[0], value - step), min(interval[1], value + step)

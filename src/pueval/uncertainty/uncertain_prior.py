@@ -57,12 +57,20 @@ class UncertainPrior:
     draw_mixtures : callable or None
         From bootstrap draws to a prior and a purity for each of them; None if these do not vary
         with the rows. See `pueval.uncertainty.prior_draws`.
+    prior_error : callable or None
+        From a mixture of the region to the standard error of its prior, if it follows from the
+        number of labeled rows.
+    percentiles_suffice : bool
+        Whether the draws of an estimate are correlated with the rows as the estimate is, so that
+        percentiles of the resamples need no correction.
     """
 
     mixture: Mixture
     given_region: Region | None = None
     confidence_region: Region | None = None
     draw_mixtures: Callable[[BootstrapDraws], Mixtures] | None = None
+    prior_error: Callable[[Mixture], float] | None = None
+    percentiles_suffice: bool = False
 
     @property
     def is_exact(self) -> bool:
@@ -90,22 +98,29 @@ class UncertainPrior:
         region = self.given_region or self.confidence_region
         return [self.mixture, *([] if region is None else region.corners)]
 
-    def curve_scenarios(self) -> Iterator[tuple[Mixture, float]]:
+    def curve_scenarios(self, critical_value: float) -> Iterator[tuple[Mixture, float]]:
         """Yield mixtures for a band, each with the share of the sampling error that applies to it.
 
-        The share is 1 in a given region. At a share q of the way to the ends of the confidence
-        interval of an estimate, sqrt(1 − q²) is left for the rows.
+        The error of a prior that follows from the number of labeled rows is added to the region
+        (``critical_value`` standard errors). The share is 1 in a given region. At a share q of the
+        way to the ends of the confidence interval of an estimate, sqrt(1 − q²) is left for the
+        rows.
         """
         yield self.mixture, 1.0
-        if self.confidence_region is not None:
-            for q in BAND_POSITIONS:
-                share = float(remaining_share(np.array(q**2)))
-                for mixture in self.confidence_region.between(self.mixture, q):
-                    if mixture != self.mixture:
-                        yield mixture, share
+        region = self.given_region or self.confidence_region
+        if region is None:
+            return
+        if self.prior_error is not None:
+            region = region.widened(self.prior_error, critical_value)
         if self.given_region is not None:
-            for mixture in self.given_region.grid(BAND_GRID):
+            for mixture in region.grid(BAND_GRID):
                 yield mixture, 1.0
+            return
+        for q in BAND_POSITIONS:
+            share = float(remaining_share(np.array(q**2)))
+            for mixture in region.between(self.mixture, q):
+                if mixture != self.mixture:
+                    yield mixture, share
 
     def interval(
         self,
@@ -153,13 +168,17 @@ class UncertainPrior:
 
             def normal(mixture: Mixture, resampled: Mixture | Mixtures) -> Interval:
                 bias, error = bias_and_error(resampled)
+                error = math.hypot(error, self._change_with_prior(value, mixture))
                 return options.normal_interval(value(mixture) - bias, error, low, high)
 
             first, *others = scenarios
             return Interval.union([normal(first, resampled), *(normal(m, m) for m in others)])
         bias, error = bias_and_error(self.mixture)
+        error = math.hypot(error, self._change_with_prior(value, self.mixture))
         center = value(self.mixture) - bias
         interval = options.percentile_interval(center, resampled_values(mixture_draws), low, high)
+        if self.percentiles_suffice:
+            return interval
         values = [value(mixture) - bias for mixture in scenarios]
         values = [v for v in values if math.isfinite(v)]
         if math.isnan(interval.low) or math.isnan(error) or not values:
@@ -172,6 +191,22 @@ class UncertainPrior:
             max(interval.high, min(highest, high)),
             interval.standard_error,
         )
+
+    def _change_with_prior(self, value: Callable[[Mixture], float], mixture: Mixture) -> float:
+        """Return the change of a number with one standard error of the prior in a region.
+
+        It is the larger change of both sides: average precision has kinks.
+        """
+        if self.prior_error is None:
+            return 0.0
+        error, purity = self.prior_error(mixture), mixture.purity
+        center, changes = value(mixture), [0.0]
+        for prior in (mixture.prior - error, mixture.prior + error):
+            inside = max(cap_prior(prior, purity, SLOPE_CONTRAST * purity), 0.0)
+            if inside != mixture.prior:
+                change = (value(Mixture(inside, purity)) - center) / (inside - mixture.prior)
+                changes.append(abs(change) * error)
+        return max(change for change in changes if math.isfinite(change))
 
 
 def add_in_quadrature(center: float, low: float, high: float, margin: float) -> tuple[float, float]:
