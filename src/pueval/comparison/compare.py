@@ -16,6 +16,7 @@ from pueval.core.mixture import check_target
 from pueval.counts.arguments import check_threshold
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.assumptions import resolve_assumptions
+from pueval.evaluation.findings import noisy_labels
 from pueval.sources.labels import LabelValues
 from pueval.uncertainty.intervals import IntervalOptions
 
@@ -88,8 +89,9 @@ def compare(
     Warns
     -----
     AssumptionWarning
-        If the prior is larger than a ranking allows, a measure had to be clipped, or a model gives
-        all rows the same score.
+        If the prior is larger than a ranking allows, a measure had to be clipped, a model gives
+        all rows the same score, or labels that are assumed to be clean look noisy to the model with
+        the best naive AUC.
 
     References
     ----------
@@ -137,6 +139,10 @@ def compare(
     estimates = estimation.estimate(models)
     evaluations = dict(zip(rows.names, estimation.evaluate(models, estimates), strict=True))
     notes = [*assumptions.warnings]
+    # Labels are the same for all models, so they are tested once.
+    noisy = None if resampling is None else noisy_labels(counts[best_model], assumptions)
+    if noisy is not None:
+        notes.append(f"{best_model}: {noisy}")
     for name, ev in evaluations.items():
         notes += [f"{name}: {note}" for note in ev.warnings if note not in assumptions.warnings]
     for note in notes:

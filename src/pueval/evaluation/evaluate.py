@@ -22,6 +22,7 @@ from pueval.evaluation.findings import (
     constant_scores,
     contradicted_assumptions,
     few_effective_rows,
+    noisy_labels,
     reversed_scores,
     threshold_beyond_scores,
     threshold_within_bin,
@@ -124,7 +125,8 @@ def evaluate(
     Warns
     -----
     AssumptionWarning
-        If the prior contradicts the ranking, or a measure had to be clipped.
+        If the prior contradicts the ranking, a measure had to be clipped, or labels that are
+        assumed to be clean look noisy (p < 0.01; not tested with ``level=None``).
 
     References
     ----------
@@ -200,19 +202,21 @@ def evaluate_counts(
     assumptions = resolve_assumptions(counts, target, purity, prior, prevalence, label_frequency)
     model = rate_thresholds(counts, assumptions, target, threshold)
     threshold_chosen = threshold is None
+    interval_counts = counts if interval_counts is None else interval_counts
     resamples = None
     if options is not None:
         resamples = resample_evaluation(
-            counts if interval_counts is None else interval_counts,
+            interval_counts,
             model.corners,
             assumptions,
             target,
             model.threshold,
             options,
         )
-    return build_evaluation(
-        model, options, resamples, assumptions.warnings, threshold_chosen=threshold_chosen
-    )
+    # Like all inference, the test of clean labels is left out without intervals.
+    noisy = None if options is None else noisy_labels(interval_counts, assumptions)
+    earlier = (*assumptions.warnings, *([] if noisy is None else [noisy]))
+    return build_evaluation(model, options, resamples, earlier, threshold_chosen=threshold_chosen)
 
 
 def check_options(

@@ -95,6 +95,21 @@ def contradicted_assumptions(counts: Counts, assumptions: Assumptions) -> str | 
     return infeasibility_message(counts, assumptions.mixture)
 
 
+def noisy_labels(counts: Counts, assumptions: Assumptions) -> str | None:
+    """Warn that labels that are assumed to be clean look noisy; None if they were tested before.
+
+    An estimate of the prior includes this test.
+    """
+    purity = assumptions.mixture.purity
+    if assumptions.region is not None:
+        purity = assumptions.region.purity[0]
+    if purity < 1 or assumptions.estimate is not None or counts.has_propensity:
+        return None
+    from pueval.priors._clean_label_test import clean_label_pvalue, noisy_label_warning
+
+    return noisy_label_warning(clean_label_pvalue(counts))
+
+
 def clipped_values(clipped: dict[str, float], mixture: Mixture, threshold: float) -> str | None:
     """Warn that measures were outside their range."""
     if not clipped:

@@ -205,5 +205,5 @@ def _estimate_group(counts: Counts, purity: float) -> tuple[float, float]:
     # scikit-learn is slow to import.
     from pueval.priors._estimate_prior import estimate_without_warning
 
-    estimate = estimate_without_warning(counts, purity=purity)
+    estimate = estimate_without_warning(counts, purity=purity, test_labels=False)
     return estimate.mixture().prior, estimate_standard_error(estimate)

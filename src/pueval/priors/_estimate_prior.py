@@ -14,6 +14,7 @@ from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.priors._alphamax import AlphaMax
 from pueval.priors._best_bin import BestBin
+from pueval.priors._clean_label_test import clean_label_pvalue, noisy_label_warning
 from pueval.priors._consensus import Consensus
 from pueval.priors._dedpul import Dedpul
 from pueval.priors._dist_curve import DistCurve
@@ -90,8 +91,8 @@ def estimate(
     Warns
     -----
     AssumptionWarning
-        If the methods disagree, there are few labeled rows, or the scores hardly separate labeled
-        from unlabeled rows.
+        If the methods disagree, the scores hardly separate labeled from unlabeled rows, there are
+        fewer than 10 labeled rows, or labels that are assumed to be clean look noisy (p < 0.01).
 
     Examples
     --------
@@ -127,8 +128,12 @@ def estimate_without_warning(
     purity: float | Literal["estimate"] = 1.0,
     method: str | ScorePriorEstimator = "consensus",
     level: float = 0.95,
+    test_labels: bool = True,
 ) -> PriorEstimate:
-    """Estimate the prior; warnings are stored in the result but not issued."""
+    """Estimate the prior; warnings are stored in the result but not issued.
+
+    If labels are assumed to be clean, this assumption is tested, unless ``test_labels`` is false.
+    """
     if isinstance(method, ScorePriorEstimator):
         estimator = _clone_for_purity(method, purity)
         name, level = type(method).__name__, _confidence_level(estimator, level)
@@ -138,6 +143,10 @@ def estimate_without_warning(
     result = MemberEstimate.from_fitted(estimator)
     if _assumes_clean_labels(estimator) and purity != "estimate" and purity < 1:
         result = _scale_by_purity(result, purity)
+    pvalue, noisy = getattr(estimator, "purity_pvalue_", None), None
+    if test_labels and result.purity == 1 and result.purity_interval is None:
+        pvalue = clean_label_pvalue(counts)
+        noisy = noisy_label_warning(pvalue)
     known_purity = estimator.get_params().get("purity", purity)
     known_purity = 1.0 if known_purity == "estimate" else known_purity
     largest = largest_prior(counts, purity=known_purity, level=level)
@@ -148,9 +157,13 @@ def estimate_without_warning(
         result.prior_interval,
         result.purity_interval,
         largest.prior,
-        getattr(estimator, "purity_pvalue_", None),
+        pvalue,
         getattr(estimator, "members_", {name: result}),
-        (*estimator.warnings_, *_infeasibility(result.prior, largest, known_purity, level)),
+        (
+            *estimator.warnings_,
+            *_infeasibility(result.prior, largest, known_purity, level),
+            *([] if noisy is None else [noisy]),
+        ),
         level,
     )
 
