@@ -1,14 +1,19 @@
 """A known prevalence or label frequency, and an uncertain purity: the prior moves with it."""
 
+import json
 import pickle
 import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from pueval import AssumptionWarning, InputError, compare, evaluate
+from pueval.commands.app import run
 from pueval.evaluation.assumption_text import assumption_sentences
+from pueval.model_selection import evaluate_cv
 from pueval.report._python_code import reproducing_code
+from pueval.scoring import make_scorer
 
 NAMES = ("roc_auc", "average_precision", "f1", "accuracy", "precision", "balanced_accuracy")
 PREVALENCE, PURITY = 0.37, 0.9
@@ -185,3 +190,76 @@ def test_reproducing_code_and_pickle(rows, given):
 def test_bad_input(rows, given, message):
     with pytest.raises(InputError, match=message):
         evaluate(*rows, **given)
+
+
+class FirstFeature(ClassifierMixin, BaseEstimator):
+    """The score is the first feature, whatever the training rows."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+    def predict(self, X):
+        return self.classes_[(X[:, 0] > 1).astype(int)]
+
+
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("purity", [(0.85, 0.95), "estimate"])
+def test_cross_validation(rows, share, purity):
+    y, score = rows
+    ev = quiet(
+        FirstFeature(), score[:, None], y, function=evaluate_cv, **share, purity=purity, level=None
+    )
+    alone = quiet(*rows, **share, purity=purity, level=None)
+    # Scores become ranks within folds.
+    assert ev.purity == pytest.approx(alone.purity, abs=0.01)
+    assert ev["f1"].value == pytest.approx(alone["f1"].value, abs=0.02)
+    ((name, value),) = share.items()
+    assert getattr(ev.mixture, name)(ev.counts) == pytest.approx(value)
+
+
+def test_cross_validation_checks_before_it_trains(rows):
+    y, score = rows
+    for given in ({"prevalence": (0.3, 0.4)}, {"label_frequency": 0.05}, {"prevalence": 1.2}):
+        with pytest.raises(InputError):
+            evaluate_cv(None, score[:, None], y, **given, purity="estimate")
+
+
+@pytest.mark.parametrize("share", [*SHARES, {"prior": 0.31}])
+def test_scorer(rows, share):
+    y, score = rows
+    model = FirstFeature().fit(score[:, None], y)
+    scorer = make_scorer("roc_auc", **share, purity="estimate")
+    ev = quiet(*rows, **share, purity="estimate", level=None)
+    assert quiet(model, score[:, None], y, function=scorer) == pytest.approx(
+        ev["roc_auc"].unclipped
+    )
+
+
+@pytest.mark.parametrize("given", [["--purity", "0.85,0.95"], ["--purity", "estimate"]])
+@pytest.mark.parametrize("share", [["--prevalence", "0.37"], ["--label-frequency", "0.243"]])
+def test_command_line(rows, tmp_path, capsys, share, given):
+    y, score = rows
+    path = tmp_path / "scores.csv"
+    worse = score + np.random.default_rng(0).normal(size=y.size)
+    columns = np.column_stack([y, score, worse])
+    np.savetxt(path, columns, delimiter=",", header="label,a,b", comments="")
+    command = ["evaluate", str(path), "--label", "label", "--score", "b", "--score", "a"]
+    outputs = ["--json", str(tmp_path / "out.json"), "--html", str(tmp_path / "out.html")]
+    assert run([*command, *share, *given, *outputs]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    models = json.loads((tmp_path / "out.json").read_text())["models"]
+    mixtures = {
+        (model["assumptions"]["prior"], model["assumptions"]["purity"]) for model in models.values()
+    }
+    assert len(mixtures) == 1  # one estimate for all models, by the better one
+    name = share[0][2:].replace("-", " ")
+    if given[1] == "estimate":
+        assert f"(from {name} and purity), purity" in printed
+        assert "(estimated from the scores of a," in printed
+    else:
+        assert f"covering every {name} and purity in the given intervals" in printed
+    assert "follows from" in (tmp_path / "out.html").read_text()

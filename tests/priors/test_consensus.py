@@ -260,10 +260,11 @@ class TestEvaluate:
         assert len(set(texts)) == len(texts) == len(ev.warnings)
         assert "in-sample scores" in ev.warnings[0]
 
-    def test_purity_needs_a_free_prior(self, rows):
+    def test_purity_with_a_known_prior(self, rows):
         y, score, _ = rows
-        with pytest.raises(InputError, match="purity must be a number where prior is given"):
-            evaluate(y, score, prior=0.1, purity="estimate")
+        ev = evaluate(y, score, prior=0.2, purity="estimate")
+        assert ev.prior == 0.2
+        assert ev.prior_estimate.known_share == "prior"
 
 
 def test_interval_covers(rng):

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy
@@ -24,6 +24,7 @@ from pueval.groups.group_priors import (
     GroupPrior,
     GroupPriors,
     check_group_prior,
+    check_group_purity,
     group_priors,
     overall_prior,
     uneven_label_warning,
@@ -52,7 +53,7 @@ def evaluate_by(
     prior: float | PriorEstimate | None = None,
     prevalence: float | None = None,
     label_frequency: float | None = None,
-    purity: float = 1.0,
+    purity: float | Literal["estimate"] = 1.0,
     group_prior: GroupPrior = "shared",
     target: Target = "population",
     threshold: float | None = None,
@@ -89,8 +90,9 @@ def evaluate_by(
     prevalence, label_frequency : float, optional
         Prevalence or label frequency of all rows together, instead of the prior. Without any of
         the three, the prior is estimated from the scores of all rows.
-    purity : float, default 1.0
-        Share of true positives among the labeled rows, in every group.
+    purity : float or "estimate", default 1.0
+        Share of true positives among the labeled rows, in every group. ``"estimate"`` estimates it
+        from the scores of all rows; intervals include its uncertainty.
     group_prior : {"shared", "label_frequency", "each"} or mapping, default "shared"
         Prior of each group. ``"shared"``: that of all rows. ``"label_frequency"``: positives are
         equally likely to be labeled in every group, so the prior of a group follows from its
@@ -169,6 +171,7 @@ def evaluate_by(
     check_count("min_labeled", min_labeled, least=2)
     check_count("min_background", min_background, least=2)
     check_group_prior(group_prior, given)
+    check_group_purity(purity, group_prior)
     if shrink and level is None:
         raise no_level_error("shrinkage")
     labels = LabelValues(pos_label, unlabeled_label, negative_label)
@@ -250,11 +253,6 @@ def _check_single_values(given: dict[str, Any]) -> None:
                 f"{name} must be a number for groups; got the interval {value!r}. "
                 "Call evaluate_by once for each end."
             )
-    if isinstance(given["purity"], str):
-        raise InputError(
-            f"purity must be a number for groups; got {given['purity']!r}. Estimate it from all "
-            "rows first: pueval.priors.estimate(y, score, purity='estimate')."
-        )
 
 
 def _too_small_notes(
@@ -317,6 +315,8 @@ def _estimate_blocks(
             priors.error[groups],
             block.squared.reached(overall.threshold) if block.weighted else None,
             label_count_error=label_count_error[groups],
+            purity_error=priors.purity_error,
+            prior_slope=np.broadcast_to(priors.slope, priors.prior.shape)[groups],
         )
         estimates.put(groups, part)
 

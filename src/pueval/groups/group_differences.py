@@ -94,6 +94,8 @@ class DifferenceTest:
         prior_variance = own**2 + overall_own**2
         prior_variance -= 2 * self.priors.correlation * own * overall_own
         prior_variance += (shared - overall_shared) ** 2
+        purity = self.estimates.purity_change[self.measure]
+        prior_variance += (purity - self.all_rows.purity_change[self.measure][0]) ** 2
         rows_variance = self.all_rows.error[self.measure][0] ** 2 - 2 * covariance
         value = self.all_rows.center(self.measure)[0]
         return self._differences(None, value, rows_variance, prior_variance)
@@ -104,6 +106,8 @@ class DifferenceTest:
         prior_variance = own**2 + own[k] ** 2
         prior_variance[k] = 0.0
         prior_variance += (shared - shared[k]) ** 2
+        purity = self.estimates.purity_change[self.measure]
+        prior_variance += (purity - purity[k]) ** 2
         variance = self.estimates.error[self.measure][k] ** 2
         rows_variance = np.full(own.shape, variance)
         rows_variance[k] = -variance  # a group does not differ from itself

@@ -254,7 +254,10 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
 
     @cached_property
     def _all_rows(self) -> UnclippedEstimates:
-        return estimate_all_rows(self.overall, self._priors.overall_error)
+        priors = self._priors
+        return estimate_all_rows(
+            self.overall, priors.overall_error, priors.purity_error, priors.overall_slope
+        )
 
     def _covariance_with_all_rows(self, measure: str) -> Array:
         if measure in AREAS:

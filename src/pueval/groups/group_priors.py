@@ -16,7 +16,7 @@ from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.evaluation.evaluation import Evaluation
-from pueval.uncertainty.prior_region import estimate_standard_error
+from pueval.uncertainty.prior_region import estimate_standard_error, purity_standard_error
 
 GroupPrior = Literal["shared", "label_frequency", "each"] | Mapping[Any, float]
 GROUP_PRIOR_NAMES = ("shared", "label_frequency", "each")
@@ -44,6 +44,12 @@ class GroupPriors:
         Parts of the standard error of the prior of all rows.
     correlation : ndarray or float
         Correlation of the group's own error with the own error of all rows.
+    purity_error : float
+        Standard error of the purity, which groups and all rows share; 0 if it is known.
+    slope : ndarray or float
+        Change of the prior of each group with the purity.
+    overall_slope : float
+        Change of the prior of all rows with the purity.
     """
 
     prior: Array
@@ -53,6 +59,9 @@ class GroupPriors:
     overall_own_error: float = 0.0
     overall_shared_error: float = 0.0
     correlation: Array | float = 0.0
+    purity_error: float = 0.0
+    slope: Array | float = 0.0
+    overall_slope: float = 0.0
 
     @property
     def error(self) -> Array:
@@ -94,6 +103,17 @@ def check_group_prior(group_prior: Any, given: dict[str, Any]) -> None:
         )
 
 
+def check_group_purity(purity: Any, group_prior: Any) -> None:
+    """Refuse a purity that is not a number or estimated, and an estimate for estimated priors."""
+    if isinstance(purity, str) and purity != "estimate":
+        raise InputError(f'purity must be a number or "estimate" for groups; got {purity!r}.')
+    if group_prior == "each" and purity == "estimate":
+        raise InputError(
+            "group_prior 'each' needs a known purity; got purity='estimate'. Estimate it from all "
+            "rows first: pueval.priors.estimate(y, score, purity='estimate')."
+        )
+
+
 def overall_prior(priors: Mapping[Any, float], names: list[Any], sizes: GroupSizes) -> float:
     """Return the prior of all rows from those of the groups."""
     missing = [name for name in names if name not in priors]
@@ -130,8 +150,16 @@ def group_priors(
         prior = np.array([float(group_prior[name]) for name in names])
         for k in np.flatnonzero(enough & (prior >= mixture.purity)).tolist():
             prior[k], notes[k] = np.nan, f"the prior is not below the purity {mixture.purity:g}"
-        return GroupPriors(prior, notes, own_error, shared_error)
+        return GroupPriors(
+            prior,
+            notes,
+            own_error,
+            shared_error,
+            purity_error=purity_standard_error(overall.prior_estimate),
+        )
     estimation_error = estimate_standard_error(overall.prior_estimate)
+    purity_error = purity_standard_error(overall.prior_estimate)
+    slope = 0.0 if overall.prior_estimate is None else overall.prior_estimate.prior_slope
     # A prior that follows from the number of labeled rows varies with that number.
     label_count_error = 0.0
     if group_prior == "shared" or overall.assumptions.prior_follows_from == "label_frequency":
@@ -140,7 +168,16 @@ def group_priors(
         prior[:] = mixture.prior
         error = estimation_error or label_count_error
         shared_error[:] = error
-        return GroupPriors(prior, notes, own_error, shared_error, overall_shared_error=error)
+        return GroupPriors(
+            prior,
+            notes,
+            own_error,
+            shared_error,
+            overall_shared_error=error,
+            purity_error=purity_error,
+            slope=slope,
+            overall_slope=slope,
+        )
     label_frequency = mixture.label_frequency(overall.counts)
     for k in np.flatnonzero(enough).tolist():
         try:
@@ -169,8 +206,19 @@ def group_priors(
     # The labels of a group are a part of all labels, and so is their chance variation.
     part = sizes.n_unlabeled / max(overall.counts.n_unlabeled, 1)
     correlation = own_error * part / (label_count_error or math.inf)
+    # The prior of a group is proportional to that of all rows, and so is its slope.
+    group_slope = prior * (slope / mixture.prior) if mixture.prior else 0.0
     return GroupPriors(
-        prior, notes, own_error, shared_error, label_count_error, estimation_error, correlation
+        prior,
+        notes,
+        own_error,
+        shared_error,
+        label_count_error,
+        estimation_error,
+        correlation,
+        purity_error,
+        group_slope,
+        slope,
     )
 
 

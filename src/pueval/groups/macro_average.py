@@ -68,9 +68,10 @@ def macro_average(
         return MacroAverage(measure, *(math.nan,) * 6, 0)
     error = estimates.error[measure][defined]
     own, shared = (part[defined] for part in priors.split_changes(estimates.prior_change[measure]))
-    # Errors of rows and of groups' own priors average out; what the priors share does not.
+    # Errors of rows and of groups' own priors average out; what they share does not.
     variance = float(np.sum(error**2)) / size**2
     variance += float(np.sum(own**2) / size**2 + np.mean(shared) ** 2)
+    variance += float(np.mean(estimates.purity_change[measure][defined])) ** 2
     standard_error = math.sqrt(variance)
     mean = float(np.mean(value[defined]))
     low, high = measure_range(measure)

@@ -166,7 +166,9 @@ def shrink_groups(
     jackknifed = jackknife.values[measure]
     cautious = np.square(estimates.error[measure])
     label_count = np.square(estimates.prevalence_change(measure))
-    own, shared = priors.split_changes(estimates.prior_change[measure])
+    own, by_prior = priors.split_changes(estimates.prior_change[measure])
+    # Errors of prior and purity that all groups share.
+    shared = np.stack([by_prior, estimates.purity_change[measure]])
     scale = np.ones(own_value.size)
     center = own_value
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -176,7 +178,7 @@ def shrink_groups(
         rows = jackknife.variance(jackknifed, full)
         cautious, label_count = cautious / scale**2, label_count / scale**2
         own, shared = own / scale, shared / scale
-    inputs = np.stack([center, rows, cautious, label_count, own, shared])
+    inputs = np.stack([center, rows, cautious, label_count, own, *shared])
     usable = np.asarray(np.isfinite(inputs).all(axis=0))
     undefined = np.full(own_value.size, np.nan)
     value, error, weight, own_error = (undefined.copy() for _ in range(4))
@@ -188,13 +190,13 @@ def shrink_groups(
         found = posterior(center[usable], variance)
         mean, spread = found.center, found.spread
         own_error[usable] = np.sqrt(variance) * np.abs(scale[usable])
-        shift = float(np.mean(shared[usable]))
+        shift = np.mean(shared[:, usable], axis=1)
         value[predicted], weight[predicted] = mean, 0.0
-        error[predicted] = math.hypot(found.center_error, shift)
+        error[predicted] = math.hypot(found.center_error, *shift)
         value[usable], weight[usable] = found.mean, found.weight
-        # What all priors share moves the group and the mean.
-        moved = found.weight * shared[usable] + (1 - found.weight) * shift
-        error[usable] = np.hypot(found.error, moved)
+        # What all groups share moves the group and the mean.
+        moved = found.weight * shared[:, usable] + (1 - found.weight) * shift[:, None]
+        error[usable] = np.sqrt(found.error**2 + np.sum(moved**2, axis=0))
     margin = normal_quantile(level) * error
     low, high = value - margin, value + margin
     if ratio:

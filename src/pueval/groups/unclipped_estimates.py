@@ -21,7 +21,7 @@ from pueval.uncertainty.influence import (
     placements,
 )
 from pueval.uncertainty.score_steps import ByKind, ScoreSteps
-from pueval.uncertainty.uncertain_prior import prior_changes
+from pueval.uncertainty.uncertain_prior import prior_changes, purity_changes
 
 GROUP_MEASURES = (*AREAS, *MEASURES)
 
@@ -38,6 +38,8 @@ class UnclippedEstimates:
         Standard errors for another sample of rows of the same groups.
     prior_change : dict of str to ndarray
         Change of the value with one standard error of the prior; 0 for a known prior.
+    purity_change : dict of str to ndarray
+        Change of the value with one standard error of the purity; 0 for a known purity.
     changes : dict of str to ndarray of shape (4, n_groups)
         Change of measures at the threshold with one standard error of the shares of labeled,
         unlabeled and negative rows at or above it, and of the prevalence.
@@ -53,6 +55,7 @@ class UnclippedEstimates:
     naive: dict[str, Array]
     error: dict[str, Array]
     prior_change: dict[str, Array]
+    purity_change: dict[str, Array]
     changes: dict[str, Array]
     source_error: Array
     excess: Array
@@ -65,7 +68,9 @@ class UnclippedEstimates:
         def columns(names: tuple[str, ...], *shape: int) -> dict[str, Array]:
             return {name: np.full(shape, np.nan) for name in names}
 
-        value, naive, error, prior_change = (columns(GROUP_MEASURES, n_groups) for _ in range(4))
+        value, naive, error, prior_change, purity_change = (
+            columns(GROUP_MEASURES, n_groups) for _ in range(5)
+        )
         changes = columns((*MEASURES,), 4, n_groups)
         source_error = np.full((4, n_groups), np.nan)
         excess, average_precision_change = np.full((2, n_groups), np.nan)
@@ -74,6 +79,7 @@ class UnclippedEstimates:
             naive,
             error,
             prior_change,
+            purity_change,
             changes,
             source_error,
             excess,
@@ -105,8 +111,9 @@ class UnclippedEstimates:
         return change
 
     def total_error(self, name: str) -> Array:
-        """Return standard errors that include the uncertainty of the prior."""
-        total: Array = np.hypot(self.error[name], self.prior_change[name])
+        """Return standard errors that include the uncertainty of prior and purity."""
+        of_mixture = np.hypot(self.prior_change[name], self.purity_change[name])
+        total: Array = np.hypot(self.error[name], of_mixture)
         return total
 
 
@@ -125,8 +132,13 @@ def estimate_groups(
     squared_weights: ByKind | None = None,
     *,
     label_count_error: Array,
+    purity_error: float = 0.0,
+    prior_slope: Array | float = 0.0,
 ) -> UnclippedEstimates:
     """Estimate every measure of every group; ``steps`` has labeled steps only.
+
+    ``purity_error`` is the standard error of the purity, and ``prior_slope`` the change of each
+    prior with it.
 
     The number of labeled rows varies from sample to sample, and with it the prevalence.
     ``label_count_error`` is the part of that error that each group has for itself, from 0 to 1.
@@ -175,13 +187,18 @@ def estimate_groups(
         estimates,
         error=error,
         prior_change=prior_changes(values_for, GROUP_MEASURES, mixtures, prior_error),
+        purity_change=purity_changes(
+            values_for, GROUP_MEASURES, mixtures, purity_error, np.zeros(prior.size) + prior_slope
+        ),
         changes=changes,
         source_error=source_error,
         average_precision_change=average_precision_change,
     )
 
 
-def estimate_all_rows(overall: Evaluation, prior_error: float) -> UnclippedEstimates:
+def estimate_all_rows(
+    overall: Evaluation, prior_error: float, purity_error: float = 0.0, prior_slope: float = 0.0
+) -> UnclippedEstimates:
     """Estimate every measure of all rows together, as a single group."""
     counts = overall.counts
     at = counts.at(overall.threshold)
@@ -200,4 +217,6 @@ def estimate_all_rows(overall: Evaluation, prior_error: float) -> UnclippedEstim
         np.array([prior_error]),
         squared_weights,
         label_count_error=np.array([float(overall.assumptions.prevalence_varies(overall.target))]),
+        purity_error=purity_error,
+        prior_slope=prior_slope,
     )

@@ -263,10 +263,21 @@ def confidence_region(estimate: PriorEstimate, level: float) -> Region:
 
 
 def estimate_standard_error(estimate: PriorEstimate | None) -> float:
-    """Return the standard error for which a symmetric interval is as wide as the estimate's."""
-    if estimate is None or estimate.prior_interval is None:
+    """Return the standard error for which a symmetric interval is as wide as the estimate's.
+
+    A prior that follows from a known share and the purity has no error of its own.
+    """
+    if estimate is None or estimate.prior_interval is None or estimate.known_share is not None:
         return 0.0
     low, high = estimate.prior_interval
+    return (high - low) / 2 / normal_quantile(estimate.level)
+
+
+def purity_standard_error(estimate: PriorEstimate | None) -> float:
+    """Return the standard error of an estimated purity likewise; 0 for a known purity."""
+    if estimate is None or estimate.purity_interval is None:
+        return 0.0
+    low, high = estimate.purity_interval
     return (high - low) / 2 / normal_quantile(estimate.level)
 
 

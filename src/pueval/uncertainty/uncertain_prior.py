@@ -40,6 +40,8 @@ BAND_GRID = 3
 # `prior_changes` keeps priors this far below the purity, as a share of it: numerical slopes close
 # to the pole of the correction would be meaningless.
 SLOPE_CONTRAST = 1e-3
+# `purity_changes` keeps purities above this.
+LEAST_PURITY = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,6 +267,43 @@ def prior_changes(
         for sign in (-1.0, 1.0)
     )
     return central_changes(lambda prior: values(Mixtures(prior, purity)), low, high, prior_error)
+
+
+def purity_changes(
+    values: Callable[[Mixtures], dict[str, Array]],
+    names: Iterable[str],
+    mixtures: Mixtures,
+    purity_error: float,
+    prior_slope: Array,
+) -> dict[str, Array]:
+    """Return the change of measures of many groups with one standard error of their purity.
+
+    Parameters
+    ----------
+    values, names, mixtures
+        As for `prior_changes`.
+    purity_error : float
+        Standard error of the purity, which all groups share; 0 if it is known.
+    prior_slope : ndarray
+        Change of each prior with the purity.
+
+    Returns
+    -------
+    dict of str to ndarray
+    """
+    size = mixtures.prior.size
+    if purity_error == 0:
+        return {name: np.zeros(size) for name in names}
+    low, high = (
+        np.clip(mixtures.purity + sign * purity_error, LEAST_PURITY, 1.0) for sign in (-1.0, 1.0)
+    )
+
+    def values_at(purity: Array) -> dict[str, Array]:
+        prior = mixtures.prior + prior_slope * (purity - mixtures.purity)
+        capped = cap_prior(prior.clip(min=0), purity, SLOPE_CONTRAST * purity)
+        return values(Mixtures(capped, purity))
+
+    return central_changes(values_at, low, high, np.full(size, purity_error))
 
 
 def central_changes(
