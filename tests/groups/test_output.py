@@ -237,7 +237,7 @@ def test_parquet_with_whole_numbers(tmp_path, rows, capsys):
         (["--by", "my city", "--ranking"], "--ranking cannot be combined with --by"),
         (["--by", "my city", "--html", "x.html"], "--html cannot be combined with --by"),
         (["--by", "my city", "--variance", "labeling"], "--variance cannot be combined with --by"),
-        (["--by", "my city", "--purity", "0.8,0.9", "--prior", "0.3"], "purity must be a number"),
+        (["--by", "my city", "--purity", "0.8,0.9"], "purity must be a number"),
         (["--group-prior", "each"], "--group-prior needs --by"),
         (["--shrink"], "--shrink needs --by"),
         (["--by", "my city", "--shrink", "--no-intervals"], "cannot be combined with --no-int"),
