@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pueval import AssumptionWarning, Counts, InputError, evaluate, priors
-from pueval.priors import Consensus, Dedpul, MemberEstimate
+from pueval.priors import BestBin, Consensus, Dedpul, MemberEstimate
 from tests.conftest import draw
 
 
@@ -54,13 +54,26 @@ class TestEstimate:
         mean = sum(found.weights_[name] * one.prior for name, one in found.members_.items())
         assert found.prior_ == pytest.approx(mean)
 
-    def test_interval_reaches_every_notable_member(self, rows, noisy):
+    def test_interval_reaches_the_members(self, rows, noisy):
         for y, score, purity in ((*rows[:2], 1.0), (*noisy[:2], "estimate")):
             found = Consensus(purity=purity).fit(score, y)
             low, high = found.prior_interval_
             for name, member in found.members_.items():
-                if found.weights_[name] >= 0.1:
-                    assert low <= member.prior <= high
+                assert name == "best_bin" or low <= member.prior <= high
+
+    def test_upper_end_with_many_labels(self, rng):
+        """Best bin's ratio of tail shares is too large on average, so its limit is safe."""
+        y = np.repeat([1, 0], [2000, 10_000])
+        score = rng.normal(1.2 * (rng.random(12_000) < np.where(y, 1, 0.3)), 1)
+        found = Consensus().fit(score, y)
+        ratio = BestBin().fit(score, y)
+        shares = [np.mean(score[y == kind] >= ratio.threshold_) for kind in (1, 0)]
+        assert ratio.prior_ == pytest.approx(shares[1] / shares[0])
+        error = ratio.prior_ * np.sqrt(
+            (1 - shares[0]) / (2000 * shares[0]) + (1 - shares[1]) / (10_000 * shares[1])
+        )
+        assert ratio.ratio_error_ == pytest.approx(error)
+        assert found.prior_interval_[1] >= ratio.prior_ + 1.959 * error
 
     def test_estimate_does_not_depend_on_the_level(self, rows):
         y, score, _ = rows

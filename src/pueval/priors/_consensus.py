@@ -36,12 +36,15 @@ POOR_AUC, POOR_RATIO = 0.6, 0.4
 SATURATED_SHARE = 0.5
 # Members whose estimates differ by more than this disagree.
 DISAGREEMENT = 0.15
-# Intervals reach every member with at least this weight.
+# Members with at least this weight must not disagree.
 NOTABLE_WEIGHT = 0.1
 # With clean labels, the weight of `RocNetwork` is multiplied by a factor that falls from
 # FEW_LABELS_FACTOR to 1 as the number of labeled positives exceeds MANY_LABELED. From there on, the
 # interval reaches the upper confidence limit of `BestBin`, which converges from above.
 FEW_LABELS_FACTOR, MANY_LABELED = 5.0, 1_000
+# With fewer labels, upper half-widths are multiplied by this, for populations with a few easy and
+# many hard positives, whose prior is underestimated.
+UPPER_FACTOR = 1.1
 
 
 class Consensus(PurityPriorEstimator):
@@ -61,8 +64,8 @@ class Consensus(PurityPriorEstimator):
     200,000 labeled and 100 to a million unlabeled rows, and its intervals were calibrated on
     held-out mixtures (conformal calibration). With clean labels and few rows, the weight of
     `RocNetwork` is multiplied by up to 5, because real scores resemble the plain mixtures that it
-    was trained on. Intervals reach every member with a weight of at least 0.1 and, from 1,000
-    labeled positives on, the upper confidence limit of `BestBin`. The training script is
+    was trained on. Intervals reach all members; `BestBin`, which converges from above, only from
+    1,000 labeled positives on, and then its upper confidence limit. The training script is
     ``benchmarks/priors/train_networks.py``.
 
     The estimator assumes random labeling, and scores that negatives hardly ever reach. Without the
@@ -193,15 +196,21 @@ class Consensus(PurityPriorEstimator):
                 best_bin = fitted["best_bin"]
                 limit = best_bin.prior_ + normal_quantile(self.level) * best_bin.ratio_error_
                 intervals[0] = _include(intervals[0], min(limit, 1.0))
+            else:
+                low, high = intervals[0]
+                middle = float(quantiles.middle[0, 0])
+                intervals[0] = (low, min(middle + UPPER_FACTOR * (high - middle), 1.0))
         self.weights_ = dict(zip(fitted, weights[0, 0].tolist(), strict=True))
         for target, name in enumerate(targets):
             estimates = members[0, target]
             value = float(weights[0, target] @ estimates)
-            notable = estimates[weights[0, target] >= NOTABLE_WEIGHT]
             setattr(self, f"{name}_", value)
-            setattr(
-                self, f"{name}_interval_", _include(intervals[target], value, *notable.tolist())
-            )
+            reached = [
+                getattr(member, name)
+                for method, member in self.members_.items()
+                if method != "best_bin"
+            ]
+            setattr(self, f"{name}_interval_", _include(intervals[target], value, *reached))
         if self.purity == 1 and tied_at_highest_score(counts) > SATURATED_SHARE:
             # Ties make the start of the ROC curve a straight line, which misleads the networks.
             self.weights_ = {name: float(name == "tilt") for name in fitted}
