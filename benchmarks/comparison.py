@@ -221,8 +221,9 @@ The same replications. Intervals at levels of 99% and 90% miss 0 as often.
 ## Power at 5%
 
 Separations differ by the given gap; {few} replications per row. "0.49 of 0.51": the difference is
-found in 49% of the samples, and in 51% with the standard deviation of differences of equal models
-over all samples above, which no test on one sample knows.
+found in 49% of the samples, and in 51% if it is divided by the standard deviation of differences of
+equal models over all samples above, which no test on one sample knows. Near 1 a test can find more
+than that: average precisions vary the less the higher they are.
 
 {table(("gap", *NAMES, "roc_auc, unpaired"), settings, tables["power"])}
 
