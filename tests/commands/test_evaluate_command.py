@@ -77,6 +77,23 @@ def test_the_three_ways_to_say_the_prior(scores, capsys):
         assert len({tuple(line.partition("(")[0].split()) for line in lines}) == 1
 
 
+def test_labeling_bias(scores, tmp_path, capsys):
+    path = tmp_path / "out.json"
+    arguments = ["evaluate", str(scores), "--label", "label", "--score", "model_a", "--prior",
+                 "0.2", "--threshold", "1.5", "--labeling-bias", "2"]  # fmt: skip
+    assert run([*arguments, "--json", str(path)]) == 0
+    frame = pd.read_csv(scores)
+    ev = evaluate(frame["label"], frame["model_a"], prior=0.2, threshold=1.5)
+    bounds = ev.labeling_bias(2)["f1"]
+    out = capsys.readouterr().out
+    assert str(bounds) in out
+    assert "95% confidence intervals of the true values" in out
+    model = json.loads(path.read_text())["models"]["model_a"]
+    assert model["labeling_bias"]["measures"]["f1"]["low"] == pytest.approx(bounds.low)
+    assert run([*arguments, "--by", "model_b"]) == 2
+    assert "--labeling-bias cannot be combined with --by" in capsys.readouterr().err
+
+
 def test_json(scores, tmp_path, capsys):
     path = tmp_path / "out.json"
     arguments = ["evaluate", str(scores), "--label", "label", "--score", "model_a", "--prior",

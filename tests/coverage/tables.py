@@ -15,6 +15,13 @@ from pathlib import Path
 import numpy as np
 
 from tests.coverage import default_threshold
+from tests.coverage.biased_labels import (
+    BIAS_COLUMNS,
+    BIAS_GRID,
+    BIAS_REASONS,
+    BIAS_TEXT,
+    measure_bias,
+)
 from tests.coverage.cross_validation import CV_COLUMNS, CV_GRID, CV_REASONS, CV_TEXT, measure_cv
 from tests.coverage.estimated_priors import (
     PRIOR_COLUMNS,
@@ -233,6 +240,9 @@ def sections(replications, seed):
     estimated = (title, PRIOR_TEXT, PRIOR_GRID, measure_priors, quarter, PRIOR_COLUMNS)
     amount = "{:,} replications per row."
     yield title, partial(setting_table, *estimated, amount=amount, seed=seed), PRIOR_REASONS
+    title = "Labeling bias"
+    biased = (title, BIAS_TEXT, BIAS_GRID, measure_bias, quarter, BIAS_COLUMNS)
+    yield title, partial(setting_table, *biased, amount=amount, seed=seed), BIAS_REASONS
     title = "Cross-validation"
     cross_validated = (title, CV_TEXT, CV_GRID, measure_cv, quarter, CV_COLUMNS)
     yield (

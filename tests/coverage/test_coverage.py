@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from pueval import AssumptionWarning, evaluate
+from tests.coverage.biased_labels import BiasSetting, bias_coverage
 from tests.coverage.cross_validation import CVSetting, cv_coverage
 from tests.coverage.default_threshold import CASES, simulate
 from tests.coverage.simulation import BANDS, NAMES, Setting, coverage
@@ -108,6 +109,14 @@ def test_the_default_threshold_with_rare_positives_and_hard_negatives(target):
     check({name: each[0] for name, each in found.items()}, 60, dict.fromkeys(found, 0.93))
     assert found["precision"][2] < 0.2
     assert loss < 0.03
+
+
+@pytest.mark.parametrize("favored", ["high", "low"])
+def test_the_least_favorable_labeling(favored):
+    """The bounds alone hold the truth in half of the samples or fewer."""
+    found, bounds, _ = bias_coverage(BiasSetting(1500, 2.0, favored), 60, n_resamples=150)
+    check(found, 60, dict.fromkeys(found, 0.93))
+    assert bounds < 0.75
 
 
 @pytest.mark.slow

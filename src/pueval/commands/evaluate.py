@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from pueval._typing import Target
 from pueval.commands.at_option import choose_thresholds, threshold_table
-from pueval.commands.evaluation_tables import print_evaluations
+from pueval.commands.evaluation_tables import print_bias_bounds, print_evaluations
 from pueval.commands.group_command import (
     check_group_options,
     evaluate_groups,
@@ -66,6 +66,7 @@ def evaluate_command(
     variance: Annotated[Literal["sampling", "labeling"], Parameter(group=OUTPUT)] = "sampling",
     n_resamples: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 2000,
     seed: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 0,
+    labeling_bias: Annotated[float | None, Parameter(group=OUTPUT)] = None,
     ranking: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
     html_path: HtmlPath = None,
@@ -114,6 +115,9 @@ def evaluate_command(
         Number of bootstrap resamples for the intervals.
     seed
         Random seed for the resampling.
+    labeling_bias
+        Also print bounds of every measure if some positives are up to this many times as likely
+        to be labeled as others, with confidence intervals of the true values.
     ranking
         Also print the measures that need no prior: PULP, Lee-Liu, pseudo-F and others.
     json_path
@@ -134,6 +138,7 @@ def evaluate_command(
     }
     if by is not None:
         counting = {name: name in rows.changed() for name in ("engine", "address", "bins")}
+        counting["labeling-bias"] = labeling_bias is not None
         labeling = variance == "labeling"
         check_group_options(at=at, ranking=ranking, variance=labeling, html=html_path, **counting)
         if label is None or not score:
@@ -161,11 +166,15 @@ def evaluate_command(
         prior_estimate=lambda ev: ev.prior_estimate,
     )
     rankings = {name: ev.ranking() for name, ev in evaluations.items()} if ranking else {}
+    bounds = {}
+    if labeling_bias is not None:
+        bounds = {name: ev.labeling_bias(labeling_bias) for name, ev in evaluations.items()}
     chosen = choose_thresholds(at or [], evaluations)
     if json_path is not None:
         content = {
             name: ev.to_dict()
             | ({"ranking": rankings[name]} if rankings else {})
+            | ({"labeling_bias": bounds[name].to_dict()} if bounds else {})
             | ({"choices": chosen.to_dict(name)} if at else {})
             for name, ev in evaluations.items()
         }
@@ -187,6 +196,8 @@ def evaluate_command(
         print_warnings([*model_warnings, *chosen.warnings])
         return
     print_evaluations(evaluations, rankings)
+    if bounds:
+        print_bias_bounds(bounds)
     if rows.weight is not None:
         print_line(weight_sentence(next(iter(counts.values()))))
     if any(chosen.points.values()):

@@ -6,10 +6,11 @@ import sys
 
 from pueval.commands.terminal import print_line, print_notes, print_roc_curves, show_tables
 from pueval.evaluation.assumption_text import interval_sentences, prior_and_purity, row_counts
+from pueval.evaluation.bias_bounds import BiasBounds
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.measure_titles import TITLES
 from pueval.ranking import RANKING_TITLES
-from pueval.text.numbers import CLIPPED_NOTE, format_number
+from pueval.text.numbers import CLIPPED_NOTE, format_level, format_number
 
 
 def print_evaluations(
@@ -29,6 +30,21 @@ def print_evaluations(
         if ev.resolution is not None:
             print_line(f"{name}: {ev.resolution}.")
         print_notes(f"! {name}: {warning}" for warning in ev.warnings)
+
+
+def print_bias_bounds(bounds: dict[str, BiasBounds]) -> None:
+    """Print the bounds of every measure for a labeling bias, with intervals."""
+    first = next(iter(bounds.values()))
+    rows = [
+        [TITLES[measure], *(str(each[measure]) for each in bounds.values())] for measure in first
+    ]
+    show_tables([([f"Labeling bias {first.bias:g}", *bounds], rows)])
+    interval = ""
+    if first.level is not None:
+        level = format_level(first.level)
+        interval = f" In brackets: {level} confidence intervals of the true values."
+    print_line(f"{first.summary()}.{interval}")
+    print_notes(f"! {name}: {note}" for name, each in bounds.items() for note in each.notes())
 
 
 def _prior_model(evaluations: dict[str, Evaluation]) -> str | None:

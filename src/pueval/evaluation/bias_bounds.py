@@ -151,18 +151,26 @@ class BiasBounds(Mapping[str, MeasureBounds]):
             rows.append(row)
         return header, rows
 
-    def _notes(self) -> list[str]:
+    def notes(self) -> list[str]:
+        """Return what contradicts the bias, if anything does.
+
+        Returns
+        -------
+        list of str
+        """
         if self.fits:
             return []
         most = f"below {self.smallest_bias:.3g} " if math.isfinite(self.smallest_bias) else ""
-        note = f"! No labeling bias {most}fits these rows with this prior and purity."
+        note = f"No labeling bias {most}fits these rows with this prior and purity."
         return [f"{note} The values are those for random labeling."]
 
     def __repr__(self) -> str:
-        return "\n".join([self.summary(), text_table(*self._table()), *self._notes()])
+        return "\n".join(
+            [self.summary(), text_table(*self._table()), *(f"! {note}" for note in self.notes())]
+        )
 
     def _repr_html_(self) -> str:
-        return html_summary(self.summary(), [self._table()], self._notes())
+        return html_summary(self.summary(), [self._table()], self.notes())
 
 
 MarginOf = Callable[[str], tuple[float, float]]
