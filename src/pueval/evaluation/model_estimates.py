@@ -257,6 +257,12 @@ class ModelEstimates(Mapping[str, Estimate]):
             corrected for choosing it on the same rows: every resample repeats the choice, and
             its average optimism is subtracted. For the best value of any threshold, see `best`.
 
+        Notes
+        -----
+        The observed value satisfies the rule. The true value reaches a minimum precision or recall
+        in about half of all samples. To be more certain, ask for more, until ``low`` of the
+        measure reaches what you need.
+
         References
         ----------
         Elkan (2001), The foundations of cost-sensitive learning, for ``cost``.
