@@ -16,7 +16,7 @@ def load(seed=0):
     """Return features, confirmed frauds and true classes of simulated transactions."""
     X, fraud = make_classification(
         n_samples=3000, n_features=10, n_informative=4, weights=[0.75], class_sep=1.3,
-        flip_y=0.02, random_state=seed,
+        flip_y=0, random_state=seed,
     )  # fmt: skip
     confirmed = fraud & (np.random.default_rng(seed).random(len(fraud)) < 0.4)
     return X, confirmed.astype(int), fraud

@@ -202,7 +202,6 @@ def test_default_threshold_depends_on_neither_prior_nor_purity(rng):
         for prior, purity in [(0.0, 1.0), (0.1, 1.0), (0.2, 0.95), (0.1, 0.9)]
     }
     assert len(thresholds) == 1
-    assert evaluate(labeled, score, prior=0.1).best("matthews_corrcoef").threshold in thresholds
 
 
 def test_tabatabaei_f_is_ramola_f(rng):

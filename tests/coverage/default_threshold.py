@@ -1,6 +1,7 @@
 """Populations of many shapes, for intervals at the default and at a fixed threshold.
 
-None of them was used to choose the constants of `pueval.thresholds.default_threshold`.
+The constants of `pueval.thresholds.default_threshold` were chosen with two populations that are
+like "two kinds of positives" and "pure top"; the others were not used.
 """
 
 import warnings
@@ -106,8 +107,8 @@ CASES = [
 ]
 
 TEXT = (
-    "No threshold is given. The truth is the value at the chosen threshold. None of these "
-    "populations was used to design the choice. *Loss*: how much lower the true MCC is there than "
+    "No threshold is given. The truth is the value at the chosen threshold. The "
+    "choice was designed with populations like *two kinds of positives* and *pure top*. *Loss*: how much lower the true MCC is there than "
     "at the best threshold, on average."
 )
 REASONS = """

@@ -349,7 +349,6 @@ def test_a_prior_that_a_group_contradicts(rng):
         ({"group_prior": {"a": 0.1}, "prior": None}, "no prior for 1 of 2 groups, for example 'b'"),
         ({"group_prior": {"a": 0.1, "b": 1.5}, "prior": None}, "group 'b': prior must be a number"),
         ({"prior": (0.1, 0.2)}, "prior must be a number for groups; got the interval"),
-        ({"purity": "estimate"}, "purity must be a number for groups; got 'estimate'"),
         ({"min_labeled": 1}, "min_labeled must be a whole number of at least 2; got 1"),
         ({"min_background": 2.5}, "min_background must be a whole number of at least 2; got 2.5"),
         ({"target": "all"}, "target must be"),

@@ -29,15 +29,18 @@ def files_entered(call):
 
 
 def test_evaluate_with_a_given_prior_enters_few_files(rng):
-    """Point estimates and warnings; intervals are computed when they are looked up."""
+    """Point estimates and warnings; intervals are computed when they are looked up.
+
+    Five of the files are those of the tilt likelihood, which tests whether labels are clean.
+    """
     _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.4)
     files = files_entered(lambda: evaluate(labeled, score, prior=0.2))
     assert "evaluation/evaluate.py" in files
-    assert len(files) <= 21, sorted(files)
+    assert len(files) <= 25, sorted(files)
 
 
 def test_intervals_of_all_measures_enter_few_more(rng):
     _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.4)
     files = files_entered(lambda: dict(evaluate(labeled, score, prior=0.2)))
     assert "uncertainty/bootstrap_draws.py" in files
-    assert len(files) <= 32, sorted(files)
+    assert len(files) <= 36, sorted(files)

@@ -44,7 +44,7 @@ NOTABLE_WEIGHT = 0.1
 FEW_LABELS_FACTOR, MANY_LABELED = 5.0, 1_000
 # With fewer labels, upper half-widths are multiplied by this, for populations with a few easy and
 # many hard positives, whose prior is underestimated.
-UPPER_FACTOR = 1.1
+UPPER_FACTOR = 1.2
 
 
 class Consensus(PurityPriorEstimator):
