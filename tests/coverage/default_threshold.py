@@ -107,9 +107,9 @@ CASES = [
 ]
 
 TEXT = (
-    "No threshold is given. The truth is the value at the chosen threshold. The "
-    "choice was designed with populations like *two kinds of positives* and *pure top*. *Loss*: how much lower the true MCC is there than "
-    "at the best threshold, on average."
+    "No threshold is given. The truth is the value at the chosen threshold. The choice was "
+    "designed with populations like *two kinds of positives* and *pure top*. *Loss*: how much "
+    "lower the true MCC is there than at the best threshold, on average."
 )
 REASONS = """
 With 30 labeled rows intervals are somewhat too wide."""
