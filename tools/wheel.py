@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "pueval"
-NEEDED = ("py.typed", "priors/roc_network.npz", "report/assets/report.html.jinja")
+NEEDED = ("py.typed", "priors/networks.npz", "report/assets/report.html.jinja")
 UV = shutil.which("uv")
 OLDEST = (3, 11)
 # The example in the docstring of `evaluate`; prints the naive and the corrected AUC.
