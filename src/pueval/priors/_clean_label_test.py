@@ -12,7 +12,13 @@ from pueval.priors._tilt_bins import (
     normal_scores,
     scores_significantly_higher,
 )
-from pueval.priors._tilt_likelihood import LOGIT_OF_ONE, PURITY_BETA, Fits, TiltLikelihood, softplus
+from pueval.priors._tilt_likelihood import (
+    LOGIT_OF_ONE,
+    PURITY_BETA,
+    Fits,
+    TiltLikelihood,
+    beta_penalty,
+)
 from pueval.samples.sample import score_range
 
 # Labels are called noisy below this p-value.
@@ -57,8 +63,7 @@ def likelihood_ratio_pvalue(model: TiltLikelihood) -> float:
     """Return the p-value of the likelihood-ratio test of purity 1.
 
     The likelihood is maximized over prior and tilt for several purities, without the prior
-    distribution of the purity. Purity 1 is on the boundary of the parameter space, so the reference
-    distribution is an equal mixture of 0 and chi-square with 1 degree of freedom.
+    distribution of the purity.
     """
     clean = model.fit(1.0)[0].parameters[0]
     logits = np.r_[PURITY_LOGITS, LOGIT_OF_ONE]
@@ -78,8 +83,16 @@ def likelihood_ratio_pvalue(model: TiltLikelihood) -> float:
         best = int(np.argmin(losses))
         parameters, loss = fits.parameters[best], min(loss, losses[best])
         step /= REFINED_POINTS - 1
-    statistic = 2 * float(_loss_without_purity_penalty(clean)[0] - loss)
-    return float(chdtrc(1, statistic)) / 2 if statistic > SMALLEST_STATISTIC else 1.0
+    return boundary_pvalue(float(_loss_without_purity_penalty(clean)[0] - loss))
+
+
+def boundary_pvalue(lost: float) -> float:
+    """Return the p-value of purity 1, given the log-likelihood that is lost by assuming it.
+
+    Purity 1 is on the boundary of the parameter space, so the reference distribution of the
+    likelihood-ratio statistic is an equal mixture of 0 and chi-square with 1 degree of freedom.
+    """
+    return float(chdtrc(1, 2 * lost)) / 2 if 2 * lost > SMALLEST_STATISTIC else 1.0
 
 
 def _fit_purities(model: TiltLikelihood, start: Array, logits: Array, *, tolerance: float) -> Fits:
@@ -92,7 +105,5 @@ def _fit_purities(model: TiltLikelihood, start: Array, logits: Array, *, toleran
 
 
 def _loss_without_purity_penalty(fits: Fits) -> Array:
-    a, b = PURITY_BETA
-    x = fits.parameters[:, TiltLikelihood.PURITY]
-    loss: Array = fits.loss - a * softplus(-x) - b * softplus(x)
+    loss: Array = fits.loss - beta_penalty(fits.parameters[:, TiltLikelihood.PURITY], PURITY_BETA)
     return loss

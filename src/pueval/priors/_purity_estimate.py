@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import chdtrc, expit, logit
+from scipy.special import expit, logit
 
 from pueval._typing import Array, Range
 from pueval.core.prior_line import KnownShare, PriorLine
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
+from pueval.priors._clean_label_test import boundary_pvalue
 from pueval.priors._estimation_result import MemberEstimate, PriorEstimate
 from pueval.priors._tilt_bins import (
     binned_likelihood,
@@ -21,7 +22,7 @@ from pueval.priors._tilt_likelihood import (
     PURITY_BETA,
     Fits,
     TiltLikelihood,
-    softplus,
+    beta_penalty,
 )
 from pueval.priors._tilt_posterior import HIGHEST_LOGIT, posterior_density, posterior_quantiles
 from pueval.sensitivity.feasibility import largest_prior
@@ -128,25 +129,19 @@ def _fit_on_line(model: TiltLikelihood, line: PriorLine, logits: Array) -> Fits:
 
 def _log_posterior(fits: Fits) -> Array:
     """Return the log posterior density of the logit of the purity, up to a constant."""
-    x, (a, b) = fits.parameters[:, TiltLikelihood.PURITY], WEAK_BETA
-    penalties = _share_penalties(fits.parameters)
-    density: Array = fits.log_integrated + penalties - a * softplus(-x) - b * softplus(x)
+    weak_penalty = beta_penalty(fits.parameters[:, TiltLikelihood.PURITY], WEAK_BETA)
+    density: Array = fits.log_integrated + _share_penalties(fits.parameters) - weak_penalty
     return density
 
 
 def _share_penalties(parameters: Array) -> Array:
     """Return what the likelihood includes for the prior distributions of prior and purity."""
-    columns = ((TiltLikelihood.PRIOR, PRIOR_BETA), (TiltLikelihood.PURITY, PURITY_BETA))
-    penalties: Array = sum(
-        (a * softplus(-parameters[:, k]) + b * softplus(parameters[:, k]) for k, (a, b) in columns),
-        np.zeros(len(parameters)),
-    )
-    return penalties
+    prior, purity = parameters[:, TiltLikelihood.PRIOR], parameters[:, TiltLikelihood.PURITY]
+    return beta_penalty(prior, PRIOR_BETA) + beta_penalty(purity, PURITY_BETA)
 
 
 def _clean_label_pvalue(model: TiltLikelihood, line: PriorLine, fits: Fits) -> float:
     """Return the p-value of the likelihood-ratio test of purity 1, with the prior on the line."""
     clean = _fit_on_line(model, line, np.array([LOGIT_OF_ONE]))
     loss, clean_loss = (f.loss - _share_penalties(f.parameters) for f in (fits, clean))
-    statistic = 2 * float(clean_loss[0] - loss.min())
-    return float(chdtrc(1, statistic)) / 2 if statistic > 0 else 1.0
+    return boundary_pvalue(float(clean_loss[0] - loss.min()))

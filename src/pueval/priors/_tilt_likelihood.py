@@ -38,6 +38,12 @@ def softplus(x: Array) -> Array:
     return np.logaddexp(0.0, x)
 
 
+def beta_penalty(x: Array, shape: tuple[float, float]) -> Array:
+    """Return the negative log density of the logit of a Beta(a, b) share, up to a constant."""
+    a, b = shape
+    return a * softplus(-x) + b * softplus(x)
+
+
 @dataclass(frozen=True)
 class Fits:
     """Maxima of the likelihood for several sets of fixed parameters.
@@ -159,7 +165,7 @@ class TiltLikelihood:
         for column, (a, b) in ((self.PRIOR, PRIOR_BETA), (self.PURITY, PURITY_BETA)):
             x = parameters[:, column]
             share = expit(x)
-            loss += a * softplus(-x) + b * softplus(x)
+            loss += beta_penalty(x, (a, b))
             gradient[:, column] += b * share - a * (1 - share)
             hessian[:, column, column] += (a + b) * share * (1 - share)
         gap = parameters[:, self.PRIOR] - parameters[:, self.PURITY]
