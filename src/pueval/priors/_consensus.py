@@ -164,54 +164,44 @@ class Consensus(PurityPriorEstimator):
 
     def _combine_by_network(self, counts: Counts, tilt: Tilt, features: Array) -> None:
         """Set members, weights, estimates and intervals, with clean labels or estimated purity."""
-        network = RocNetwork(purity=self.purity, level=self.level).fit_without_warning(counts)
-        # The estimates must not depend on the confidence level.
-        tilt_at_95 = tilt
-        if self.level != 0.95:
-            tilt_at_95 = Tilt(purity=self.purity).fit_without_warning(counts)
+        clean = self.purity == 1
         fitted: dict[str, Any] = {"tilt": tilt}
-        if self.purity == 1:
+        if clean:
             fitted["dedpul"] = Dedpul().fit_without_warning(counts)
             fitted["best_bin"] = BestBin(level=self.level).fit_without_warning(counts)
-        fitted["roc_network"] = network
+        network = RocNetwork(purity=self.purity, level=self.level)
+        fitted["roc_network"] = network.fit_without_warning(counts)
         self.members_ = {name: MemberEstimate.from_fitted(one) for name, one in fitted.items()}
-        targets = ("prior",) if self.purity == 1 else ("prior", "purity")
-        estimates = [[getattr(one, f"{name}_") for one in fitted.values()] for name in targets]
-        widths = []
-        for name in targets:
-            value = getattr(tilt_at_95, f"{name}_")
-            low, high = getattr(tilt_at_95, f"{name}_interval_")
-            widths.append([value - low, high - value])
-        members = np.array([estimates])
+        # The estimates must not depend on the confidence level.
+        at_95 = self.members_["tilt"]
+        if self.level != 0.95:
+            at_95 = MemberEstimate.from_fitted(Tilt(purity=self.purity).fit_without_warning(counts))
+        targets = ("prior",) if clean else ("prior", "purity")
+        estimates = [[getattr(one, name) for one in self.members_.values()] for name in targets]
+        members, widths = np.array([estimates]), [_half_widths(at_95, name) for name in targets]
         inputs = consensus_inputs(features[None], members, np.array([widths]))
-        task = "consensus_pure" if self.purity == 1 else "consensus_both"
-        quantiles, weights = combine(load_ensemble(task), inputs, members)
+        ensemble = load_ensemble("consensus_pure" if clean else "consensus_both")
+        quantiles, weights = combine(ensemble, inputs, members)
         intervals = [quantiles.interval(target, self.level) for target in range(len(targets))]
-        if self.purity == 1:
+        if clean:
             n_labeled = counts.effective_sizes[0]
-            factor = (FEW_LABELS_FACTOR - 1) / (1 + (n_labeled / MANY_LABELED) ** 2)
-            weights[0, 0, -1] *= 1 + factor
-            weights /= weights.sum()
+            weights = _favor_network(weights, n_labeled)
+            middle = float(quantiles.middle[0, 0])
             if n_labeled >= MANY_LABELED:
                 best_bin = fitted["best_bin"]
-                limit = best_bin.prior_ + normal_quantile(self.level) * best_bin.ratio_error_
-                intervals[0] = _include(intervals[0], min(limit, 1.0))
+                high = best_bin.prior_ + normal_quantile(self.level) * best_bin.ratio_error_
             else:
-                low, high = intervals[0]
-                middle = float(quantiles.middle[0, 0])
-                intervals[0] = (low, min(middle + UPPER_FACTOR * (high - middle), 1.0))
+                high = middle + UPPER_FACTOR * (intervals[0][1] - middle)
+            intervals[0] = _include(intervals[0], min(high, 1.0))
         self.weights_ = dict(zip(fitted, weights[0, 0].tolist(), strict=True))
         for target, name in enumerate(targets):
-            estimates = members[0, target]
-            value = float(weights[0, target] @ estimates)
-            setattr(self, f"{name}_", value)
+            value = float(weights[0, target] @ members[0, target])
             reached = [
-                getattr(member, name)
-                for method, member in self.members_.items()
-                if method != "best_bin"
+                getattr(one, name) for key, one in self.members_.items() if key != "best_bin"
             ]
+            setattr(self, f"{name}_", value)
             setattr(self, f"{name}_interval_", _include(intervals[target], value, *reached))
-        if self.purity == 1 and tied_at_highest_score(counts) > SATURATED_SHARE:
+        if clean and tied_at_highest_score(counts) > SATURATED_SHARE:
             # Ties make the start of the ROC curve a straight line, which misleads the networks.
             self.weights_ = {name: float(name == "tilt") for name in fitted}
             self.prior_, self.prior_interval_ = tilt.prior_, tilt.prior_interval_
@@ -250,6 +240,19 @@ class Consensus(PurityPriorEstimator):
 def tied_at_highest_score(counts: Counts) -> float:
     """Return the share of the labeled positives that tie at their highest score."""
     return float(counts.labeled[counts.labeled > 0][0] / counts.n_labeled)
+
+
+def _half_widths(member: MemberEstimate, name: str) -> tuple[float, float]:
+    """Return the distances of the ends of an interval from the estimate."""
+    value, (low, high) = getattr(member, name), getattr(member, f"{name}_interval")
+    return value - low, high - value
+
+
+def _favor_network(weights: Array, n_labeled: float) -> Array:
+    """Multiply the weight of the last member, `RocNetwork`, if there are few labels."""
+    factor = 1 + (FEW_LABELS_FACTOR - 1) / (1 + (n_labeled / MANY_LABELED) ** 2)
+    favored = weights * np.append(np.ones(weights.shape[-1] - 1), factor)
+    return np.asarray(favored / favored.sum(axis=-1, keepdims=True))
 
 
 def _include(interval: tuple[float, float], *values: float) -> tuple[float, float]:
