@@ -127,7 +127,7 @@ CV_GRID = [
         for folds in (5, 10)
     ),
     *(CVSetting("logistic", 100, 20, 5, "given", level) for level in (0.8, 0.99)),
-    *(CVSetting("logistic", labeled, 20, 5, "estimated") for labeled in (100, 300)),
+    *(CVSetting("logistic", labeled, 20, 5, "estimated") for labeled in (100, 300, 1000)),
     *(CVSetting(name, 100, 5, 5) for name in ("neighbors", "tree")),
 ]
 CV_COLUMNS = ("AUC", "AP", "recall", "precision", "F1", "design effect")

@@ -139,8 +139,15 @@ class Setting:
         return rng.normal(size=n) + self.separation * positive, positive
 
 
-def coverage(setting, replications, *, n_resamples=400, names=NAMES, bands=False, seed=0):
+def coverage(setting, replications, **options):
     """Shares of replications in which the interval held the truth; of places, for pointwise."""
+    return coverage_and_width(setting, replications, **options)[0]
+
+
+def coverage_and_width(
+    setting, replications, *, n_resamples=400, names=NAMES, bands=False, seed=0
+):
+    """Coverage and mean width of each interval and band."""
     rng = np.random.default_rng([seed, setting.labeled, int(1000 * setting.prior)])
     prevalence = setting.prevalence
     one = setting.known in {"propensity", "extreme propensity", "frequency", "prevalence"}
@@ -152,6 +159,7 @@ def coverage(setting, replications, *, n_resamples=400, names=NAMES, bands=False
     if rows is not None:
         values = _of_rows(setting, rows)
     held = {name: [] for name in (*names, *((*BANDS, START) if bands else ()))}
+    widths = {name: [] for name in held}
     for number in range(replications):
         if setting.known == "labeling":
             y, score, told = setting.relabel(rows, rng)
@@ -177,15 +185,21 @@ def coverage(setting, replications, *, n_resamples=400, names=NAMES, bands=False
             else:
                 found = ev.best(name[5:]) if name.startswith("best") else ev[name]
             held[name].append(found.low <= values[name] <= found.high)
+            widths[name].append(found.high - found.low)
         for name in BANDS if bands else ():
             curve, kind = name.split()
             band = (ev.roc_band if curve == "roc" else ev.pr_band)(kind)
             true = curves[curve](band.x)
             inside = (band.low - 1e-9 <= true) & (true <= band.high + 1e-9)
             held[name].append(inside.all() if kind == "simultaneous" else inside.mean())
+            widths[name].append(np.mean(band.high - band.low))
             if name == "roc pointwise":
-                held[START].append(inside[np.argmin(np.abs(band.x - 0.01))])
-    return {name: float(np.mean(each)) for name, each in held.items()}
+                start = np.argmin(np.abs(band.x - 0.01))
+                held[START].append(inside[start])
+                widths[START].append(band.high[start] - band.low[start])
+    return tuple(
+        {name: float(np.mean(each)) for name, each in lists.items()} for lists in (held, widths)
+    )
 
 
 def _of_rows(setting, rows):

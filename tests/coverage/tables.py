@@ -38,7 +38,14 @@ from tests.coverage.group_shrinkage import (
     measure_groups,
 )
 from tests.coverage.section_tables import setting_table
-from tests.coverage.simulation import BANDS, NAMES, PURITY_UNKNOWN, START, Setting, coverage
+from tests.coverage.simulation import (
+    BANDS,
+    NAMES,
+    PURITY_UNKNOWN,
+    START,
+    Setting,
+    coverage_and_width,
+)
 
 GRID = [
     Setting(*each)
@@ -90,7 +97,8 @@ INTRO = """# Coverage of the intervals
 `python -m tests.coverage.tables` writes this page. Scores are normal. Intervals are at 95%. There
 are five unlabeled rows per labeled row on average; the number of labeled rows is random. The
 threshold is half the separation plus .3. The true AUC is .76 with separation 1 and .96 with
-separation 2.5.
+separation 2.5. Each number is a coverage; the mean width of the intervals is in brackets or in a
+column of its own.
 """
 REASONS = """
 The numbers below .93 are balanced accuracy and MCC at prior .05, 1,000 labeled rows and separation
@@ -135,7 +143,7 @@ Where coverage differs from 95%:
 
 def held(job):
     setting, replications, names, bands, seed = job
-    return coverage(setting, replications, names=names, bands=bands, seed=seed)
+    return coverage_and_width(setting, replications, names=names, bands=bands, seed=seed)
 
 
 def table(title, text, settings, replications, names, *, bands=(), seed=0):
@@ -144,22 +152,28 @@ def table(title, text, settings, replications, names, *, bands=(), seed=0):
     heads = " | ".join(map(short, columns))
     lines.append(f"| known | prior | purity | labeled | separation | {heads} |")
     lines.append("|---|" + "---:|" * (4 + len(columns)))
-    rows = []
+    rows, mean_widths = [], []
     with Pool() as pool:
         jobs = [(setting, replications, names, bool(bands), seed) for setting in settings]
-        for setting, found in zip(settings, pool.imap(held, jobs), strict=True):
-            row = [found[name] for name in columns]
-            rows.append(row)
+        for setting, (shares, widths) in zip(settings, pool.imap(held, jobs), strict=True):
+            rows.append([shares[name] for name in columns])
+            mean_widths.append([widths[name] for name in columns])
             where = (
                 f"| {setting.known} | {setting.prior:g} | {setting.purity:g} | {setting.labeled} | "
                 f"{setting.separation:g} | "
             )
-            lines.append(where + " | ".join(f"{x:.3f}" for x in row) + " |")
+            lines.append(where + cells(rows[-1], mean_widths[-1]) + " |")
             print(lines[-1], flush=True)  # noqa: T201
-    mean = " | ".join(f"{x:.3f}" for x in np.mean(rows, axis=0))
-    lines.append("| mean |||||" + f" {mean} |")
+    mean = cells(np.mean(rows, axis=0), np.mean(mean_widths, axis=0))
+    lines.append(f"| mean ||||| {mean} |")
     lines.append("\n" + misses(settings, np.array(rows)))
     return lines
+
+
+def cells(shares, widths):
+    """Coverage, and the mean width in brackets."""
+    pairs = zip(shares, widths, strict=True)
+    return " | ".join(f"{share:.3f} ({width:.2f})" for share, width in pairs)
 
 
 def short(name):
