@@ -237,7 +237,7 @@ def sections(replications, seed):
             "Prevalence or label frequency known, purity uncertain",
             purity,
             UNCERTAIN_PURITY,
-            half,
+            quarter,
             NAMES,
             (),
             PURITY_REASONS,
