@@ -52,6 +52,7 @@ SETTINGS = (
             (3000, 30_000, 0.3, 1.0, None),
         )
     ),
+    ("normal, separation 4", 3000, 30_000, 0.3, 1.0, None),
     *(
         (kind, labeled, 10 * labeled, 0.3, 0.9, None)
         for kind in ("normal, separation 2", "normal, separation 3", "hard negatives", "gamma")

@@ -59,6 +59,12 @@ def test_size(distance, n_labeled, n_unlabeled, bins):
     assert sum(p is not None and p < NOISY_PVALUE for p in pvalues) <= 2
 
 
+def test_positives_far_in_the_tail_do_not_pass_for_wrong_labels():
+    """With classes far apart, the evidence is a handful of rows."""
+    pvalues = [pvalue(0.3, 3000, 20_000, distance=4.0, seed=seed) for seed in range(20)]
+    assert min(pvalues) >= NOISY_PVALUE
+
+
 def test_power():
     pvalues = [pvalue(0.3, 1000, 4000, purity=0.85, distance=3.0, seed=seed) for seed in range(8)]
     assert sum(p < NOISY_PVALUE for p in pvalues) >= 6

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import chdtrc
+from scipy.special import chdtrc, expit
 
 from pueval._typing import Array
 from pueval.counts.counts import Counts
@@ -25,6 +25,9 @@ from pueval.samples.sample import score_range
 NOISY_PVALUE = 0.01
 # With fewer labeled rows there is no test.
 LEAST_LABELED = 10
+# With fewer wrong labels by the fit, the p-value is not below NOISY_PVALUE: the chi-square
+# approximation fails, and a few positives far in the tail would pass for wrong labels.
+LEAST_WRONG = 10
 # Logits of the purities that are tried first, and points per refinement around the best of them.
 PURITY_LOGITS = np.array([-1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.5])
 REFINED_POINTS, REFINEMENTS = 5, 2
@@ -83,7 +86,9 @@ def likelihood_ratio_pvalue(model: TiltLikelihood) -> float:
         best = int(np.argmin(losses))
         parameters, loss = fits.parameters[best], min(loss, losses[best])
         step /= REFINED_POINTS - 1
-    return boundary_pvalue(float(_loss_without_purity_penalty(clean)[0] - loss))
+    pvalue = boundary_pvalue(float(_loss_without_purity_penalty(clean)[0] - loss))
+    n_wrong = expit(-parameters[model.PURITY]) * model.labeled.sum()
+    return pvalue if n_wrong >= LEAST_WRONG else max(pvalue, NOISY_PVALUE)
 
 
 def boundary_pvalue(lost: float) -> float:
