@@ -127,10 +127,10 @@ def test_ratios_are_judged_by_one_standard():
     """Three times as large a likelihood ratio by the same three false positives is no chance."""
     y = np.repeat([1, 0], 400)
     scores = {
-        name: np.r_[np.arange(400) < hits, np.arange(400) < 3].astype(float)
+        name: 2.0 * np.r_[np.arange(400) < hits, np.arange(400) < 3]
         for name, hits in (("many", 360), ("few", 120))
     }
-    comparison = compare(y, scores, prior=0.0, threshold=1.0)
+    comparison = compare(y, scores, prior=0.0, threshold=2.0)
     for name in ("positive_likelihood_ratio", "lift"):
         [found] = comparison.differences(name)
         assert (found.low > 0) == (found.pvalue < 0.05)

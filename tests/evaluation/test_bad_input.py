@@ -202,7 +202,7 @@ class TestAssumptions:
 
 
 class TestMeasureNames:
-    ev = evaluate(Counts.from_table([1, 0], [4, 6], [20, 80]), prior=0.1)
+    ev = evaluate(Counts.from_table([2, 1], [4, 6], [20, 80]), prior=0.1)
 
     def test_unknown(self):
         refused("unknown measure 'f1_scor'.*The measures are", lambda: self.ev["f1_scor"])
@@ -235,7 +235,7 @@ class TestMetrics:
         refused("method must be 'direct' or", metrics.roc_auc_score, Y, SCORE, **how)
 
     def test_arguments(self):
-        with pytest.raises(TypeError, match="missing a required (keyword-only )?argument: 'prior'"):
+        with pytest.raises(TypeError, match="needs prior"):
             metrics.f1_score(Y, Y)
         with pytest.raises(TypeError, match="unexpected keyword argument 'priors'"):
             metrics.roc_auc_score(Y, SCORE, prior=0.1, priors=0.2)

@@ -13,7 +13,7 @@ from pueval.comparison.model_exchanges import ModelExchanges
 from pueval.comparison.paired_rows import read_paired_rows, unknown_model_error
 from pueval.core.curves import model_with_highest_naive_auc
 from pueval.core.mixture import check_target
-from pueval.counts.arguments import check_threshold
+from pueval.counts.arguments import check_threshold, suggest_arguments
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.assumptions import resolve_assumptions
 from pueval.evaluation.findings import noisy_labels
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pueval.priors import PriorEstimate
 
 
+@suggest_arguments
 def compare(
     y: Any,
     scores: Any,
@@ -146,7 +147,7 @@ def compare(
     for name, ev in evaluations.items():
         notes += [f"{name}: {note}" for note in ev.warnings if note not in assumptions.warnings]
     for note in notes:
-        warnings.warn(note, AssumptionWarning, stacklevel=2)
+        warnings.warn(note, AssumptionWarning, stacklevel=3)
     made_here = assumptions.estimate is not None and not assumptions.estimate_given
     source = prior_model if made_here else None
     return Comparison(evaluations, assumptions, target, resampling, source, tuple(notes), estimates)

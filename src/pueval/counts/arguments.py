@@ -2,14 +2,56 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import math
+import os
+from collections.abc import Callable
+from functools import wraps
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
+from pueval.sources.arrays import text_error
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 DEFAULT_LABELS = {"pos_label": 1, "unlabeled_label": 0, "negative_label": None}
+# Names of arguments in other libraries, and ours.
+SCORES = ("score", "scores")
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("y_true", "label", "labels", "y_train"), ("y",)),
+    **dict.fromkeys(("y_score", "y_pred", "y_prob", "y_proba", "probas_pred", *SCORES), SCORES),
+    **dict.fromkeys(("group", "groups"), ("by",)),
+    **dict.fromkeys(("class_prior", "positive_prior"), ("prior",)),
+    **dict.fromkeys(("weight", "weights"), ("sample_weight",)),
+}
+
+
+def suggest_arguments(function: Function) -> Function:
+    """Make a function refuse unknown arguments with the names it has, such as y for y_true."""
+    names = [*inspect.signature(function).parameters]
+
+    @wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        unknown = [name for name in kwargs if name not in names]
+        if unknown:
+            raise _unknown_arguments_error(function.__name__, unknown, names)
+        return function(*args, **kwargs)
+
+    return cast("Function", checked)
+
+
+def _unknown_arguments_error(function: str, unknown: list[str], names: list[str]) -> TypeError:
+    suggested = []
+    for name in unknown:
+        synonyms = [synonym for synonym in SYNONYMS.get(name, ()) if synonym in names]
+        suggested += (synonyms or difflib.get_close_matches(name, names, n=1, cutoff=0.7))[:1]
+    advice = f"Its arguments are {', '.join(names)}."
+    if len(suggested) == len(unknown):
+        advice = f"Use {' and '.join(map(repr, suggested))}."
+    return TypeError(f"{function}() has no argument {' or '.join(map(repr, unknown))}. {advice}")
 
 
 def read_counts(
@@ -44,6 +86,8 @@ def read_counts(
                 "count the rows."
             )
         return y
+    if isinstance(y, str | os.PathLike):
+        raise text_error("y", y)
     if score is None:
         raise InputError(
             f"score is missing. Call {function}(y, score, …) or {function}(counts, …)."

@@ -11,7 +11,7 @@ from pueval._typing import Range, Target
 from pueval.core.curves import correct_precision_recall, direct_auc, naive_auc
 from pueval.core.mixture import check_target
 from pueval.core.rates import Rates, corrected_and_naive_rates
-from pueval.counts.arguments import check_threshold, read_counts
+from pueval.counts.arguments import check_threshold, read_counts, suggest_arguments
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.assumptions import Assumptions, resample_evaluation, resolve_assumptions
@@ -23,6 +23,7 @@ from pueval.evaluation.findings import (
     contradicted_assumptions,
     few_effective_rows,
     noisy_labels,
+    predicted_classes,
     reversed_scores,
     threshold_beyond_scores,
     threshold_within_bin,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from pueval.priors import PriorEstimate
 
 
+@suggest_arguments
 def evaluate(
     y: Any,
     score: Any = None,
@@ -172,7 +174,7 @@ def evaluate(
         variance=variance,
     )
     for warning in ev.warnings:
-        warnings.warn(warning, AssumptionWarning, stacklevel=2)
+        warnings.warn(warning, AssumptionWarning, stacklevel=3)
     return ev
 
 
@@ -308,6 +310,7 @@ def build_evaluation(
     findings = [
         *earlier_warnings,
         constant_scores(counts),
+        predicted_classes(counts),
         reversed_scores(counts, auc),
         None if threshold_chosen else threshold_beyond_scores(counts, threshold),
         None if threshold_chosen else threshold_within_bin(counts, threshold),

@@ -41,6 +41,21 @@ def constant_scores(counts: Counts) -> str | None:
     )
 
 
+def predicted_classes(counts: Counts) -> str | None:
+    """Warn that scores are predicted classes: 0 and 1 only."""
+    low, high = score_range(counts._samples)
+    if (low, high) != (0, 1) or counts.bins is not None:
+        return None
+    chunks = [chunk.values for sample in counts._samples for chunk in sample.chunks]
+    if any(np.searchsorted(v, 0, "right") < np.searchsorted(v, 1, "left") for v in chunks):
+        return None
+    return (
+        "all scores are 0 or 1, so they look like predicted classes. AUC, average precision and "
+        "curves need scores: pass predict_proba(X)[:, 1] or decision_function(X). Measures at the "
+        "threshold, such as precision and recall, are those of the predictions."
+    )
+
+
 def threshold_beyond_scores(counts: Counts, threshold: float) -> str | None:
     """Warn that a threshold lies outside the range of scores, unless scores are binned."""
     low, high = map(float, score_range(counts._samples))

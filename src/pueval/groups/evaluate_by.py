@@ -15,6 +15,7 @@ from pueval._checks import check_count
 from pueval._progress import progress_bar
 from pueval._typing import Array, Target
 from pueval.core.sizes import GroupSizes
+from pueval.counts.arguments import suggest_arguments
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.evaluate import evaluate
@@ -45,6 +46,7 @@ MIN_BACKGROUND = 20
 MIN_LABELED_SHRUNKEN = 5
 
 
+@suggest_arguments
 def evaluate_by(
     y: Any,
     score: Any,
@@ -231,7 +233,7 @@ def evaluate_by(
     if group_prior == "shared" and (uneven := uneven_label_warning(names, sizes, usable)):
         messages.append(uneven)
     for message in messages:
-        warnings.warn(message, AssumptionWarning, stacklevel=2)
+        warnings.warn(message, AssumptionWarning, stacklevel=3)
     return GroupEvaluation(
         tuple(names),
         overall,

@@ -7,6 +7,7 @@ signature and the docstring, and refuses unexpected ones.
 from __future__ import annotations
 
 import inspect
+import re
 import warnings
 from collections.abc import Callable
 from functools import wraps
@@ -74,13 +75,27 @@ def expand_shared_arguments(function: Function) -> Function:
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        expanded.bind(*args, **kwargs)
+        try:
+            expanded.bind(*args, **kwargs)
+        except TypeError as error:
+            raise _argument_error(function.__name__, error) from None
         return function(*args, **kwargs)
 
     checked.__signature__ = expanded  # type: ignore[attr-defined]
     for placeholder, text in _PLACEHOLDERS.items():
         checked.__doc__ = (checked.__doc__ or "").replace(placeholder, text)
     return cast("Function", checked)
+
+
+def _argument_error(function: str, error: TypeError) -> TypeError:
+    """Return the error for arguments that do not fit; say how to do without a known prior."""
+    # Newer versions of Python call it a required keyword-only argument.
+    if not re.fullmatch(r"missing a required .*argument: 'prior'", str(error)):
+        return TypeError(f"{function}() {error}")
+    return TypeError(
+        f"{function}() needs prior, the share of positives among the unlabeled rows. Pass prior=0 "
+        "for the naive value. If you do not know it, pueval.evaluate estimates it."
+    )
 
 
 def read_arguments(

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from sklearn.base import clone
 
 from pueval.core.mixture import Mixture
-from pueval.counts.arguments import read_counts
+from pueval.counts.arguments import read_counts, suggest_arguments
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.priors._alphamax import AlphaMax
@@ -46,6 +46,7 @@ CLEAN_LABEL_METHODS: dict[str, type[ScorePriorEstimator]] = {
 METHODS = (*PURITY_METHODS, *CLEAN_LABEL_METHODS)
 
 
+@suggest_arguments
 def estimate(
     y: Any,
     score: Any = None,
@@ -118,7 +119,7 @@ def estimate(
     )
     result = estimate_without_warning(counts, purity=purity, method=method, level=level)
     for warning in result.warnings:
-        warnings.warn(warning, AssumptionWarning, stacklevel=2)
+        warnings.warn(warning, AssumptionWarning, stacklevel=3)
     return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -20,6 +21,7 @@ from pueval.samples.sample import (
 )
 from pueval.samples.threads import available_cores, map_in_threads
 from pueval.sources.labels import (
+    SHOWN,
     LabelValues,
     inexact_scores_error,
     infinite_error,
@@ -214,6 +216,10 @@ def one_column(values: Any, name: str) -> Array:
     """Return a one-dimensional array; a matrix must have one column."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
         raise missing_error(name, int(np.ma.getmaskarray(values).sum()))
+    if isinstance(values, str | os.PathLike):
+        raise text_error(name, values)
+    if len(columns := _column_names(values)) > 1:
+        raise _several_columns_error(name, columns)
     array = np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -221,6 +227,39 @@ def one_column(values: Any, name: str) -> Array:
         hint = " For the output of predict_proba, take [:, 1]." if name == "score" else ""
         raise InputError(f"{name} must have one dimension; got shape {array.shape}.{hint}")
     return array
+
+
+def text_error(name: str, text: str | os.PathLike[str]) -> InputError:
+    """Return the error for a file or column name in the place of an array."""
+    path = os.fspath(text)
+    if name == "y":
+        return InputError(
+            f"y must hold labels; got the text {path!r}. For a file, pass "
+            f"Counts.from_file({path!r}, label=…, score=…) in the place of y and score."
+        )
+    return InputError(
+        f"{name} must hold numbers; got the text {path!r}. Pass the column itself, such as "
+        f"frame[{path!r}]."
+    )
+
+
+def _column_names(values: Any) -> list[str]:
+    """Return the column names of a data frame, or the keys of a dict; none for an array."""
+    names = getattr(values, "column_names", None) or getattr(values, "columns", None)
+    if isinstance(values, Mapping):
+        names = values
+    return [] if names is None else [str(name) for name in names]
+
+
+def _several_columns_error(name: str, columns: list[str]) -> InputError:
+    shown = ", ".join(map(repr, columns[:SHOWN])) + (", …" if len(columns) > SHOWN else "")
+    advice = {
+        "y": "Pass the one with the labels.",
+        "score": "Pass one of them, or compare the models: compare(y, score).",
+    }
+    return InputError(
+        f"{name} has {len(columns)} columns ({shown}). {advice.get(name, 'Pass one of them.')}"
+    )
 
 
 def float_type(score: Array) -> FloatType:
