@@ -65,6 +65,18 @@ def test_every_class_name_means_one_thing():
     assert [name for name, number in names.items() if number > 1] == []
 
 
+def test_only_the_command_line_changes_warning_filters():
+    """Filters belong to the whole process: threads that change them leave them changed."""
+    functions = {"catch_warnings", "simplefilter", "filterwarnings", "resetwarnings"}
+    users = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr in functions
+    }
+    assert users == {"commands/app.py"}
+
+
 def test_tests_mirror_the_packages():
     folders = {path.parent.name for path in Path(ROOT / "tests").glob("*/test_*.py")}
     assert folders - {"coverage", "papers", "project"} <= {*PACKAGES}

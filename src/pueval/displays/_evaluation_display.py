@@ -13,7 +13,7 @@ from pueval.displays._classifier_scores import classifier_scores
 from pueval.displays._display import Display
 from pueval.displays._legends import check_name, legend_entry
 from pueval.errors import AssumptionWarning
-from pueval.evaluation.evaluate import evaluate
+from pueval.evaluation.evaluate import evaluate, evaluate_rows
 
 if TYPE_CHECKING:
     from typing import Self
@@ -146,9 +146,7 @@ class ClassifierDisplay(EvaluationDisplay):
 
 def evaluate_for_caller(y: Any, score: Any, options: dict[str, Any]) -> Evaluation:
     """Evaluate, and attribute warnings to the line that called a constructor."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AssumptionWarning)
-        ev = evaluate(y, score, **options)
+    ev = evaluate_rows(y, score, **options)
     for warning in ev.warnings:
         warnings.warn(warning, AssumptionWarning, stacklevel=4)
     return ev

@@ -150,18 +150,9 @@ def evaluate(
     >>> round(best.naive, 2), round(best.value, 2)
     (0.27, 0.77)
     """
-    counts = read_counts(
+    ev = evaluate_rows(
         y,
         score,
-        sample_weight=sample_weight,
-        propensity=propensity,
-        function="evaluate",
-        pos_label=pos_label,
-        unlabeled_label=unlabeled_label,
-        negative_label=negative_label,
-    )
-    ev = evaluate_counts(
-        counts,
         prior=prior,
         prevalence=prevalence,
         label_frequency=label_frequency,
@@ -172,10 +163,43 @@ def evaluate(
         n_resamples=n_resamples,
         seed=seed,
         variance=variance,
+        sample_weight=sample_weight,
+        propensity=propensity,
+        pos_label=pos_label,
+        unlabeled_label=unlabeled_label,
+        negative_label=negative_label,
     )
     for warning in ev.warnings:
         warnings.warn(warning, AssumptionWarning, stacklevel=3)
     return ev
+
+
+def evaluate_rows(
+    y: Any,
+    score: Any = None,
+    *,
+    sample_weight: Any = None,
+    propensity: Any = None,
+    pos_label: Any = 1,
+    unlabeled_label: Any = 0,
+    negative_label: Any = None,
+    **options: Any,
+) -> Evaluation:
+    """Evaluate rows or Counts as `evaluate` does, without issuing the warnings.
+
+    Other functions call it instead of suppressing warnings, which is not safe in threads.
+    """
+    counts = read_counts(
+        y,
+        score,
+        sample_weight=sample_weight,
+        propensity=propensity,
+        function="evaluate",
+        pos_label=pos_label,
+        unlabeled_label=unlabeled_label,
+        negative_label=negative_label,
+    )
+    return evaluate_counts(counts, **options)
 
 
 def evaluate_counts(

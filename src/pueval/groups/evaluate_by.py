@@ -18,7 +18,7 @@ from pueval.core.sizes import GroupSizes
 from pueval.counts.arguments import suggest_arguments
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
-from pueval.evaluation.evaluate import evaluate
+from pueval.evaluation.evaluate import evaluate_counts
 from pueval.evaluation.evaluation import Evaluation
 from pueval.groups.group_evaluation import GroupEvaluation, no_level_error
 from pueval.groups.group_priors import (
@@ -190,18 +190,16 @@ def evaluate_by(
     sizes = group_sizes(blocks)
     if isinstance(group_prior, Mapping):
         given["prior"] = overall_prior(group_prior, names, sizes)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AssumptionWarning)
-        overall = evaluate(
-            counts,
-            **given,
-            purity=purity,
-            target=target,
-            threshold=threshold,
-            level=level,
-            n_resamples=n_resamples,
-            seed=seed,
-        )
+    overall = evaluate_counts(
+        counts,
+        **given,
+        purity=purity,
+        target=target,
+        threshold=threshold,
+        level=level,
+        n_resamples=n_resamples,
+        seed=seed,
+    )
     notes = _too_small_notes(sizes, target, min_labeled, min_background)
     enough = np.ones(len(names), dtype=bool)
     enough[list(notes)] = False
