@@ -62,6 +62,28 @@ class TestCount:
         said = refused(capsys, "count", rows, saved, "--add", *COLUMNS)
         assert "damaged, incomplete or not a Parquet file" in said
 
+    def test_counts_are_not_added_to_themselves(self, saved, tmp_path, capsys):
+        before = saved.read_bytes()
+        link = tmp_path / "link.parquet"
+        link.symlink_to(saved)
+        for file in (saved, link):
+            said = refused(capsys, "count", file, saved, "--add")
+            assert "its rows would count twice" in said
+        assert saved.read_bytes() == before
+
+    def test_processes_add_to_one_file(self, rows, tmp_path):
+        """Each process reads, adds and writes while the others wait."""
+        total = tmp_path / "total.parquet"
+        command = [sys.executable, "-m", "pueval", "count", str(rows), str(total), "--add"]
+        processes = [
+            subprocess.Popen([*command, *COLUMNS], stdout=subprocess.PIPE) for _ in range(6)
+        ]
+        for process in processes:
+            process.communicate()
+        assert [process.returncode for process in processes] == [0] * 6
+        assert Counts.from_parquet(total).n == 6 * 200
+        assert sorted(file.name for file in tmp_path.iterdir()) == ["rows.parquet", total.name]
+
     def test_counts_are(self, rows, saved):
         assert run(["count", str(rows), str(saved), *COLUMNS]) == 0
         assert Counts.from_parquet(saved).bins is None

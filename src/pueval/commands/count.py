@@ -6,7 +6,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pueval.commands.model_counts import add_to_saved, check_counts_file, read_models
+from pueval._writing import lock_path
+from pueval.commands.model_counts import (
+    add_to_saved,
+    check_counts_file,
+    check_not_added_to_itself,
+    read_models,
+)
 from pueval.commands.options import COLUMNS, COUNT_DEFAULTS, LABEL, OUTPUT, CountOptions
 from pueval.commands.terminal import print_line
 from pueval.sources.storage import saved_name
@@ -37,11 +43,16 @@ def count_command(
     score
         Column with a model's scores.
     add
-        Add to the counts in the file, if it exists, instead of replacing them.
+        Add to the counts in the file, if it exists, instead of replacing them. Several processes
+        may add to the same file.
     """
     check_counts_file(to, add=add)
+    if add:
+        check_not_added_to_itself(file, to)
     [counts] = read_models(file, label, [] if score is None else [score], options).values()
     name = saved_name(file) if score is None else score
-    total, name = add_to_saved(to, counts, name) if add else (counts, name)
-    total.to_parquet(to, name=name)
+    # Another process may add to the same file: it waits until the sum is written.
+    with lock_path(to):
+        total, name = add_to_saved(to, counts, name) if add else (counts, name)
+        total.to_parquet(to, name=name)
     print_line(f"{to}: {total}")

@@ -74,6 +74,14 @@ def check_counts_file(file: str, *, add: bool) -> None:
         )
 
 
+def check_not_added_to_itself(file: str, to: str) -> None:
+    """Raise an error if the saved counts to add are those in the file already."""
+    if Path(to).exists() and is_counts_file(file) and Path(to).samefile(file):
+        raise InputError(
+            f"{to} is also the file to read, so its rows would count twice. Choose another file."
+        )
+
+
 def add_to_saved(file: str, counts: Counts, name: str | None) -> tuple[Counts, str | None]:
     """Add counts to those in a file, if it exists; return the sum and the name of the score."""
     if not Path(file).exists():
