@@ -28,7 +28,9 @@ def _main() -> None:
     except MissingPackageError as error:
         sys.exit(f"pueval: {error}")
     from pueval.commands.app import run
+    from pueval.commands.termination import end_on_signals
 
+    end_on_signals()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # The encoding may lack a character, such as a dash; show a replacement instead of failing.
         sys.stdout.reconfigure(errors="replace")

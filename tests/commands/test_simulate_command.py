@@ -1,5 +1,11 @@
 """``pueval simulate``: files with known truth."""
 
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -226,3 +232,59 @@ def test_the_delimiter_of_the_file(tmp_path, capsys):
     path.write_text('y;note\n1;"a, b"\n0;"c; d"\n')
     made(capsys, tmp_path / "pu.csv", "--from", path, "--class", "y", "--count", 1)
     assert (tmp_path / "pu.csv").read_text() == 'note,label\n"a, b",1\nc; d,0\n'
+
+
+def test_text_is_copied_unchanged(tmp_path, capsys):
+    """Apostrophes are no quotes, and # begins no comment."""
+    names = ["'quoted'", "it's", "'a", "b'", "# note", " x ", '"q"', "a,b", "'x,y'", "plain"]
+    frame = pd.DataFrame({"name": names, "y": [1, 0] * 5})
+    frame.to_csv(tmp_path / "full.csv", index=False)
+    for path in (tmp_path / "full.csv", tmp_path / "some.csv"):
+        frame[: 4 if path.stem == "some" else None].to_csv(path, index=False)
+        out = tmp_path / f"{path.stem}_pu.csv"
+        made(capsys, out, "--from", path, "--class", "y", "--count", 1)
+        assert pd.read_csv(out)["name"].tolist() == pd.read_csv(path)["name"].tolist()
+
+
+def test_text_that_spreadsheets_run(tmp_path, capsys):
+    notes = ["=1+1", "-3", "+4.5", "@x", "a=b", "-", "2"]
+    frame = pd.DataFrame(
+        {"note": notes, "number": [-1.5, 2, 3, -4, 5, 6, 7], "y": [1, 0, 1, 0, 1, 0, 1]}
+    )
+    frame.to_csv(tmp_path / "full.csv", index=False)
+    options = ["--from", str(tmp_path / "full.csv"), "--class", "y", "--count", "1"]
+    assert run(["simulate", str(tmp_path / "pu.csv"), *options]) == 0
+    said = capsys.readouterr().err
+    assert "spreadsheets take for formulas, copied unchanged, in 'note'. Import" in said
+    assert pd.read_csv(tmp_path / "pu.csv", dtype=str)["note"].tolist() == notes
+    assert run(["simulate", str(tmp_path / "pu.parquet"), *options]) == 0
+    assert not capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="there is no /dev/stdout")
+def test_standard_output_holds_rows_only(tmp_path):
+    command = [sys.executable, "-m", "pueval", "simulate", "/dev/stdout"]
+    options = ["--rows", "20", "--label-frequency", "0.5"]
+    piped = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
+    assert piped.stdout.startswith("score,label\n")
+    assert len(piped.stdout.splitlines()) == 21
+    assert "Truth: prior" in piped.stderr
+    with (tmp_path / "rows.csv").open("w") as stream:
+        subprocess.run([*command, *options], stdout=stream, stderr=subprocess.DEVNULL, check=True)
+    assert (tmp_path / "rows.csv").read_text() == piped.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals")
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_signals_leave_no_files(tmp_path, sent, code):
+    """Signals that arrive inside a query end the command without a traceback."""
+    out = tmp_path / "rows.csv"
+    command = [sys.executable, "-m", "pueval", "simulate", str(out), "--rows", "1000000"]
+    process = subprocess.Popen([*command, "--label-frequency", "0.2"], stderr=subprocess.PIPE)
+    while process.poll() is None and not any(file.stat().st_size for file in tmp_path.iterdir()):
+        time.sleep(0.01)
+    process.send_signal(sent)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert error.decode() == ("pueval: interrupted.\n" if code == 130 else "")
+    assert not [*tmp_path.iterdir()]

@@ -28,6 +28,9 @@ from pueval.errors import (
     UndefinedMeasureWarning,
 )
 
+# The message of the RuntimeError that DuckDB raises if Ctrl-C stops a query.
+INTERRUPTED_QUERY = "Query interrupted"
+
 app = cyclopts.App(
     name="pueval",
     version=__version__,
@@ -76,6 +79,10 @@ def run(arguments: Sequence[str]) -> int:
     except MemoryError as error:
         return _fail(f"not enough memory. {error}".strip())
     except KeyboardInterrupt:
+        return _fail("interrupted.", INTERRUPT_EXIT_CODE)
+    except RuntimeError as error:
+        if str(error) != INTERRUPTED_QUERY:
+            raise
         return _fail("interrupted.", INTERRUPT_EXIT_CODE)
     except SystemExit as stop:
         if stop.code == INTERRUPT_EXIT_CODE:

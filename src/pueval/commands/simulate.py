@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -11,8 +13,10 @@ from cyclopts import Group, Parameter
 
 from pueval._checks import check_count
 from pueval._typing import Array
+from pueval._writing import is_device
 from pueval.commands.options import OUTPUT, WHOLE
 from pueval.commands.output_files import check_overwrite
+from pueval.commands.terminal import print_warnings
 from pueval.errors import InputError
 from pueval.simulate._families import beta_scores, binormal, ranked
 from pueval.simulate._labeling import Labeling
@@ -149,7 +153,8 @@ def simulate_command(
     Parameters
     ----------
     out
-        File to write: Parquet if it ends in .parquet or .pq, otherwise CSV.
+        File to write: Parquet if it ends in .parquet or .pq, otherwise CSV. Text is copied
+        unchanged, also where a spreadsheet would take it for a formula.
     source
         CSV or Parquet file in which the class of every row is known.
     class_column
@@ -175,11 +180,13 @@ def simulate_command(
         def make(positives: Array, columns: dict[str, Array]) -> Labeling:
             return _label(positives, options, columns, rng)
 
-        labeling = label_file(
+        labeling, formulas = label_file(
             source, out, make,
             class_column=class_column, positive=positive, numbers=numbers, truth=truth,
         )  # fmt: skip
-        print(_description(out, labeling, None))  # noqa: T201
+        _print_description(out, _description(out, labeling, None))
+        if formulas:
+            print_warnings([_formula_warning(out, formulas)])
         return
     if class_column is not None or positive != "1":
         raise InputError("--class and --positive need a labeled file. Add --from FILE.")
@@ -193,7 +200,20 @@ def simulate_command(
     if is_case_control and labeling.prior:
         population = population.with_prevalence(labeling.prior)
     positives = not is_case_control or labeling.prior > 0
-    print(_description(out, labeling, population, positives=positives))  # noqa: T201
+    _print_description(out, _description(out, labeling, population, positives=positives))
+
+
+def _print_description(out: str, description: str) -> None:
+    """Print the description; to the standard error stream if the rows go to a device."""
+    stream = sys.stderr if is_device(Path(out)) else sys.stdout
+    print(description, file=stream)
+
+
+def _formula_warning(out: str, columns: list[str]) -> str:
+    return (
+        f"{out} has text that spreadsheets take for formulas, copied unchanged, in "
+        f"{', '.join(map(repr, columns))}. Import these columns as text."
+    )
 
 
 def _refuse(options: ScoreModel | LabelingOptions, names: Iterable[str], why: str) -> None:

@@ -22,6 +22,8 @@ from pueval.sources.paths import SUFFIXES, csv_header, file_not_found_error
 
 PARQUET = {".parquet", ".pq"}
 TRUTH = "true_class"
+# A spreadsheet takes text that begins with one of these for a formula.
+FORMULA_STARTS = ("=", "+", "@", "\t", "\r", "-")
 
 
 def write_simulated_rows(
@@ -45,10 +47,11 @@ def label_file(
     positive: str,
     numbers: Sequence[str] = (),
     truth: bool,
-) -> Labeling:
+) -> tuple[Labeling, list[str]]:
     """Copy a file with positive-unlabeled labels in place of its classes.
 
-    ``label_rows`` takes the classes and the columns ``numbers``, and returns the labels.
+    ``label_rows`` takes the classes and the columns ``numbers``, and returns the labels. Also
+    return the columns of a CSV file with text that spreadsheets take for formulas.
     """
     if not Path(source).is_file():
         raise file_not_found_error(source)
@@ -58,15 +61,19 @@ def label_file(
         )
     with _connection() as connection:
         name = text_literal(glob.escape(source))
-        if Path(source).suffix.lower() in PARQUET:
+        if _is_parquet(source):
             table = f"read_parquet({name})"
         else:
             delimiter, header = csv_header(source, class_column)
             # DuckDB does not distinguish names that differ in case only, and renames one.
             for column in header:
                 check_unique(column.lower(), [name.lower() for name in header], source)
-            # As text, so that columns are written as they were read.
-            options = f"header = true, all_varchar = true, delim = {text_literal(delimiter)}"
+            # As text, so that columns are written as they were read. DuckDB would guess the marks
+            # of quotes and comments from the cells, and take apostrophes for quotes.
+            options = (
+                f"header = true, all_varchar = true, delim = {text_literal(delimiter)}, "
+                "quote = '\"', escape = '\"', comment = '', skip = 0"
+            )
             table = f"read_csv({name}, {options})"
         names = connection.sql(f"SELECT * FROM {table}").columns  # noqa: S608 - quoted
         for column in (class_column, *numbers):
@@ -99,7 +106,25 @@ def label_file(
             f"FROM (SELECT * FROM {table}) t POSITIONAL JOIN labeling m WHERE m.label >= 0",
             path,
         )
-    return labeling
+        formulas = [] if _is_parquet(path) else _formula_columns(connection, table, class_column)
+    return labeling, formulas
+
+
+def _formula_columns(connection: Any, table: str, class_column: str) -> list[str]:
+    """Return the columns that hold text, not numbers, that begins like a formula."""
+    rows = connection.sql(f"SELECT * EXCLUDE ({quoted(class_column)}) FROM {table}")  # noqa: S608
+    if not rows.columns:
+        return []
+    conditions = (
+        f"bool_or(regexp_matches({text}, '^[=+@\\t\\r-]') AND TRY_CAST({text} AS DOUBLE) IS NULL)"
+        for text in (f"CAST({quoted(name)} AS VARCHAR)" for name in rows.columns)
+    )
+    [found] = rows.aggregate(", ".join(conditions)).fetchall()
+    return [
+        name
+        for name, has_formulas in zip(rows.columns, found, strict=True)
+        if has_formulas or name[:1] in FORMULA_STARTS
+    ]
 
 
 @contextmanager
@@ -116,15 +141,21 @@ def _connection() -> Iterator[Any]:
 def _copy(connection: Any, query: str, path: str) -> None:
     """Write the result of a query to a file, completely or not at all."""
     suffix = Path(path).suffix.lower()
-    if suffix in SUFFIXES and suffix not in PARQUET:
+    if suffix in SUFFIXES and not _is_parquet(path):
         raise InputError(
             f"cannot write {suffix} files. Choose a name that ends in .csv, .csv.gz or .parquet."
         )
-    kind = "FORMAT parquet" if suffix in PARQUET else "FORMAT csv, HEADER true"
+    # The file is temporary already; DuckDB would write another one first.
+    kind = "USE_TMP_FILE false, "
+    kind += "FORMAT parquet" if _is_parquet(path) else "FORMAT csv, HEADER true"
     if suffix == ".gz":
         kind += ", COMPRESSION gzip"
     with atomic_path(path) as name:
         connection.execute(f"COPY ({query}) TO {text_literal(name)} ({kind})")
+
+
+def _is_parquet(path: str) -> bool:
+    return Path(path).suffix.lower() in PARQUET
 
 
 def _without_missing(values: Array, column: str) -> Array:
