@@ -134,7 +134,7 @@ def figure_5(page: Page) -> None:
     hidden = ranking.positive & ~np.isin(np.arange(40_000), _labeled_rows())
     above = np.sort(ranking.score[hidden])
     latent = 1 - np.searchsorted(above, steps.threshold, side="left") / above.size
-    from pueval.sensitivity.bounds import rank_band
+    from pueval.sensitivity.rank_band import rank_band
 
     low, high = rank_band(steps.labeled, 1000, hidden=19_000, level=0.95, method="bootstrap")
     axes[0].fill_between(rank, low, high, color=OURS, alpha=0.35, linewidth=0, label="95 % band")

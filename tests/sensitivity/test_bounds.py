@@ -8,7 +8,7 @@ from scipy.stats import beta, binom
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from pueval import Counts, InputError, claesen_bounds, evaluate
-from pueval.sensitivity.bounds import rank_band
+from pueval.sensitivity.rank_band import rank_band
 
 
 def by_rank(y, prior, limits, rounding):

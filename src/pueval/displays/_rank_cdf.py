@@ -22,7 +22,7 @@ from pueval.displays._styling import (
     remove_spines,
 )
 from pueval.errors import InputError
-from pueval.sensitivity.bounds import BandMethod, rank_band
+from pueval.sensitivity.rank_band import BandMethod, rank_band
 from pueval.text.numbers import format_level
 
 if TYPE_CHECKING:

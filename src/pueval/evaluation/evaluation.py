@@ -17,9 +17,11 @@ from pueval.evaluation.bias_bounds import BiasBounds, bound_measures
 from pueval.evaluation.estimates import Estimate, OperatingPoint, estimate_frame
 from pueval.evaluation.model_estimates import ModelEstimates
 from pueval.ranking import ranking_measures
-from pueval.sensitivity.bounds import BandMethod, Bounds, Reference, claesen_bounds
+from pueval.sensitivity.bounds import Bounds, claesen_bounds
 from pueval.sensitivity.grid import SensitivityGrid, sensitivity_grid
+from pueval.sensitivity.hidden_positives import Reference
 from pueval.sensitivity.labeling_bias import BiasedLabeling, check_bias
+from pueval.sensitivity.rank_band import BandMethod
 from pueval.sensitivity.tipping_point import TippingPoint, tipping_point
 from pueval.thresholds.measure_curve import MeasureCurve, curve_thresholds, measure_curve
 from pueval.uncertainty.bands import BandKind, CurveBand, precision_recall_band, roc_band
@@ -227,22 +229,31 @@ class Evaluation(ModelEstimates):
         band: BandMethod = "clopper-pearson",
         reference: Reference = "positives",
     ) -> Bounds:
-        """Return Claesen's bounds of tables, curves and areas.
+        """Return Claesen's bounds of every measure, the tables, curves and areas.
 
         Parameters
         ----------
         level, band, reference
             As for `pueval.claesen_bounds`. The prior is that of this evaluation, with its
-            interval if it has one.
+            interval if it has one; target and threshold are those of this evaluation.
 
         Returns
         -------
         Bounds
+            ``bounds["f1"].low`` and ``bounds["f1"].high`` bound the F1 at ``threshold``.
         """
         if self.mixture.purity < 1:
             raise InputError(f"these bounds need clean labels; got purity {self.mixture.purity:g}.")
         prior = self.assumptions.prior_range or self.mixture.prior
-        return claesen_bounds(self.counts, prior=prior, level=level, band=band, reference=reference)
+        return claesen_bounds(
+            self.counts,
+            prior=prior,
+            level=level,
+            band=band,
+            reference=reference,
+            target=self.target,
+            threshold=self.threshold,
+        )
 
     def labeling_bias(self, bias: float) -> BiasBounds:
         """Bound every measure for labels that are not a random sample of the positives.

@@ -1,33 +1,36 @@
-"""Bounds on contingency tables, ROC and precision-recall curves from the rank distribution.
+"""Bounds on contingency tables, measures and curves from the rank distribution.
 
 Claesen et al. (2015) do not assume that unlabeled positives are ranked exactly like labeled ones.
 They only assume that the rank distribution of the unlabeled positives lies within a confidence
 band around that of the labeled positives. Tables that put as many, or as few, unlabeled positives
-above a rank as the band allows bound the true table, and so do their curves and areas.
+above a rank as the band allows bound the true table, and so do their measures, curves and areas.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, get_args
 
 import numpy as np
-import scipy
 
 from pueval._checks import check_choice, check_fraction
-from pueval._typing import Array
-from pueval.core.mixture import Mixture
+from pueval._typing import Array, Target
+from pueval.core.measures import AREAS, MEASURES, Table, find_measure, unknown_measure_error
+from pueval.core.mixture import Mixture, check_target
 from pueval.core.sizes import divide_or_zero
+from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
-from pueval.errors import InputError
+from pueval.errors import InputError, UnknownMeasureError
 from pueval.samples.steps import Steps
-from pueval.sensitivity.feasibility import proportion_lower_bound, proportion_upper_bound
-from pueval.text.numbers import format_interval, format_level, format_number
+from pueval.sensitivity.hidden_positives import HiddenPositives, Reference
+from pueval.sensitivity.measure_range import MeasureRange, bound_measure
+from pueval.sensitivity.rank_band import BandMethod
+from pueval.text.numbers import format_level, format_number, format_threshold
 from pueval.text.results import Result, plain_data
+from pueval.text.tables import text_table
 
-BandMethod = Literal["bootstrap", "clopper-pearson", "dkw"]
-Reference = Literal["positives", "negatives", "tighter"]
 # Priors of a prior interval at which bounds are computed, ends included.
 PRIORS = 5
 
@@ -53,12 +56,12 @@ class BoundTables(Result):
     @property
     def tpr(self) -> Array:
         """True positive rate."""
-        return np.asarray(self.true_positive / (self.true_positive + self.false_negative))
+        return _share(self.true_positive, self.true_positive + self.false_negative)
 
     @property
     def fpr(self) -> Array:
         """False positive rate."""
-        return np.asarray(self.false_positive / (self.false_positive + self.true_negative))
+        return _share(self.false_positive, self.false_positive + self.true_negative)
 
     @property
     def precision(self) -> Array:
@@ -84,9 +87,18 @@ class BoundTables(Result):
         return f"Contingency tables at {self.threshold.size:,} thresholds: {areas}"
 
 
+def _share(rows: Array, total: Array) -> Array:
+    """Return the share of rows; NaN where there are none."""
+    return np.where(total > 0, divide_or_zero(rows, total), np.nan)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Bounds(Result):
-    """Bounds on the performance of a ranking; made by `claesen_bounds`.
+class Bounds(Result, Mapping[str, MeasureRange]):
+    """Bounds on the performance of a ranking; made by `claesen_bounds` and `Evaluation.bounds`.
+
+    It maps names of measures to pairs: ``bounds["f1"].low`` and ``bounds["f1"].high`` are the
+    smallest and the largest possible F1 at ``threshold``. Any ``"f<beta>"`` can be looked up, too.
+    ``"roc_auc"`` and ``"average_precision"`` need no threshold.
 
     Attributes
     ----------
@@ -103,6 +115,10 @@ class Bounds(Result):
         Rows whose rank distribution was used: labeled positives or known negatives.
     by_prior : tuple of tuple of BoundTables
         Low and high tables for each of several priors of the interval, ends included.
+    target : {"population", "unlabeled"}
+        Population that the tables describe.
+    threshold : float or None
+        Threshold of the measures; None if only the areas are bounded.
     """
 
     low: BoundTables
@@ -112,19 +128,81 @@ class Bounds(Result):
     band: str
     reference: str
     by_prior: tuple[tuple[BoundTables, BoundTables], ...]
+    target: Target
+    threshold: float | None
+    _hidden: HiddenPositives = field(repr=False)
+
+    def __getitem__(self, name: str) -> MeasureRange:
+        if name == "roc_auc":
+            return self.roc_auc
+        if name == "average_precision":
+            return self.average_precision
+        try:
+            measure = find_measure(name)
+        except UnknownMeasureError:
+            raise unknown_measure_error(name, [*AREAS, *MEASURES]) from None
+        return bound_measure(measure, *self._tables)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
     @property
-    def roc_auc(self) -> tuple[float, float]:
+    def _names(self) -> tuple[str, ...]:
+        return AREAS if self.threshold is None else (*AREAS, *MEASURES)
+
+    # A mapping is equal by content and cannot be hashed; these bounds are neither.
+    __eq__, __hash__ = object.__eq__, object.__hash__
+
+    def at(self, threshold: float) -> Bounds:
+        """Return the same bounds with measures at another threshold.
+
+        Parameters
+        ----------
+        threshold : float
+            Score at or above which rows are predicted positive.
+
+        Returns
+        -------
+        Bounds
+        """
+        return replace(self, threshold=check_threshold(threshold))
+
+    @cached_property
+    def _tables(self) -> tuple[Table, Table]:
+        """Tables at the threshold with the fewest and the most true positives, as shares.
+
+        They have an entry for each possible number of unlabeled positives.
+        """
+        if self.threshold is None:
+            raise InputError(
+                "this measure depends on a threshold, and these bounds have none. "
+                "Choose one with bounds.at(threshold)."
+            )
+        counts = self._hidden.counts
+        fewest, most = (round(end * counts.n_unlabeled) for end in self.prior)
+        hidden, *ends = self._hidden.bound_at(self.threshold, fewest, most)
+        steps = counts.at(self.threshold)
+        low, high = (_bound_tables(counts, steps, hidden, end, self.target) for end in ends)
+        return _as_shares(low), _as_shares(high)
+
+    @property
+    def roc_auc(self) -> MeasureRange:
         """Bounds on the area under the ROC curve over all priors of the interval."""
-        lows, highs = zip(*self.by_prior, strict=True)
-        return min(low.roc_auc for low in lows), max(high.roc_auc for high in highs)
+        return self._area_range("roc_auc")
 
     @property
-    def average_precision(self) -> tuple[float, float]:
+    def average_precision(self) -> MeasureRange:
         """Bounds on the area under the precision-recall curve over all priors of the interval."""
+        return self._area_range("average_precision")
+
+    def _area_range(self, name: str) -> MeasureRange:
         lows, highs = zip(*self.by_prior, strict=True)
-        lowest = min(low.average_precision for low in lows)
-        return lowest, max(high.average_precision for high in highs)
+        return MeasureRange(
+            min(getattr(low, name) for low in lows), max(getattr(high, name) for high in highs)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but ``by_prior`` as plain numbers, lists and text, ready for JSON.
@@ -132,20 +210,37 @@ class Bounds(Result):
         Returns
         -------
         dict
-            With the bounds of both areas; infinite thresholds are None.
+            ``measures`` has ``low`` and ``high`` of every measure. Infinite thresholds and bounds
+            are None.
         """
-        names = ("prior", "level", "band", "reference", "roc_auc", "average_precision")
-        return {name: plain_data(getattr(self, name)) for name in (*names, "low", "high")}
+        names = ("prior", "level", "band", "reference", "target", "threshold")
+        content = {name: plain_data(getattr(self, name)) for name in names}
+        content["measures"] = {name: plain_data(self[name]._asdict()) for name in self}
+        areas = {name: [*content["measures"][name].values()] for name in AREAS}
+        return content | areas | {"low": self.low.to_dict(), "high": self.high.to_dict()}
 
-    def _headline(self) -> str:
+    def summary(self) -> str:
+        """Return what the bounds assume, in one line.
+
+        Returns
+        -------
+        str
+        """
         prior = f"{self.prior[0]:.3g}"
         if self.prior[0] < self.prior[1]:
             prior += f" to {self.prior[1]:.3g}"
+        return f"Bounds for prior {prior} ({format_level(self.level)} {self.band} band)"
+
+    def _headline(self) -> str:
         return (
-            f"Bounds for prior {prior} ({format_level(self.level)} {self.band} band): "
-            f"ROC AUC {format_interval(*self.roc_auc)}, "
-            f"average precision {format_interval(*self.average_precision)}"
+            f"{self.summary()}: ROC AUC {self.roc_auc}, average precision {self.average_precision}"
         )
+
+    def _table(self) -> str:
+        if self.threshold is None:
+            return super()._table()
+        header = [f"At threshold {format_threshold(self.threshold)}", "bounds"]
+        return text_table(header, [[MEASURES[name].title, str(self[name])] for name in MEASURES])
 
     def _columns(self) -> dict[str, Array]:
         columns = {"threshold": self.low.threshold}
@@ -156,64 +251,6 @@ class Bounds(Result):
         return columns
 
 
-def rank_band(
-    above: Array, total: float, *, hidden: float, level: float, method: BandMethod
-) -> tuple[Array, Array]:
-    """Compute a confidence band of the share of rows at or above thresholds.
-
-    Parameters
-    ----------
-    above : ndarray
-        Number of rows that score at or above each threshold.
-    total : float
-        Number of rows.
-    hidden : float
-        Number of other rows with the same rank distribution, which the band is for.
-    level : float
-        Confidence level.
-    method : {"bootstrap", "clopper-pearson", "dkw"}
-        ``"bootstrap"``: pointwise quantiles of the share in resampled rows, as in the paper. At
-        one threshold that share is binomial, so its quantiles are computed without resampling.
-        ``"clopper-pearson"``: exact pointwise intervals. ``"dkw"``: a simultaneous band for all
-        thresholds (Dvoretzky, Kiefer and Wolfowitz). The first two cover the distribution that
-        the rows come from. The last one also covers the sampling error of the hidden rows, by
-        1/total + 1/hidden in place of 1/total.
-
-    Returns
-    -------
-    low, high : ndarray
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> low, high = rank_band(np.array([5]), 10, hidden=40, level=0.95, method="bootstrap")
-    >>> float(low[0]), float(high[0])
-    (0.2, 0.8)
-    """
-    check_choice("band", method, get_args(BandMethod))
-    # Thresholds with the same number of rows have the same band, and quantiles are slow.
-    above, place = np.unique(above, return_inverse=True)
-    share, tail = above / total, (1 - level) / 2
-    if method == "dkw":
-        inverse_size = 1 / total + (1 / hidden if hidden else 0)
-        half_width = math.sqrt(math.log(2 / (1 - level)) / 2 * inverse_size)
-        low, high = share - half_width, share + half_width
-    elif method == "clopper-pearson":
-        low = proportion_lower_bound(above, total, tail)
-        high = proportion_upper_bound(above, total, tail)
-    else:
-        low, high = (_binomial_quantile(q, total, share) / total for q in (tail, 1 - tail))
-    return np.clip(low, 0, 1)[place], np.clip(high, 0, 1)[place]
-
-
-def _binomial_quantile(q: float, n: float, share: Array) -> Array:
-    """Return the smallest k with P(X ≤ k) ≥ q."""
-    inside = np.clip(share, 1e-12, 1 - 1e-12)
-    k = np.ceil(scipy.special.bdtrik(q, n, inside) - 1e-9)
-    k = np.where((k > 0) & (scipy.special.bdtr(np.maximum(k - 1, 0), n, inside) >= q), k - 1, k)
-    return np.where(share <= 0, 0.0, np.where(share >= 1, n, np.clip(k, 0, n)))
-
-
 def claesen_bounds(
     counts: Counts,
     *,
@@ -221,8 +258,10 @@ def claesen_bounds(
     level: float = 0.95,
     band: BandMethod = "clopper-pearson",
     reference: Reference = "positives",
+    target: Target = "population",
+    threshold: float | None = None,
 ) -> Bounds:
-    """Bound contingency tables, curves and areas.
+    """Bound contingency tables, their measures, curves and areas.
 
     Consider a rank with h unlabeled rows above it and t below. Let P = prior·n_U be the number of
     unlabeled positives. The greatest lower bound of the false positive rate puts ⌈T·P⌉ of them
@@ -234,6 +273,13 @@ def claesen_bounds(
     end (lemma 4). The lemma assumes that, at every rank, more positives than negatives may lie
     above it, which the band need not allow. Areas are therefore the extremes over five priors of
     the interval, ends included.
+
+    Measures at a threshold are extremes over the numbers of unlabeled positives in the interval.
+    With a pointwise band ("bootstrap" or "clopper-pearson"), they use exact hypergeometric bounds
+    on the unlabeled positives above the threshold, not the band: the labeled positives are a random
+    sample of all positives, and both are among these rows. The bounds then hold for these rows at
+    the stated level, however many positives are labeled. With "dkw", they hold for all thresholds
+    simultaneously, also for one that was chosen on these rows.
 
     The bands "bootstrap" and "clopper-pearson" bound each table separately, for the distribution
     that the rows come from. "dkw" bounds all tables of these rows simultaneously. "bootstrap" is
@@ -253,6 +299,11 @@ def claesen_bounds(
     reference : {"positives", "negatives", "tighter"}
         Rows whose rank distribution is used: labeled positives, known negatives (appendix C), or
         whichever of the two gives tighter bounds on the AUC.
+    target : {"population", "unlabeled"}
+        Population of the tables: all rows, or only the unlabeled rows.
+    threshold : float, optional
+        Score at or above which rows are predicted positive, for measures such as F1. You can also
+        choose it later: ``bounds.at(threshold)``.
 
     Returns
     -------
@@ -271,6 +322,11 @@ def claesen_bounds(
     >>> counts = Counts.from_arrays(np.arange(2000) < 200, score)    # 400 positives unlabeled
     >>> low, high = claesen_bounds(counts, prior=400 / 1800).roc_auc
     >>> bool(low < 0.855 < high)                                     # the true AUC
+    True
+    >>> bounds = claesen_bounds(counts, prior=400 / 1800, threshold=1)
+    >>> predicted, positive = score >= 1, np.arange(2000) < 600
+    >>> f1 = 2 * (predicted & positive).sum() / (predicted.sum() + 600)
+    >>> bool(bounds["f1"].low < f1 < bounds["f1"].high)
     True
     """
     counts._check_nonempty()
@@ -293,47 +349,65 @@ def claesen_bounds(
             f"reference={reference!r} needs known negatives, but there are none. "
             "Use reference='positives'."
         )
+    check_choice("band", band, get_args(BandMethod))
+    check_target(target)
     steps = counts.steps()
     priors = np.unique(np.linspace(lowest, highest, PRIORS))
     candidates = []
     for rows in ("positives", "negatives") if reference == "tighter" else (reference,):
-        by_prior = tuple(
-            _bound_by_ranks(counts, steps, rows, value, level, band) for value in priors
-        )
+        positives = HiddenPositives(counts, rows, level, band)
+        by_prior = tuple(_bound_by_ranks(positives, steps, value, target) for value in priors)
         low, high = by_prior[0][0], by_prior[-1][1]
-        candidates.append(Bounds(low, high, (lowest, highest), level, band, rows, by_prior))
-    return min(candidates, key=lambda bounds: bounds.roc_auc[1] - bounds.roc_auc[0])
+        candidates.append(
+            Bounds(
+                low,
+                high,
+                (lowest, highest),
+                level,
+                band,
+                rows,
+                by_prior,
+                target,
+                None if threshold is None else check_threshold(threshold),
+                positives,
+            )
+        )
+    return min(candidates, key=lambda bounds: bounds.roc_auc.high - bounds.roc_auc.low)
 
 
 def _bound_by_ranks(
-    counts: Counts, steps: Steps, reference: str, prior: float, level: float, band: BandMethod
+    positives: HiddenPositives, steps: Steps, prior: float, target: Target
 ) -> tuple[BoundTables, BoundTables]:
-    """Bound the tables for one prior by the rank distribution of one kind of rows."""
-    hidden = n_same_class = round(prior * counts.n_unlabeled)  # unlabeled positives
-    above, total = steps.labeled, counts.n_labeled
-    if reference == "negatives":
-        n_same_class = round(counts.n_unlabeled - hidden)
-        above, total = steps.negative, counts.n_negative
-    low, high = rank_band(above, total, hidden=n_same_class, level=level, method=band)
-    least, most = np.floor(low * n_same_class + 1e-9), np.ceil(high * n_same_class - 1e-9)
-    if reference == "negatives":
-        # The most negatives above a rank leave the fewest positives there.
-        least, most = steps.unlabeled - most, steps.unlabeled - least
-    return _bound_tables(counts, steps, hidden, least), _bound_tables(counts, steps, hidden, most)
+    """Bound the tables at all thresholds for one prior."""
+    counts = positives.counts
+    hidden = round(prior * counts.n_unlabeled)
+    least, most = positives.bound_at_ranks(steps, hidden)
+    low, high = (_bound_tables(counts, steps, hidden, end, target) for end in (least, most))
+    return low, high
 
 
-def _bound_tables(counts: Counts, steps: Steps, hidden: float, above: Array) -> BoundTables:
-    """Put ``above`` of the ``hidden`` unlabeled positives above each rank, as far as possible."""
-    unlabeled_below = counts.n_unlabeled - steps.unlabeled
-    hits = np.clip(
-        above, np.maximum(hidden - unlabeled_below, 0), np.minimum(steps.unlabeled, hidden)
-    )
-    true_positive = steps.labeled + hits
-    false_positive = steps.negative + steps.unlabeled - hits
+def _bound_tables(
+    counts: Counts, steps: Steps, hidden: Array | float, above: Array, target: Target
+) -> BoundTables:
+    """Put ``above`` of the ``hidden`` unlabeled positives above each threshold."""
+    true_positive, false_positive = above, steps.unlabeled - above
+    n_positive, n_negative = hidden, counts.n_unlabeled - hidden
+    if target == "population":
+        true_positive, n_positive = steps.labeled + true_positive, counts.n_labeled + n_positive
+        false_positive = steps.negative + false_positive
+        n_negative = counts.n_negative + n_negative
     return BoundTables(
         steps.threshold,
         true_positive,
         false_positive,
-        counts.n_labeled + hidden - true_positive,
-        counts.n_negative + counts.n_unlabeled - hidden - false_positive,
+        n_positive - true_positive,
+        n_negative - false_positive,
     )
+
+
+def _as_shares(tables: BoundTables) -> Table:
+    """Return tables as shares of the target."""
+    predicted = tables.true_positive + tables.false_positive
+    positive = tables.true_positive + tables.false_negative
+    total = predicted + tables.false_negative + tables.true_negative
+    return Table(tables.true_positive / total, predicted / total, positive / total)
