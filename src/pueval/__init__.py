@@ -17,6 +17,7 @@ from pueval.errors import (
     MissingPackageError,
     UndefinedMeasureWarning,
 )
+from pueval.evaluation.baselines import Baseline, Baselines
 from pueval.evaluation.bias_bounds import BiasBounds, MeasureBounds
 from pueval.evaluation.estimates import Best, Contingency, Estimate, OperatingPoint
 from pueval.evaluation.evaluate import evaluate
@@ -45,6 +46,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AssumptionWarning",
+    "Baseline",
+    "Baselines",
     "Best",
     "BestModelRange",
     "BiasBounds",

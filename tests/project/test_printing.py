@@ -54,6 +54,8 @@ def made():
 
 # How to get a result of each type from these objects.
 RESULTS = {
+    "Baseline": lambda made: made.evaluation.baselines()["f1"],
+    "Baselines": lambda made: made.evaluation.baselines(),
     "BestModelRange": lambda made: made.comparison.order_by_prior("roc_auc").best_models[0],
     "Best": lambda made: made.evaluation.best("f1"),
     "BoundTables": lambda made: made.evaluation.bounds().low,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,16 +12,10 @@ from pueval.core.mixture import NAIVE, Mixture
 from pueval.errors import InputError
 from pueval.evaluation import evaluation_text
 from pueval.evaluation.assumption_text import prior_and_purity
-from pueval.evaluation.bias_bounds import BiasBounds, bound_measures
+from pueval.evaluation.baselines import Baselines
 from pueval.evaluation.estimates import Estimate, OperatingPoint, estimate_frame
-from pueval.evaluation.model_estimates import ModelEstimates
+from pueval.evaluation.sensitivity_estimates import SensitivityEstimates
 from pueval.ranking import ranking_measures
-from pueval.sensitivity.bounds import Bounds, claesen_bounds
-from pueval.sensitivity.grid import SensitivityGrid, sensitivity_grid
-from pueval.sensitivity.hidden_positives import Reference
-from pueval.sensitivity.labeling_bias import BiasedLabeling, check_bias
-from pueval.sensitivity.rank_band import BandMethod
-from pueval.sensitivity.tipping_point import TippingPoint, tipping_point
 from pueval.thresholds.measure_curve import MeasureCurve, curve_thresholds, measure_curve
 from pueval.uncertainty.bands import BandKind, CurveBand, precision_recall_band, roc_band
 from pueval.uncertainty.intervals import Interval
@@ -37,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation(ModelEstimates):
+class Evaluation(SensitivityEstimates):
     """Corrected performance of one classifier; made by `evaluate`.
 
     It maps names of measures to estimates: ``ev["f1"].value`` is the corrected F1,
@@ -200,137 +193,36 @@ class Evaluation(ModelEstimates):
         )
         return measure_curve(find_measure(measure), *self._rates_at(thresholds), self._resamples)
 
-    # ------------------------------------------------------------------ sensitivity
+    def baselines(self, *, naive: bool = False) -> Baselines:
+        """Return every measure of classifiers that ignore the scores.
 
-    def sensitivity(
-        self, measure: str, *, priors: Any = None, purities: Any = None
-    ) -> SensitivityGrid:
-        """Tabulate a measure over prior × purity.
-
-        Parameters
-        ----------
-        measure : str
-            ``"roc_auc"``, ``"average_precision"`` or a measure at ``threshold``.
-        priors, purities : array-like, optional
-            Values of the grid; by default around those of this evaluation.
-
-        Returns
-        -------
-        SensitivityGrid
-            It marks the region that the ranking contradicts.
-        """
-        evaluated = (self.counts, self.mixture, self.target, self.threshold)
-        return sensitivity_grid(measure, *evaluated, priors=priors, purities=purities)
-
-    def bounds(
-        self,
-        *,
-        level: float = 0.95,
-        band: BandMethod = "clopper-pearson",
-        reference: Reference = "positives",
-    ) -> Bounds:
-        """Return Claesen's bounds of every measure, the tables, curves and areas.
+        They predict every row positive, no row, or a random share: as many rows as this classifier
+        predicts at ``threshold``. A high F1 or accuracy can be no better than these. At prevalence
+        π, predicting every row positive has an F1 of 2π/(1 + π), and predicting none an accuracy
+        of 1 − π.
 
         Parameters
         ----------
-        level, band, reference
-            As for `pueval.claesen_bounds`. The prior is that of this evaluation, with its
-            interval if it has one; target and threshold are those of this evaluation.
+        naive : bool, default False
+            Whether to count unlabeled rows as negative, for comparison with naive values.
 
         Returns
         -------
-        Bounds
-            ``bounds["f1"].low`` and ``bounds["f1"].high`` bound the F1 at ``threshold``.
-        """
-        if self.mixture.purity < 1:
-            raise InputError(f"these bounds need clean labels; got purity {self.mixture.purity:g}.")
-        prior = self.assumptions.prior_range or self.mixture.prior
-        return claesen_bounds(
-            self.counts,
-            prior=prior,
-            level=level,
-            band=band,
-            reference=reference,
-            target=self.target,
-            threshold=self.threshold,
-        )
-
-    def labeling_bias(self, bias: float) -> BiasBounds:
-        """Bound every measure for labels that are not a random sample of the positives.
-
-        Parameters
-        ----------
-        bias : float
-            Labeling bias Λ, at least 1: the largest ratio between the labeling probabilities of
-            two positives. 1 is random labeling.
-
-        Returns
-        -------
-        BiasBounds
-            For the areas and every measure at ``threshold``: the smallest and the largest value
-            that the rows allow, and a confidence interval of the true value.
-
-        Notes
-        -----
-        The bounds hold for any labeling within the bias. They are sharp: labelings exist that
-        attain them, with no more positives than rows at any score. Scores with few labeled rows
-        are merged with their neighbors, and their limit is relaxed by what chance explains. Bounds
-        of the average precision are sharp if precision falls as the threshold is lowered.
-
-        The interval contains the true value with probability ``level`` or more if the bias is
-        large enough, for the least favorable labeling, too. It includes the sampling error of the
-        bounds, and the uncertainty of the prior as intervals of this evaluation do.
-
-        With ``target="unlabeled"``, the bias is the largest ratio between the probabilities of two
-        unlabeled positives to be in the labeled sample. With noisy labels, wrongly labeled rows
-        are a random sample of the negatives.
+        Baselines
 
         References
         ----------
-        Imbens and Manski (2004), Confidence intervals for partially identified parameters.
-        Stoye (2009), More on confidence intervals for partially identified parameters.
+        Ramola, Jain and Radivojac (2019), section 3.1.
 
         Examples
         --------
         >>> from pueval import Counts, evaluate
-        >>> counts = Counts.from_table([3, 2, 1], labeled=[10, 10, 20], unlabeled=[9, 100, 1000])
-        >>> ev = evaluate(counts, prior=20 / 1109, threshold=2)
-        >>> ev.labeling_bias(2)["recall"]
-        0.333 to 0.658 (0.218 to 0.785)
+        >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
+        >>> ev = evaluate(counts, prior=1 / 9, threshold=2, level=None)
+        >>> ev.baselines()["f1"]
+        Baseline: all positive 0.333, all negative 0.000, random 0.233
         """
-        return bound_measures(
-            self._biased_labeling(), check_bias(bias), self._resamples, self._choice_margins
-        )
-
-    def _biased_labeling(self) -> BiasedLabeling:
-        self.counts._refuse_propensities("a bound for a labeling bias")
-        return BiasedLabeling(self.counts, self.mixture, self.target, self.threshold)
-
-    def _choice_margins(self, name: str) -> tuple[float, float]:
-        """Return what choosing the threshold on these rows adds to both sides of an interval."""
-        if not self.threshold_chosen or self._resamples is None or name in self._areas:
-            return 0.0, 0.0
-        fixed = self._resamples.interval_at(find_measure(name), self.threshold)
-        chosen = self[name]
-        margins = (fixed.low - chosen.low, chosen.high - fixed.high)
-        below, above = (max(margin, 0.0) if math.isfinite(margin) else 0.0 for margin in margins)
-        return below, above
-
-    def tipping_point(self, name: str, value: float) -> TippingPoint:
-        """Find how wrong the labeling or the prior must be to overturn a conclusion.
-
-        Parameters
-        ----------
-        name : str
-            ``"roc_auc"``, ``"average_precision"`` or a measure at ``threshold``.
-        value : float
-            Value at which the conclusion changes, for example that of another classifier.
-
-        Returns
-        -------
-        TippingPoint
-        """
-        return tipping_point(name, value, self._biased_labeling())
+        return Baselines.of(self.operating_point._rates[naive])
 
     def ranking(self) -> dict[str, float]:
         """Return the measures that need no prior: see `pueval.ranking.ranking_measures`.

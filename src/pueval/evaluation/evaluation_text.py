@@ -41,6 +41,7 @@ def as_data(ev: Evaluation) -> dict[str, Any]:
             "table": ev.operating_point.table,
             "naive_table": ev.operating_point.naive_table,
             "measures": dict(ev),
+            "baselines": ev.baselines().to_dict(),
             "best": {name: ev.best(name) for name in BEST_MEASURES},
             "roc": {"area": roc.area, **vars(roc)},
             "pr": {"area": pr.area, **vars(pr)},
