@@ -36,6 +36,7 @@ from pueval.evaluation.assumptions import Assumptions
 from pueval.evaluation.evaluation import Evaluation
 from pueval.ranking import RANKING_TITLES
 from pueval.samples.threads import map_in_threads
+from pueval.text.exported_tables import latex_table, markdown_table
 from pueval.uncertainty.intervals import IntervalOptions
 
 if TYPE_CHECKING:
@@ -344,6 +345,25 @@ class Comparison:
             Undefined and infinite numbers are None.
         """
         return comparison_text.as_data(self)
+
+    def to_markdown(self) -> str:
+        """Return the printed table of measures in Markdown, with a column per model.
+
+        Returns
+        -------
+        str
+        """
+        return markdown_table(*comparison_text.exported_table(self))
+
+    def to_latex(self) -> str:
+        """Return the printed table of measures in LaTeX, for the package booktabs.
+
+        Returns
+        -------
+        str
+            A ``tabular`` with a column per model.
+        """
+        return latex_table(*comparison_text.exported_table(self))
 
     def to_html(
         self, path: str | os.PathLike[str], *, ranking: bool = False, command: str | None = None

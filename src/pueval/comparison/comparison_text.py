@@ -17,7 +17,13 @@ from pueval.evaluation.assumption_text import (
 )
 from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES, measure_title
-from pueval.text.numbers import CLIPPED_NOTE, UNDEFINED, format_level, format_number
+from pueval.text.numbers import (
+    CLIPPED_MARK,
+    CLIPPED_NOTE,
+    UNDEFINED,
+    format_level,
+    format_number,
+)
 from pueval.text.results import plain_dict
 from pueval.text.tables import html_summary, text_table
 
@@ -178,6 +184,13 @@ def _interval_notes(comparison: Comparison) -> list[str]:
     if any(ev.threshold_chosen for ev in comparison.evaluations.values()):
         lines.append(OWN_THRESHOLDS)
     return lines
+
+
+def exported_table(comparison: Comparison) -> tuple[list[str], list[list[str]], list[str]]:
+    """Return header, rows and notes of the printed table of measures, for documents."""
+    header, rows = value_rows(comparison, PRINTED_MEASURES)
+    clipped = any(CLIPPED_MARK in cell for row in rows for cell in row[1:])
+    return ["Measure", *header[1:]], rows, [CLIPPED_NOTE] if clipped else []
 
 
 def as_html(comparison: Comparison) -> str:

@@ -16,6 +16,7 @@ from pueval.evaluation.baselines import Baselines
 from pueval.evaluation.estimates import Estimate, OperatingPoint, estimate_frame
 from pueval.evaluation.sensitivity_estimates import SensitivityEstimates
 from pueval.ranking import ranking_measures
+from pueval.text.exported_tables import latex_table, markdown_table
 from pueval.thresholds.measure_curve import MeasureCurve, curve_thresholds, measure_curve
 from pueval.uncertainty.bands import BandKind, CurveBand, precision_recall_band, roc_band
 from pueval.uncertainty.intervals import Interval
@@ -272,6 +273,36 @@ class Evaluation(SensitivityEstimates):
             Undefined and infinite numbers are None.
         """
         return evaluation_text.as_data(self)
+
+    def to_markdown(self) -> str:
+        r"""Return the printed table of all measures in Markdown.
+
+        Returns
+        -------
+        str
+            Measure, naive and corrected value, and confidence interval.
+
+        Examples
+        --------
+        >>> from pueval import Counts, evaluate
+        >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
+        >>> ev = evaluate(counts, prior=1 / 9, threshold=2, level=None)
+        >>> print("\n".join(ev.to_markdown().splitlines()[:3]))
+        | Measure | Naive | Corrected |
+        |:--|--:|--:|
+        | ROC AUC | 0.789 | 0.825 |
+        """
+        return markdown_table(*evaluation_text.exported_table(self))
+
+    def to_latex(self) -> str:
+        """Return the printed table of all measures in LaTeX, for the package booktabs.
+
+        Returns
+        -------
+        str
+            A ``tabular`` with measure, naive and corrected value, and confidence interval.
+        """
+        return latex_table(*evaluation_text.exported_table(self))
 
     def to_html(
         self,

@@ -72,6 +72,13 @@ def estimate_table(ev: Evaluation) -> tuple[list[str], list[list[str]]]:
     return header, rows
 
 
+def exported_table(ev: Evaluation) -> tuple[list[str], list[list[str]], list[str]]:
+    """Return header, rows and notes of the table of all measures, for documents."""
+    header, rows = estimate_table(ev)
+    titles = [title[:1].upper() + title[1:] for title in header[1:]]
+    return ["Measure", *titles], rows, [CLIPPED_NOTE] if ev.clipped else []
+
+
 def as_text(ev: Evaluation) -> str:
     """Return summary, table and warnings."""
     lines = [f"Evaluation of {summary(ev)}", text_table(*estimate_table(ev))]
