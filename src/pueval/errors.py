@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-# Exit code of a command that was interrupted by Ctrl-C.
-INTERRUPT_EXIT_CODE = 130
+# Exit codes of a command whose results contradict its assumptions, and of one that was interrupted
+# by Ctrl-C.
+CONTRADICTION_EXIT_CODE, INTERRUPT_EXIT_CODE = 3, 130
 
 
 class InputError(ValueError):
@@ -26,6 +27,17 @@ class UnknownMeasureError(InputError, KeyError):
 
 class AssumptionWarning(UserWarning):
     """The data contradict the prior, the purity or random labeling."""
+
+
+class Contradiction(str):
+    """Text of a warning that the data contradict an assumption; commands end with exit code 3."""
+
+    __slots__ = ()
+
+
+def name_model(name: str, warning: str) -> str:
+    """Return a warning with the name of its model in front."""
+    return type(warning)(f"{name}: {warning}")
 
 
 class UndefinedMeasureWarning(UserWarning):

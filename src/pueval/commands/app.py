@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import cyclopts
@@ -15,7 +15,9 @@ from pueval import __version__
 from pueval.commands.compare import compare_command
 from pueval.commands.count import count_command
 from pueval.commands.evaluate import evaluate_command
+from pueval.commands.exit_codes import EXIT_CODES
 from pueval.commands.option_names import name_options
+from pueval.commands.options import STANDARD_INPUT_PATH
 from pueval.commands.prior import prior_command
 from pueval.commands.simulate import simulate_command
 from pueval.commands.terminal import command_line
@@ -27,6 +29,7 @@ from pueval.errors import (
     MissingPackageError,
     UndefinedMeasureWarning,
 )
+from pueval.sources.standard_input import STANDARD_INPUT, name_standard_input
 
 # The message of the RuntimeError that DuckDB raises if Ctrl-C stops a query.
 INTERRUPTED_QUERY = "Query interrupted"
@@ -41,8 +44,9 @@ app = cyclopts.App(
         "positives hidden among the unlabeled rows. It takes their share from you, or "
         "estimates it."
     ),
+    help_epilogue=EXIT_CODES,
 )
-COMMANDS: dict[str, Callable[..., None]] = {
+COMMANDS: dict[str, Callable[..., int | None]] = {
     "evaluate": evaluate_command,
     "prior": prior_command,
     "compare": compare_command,
@@ -61,10 +65,15 @@ def run(arguments: Sequence[str]) -> int:
             for category in (AssumptionWarning, BinnedScoresWarning, UndefinedMeasureWarning):
                 warnings.simplefilter("ignore", category)
             command_line.set(tuple(arguments))
-            app(list(arguments), exit_on_error=False, print_error=False)
+            exit_code = app(
+                [*_standard_input(arguments)],
+                exit_on_error=False,
+                print_error=False,
+                result_action="return_value",
+            )
             sys.stdout.flush()
     except (InputError, MissingPackageError) as error:
-        return _fail(name_options(str(error)))
+        return _fail(name_standard_input(name_options(str(error))))
     except cyclopts.CycloptsError as error:
         command = [name for name in arguments[:1] if name in app]
         return _fail(
@@ -88,7 +97,16 @@ def run(arguments: Sequence[str]) -> int:
         if stop.code == INTERRUPT_EXIT_CODE:
             return _fail("interrupted.", INTERRUPT_EXIT_CODE)
         return int(stop.code or 0)
-    return 0
+    return exit_code or 0
+
+
+def _standard_input(arguments: Sequence[str]) -> Iterator[str]:
+    """Replace - in the place of a file, which would be read as an option."""
+    previous = ""
+    for argument in arguments:
+        is_file = argument == STANDARD_INPUT and not previous.startswith("-")
+        yield STANDARD_INPUT_PATH if is_file else argument
+        previous = argument
 
 
 def _discard_unwritable_output() -> None:

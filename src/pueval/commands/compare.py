@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from pueval._typing import Target
+from pueval.commands.exit_codes import exit_code
 from pueval.commands.options import (
     ASSUMPTIONS,
     COLUMNS,
@@ -17,6 +18,7 @@ from pueval.commands.options import (
     SHARE_DEFAULTS,
     WHOLE,
     HtmlPath,
+    InputFile,
     Quiet,
     RowOptions,
     ShareOptions,
@@ -46,7 +48,7 @@ from pueval.sources.labels import KIND_CODES
 
 
 def compare_command(
-    file: str,
+    file: InputFile,
     /,
     *,
     label: Annotated[str, LABEL],
@@ -63,7 +65,7 @@ def compare_command(
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
     html_path: HtmlPath = None,
     quiet: Quiet = False,
-) -> None:
+) -> int:
     """Compare models that scored the same rows of a CSV or Parquet file.
 
     Prints the measures of every model, the probability that each is best, paired differences with
@@ -74,8 +76,8 @@ def compare_command(
     Parameters
     ----------
     file
-        CSV or Parquet file, folder, quoted pattern such as 'scores/*.parquet', or database table
-        (duckdb:///file.db?table=name).
+        CSV, Parquet or Arrow file, folder, quoted pattern such as 'scores/*.parquet', database
+        table (duckdb:///file.db?table=name), or - for standard input.
     score
         Column with a model's scores. Repeat the option for each model.
     target
@@ -127,10 +129,11 @@ def compare_command(
         )
     if quiet:
         print_warnings(comparison.warnings)
-        return
+        return exit_code(comparison.warnings)
     print_line(f"{summary(comparison)}.")
     show_tables(tables)
     print_notes([*notes(comparison), *(f"! {warning}" for warning in comparison.warnings)])
+    return exit_code(comparison.warnings)
 
 
 def _tables(comparison: Comparison, measures: tuple[str, ...], *, ranking: bool) -> list[Any]:

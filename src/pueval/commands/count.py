@@ -13,13 +13,13 @@ from pueval.commands.model_counts import (
     check_not_added_to_itself,
     read_models,
 )
-from pueval.commands.options import COLUMNS, COUNT_DEFAULTS, LABEL, OUTPUT, CountOptions
+from pueval.commands.options import COLUMNS, COUNT_DEFAULTS, LABEL, OUTPUT, CountOptions, InputFile
 from pueval.commands.terminal import print_line
 from pueval.sources.storage import saved_name
 
 
 def count_command(
-    file: str,
+    file: InputFile,
     to: str,
     /,
     *,

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from pueval._typing import Target
 from pueval.commands.at_option import choose_thresholds, threshold_table
 from pueval.commands.evaluation_tables import print_bias_bounds, print_evaluations
+from pueval.commands.exit_codes import exit_code
 from pueval.commands.group_command import (
     check_group_options,
     evaluate_groups,
@@ -27,6 +28,7 @@ from pueval.commands.options import (
     WHOLE,
     CountOptions,
     HtmlPath,
+    InputFile,
     Quiet,
     ShareOptions,
 )
@@ -39,14 +41,14 @@ from pueval.commands.terminal import (
     print_warnings,
     show_table,
 )
-from pueval.errors import InputError
+from pueval.errors import InputError, name_model
 from pueval.evaluation.assumption_text import weight_sentence
 from pueval.evaluation.evaluate import evaluate
 from pueval.report import write_report
 
 
 def evaluate_command(
-    file: str,
+    file: InputFile,
     /,
     *,
     label: Annotated[str | None, LABEL] = None,
@@ -71,7 +73,7 @@ def evaluate_command(
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
     html_path: HtmlPath = None,
     quiet: Quiet = False,
-) -> None:
+) -> int:
     """Evaluate one or more models whose scores are in a file.
 
     Prints every measure twice: naive, with unlabeled rows counted as negative, and corrected.
@@ -82,7 +84,8 @@ def evaluate_command(
     ----------
     file
         CSV, Parquet or Arrow file, folder, quoted pattern such as 'scores/*.parquet', database
-        table (duckdb:///file.db?table=name), or counts saved by "pueval count".
+        table (duckdb:///file.db?table=name), counts saved by "pueval count", or - for standard
+        input.
     score
         Column with a model's scores. Repeat the option for each model.
     target
@@ -152,7 +155,7 @@ def evaluate_command(
             print_warnings(f"{name}: {text}" for name, g in groups.items() for text in g.warnings)
         else:
             print_groups(groups)
-        return
+        return exit_code(text for evaluation in groups.values() for text in evaluation.warnings)
     if group_prior != "shared":
         raise InputError("--group-prior needs --by.")
     if shrink:
@@ -189,12 +192,12 @@ def evaluate_command(
             notes=chosen.warnings,
             command=shlex.join(["pueval", *command_line.get()]),
         )
+    model_warnings = [
+        name_model(name, text) for name, ev in evaluations.items() for text in ev.warnings
+    ]
     if quiet:
-        model_warnings = [
-            f"{name}: {text}" for name, ev in evaluations.items() for text in ev.warnings
-        ]
         print_warnings([*model_warnings, *chosen.warnings])
-        return
+        return exit_code(model_warnings)
     print_evaluations(evaluations, rankings)
     if bounds:
         print_bias_bounds(bounds)
@@ -205,3 +208,4 @@ def evaluate_command(
         if intervals:
             print_line("Intervals account for choosing these thresholds on the same rows.")
     print_notes(f"! {warning}" for warning in chosen.warnings)
+    return exit_code(model_warnings)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import shlex
 
 OPTIONS = {
     "pos_label": "--positive",
@@ -17,6 +19,7 @@ PHRASES = {
     'group_prior="label_frequency"': "--group-prior label_frequency",
     "For one model use evaluate()": "For one model use pueval evaluate",
 }
+COLUMN_LIST = re.compile(r"(?<=\. )Name each column separately: (\[[^\]]*\])")
 # Quoted names are left alone: they come from the data.
 NAME = re.compile(rf"(?<!['\"\w])({'|'.join(OPTIONS)})\b(=(?=[^\s,.]))?=?")
 
@@ -31,6 +34,13 @@ def name_options(message: str) -> str:
     >>> name_options("there is no score column 'pos_label'.")
     "there is no score column 'pos_label'."
     """
+    message = COLUMN_LIST.sub(_repeat_option, message)
     for phrase, words in PHRASES.items():
         message = message.replace(phrase, words)
     return NAME.sub(lambda match: OPTIONS[match[1]] + (" " if match[2] else ""), message)
+
+
+def _repeat_option(match: re.Match[str]) -> str:
+    """Show how to pass several columns."""
+    options = (f"--score {shlex.quote(name)}" for name in ast.literal_eval(match[1]))
+    return f"Repeat the option for each column: {' '.join(options)}"

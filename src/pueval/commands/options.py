@@ -12,6 +12,7 @@ from cyclopts import Group, Parameter, Token
 from pueval.errors import InputError
 from pueval.sources.columns import Engine
 from pueval.sources.labels import LabelValues
+from pueval.sources.standard_input import STANDARD_INPUT
 
 COLUMNS = Group("Columns", sort_key=1)
 ASSUMPTIONS = Group(
@@ -37,6 +38,15 @@ def _whole(_: Any, tokens: Sequence[Token]) -> int | str:
         raise ValueError(f"it must be a whole number; got {text!r}.") from None
 
 
+def _path(_: Any, tokens: Sequence[Token]) -> str:
+    """Read the name of a file; - means standard input."""
+    text = tokens[0].value
+    return STANDARD_INPUT if text == STANDARD_INPUT_PATH else text
+
+
+# In the place of -, which the parser takes for an option.
+STANDARD_INPUT_PATH = "/dev/stdin"
+InputFile = Annotated[str, Parameter(converter=_path)]
 BinsWord = Literal["auto", "exact"]
 WHOLE = Parameter(converter=_whole)
 LABEL = Parameter(group=COLUMNS, help="Column with the labels of the rows.")

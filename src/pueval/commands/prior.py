@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from pueval.commands.exit_codes import exit_code
 from pueval.commands.model_counts import read_models
 from pueval.commands.options import (
     COLUMNS,
@@ -14,6 +15,7 @@ from pueval.commands.options import (
     LABEL,
     OUTPUT,
     CountOptions,
+    InputFile,
 )
 from pueval.commands.output_files import check_outputs, write_models
 from pueval.commands.terminal import print_notes, show_table
@@ -21,7 +23,7 @@ from pueval.text.numbers import format_level
 
 
 def prior_command(
-    file: str,
+    file: InputFile,
     /,
     *,
     label: Annotated[str | None, LABEL] = None,
@@ -31,7 +33,7 @@ def prior_command(
     method: Annotated[str, Parameter(group=ESTIMATION)] = "consensus",
     level: Annotated[float, Parameter(group=ESTIMATION)] = 0.95,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
-) -> None:
+) -> int:
     """Estimate the share of positives among the unlabeled rows.
 
     Prints the prior with its confidence interval, the estimate of each method, and the largest
@@ -43,7 +45,8 @@ def prior_command(
     ----------
     file
         CSV, Parquet or Arrow file, folder, quoted pattern such as 'scores/*.parquet', database
-        table (duckdb:///file.db?table=name), or counts saved by "pueval count".
+        table (duckdb:///file.db?table=name), counts saved by "pueval count", or - for standard
+        input.
     score
         Column with a model's scores. Repeat the option for each model.
     purity
@@ -71,3 +74,4 @@ def prior_command(
     for name, estimate in estimates.items():
         show_table([name, "prior", interval, "purity", interval], estimate.rows())
         print_notes(estimate.notes())
+    return exit_code(text for estimate in estimates.values() for text in estimate.warnings)

@@ -14,7 +14,7 @@ from pueval.comparison.paired_rows import read_paired_rows, unknown_model_error
 from pueval.core.curves import model_with_highest_naive_auc
 from pueval.core.mixture import check_target
 from pueval.counts.arguments import check_threshold, suggest_arguments
-from pueval.errors import AssumptionWarning, InputError
+from pueval.errors import AssumptionWarning, InputError, name_model
 from pueval.evaluation.assumptions import resolve_assumptions
 from pueval.evaluation.findings import noisy_labels
 from pueval.sources.labels import LabelValues
@@ -143,9 +143,11 @@ def compare(
     # Labels are the same for all models, so they are tested once.
     noisy = None if resampling is None else noisy_labels(counts[best_model], assumptions)
     if noisy is not None:
-        notes.append(f"{best_model}: {noisy}")
+        notes.append(name_model(best_model, noisy))
     for name, ev in evaluations.items():
-        notes += [f"{name}: {note}" for note in ev.warnings if note not in assumptions.warnings]
+        notes += [
+            name_model(name, note) for note in ev.warnings if note not in assumptions.warnings
+        ]
     for note in notes:
         warnings.warn(note, AssumptionWarning, stacklevel=3)
     made_here = assumptions.estimate is not None and not assumptions.estimate_given

@@ -177,6 +177,8 @@ def check_model_names(names: list[Any]) -> None:
         )
     if len(names) < 2:
         got = f"one: {names[0]!r}. For one model use evaluate()" if names else "none"
+        if names and "," in names[0]:
+            got = f"one: {names[0]!r}. Name each column separately: {names[0].split(',')}"
         raise InputError(f"compare needs at least two models; got {got}.")
 
 

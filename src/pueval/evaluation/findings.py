@@ -9,6 +9,7 @@ import numpy as np
 from pueval.core.curves import REVERSED_Z_SCORE, auc_z_score
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
+from pueval.errors import Contradiction
 from pueval.evaluation.assumptions import Assumptions
 from pueval.samples.bins import bin_numbers
 from pueval.samples.sample import score_range
@@ -24,7 +25,7 @@ def reversed_scores(counts: Counts, naive: float) -> str | None:
     """Warn that scores seem to be reversed."""
     if auc_z_score(counts, naive) >= REVERSED_Z_SCORE:
         return None
-    return (
+    return Contradiction(
         f"labeled rows score lower than the background rows (naive AUC {naive:.3f}). Higher scores "
         "must mean more likely positive; negate the scores if they do not."
     )

@@ -7,6 +7,7 @@ from scipy.special import chdtrc, expit
 
 from pueval._typing import Array
 from pueval.counts.counts import Counts
+from pueval.errors import Contradiction
 from pueval.priors._tilt_bins import (
     binned_likelihood,
     normal_scores,
@@ -55,7 +56,7 @@ def noisy_label_warning(pvalue: float | None) -> str | None:
     """Warn that some labels seem to be wrong, given the p-value of the test."""
     if pvalue is None or pvalue >= NOISY_PVALUE:
         return None
-    return (
+    return Contradiction(
         f"labels may be noisy (test of clean labels: p = {pvalue:.1g}): more labeled rows than "
         "expected score as low as negatives. Either some labels are wrong, or some positives look "
         'like negatives. If labels can be wrong, pass their purity, or purity="estimate".'

@@ -12,7 +12,7 @@ from pueval._typing import Array
 from pueval.core.confidence import normal_quantile
 from pueval.core.curves import REVERSED_Z_SCORE, auc_z_score, naive_auc
 from pueval.counts.counts import Counts
-from pueval.errors import InputError
+from pueval.errors import Contradiction, InputError
 from pueval.priors._best_bin import BestBin
 from pueval.priors._dedpul import Dedpul
 from pueval.priors._estimation_result import MemberEstimate
@@ -29,6 +29,8 @@ TOO_FEW_LABELED, FEW_LABELED = 10, 50
 # AUCs of labeled positives against unlabeled rows: below WEAK_AUC methods may disagree, above
 # SUSPICIOUS_AUC scores may be in-sample.
 WEAK_AUC, SUSPICIOUS_AUC = 0.65, 0.98
+# Scores are most likely in-sample if fewer positives than this can be unlabeled, per labeled row.
+IN_SAMPLE_RATIO = 0.1
 # The prior is not identified if the AUC is below POOR_AUC and labeled positives occur even at the
 # lowest scores, at least POOR_RATIO times as often as unlabeled rows.
 POOR_AUC, POOR_RATIO = 0.6, 0.4
@@ -153,7 +155,18 @@ class Consensus(PurityPriorEstimator):
             for name, member in self.members_.items()
             if self.weights_[name] >= NOTABLE_WEIGHT
         }
-        self._note(*_diagnose(counts, auc, notable, purity_estimated=known_purity is None))
+        nearly_all_labeled = (
+            self.prior_upper_ * counts.n_unlabeled < IN_SAMPLE_RATIO * counts.n_labeled
+        )
+        self._note(
+            *_diagnose(
+                counts,
+                auc,
+                notable,
+                purity_estimated=known_purity is None,
+                nearly_all_labeled=nearly_all_labeled,
+            )
+        )
         if auc < POOR_AUC and lowest_scores_ratio(features) > POOR_RATIO:
             self.prior_interval_ = (0.0, max(self.prior_upper_, self.prior_))
             self._note(
@@ -261,10 +274,15 @@ def _include(interval: tuple[float, float], *values: float) -> tuple[float, floa
 
 
 def _diagnose(
-    counts: Counts, auc: float, members: dict[str, MemberEstimate], *, purity_estimated: bool
+    counts: Counts,
+    auc: float,
+    members: dict[str, MemberEstimate],
+    *,
+    purity_estimated: bool,
+    nearly_all_labeled: bool = False,
 ) -> list[str]:
     """Return the reasons to doubt the estimate, as sentences."""
-    warnings = []
+    warnings: list[str] = []
     n_labeled = counts.effective_sizes[0]
     if n_labeled < TOO_FEW_LABELED:
         warnings.append(
@@ -272,12 +290,14 @@ def _diagnose(
             f"{FEW_LABELED}."
         )
     if auc > SUSPICIOUS_AUC:
-        warnings.append(
+        text = (
             f"almost all labeled positives score above the unlabeled rows (AUC {auc:.3f}). Either "
             "there are hardly any positives among the unlabeled rows, or these are in-sample "
             "scores. If the classifier was trained on these rows, use out-of-fold scores: see "
-            "pueval.model_selection.evaluate_cv or scikit-learn's cross_val_predict."
+            "pueval.model_selection.evaluate_cv or scikit-learn's cross_val_predict. "
+            "Otherwise pass the prior."
         )
+        warnings.append(Contradiction(text) if nearly_all_labeled else text)
     tied = tied_at_highest_score(counts)
     if tied > SATURATED_SHARE:
         warnings.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import warnings
 from typing import Any, Literal
@@ -11,7 +12,7 @@ from sklearn.base import clone
 from pueval.core.mixture import Mixture
 from pueval.counts.arguments import read_counts, suggest_arguments
 from pueval.counts.counts import Counts
-from pueval.errors import AssumptionWarning, InputError
+from pueval.errors import AssumptionWarning, Contradiction, InputError
 from pueval.priors._alphamax import AlphaMax
 from pueval.priors._best_bin import BestBin
 from pueval.priors._clean_label_test import clean_label_pvalue, noisy_label_warning
@@ -44,6 +45,8 @@ CLEAN_LABEL_METHODS: dict[str, type[ScorePriorEstimator]] = {
     "roc_slope": RocSlope,
 }
 METHODS = (*PURITY_METHODS, *CLEAN_LABEL_METHODS)
+# Classes that take features in the place of a score.
+FEATURE_METHODS = ("KernelMean", "Tice")
 
 
 @suggest_arguments
@@ -76,7 +79,8 @@ def estimate(
         it together with the prior.
     method : str or estimator, default "consensus"
         ``"consensus"``, ``"tilt"``, ``"roc_network"``, ``"alphamax"``, ``"best_bin"``,
-        ``"dedpul"``, ``"dist_curve"``, ``"elkan_noto"`` or ``"roc_slope"``; or an estimator from
+        ``"dedpul"``, ``"dist_curve"``, ``"elkan_noto"`` or ``"roc_slope"``, also spelled like the
+        classes (``"AlphaMax"``); or an estimator from
         `pueval.priors`, which is cloned and keeps its own purity and level. To estimate the
         purity with a method that assumes clean labels, `WithPurity` runs it twice.
     level : float, default 0.95
@@ -139,7 +143,8 @@ def estimate_without_warning(
         estimator = _clone_for_purity(method, purity)
         name, level = type(method).__name__, _confidence_level(estimator, level)
     else:
-        name, estimator = method, _make_estimator(method, purity, level)
+        name = _method_name(method)
+        estimator = _make_estimator(name, purity, level)
     estimator.fit_without_warning(counts)
     result = MemberEstimate.from_fitted(estimator)
     if _assumes_clean_labels(estimator) and purity != "estimate" and purity < 1:
@@ -175,8 +180,12 @@ def _infeasibility(prior: float, largest: LargestPrior, purity: float, level: fl
         return []
     confidence = f"({format_level(level)} confidence)"
     if not largest.possible:
-        return [f"no prior is compatible with a purity of {purity:g} {confidence}. Raise purity."]
-    warning = (
+        return [
+            Contradiction(
+                f"no prior is compatible with a purity of {purity:g} {confidence}. Raise purity."
+            )
+        ]
+    warning = Contradiction(
         f"the estimated prior {prior:.3g} is too large for these data: for any distribution of "
         f"the scores, the prior is at most {largest.prior:.3g} {confidence}. Labeling may not be "
         "random."
@@ -188,14 +197,33 @@ def _assumes_clean_labels(estimator: ScorePriorEstimator) -> bool:
     return isinstance(estimator, tuple(CLEAN_LABEL_METHODS.values()))
 
 
+def _method_name(method: str) -> str:
+    """Return the name of a method, which may be spelled like its class: AlphaMax, BestBin."""
+    plain = _without_spelling(str(method))
+    for name in METHODS:
+        if _without_spelling(name) == plain:
+            return name
+    for name in FEATURE_METHODS:
+        if _without_spelling(name) == plain:
+            raise InputError(
+                f"{name} estimates the prior from features, not from scores. Use it in Python: "
+                f"pueval.priors.{name}().fit(X, y). Methods for scores: {', '.join(METHODS)}."
+            )
+    similar = difflib.get_close_matches(str(method).lower(), METHODS, n=1)
+    hint = f" Did you mean {similar[0]!r}?" if similar else ""
+    raise InputError(f"method must be one of {', '.join(METHODS)}; got {method!r}.{hint}")
+
+
+def _without_spelling(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
+
+
 def _make_estimator(
     method: str, purity: float | Literal["estimate"], level: float
 ) -> ScorePriorEstimator:
     """Return the estimator with this name, with a purity and a level."""
     if method in PURITY_METHODS:
         return PURITY_METHODS[method](purity=purity, level=level)
-    if method not in CLEAN_LABEL_METHODS:
-        raise InputError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
     estimator = CLEAN_LABEL_METHODS[method]()
     if "level" in estimator.get_params():
         # WithPurity combines two intervals; by Bonferroni's inequality each gets half the error.

@@ -18,7 +18,7 @@ from pueval._checks import check_fraction
 from pueval._typing import Array
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
-from pueval.errors import InputError
+from pueval.errors import Contradiction, InputError
 from pueval.text.numbers import format_level, format_number, format_threshold
 from pueval.text.results import Result
 
@@ -311,7 +311,7 @@ def infeasibility_message(counts: Counts, mixture: Mixture, level: float = 0.95)
     remedy = "Lower the prior" if mixture.purity == 1 else "Raise the purity"
     if mixture.prior > 0 and mixture.purity < 1:
         remedy += ", lower the prior"
-    return (
+    return Contradiction(
         f"prior {mixture.prior:g} does not fit this ranking with purity {mixture.purity:g}: "
         f"{largest._evidence()}, a larger difference than chance explains. {bound} "
         f"({format_level(level)} confidence). {remedy}, or question random labeling. If the "
@@ -330,7 +330,7 @@ def region_infeasibility_message(
     """
     message = infeasibility_message(counts, best, level)
     if message is not None:
-        return f"no prior and purity within the given intervals fit: {message}"
+        return Contradiction(f"no prior and purity within the given intervals fit: {message}")
     if not counts.n_unlabeled:
         return None
     largest = largest_prior(counts, purity=worst.purity, level=level)

@@ -59,6 +59,9 @@ def check_column(name: str, columns: Sequence[str], content: str) -> None:
         raise InputError(f"column names must be text; got {name!r} for the {content} column.")
     if name in columns:
         return
+    parts = [part.strip() for part in name.split(",")]
+    if content == "score" and len(parts) > 1 and any(part in columns for part in parts):
+        raise InputError(f"no {content} column {name!r}. Name each column separately: {parts}.")
     similar = [column for column in columns if column.lower() == name.lower()]
     similar = similar or difflib.get_close_matches(name, columns, n=1)
     hint = f" Did you mean {similar[0]!r}?" if similar else ""

@@ -9,13 +9,19 @@ import os
 import re
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from pueval.errors import InputError, require
 from pueval.sources.columns import check_unique
+from pueval.sources.foreign_formats import LONGEST, refuse_foreign_format
+from pueval.sources.standard_input import (
+    STANDARD_INPUT,
+    STANDARD_INPUT_NAME,
+    save_standard_input,
+)
 
 Format = Literal["csv", "parquet", "arrow", "duckdb"]
 
@@ -65,6 +71,8 @@ def locate(path: str | os.PathLike[str], *, remote: bool = False) -> DataLocatio
     With ``remote``, an address such as ``s3://bucket/scores.parquet`` is left to the engine.
     """
     text = os.fspath(path)
+    if text == STANDARD_INPUT:
+        return replace(locate(save_standard_input()), text=STANDARD_INPUT_NAME)
     if text.startswith(DATABASE):
         return _database(text)
     if remote and "://" in text:
@@ -150,22 +158,12 @@ def csv_header(file: str, label: str) -> tuple[str, tuple[str, ...]]:
     opener: Any = gzip.open if file.lower().endswith(".gz") else open
     try:
         with opener(file, "rb") as stream:
-            start = stream.read(4)
+            start = stream.read(LONGEST)
         with opener(file, "rt", encoding="utf-8-sig", errors="replace", newline="") as stream:
             header = stream.readline().rstrip("\r\n")
     except (OSError, EOFError, zlib.error) as error:
         raise unreadable_error(file, error) from None
-    if start == b"PK\x03\x04":
-        raise InputError(f"{file} is a spreadsheet or another archive. Save it as CSV.")
-    if start[:2] in {b"\xff\xfe", b"\xfe\xff"}:
-        raise InputError(
-            f"{file} is encoded as UTF-16. Save it as UTF-8 (spreadsheets call it CSV UTF-8)."
-        )
-    if start.lstrip()[:1] in {b"[", b"{"}:
-        raise InputError(
-            f"{file} looks like JSON. Convert it to CSV, Parquet or Arrow; the format is taken "
-            "from the end of the file name."
-        )
+    refuse_foreign_format(file, start)
     try:
         columns = {mark: next(csv.reader([header], delimiter=mark), []) for mark in ",\t;|"}
     except csv.Error as error:

@@ -1,0 +1,25 @@
+"""Exit codes of commands, for scripts and continuous integration."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from pueval.errors import CONTRADICTION_EXIT_CODE, Contradiction
+
+EXIT_CODES = (
+    "Exit codes: 0 if all is well; 2 if the input or an option is wrong; 3 if the data contradict "
+    "the assumptions, though results are printed and written; 130 if interrupted."
+)
+
+
+def exit_code(warnings: Iterable[str]) -> int:
+    """Return 3 if the data contradict an assumption, and say so; otherwise 0."""
+    if not any(isinstance(warning, Contradiction) for warning in warnings):
+        return 0
+    print(  # noqa: T201
+        f"pueval: exit code {CONTRADICTION_EXIT_CODE}: the data contradict the assumptions. See "
+        "the warnings above.",
+        file=sys.stderr,
+    )
+    return CONTRADICTION_EXIT_CODE

@@ -1,0 +1,201 @@
+"""Mistakes that people make on the command line: messages name the fix, exit codes tell scripts."""
+
+import gzip
+import io
+import json
+import pickle
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pueval import AssumptionWarning, evaluate, priors
+from pueval.commands.app import run
+from pueval.errors import Contradiction
+from tests.conftest import draw
+
+COLUMNS = ["--label", "label", "--score", "a"]
+
+
+@pytest.fixture
+def rows(rng):
+    _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.4, separation=2.5)
+    noise = rng.normal(size=3000)
+    return pd.DataFrame({"label": labeled.astype(int), "a": score, "b": score + noise})
+
+
+@pytest.fixture
+def file(rows, tmp_path):
+    path = tmp_path / "scores.csv"
+    rows.to_csv(path, index=False)
+    return str(path)
+
+
+def in_sample(rng):
+    """Scores of a classifier that has learned the labels by heart."""
+    labeled = np.arange(3000) < 300
+    return pd.DataFrame(
+        {"label": labeled.astype(int), "a": np.where(labeled, 0.9, 0.1) + 0.1 * rng.random(3000)}
+    )
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "prior"])
+def test_score_columns_with_commas(file, capsys, command):
+    assert run([command, file, "--label", "label", "--score", "a,b"]) == 2
+    error = capsys.readouterr().err
+    assert "'a,b'. Repeat the option for each column: --score a --score b." in error
+
+
+@pytest.mark.parametrize("name", ["AlphaMax", "alphamax", "ALPHAMAX", "alpha_max"])
+def test_methods_as_their_classes_are_called(file, capsys, name):
+    assert run(["prior", file, *COLUMNS, "--method", name]) == 0
+    assert "\nalphamax " in capsys.readouterr().out
+
+
+def test_unknown_methods(rows, file, capsys):
+    assert priors.estimate(rows["label"], rows["a"], method="BestBin").method == "best_bin"
+    assert run(["prior", file, *COLUMNS, "--method", "alfamax"]) == 2
+    assert "got 'alfamax'. Did you mean 'alphamax'?" in capsys.readouterr().err
+    assert run(["prior", file, *COLUMNS, "--method", "KernelMean"]) == 2
+    assert "KernelMean estimates the prior from features" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (pickle.dumps([1]), "is a pickle file. Save the table as CSV or Parquet"),
+        (b"\x93NUMPY\x01\x00", "is a NumPy array"),
+        (b"\x89HDF\r\n\x1a\n", "is an HDF5 file"),
+        (b"SQLite format 3\x00", "is an SQLite database"),
+        (b"PAR1abc", "is a Parquet file. Rename it to end in .parquet"),
+        (b"ARROW1\0\0", "is an Arrow file. Rename it to end in .arrow"),
+        (gzip.compress(b"label,a\n1,2\n"), "is compressed. Rename it to end in .csv.gz"),
+    ],
+    ids=["pickle", "numpy", "hdf5", "sqlite", "parquet", "arrow", "gzip"],
+)
+def test_files_of_other_formats(tmp_path, capsys, content, message):
+    path = tmp_path / "scores.pkl"
+    path.write_bytes(content)
+    assert run(["evaluate", str(path), *COLUMNS]) == 2
+    assert message in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------ exit code 3
+
+
+def test_a_prior_that_the_data_contradict(file, tmp_path, capsys):
+    results = tmp_path / "out.json"
+    for arguments in (
+        ["evaluate", file, *COLUMNS, "--prior", "0.8", "--json", str(results)],
+        ["evaluate", file, *COLUMNS, "--prior", "0.8", "--no-intervals", "--quiet"],
+        ["compare", file, *COLUMNS, "--score", "b", "--prior", "0.8"],
+    ):
+        assert run(arguments) == 3
+        error = capsys.readouterr().err
+        assert "pueval: exit code 3: the data contradict the assumptions" in error
+    model = json.loads(results.read_text())["models"]["a"]
+    assert any("does not fit this ranking" in warning for warning in model["warnings"])
+
+
+def test_groups_that_contradict_their_prior(rows, tmp_path, capsys):
+    path = tmp_path / "groups.csv"
+    rows.assign(site=np.arange(3000) % 2).to_csv(path, index=False)
+    assert run(["evaluate", str(path), *COLUMNS, "--by", "site", "--prior", "0.8"]) == 3
+    assert run(["evaluate", str(path), *COLUMNS, "--by", "site", "--prior", "0.2"]) == 0
+
+
+def test_no_contradiction(file, capsys):
+    assert run(["evaluate", file, *COLUMNS, "--prior", "0.2"]) == 0
+    # Some priors of the interval fit.
+    assert run(["evaluate", file, *COLUMNS, "--prior", "0.2,0.8"]) == 0
+    assert "exit code" not in capsys.readouterr().err
+
+
+def test_reversed_scores(rows, tmp_path, capsys):
+    path = tmp_path / "scores.csv"
+    rows.assign(a=-rows["a"]).to_csv(path, index=False)
+    assert run(["evaluate", str(path), *COLUMNS, "--prior", "0.1"]) == 3
+
+
+def test_in_sample_scores(rng, tmp_path, capsys):
+    rows = in_sample(rng)
+    message = "almost all labeled positives score above the unlabeled rows"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        ev = evaluate(rows["label"], rows["a"])
+    [warning] = [warning for warning in ev.warnings if message in warning]
+    assert "use out-of-fold scores" in warning
+    path = tmp_path / "scores.csv"
+    rows.to_csv(path, index=False)
+    for command in ("evaluate", "prior"):
+        assert run([command, str(path), *COLUMNS]) == 3
+        assert message in capsys.readouterr().out
+    assert run(["evaluate", str(path), *COLUMNS, "--prior", "0.001"]) == 0
+
+
+def test_out_of_fold_scores_of_a_good_classifier(rng):
+    """Even if only one positive in three is unlabeled."""
+    _, score, labeled = draw(rng, 3000, prevalence=0.1, label_frequency=0.67, separation=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        estimate = priors.estimate(labeled, score)
+    assert not any(isinstance(warning, Contradiction) for warning in estimate.warnings)
+
+
+def test_help_documents_the_exit_codes(capsys):
+    run(["--help"])
+    out = capsys.readouterr().out
+    assert "Exit codes" in out
+    assert "3 if the data contradict" in " ".join(out.replace("│", " ").split())
+
+
+# ------------------------------------------------------------------ standard input
+
+
+def pipe(monkeypatch, content):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["evaluate", "-", *COLUMNS, "--prior", "0.2"],
+        ["compare", "-", *COLUMNS, "--score", "b", "--prior", "0.2"],
+        ["prior", "-", *COLUMNS, "--method", "best_bin"],
+    ],
+)
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "parquet", "arrow"])
+def test_standard_input(rows, file, tmp_path, capsys, monkeypatch, arguments, suffix):
+    path = tmp_path / f"piped.{suffix}"
+    writers = {"parquet": rows.to_parquet, "arrow": rows.to_feather}
+    writers.get(suffix, lambda path: rows.to_csv(path, index=False))(path)
+    assert run([file if word == "-" else word for word in arguments]) == 0
+    expected = capsys.readouterr().out
+    pipe(monkeypatch, path.read_bytes())
+    assert run([*arguments, "--json", str(tmp_path / "out.json")]) == 0
+    assert capsys.readouterr().out == expected
+    assert json.loads((tmp_path / "out.json").read_text())["file"] == "-"
+
+
+def test_standard_input_that_cannot_be_read(capsys, monkeypatch):
+    for content, message in (
+        (b"", "standard input is empty."),
+        (b"label,b\n1,2\n", "no score column 'a'."),
+        (pickle.dumps([1]), "standard input is a pickle file."),
+        (b"label,a\n", "standard input has no rows, only a header."),
+    ):
+        pipe(monkeypatch, content)
+        assert run(["evaluate", "-", *COLUMNS, "--prior", "0.2"]) == 2
+        assert message in capsys.readouterr().err
+    monkeypatch.setattr(sys, "stdin", None)
+    assert run(["evaluate", "-", *COLUMNS, "--prior", "0.2"]) == 2
+    assert "standard input is closed" in capsys.readouterr().err
+
+
+def test_nothing_is_piped(capsys, monkeypatch):
+    pipe(monkeypatch, b"")
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    assert run(["evaluate", "-", *COLUMNS]) == 2
+    assert "pueval evaluate - … < scores.csv" in capsys.readouterr().err
