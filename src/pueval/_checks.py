@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from numbers import Real
 
@@ -18,15 +19,31 @@ def check_count(name: str, value: object, *, least: int = 1) -> None:
         raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}.")
 
 
-def check_fraction(name: str, value: object) -> None:
-    """Raise unless the value is a number strictly between 0 and 1."""
+def check_fraction(name: str, value: object) -> float:
+    """Return a number strictly between 0 and 1 as a float; raise for anything else."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
         raise InputError(f"{name} must be a number in (0, 1); got {value!r}.{percent_hint(value)}")
+    return float(value)
+
+
+def check_number(name: str, value: object) -> float:
+    """Return a finite number as a float; raise for anything else."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise InputError(f"{name} must be a number; got {value!r}.")
+    return float(value)
+
+
+def is_choice(value: object, choices: Sequence[object]) -> bool:
+    """Return whether the value is one of some choices."""
+    try:
+        return bool(value in choices)
+    except ValueError:  # an array equals nothing as a whole
+        return False
 
 
 def check_choice(name: str, value: object, choices: Sequence[object]) -> None:
     """Raise unless the value is one of at least two choices."""
-    if value not in choices:
+    if not is_choice(value, choices):
         *others, last = map(repr, choices)
         raise InputError(f"{name} must be {', '.join(others)} or {last}; got {value!r}.")
 

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from pueval._checks import check_fraction
+from pueval._checks import check_fraction, check_number, percent_hint
 from pueval._typing import Target
 from pueval.core.mixture import Mixture, check_target
 from pueval.core.rates import correct_area, correct_pair
@@ -51,7 +51,18 @@ def roc_auc(naive: float, *, prior: float, purity: float = 1.0) -> float:
     0.9
     """
     mixture = Mixture(prior, purity)
-    return float(correct_area(naive, mixture, mixture.prior))
+    return float(correct_area(_check_naive(naive), mixture, mixture.prior))
+
+
+def _check_naive(naive: object, low: float = 0.0) -> float:
+    """Return a naive measure as a float; raise if it is not a number in its range."""
+    value = check_number("naive", naive)
+    if not low <= value <= 1:
+        raise InputError(
+            f"naive must be in [{low:g}, 1]; got {naive!r}. It is the published value of the "
+            f"measure.{percent_hint(naive)}"
+        )
+    return value
 
 
 def balanced_accuracy(naive: float, *, prior: float, purity: float = 1.0) -> float:
@@ -84,7 +95,7 @@ def balanced_accuracy(naive: float, *, prior: float, purity: float = 1.0) -> flo
     """
     mixture = Mixture(prior, purity)
     # At a single threshold, balanced accuracy is the area under a ROC curve with one corner.
-    area: float = correct_area(naive, mixture, mixture.prior)
+    area: float = correct_area(_check_naive(naive), mixture, mixture.prior)
     return area
 
 
@@ -121,7 +132,8 @@ def matthews_corrcoef(
     >>> round(matthews_corrcoef(0.2153, prior=0.25, purity=0.75, labeled_share=0.1), 2)
     0.66
     """
-    check_fraction("labeled_share", labeled_share)
+    naive = _check_naive(naive, low=-1.0)
+    labeled_share = check_fraction("labeled_share", labeled_share)
     mixture = Mixture(prior, purity)
     prevalence = labeled_share * mixture.purity + (1 - labeled_share) * mixture.prior
     scale = math.sqrt(prevalence * (1 - prevalence) / (labeled_share * (1 - labeled_share)))
@@ -172,7 +184,8 @@ def precision(
     0.6
     """
     check_target(target)
-    check_fraction("labeled_share", labeled_share)
+    naive = check_number("naive precision", naive)
+    labeled_share = check_fraction("labeled_share", labeled_share)
     mixture = Mixture(prior, purity)
     if not 0 <= naive < 1:
         raise InputError(

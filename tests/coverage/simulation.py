@@ -144,9 +144,7 @@ def coverage(setting, replications, **options):
     return coverage_and_width(setting, replications, **options)[0]
 
 
-def coverage_and_width(
-    setting, replications, *, n_resamples=400, names=NAMES, bands=False, seed=0
-):
+def coverage_and_width(setting, replications, *, n_resamples=400, names=NAMES, bands=False, seed=0):
     """Coverage and mean width of each interval and band."""
     rng = np.random.default_rng([seed, setting.labeled, int(1000 * setting.prior)])
     prevalence = setting.prevalence

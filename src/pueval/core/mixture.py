@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, overload
 
 import numpy as np
 
-from pueval._checks import percent_hint
+from pueval._checks import is_choice, percent_hint
 from pueval._typing import Array, Target
 from pueval.core.sizes import SampleSizes
 from pueval.errors import InputError
@@ -25,7 +25,7 @@ LEAST_CONTRAST = 1e-9
 
 def check_target(target: str) -> None:
     """Raise if the target is neither of the two."""
-    if target not in get_args(Target):
+    if not is_choice(target, get_args(Target)):
         raise InputError(
             f"target must be 'population' (labeled and unlabeled rows together) or 'unlabeled' "
             f"(labeled rows were collected separately); got {target!r}."
@@ -67,8 +67,10 @@ class Mixture(Result):
     purity: float = 1.0
 
     def __post_init__(self) -> None:
-        check_share("purity", self.purity, low_open=True)
-        check_share("prior", self.prior, high_open=True)
+        purity = check_share("purity", self.purity, low_open=True)
+        prior = check_share("prior", self.prior, high_open=True)
+        object.__setattr__(self, "purity", purity)
+        object.__setattr__(self, "prior", prior)
         if self.prior >= self.purity:
             raise InputError(
                 f"prior must be below purity; got prior={self.prior:g} and "
@@ -102,8 +104,8 @@ class Mixture(Result):
         >>> Mixture.from_prevalence(counts, 0.1).prior
         0.0
         """
-        check_share("prevalence", prevalence)
-        check_share("purity", purity, low_open=True)
+        prevalence = check_share("prevalence", prevalence)
+        purity = check_share("purity", purity, low_open=True)
         check_unlabeled(counts, "prevalence")
         prior = _snap_to_zero(prior_from_prevalence(counts, prevalence, purity))
         if not 0 <= prior < purity:
@@ -142,8 +144,8 @@ class Mixture(Result):
         >>> Mixture.from_label_frequency(counts, 0.4)
         Mixture(prior=0.16666666666666666, purity=1.0)
         """
-        check_share("label_frequency", label_frequency, low_open=True)
-        check_share("purity", purity, low_open=True)
+        label_frequency = check_share("label_frequency", label_frequency, low_open=True)
+        purity = check_share("purity", purity, low_open=True)
         check_unlabeled(counts, "label_frequency")
         prior = _snap_to_zero(prior_from_label_frequency(counts, label_frequency, purity))
         if prior >= purity:
@@ -353,14 +355,14 @@ def prior_from_label_frequency(
 
 def check_share(
     name: str, value: float, *, low_open: bool = False, high_open: bool = False
-) -> None:
-    """Raise if a share is not a number from 0 to 1."""
+) -> float:
+    """Return a share as a float; raise if it is not a number from 0 to 1."""
     number: object = value
     if isinstance(number, Real):
         low_holds = value > 0 if low_open else value >= 0
         high_holds = value < 1 if high_open else value <= 1
         if low_holds and high_holds:
-            return
+            return float(value)
     interval = ("(" if low_open else "[") + "0, 1" + (")" if high_open else "]")
     hint = percent_hint(number)
     if isinstance(number, str) and number == "estimate":

@@ -57,7 +57,9 @@ class PriorLine:
         target: Target = "population",
     ) -> PriorLine:
         """Return the line for a known share; raise an error if no purity fits it."""
-        check_share(name, value, low_open=name == "label_frequency", high_open=name == "prior")
+        value = check_share(
+            name, value, low_open=name == "label_frequency", high_open=name == "prior"
+        )
         check_unlabeled(counts, name)
         if name == "label_frequency":
             at_one = prior_from_label_frequency(counts, value, 1.0)

@@ -16,6 +16,13 @@ from pueval.samples.sample import EMPTY, Sample, Samples
 from pueval.samples.steps import Steps
 from pueval.text.results import Result, plain_dict
 
+# Sums of weights below this, and their squares, get close to the smallest floats.
+MIN_WEIGHT = 1e-60
+# Measures compute the share of negatives as 1 − prevalence. With fewer, few digits are left.
+MIN_BACKGROUND_RATIO = 1e-8
+# Measures take shares below 1e-14 for rounding errors.
+MIN_LABELED_RATIO = 1e-12
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreTable(Result):
@@ -137,6 +144,22 @@ class ScoreTable(Result):
                 "there are only labeled positives, no unlabeled rows and no known negatives. "
                 "Add the unlabeled rows; check unlabeled_label and the label column."
             )
+        background = self.n_unlabeled + self.n_negative
+        if min(self.n_labeled, background) < MIN_WEIGHT:
+            raise InputError(
+                f"the weights of labeled and of other rows must sum to at least {MIN_WEIGHT:g}; "
+                f"got {self.n_labeled:g} and {background:g}. Multiply them by a common factor."
+            )
+        for weight, other, least, hidden in (
+            (background, self.n_labeled, MIN_BACKGROUND_RATIO, "negatives"),
+            (self.n_labeled, background, MIN_LABELED_RATIO, "labeled rows"),
+        ):
+            if weight < least * other:
+                raise InputError(
+                    "labeled rows must have less than 1e8 and more than 1e-12 times the weight of "
+                    f"the other rows, or rounding hides the {hidden}; got {self.n_labeled:g} and "
+                    f"{background:g}. Check sample_weight."
+                )
 
     def _refuse_propensities(self, purpose: str) -> None:
         """Refuse propensities where labeled rows must be a random sample of the positives."""

@@ -10,7 +10,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, cast
 
 from pueval._typing import Range, Target
-from pueval.core.mixture import Mixture, PriorSource, cap_prior
+from pueval.core.mixture import Mixture, PriorSource, cap_prior, check_share
 from pueval.core.prior_line import KnownShare, PriorLine
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
@@ -200,6 +200,8 @@ def _given_share(
             warnings=estimate.warnings,
         )
     convert = _conversion(counts, target, name)
+    shares: Range
+    purities: Range
     region = deficit = None
     if isinstance(value, tuple | list) or isinstance(purity, tuple | list):
         shares, purities = _read_share(name, value), _read_share("purity", purity)
@@ -213,8 +215,9 @@ def _given_share(
         mixture = region.middle
     else:
         mixture = convert(value, purity)
-        if follows == "prevalence":
-            deficit = _chance_deficit(counts, value, purity)
+        shares, purities = (value, value), (purity, purity)
+    if follows == "prevalence":
+        deficit = _chance_deficit(counts, float(shares[0]), float(purities[1]))
     return Assumptions(
         mixture,
         region,
@@ -272,6 +275,8 @@ def _conversion(counts: Counts, target: Target, name: str) -> Callable[[float, f
 
 
 def _mixture_from_prevalence(counts: Counts, prevalence: float, purity: float) -> Mixture:
+    prevalence = check_share("prevalence", prevalence)
+    purity = check_share("purity", purity, low_open=True)
     try:
         return Mixture.from_prevalence(counts, prevalence, purity)
     except InputError:
@@ -291,7 +296,7 @@ def _chance_deficit(counts: Counts, prevalence: float, purity: float) -> str | N
         return None
     return (
         f"prevalence {prevalence:g} is below the share of labeled positives ({least:.4g}), but "
-        "within chance: the prior is set to 0."
+        "within chance: the prior is set to 0 there."
     )
 
 

@@ -32,7 +32,8 @@ class GroupResult(Result):
         pandas.DataFrame
         """
         pandas = require("pandas", extra="pandas", purpose=f"{type(self).__name__}.frame()")
-        index = pandas.Index(list(self.groups), name="group")
+        # Without tupleize_cols, pandas would split groups that are tuples into levels.
+        index = pandas.Index(list(self.groups), name="group", tupleize_cols=False)
         return pandas.DataFrame(dict(self._columns()), index=index)
 
     def to_dict(self) -> dict[str, Any]:

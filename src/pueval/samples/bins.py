@@ -58,14 +58,15 @@ BinnedSamples = tuple[Samples, Binning | None]
 """The three samples, and their binning if their scores are binned."""
 
 
+def is_bins(bins: Any) -> bool:
+    """Return whether a value is a valid number of bins."""
+    whole = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
+    return whole and 2 <= bins <= MOST_BINS and not bins & (bins - 1)
+
+
 def check_bins(bins: Any) -> int:
     """Return a valid number of bins."""
-    if (
-        isinstance(bins, bool)
-        or not isinstance(bins, int | np.integer)
-        or not 2 <= bins <= MOST_BINS
-        or bins & (bins - 1)
-    ):
+    if not is_bins(bins):
         raise InputError(
             "bins, the number of bins per doubling of the score, must be a power of 2 from 2 "
             f"to {MOST_BINS:,}; got {bins!r}. {DEFAULT_BINS:,} is a good choice."

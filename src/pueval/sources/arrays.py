@@ -26,6 +26,7 @@ from pueval.sources.labels import (
     inexact_scores_error,
     infinite_error,
     is_missing,
+    merged_scores_error,
     missing_error,
     missing_labels_error,
 )
@@ -40,6 +41,8 @@ LARGE = 32 * 2**20
 EXACT = 2**53
 # The same for float32.
 EXACT_FLOAT32 = 2**24
+# Products of several weights stay within the range of floats.
+MAX_WEIGHT = 1e60
 
 FloatType = type[np.floating[Any]]
 
@@ -88,7 +91,10 @@ def read_table(score: Any, labeled: Any, unlabeled: Any, negative: Any) -> Sampl
             samples.append(EMPTY)
             continue
         count = one_column(column, name)
+        if count.dtype.kind not in "biuf":
+            raise InputError(f"{name} must hold numbers of rows; got dtype {count.dtype}.")
         if count.dtype.kind == "f" and np.all(np.isfinite(count) & (count == np.rint(count))):
+            check_total(np.abs(count).sum(), name)
             count = count.astype(np.int64)
         _check_lengths({"score": scores, name: count})
         labels = LabelValues(1, 0, None)
@@ -284,10 +290,7 @@ def as_scores(score: Array) -> Array:
 def check_scores(score: Array) -> Array:
     """Refuse scores that are not numbers, and integers that floats cannot hold."""
     if score.dtype.kind == "O":
-        try:
-            score = score.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"score must hold numbers only; got objects: {error}.") from None
+        score = _object_scores(score)
     if score.dtype.kind not in "biuf":
         raise InputError(
             f"score must hold real numbers; got dtype {score.dtype}"
@@ -295,17 +298,52 @@ def check_scores(score: Array) -> Array:
         )
     if score.dtype.kind in "iu" and not _within(score, EXACT):
         raise inexact_scores_error(f"{score.min()} to {score.max()}")
+    if score.dtype.kind == "f" and score.dtype.itemsize > np.dtype(np.float64).itemsize:
+        with np.errstate(over="ignore"):
+            rounded = score.astype(np.float64)
+        _refuse_merged(np.unique(score).size, rounded)
+        return rounded
     return score
 
 
-def as_weights(sample_weight: Array) -> Array:
-    """Return weights as int64 or float64; refuse missing and negative ones."""
+def _object_scores(score: Array) -> Array:
+    """Return Python numbers as floats; refuse text, and numbers that would become equal."""
+    if text := [value for value in score if isinstance(value, str | bytes)]:
+        raise InputError(
+            f"score must hold numbers only; got text, such as {text[0]!r:.60}. Convert it first."
+        )
+    try:
+        rounded = score.astype(np.float64)
+    except OverflowError:
+        raise inexact_scores_error("integers that are too large for any float") from None
+    except (TypeError, ValueError) as error:
+        raise InputError(f"score must hold numbers only; got objects: {error}.") from None
+    if np.isfinite(rounded).all():
+        # Numbers of all types are equal, and have the same hash, if they have the same value.
+        _refuse_merged(len(set(score.tolist())), rounded)
+    return rounded
+
+
+def _refuse_merged(distinct: int, rounded: Array) -> None:
+    """Refuse scores of which fewer remain distinct after rounding."""
+    if merged := distinct - np.unique(rounded).size:
+        raise merged_scores_error(merged)
+
+
+def as_weights(sample_weight: Array, name: str = "sample_weight") -> Array:
+    """Return weights as int64 or float64; refuse missing, negative and huge ones."""
     if sample_weight.dtype.kind not in "biuf":
-        raise InputError(f"sample_weight must hold numbers; got dtype {sample_weight.dtype}.")
+        raise InputError(f"{name} must hold numbers; got dtype {sample_weight.dtype}.")
     if sample_weight.dtype.kind == "f":
-        sample_weight = sample_weight.astype(np.float64, copy=False)
+        with np.errstate(over="ignore"):
+            sample_weight = sample_weight.astype(np.float64, copy=False)
         if not_finite := int(np.count_nonzero(~np.isfinite(sample_weight))):
             raise missing_error("or infinite weight", not_finite)
+        if sample_weight.max(initial=0.0) > MAX_WEIGHT:
+            raise InputError(
+                f"weights must be at most {MAX_WEIGHT:g}, or sums of their squares overflow; got "
+                f"{sample_weight.max():g}. Divide them by a common factor."
+            )
     else:
         check_total(sample_weight.sum(dtype=np.float64))
         sample_weight = sample_weight.astype(np.int64, copy=False)
@@ -317,12 +355,13 @@ def as_weights(sample_weight: Array) -> Array:
     return sample_weight
 
 
-def check_total(total: float) -> None:
-    """Refuse frequency weights with a sum that floats cannot hold."""
+def check_total(total: float, name: str = "frequency weights (integers)") -> None:
+    """Refuse numbers of rows, or frequency weights, with a sum that floats cannot hold."""
     if total > EXACT:
+        advice = "." if name in {"labeled", "unlabeled", "negative"} else ", or pass floats."
         raise InputError(
-            f"frequency weights (integers) must sum to at most 2**53; got {total:g}. "
-            "Divide them by a common factor, or pass floats."
+            f"{name} must sum to at most 2**53; got {total:g}. "
+            f"Divide them by a common factor{advice}"
         )
 
 

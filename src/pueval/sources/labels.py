@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from numbers import Real
 from typing import Any, Literal
 
@@ -31,6 +32,8 @@ def is_missing(value: Any) -> bool:
     """Whether a value marks a missing entry: NaN, pandas.NA or NaT, but not None."""
     if type(value).__name__ in {"NAType", "NaTType"}:
         return True
+    if isinstance(value, Decimal):
+        return value.is_nan()
     return isinstance(value, Real) and bool(value != value)  # noqa: PLR0124
 
 
@@ -214,6 +217,14 @@ def inexact_scores_error(given: str) -> InputError:
     return InputError(
         "integer scores must lie within ±2**53, or distinct scores become equal; "
         f"got {given}. Replace them by their ranks."
+    )
+
+
+def merged_scores_error(merged: int) -> InputError:
+    """Return the error for scores that differ, but not as floats."""
+    return InputError(
+        "scores must be float64 numbers, or distinct scores become equal; got "
+        f"{merged:,} that would equal another. Replace scores by their ranks."
     )
 
 

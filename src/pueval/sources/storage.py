@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import numpy as np
 from pueval._typing import Array
 from pueval._writing import atomic_path
 from pueval.errors import InputError, require
-from pueval.samples.bins import Binning
+from pueval.samples.bins import Binning, bin_numbers, is_bins, lower_edges
 from pueval.samples.sample import Samples, make_sample
 from pueval.sources.paths import file_not_found_error
 
@@ -67,10 +68,11 @@ def write_counts(
 
 def _read_metadata(path: PathLike) -> dict[bytes, bytes] | None:
     """Return the metadata of a Parquet file; None if it is not a complete one."""
+    arrow = require("pyarrow", extra="cli", purpose="reading saved Counts")
     parquet = require("pyarrow.parquet", extra="cli", purpose="reading saved Counts")
     try:
         return parquet.read_metadata(os.fspath(path)).metadata or {}
-    except (OSError, ValueError):  # ArrowInvalid is a ValueError
+    except (OSError, ValueError, arrow.ArrowException):
         return None
 
 
@@ -101,16 +103,21 @@ def load_counts(path: PathLike) -> tuple[Samples, Binning | None]:
         table = parquet.read_table(
             text, page_checksum_verification=True, partitioning=None, memory_map=False
         )
-    except (OSError, arrow.ArrowException) as error:
+        _ = table.column_names  # names that are not UTF-8 raise an error only here
+    except (OSError, ValueError, arrow.ArrowException) as error:
         reason = " ".join(str(error).split())[:200].rstrip(".")
         raise InputError(
             f"{text} is damaged, incomplete or not a Parquet file: {reason}. "
             "Restore it, or count the rows again."
         ) from None
     header = _header(text, table.schema.metadata or {})
-    score, *columns = _columns(text, table)
+    score, *columns, wide = _columns(text, table)
     columns, squares = columns[: len(KINDS)], columns[len(KINDS) :]
     _check(text, score, columns, squares, header)
+    if not _fits_bins(score, wide, header["bins"]):
+        raise InputError(
+            f"the scores of {text} do not fit the bins in its metadata ({header['bins']}).{CHANGED}"
+        )
     samples = []
     for column, square in zip_longest(columns, squares):
         # Reversed, scores are sorted already. Integer counts have no importance weights.
@@ -119,7 +126,6 @@ def load_counts(path: PathLike) -> tuple[Samples, Binning | None]:
         samples.append(make_sample(score[::-1].copy(), column[::-1], squares_ascending))
     binning = None
     if header["bins"] is not None:
-        wide = table["wide"].to_numpy()
         binning = Binning(header["bins"], score[wide][::-1].astype(np.float64))
     return (samples[0], samples[1], samples[2]), binning
 
@@ -132,7 +138,7 @@ def _header(text: str, metadata: dict[bytes, bytes]) -> dict[str, Any]:
         )
     try:
         header: Any = json.loads(metadata[KEY])
-    except ValueError:
+    except (ValueError, RecursionError):
         header = None
     if not isinstance(header, dict):
         raise InputError(f"the metadata of {text} is not JSON.{CHANGED}")
@@ -142,18 +148,19 @@ def _header(text: str, metadata: dict[bytes, bytes]) -> dict[str, Any]:
             f"{VERSION}. Use the pueval that wrote it, or count the rows again."
         )
     bins, totals = header.get("bins"), header.get("totals")
-    has_bins = isinstance(bins, int) and bins > 1 and not bins & (bins - 1)
     has_totals = (
-        isinstance(totals, list)
-        and len(totals) == len(KINDS)
-        and all(isinstance(total, int | float) for total in totals)
+        isinstance(totals, list) and len(totals) == len(KINDS) and all(map(_is_total, totals))
     )
-    if not has_totals or "bins" not in header or not (bins is None or has_bins):
+    if not has_totals or "bins" not in header or not (bins is None or is_bins(bins)):
         raise InputError(
             f"the metadata of {text} must hold bins and totals; got {bins!r} and {totals!r}."
             f"{CHANGED}"
         )
     return header
+
+
+def _is_total(value: Any) -> bool:
+    return isinstance(value, int | float) and 0 <= value <= sys.float_info.max
 
 
 def _columns(text: str, table: Any) -> list[Array]:
@@ -171,7 +178,16 @@ def _columns(text: str, table: Any) -> list[Array]:
             f"{text} must hold numbers, and booleans in 'wide'; got "
             f"{', '.join(str(table[name].type) for name in names)}.{CHANGED}"
         )
-    return [table[name].to_numpy() for name in names[:-1]]
+    return [table[name].to_numpy() for name in names]
+
+
+def _fits_bins(score: Array, wide: Array, bins: int | None) -> bool:
+    """Return whether each bin has one score, which is its lower edge where it is wide."""
+    if bins is None:
+        return not wide.any()
+    number = bin_numbers(score.astype(np.float64), bins)
+    edges = lower_edges(number[wide], bins)
+    return bool(np.all(number[1:] < number[:-1]) and np.all(score[wide] == edges))
 
 
 def _check(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pueval._checks import check_count, check_fraction
+from pueval._checks import check_count, check_fraction, is_choice
 from pueval._typing import Array
 from pueval.core.confidence import normal_quantile
 from pueval.errors import InputError
@@ -69,7 +69,7 @@ class IntervalOptions:
             check_fraction("level", self.level)
         except InputError as error:
             raise InputError(f"{error} For no intervals use level=None.") from None
-        if self.variance not in VARIANCES:
+        if not is_choice(self.variance, VARIANCES):
             raise InputError(
                 "variance must be 'sampling' (another sample of rows) or 'labeling' (these rows, "
                 f"another random choice of labels); got {self.variance!r}."
