@@ -96,7 +96,12 @@ class TestScores:
 
     def test_what_is_no_number(self):
         refused("score must hold real numbers; got dtype <U1", Counts.from_arrays, Y, list("abc"))
-        refused("numbers only; got objects", Counts.from_arrays, Y, np.array([1, "b", 2], object))
+        refused(
+            "numbers only; got text, such as .b.",
+            Counts.from_arrays,
+            Y,
+            np.array([1, "b", 2], object),
+        )
         refused("got dtype complex", Counts.from_arrays, Y, [1j, 2j, 3j])
         refused(r"within ±2\*\*53", Counts.from_arrays, Y, [2**60, 2**60 + 1, 5])
 
