@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pueval import Counts
-from pueval.samples.sample import EMPTY, MOST_CHUNKS, make_sample
+from pueval.samples.sample import EMPTY, MOST_CHUNKS, Sample, make_sample
 
 
 def test_many_weighted_batches_are_merged(rng):
@@ -32,6 +32,26 @@ def test_many_weighted_batches_are_merged(rng):
         vars(total._roc_corners()).values(), vars(whole._roc_corners()).values(), strict=True
     ):
         np.testing.assert_array_equal(mine, other)
+
+
+def test_adding_batches_moves_each_row_a_few_times(rng, monkeypatch):
+    n_batches, batch_size = 1000, 20
+    moved = []
+    merged = Sample.merged
+
+    def count_rows(sample):
+        moved.append(sum(chunk.values.size for chunk in sample.chunks))
+        return merged(sample)
+
+    monkeypatch.setattr(Sample, "merged", count_rows)
+    total, score = EMPTY, rng.random((n_batches, batch_size))
+    for batch in score:
+        total = total + make_sample(batch.copy())
+    assert total.total == score.size
+    # Merging everything whenever there are too many chunks moves each row 30 times on average.
+    assert sum(moved) < 10 * score.size
+    assert len(total.chunks) <= MOST_CHUNKS
+    np.testing.assert_array_equal(merged(total).chunks[0].values, np.sort(score.ravel()))
 
 
 def test_effective_number_of_rows(rng):

@@ -12,7 +12,8 @@ import numpy as np
 from pueval._typing import Array
 from pueval.samples.threads import map_in_threads
 
-# More chunks than this are merged, so that searching stays fast after many batches are added.
+# With more chunks than this, small ones are merged, so that searching stays fast after many batches
+# are added.
 MOST_CHUNKS = 16
 # A search for fewer thresholds than this is not worth a second thread.
 THREADED_LOOKUP = 20_000
@@ -277,8 +278,22 @@ class Sample:
         return Sample(tuple(map(function, self.chunks)))
 
     def __add__(self, other: Sample) -> Sample:
-        both = Sample(self.chunks + other.chunks)
-        return both if len(both.chunks) <= MOST_CHUNKS else both.merged()
+        chunks = self.chunks + other.chunks
+        return Sample(chunks if len(chunks) <= MOST_CHUNKS else _merge_small_chunks(chunks))
+
+
+def _merge_small_chunks(chunks: tuple[SortedChunk, ...]) -> tuple[SortedChunk, ...]:
+    """Merge the smallest chunks, until each of the others has twice the size of the next.
+
+    A row is merged again only into a chunk half as large again. So adding batches one by one moves
+    each row about as often as the number of batches can be halved.
+    """
+    by_size = sorted(chunks, key=lambda chunk: chunk.values.size, reverse=True)
+    first, merged_size = len(by_size) - 1, by_size[-1].values.size
+    while first and by_size[first - 1].values.size < 2 * merged_size:
+        first -= 1
+        merged_size += by_size[first].values.size
+    return (*by_size[:first], *Sample(tuple(by_size[first:])).merged().chunks)
 
 
 EMPTY = Sample(())
