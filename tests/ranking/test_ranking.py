@@ -1,5 +1,6 @@
 """PULP, Lee–Liu and the others against their definitions, ties by brute force."""
 
+import tracemalloc
 from itertools import permutations, product
 
 import numpy as np
@@ -93,11 +94,37 @@ def test_batches_do_not_matter(rng, monkeypatch):
     assert ranking_measures(counts) == pytest.approx(whole, abs=1e-12)
 
 
+@pytest.mark.parametrize("separation", [0.0, 1.5])
+def test_blocks_of_ranks_do_not_matter(rng, monkeypatch, separation):
+    y = (rng.random(3000) < 0.1).astype(int)
+    score = rng.normal(size=3000) + separation * y
+    for values in (score, np.round(score, 1)):
+        counts = Counts.from_arrays(y, values)
+        whole = ranking_measures(counts)
+        with monkeypatch.context() as patch:
+            patch.setattr("pueval.ranking._top_k_hits.BLOCK", 70)
+            assert ranking_measures(counts) == pytest.approx(whole, abs=1e-11)
+
+
+def test_memory_is_a_few_numbers_per_row(rng):
+    n = 1_000_000
+    labeled = rng.random(n) < 0.01
+    counts = Counts.from_arrays(labeled, rng.normal(size=n) + labeled)
+    tracemalloc.start()
+    try:
+        ranking_measures(counts)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # Logarithms of factorials take 8 bytes per row. Arrays over all ranks would take 200.
+    assert peak / n < 40
+
+
 def test_against_scipy_at_every_rank(rng):
     y = (rng.random(20_000) < 0.02).astype(int)
     score = rng.normal(size=20_000) + 1.5 * y
     top = TopKHits(Counts.from_arrays(y, score))
-    ours = top.probability_of_fewer_hits()
+    ours = top.block(0).probability_of_fewer_hits()
     hits = np.cumsum(y[np.argsort(-score)])
     ranks = rng.integers(1, 20_001, size=300)
     theirs = hypergeom.cdf(hits[ranks - 1] - 1, 20_000, y.sum(), ranks)

@@ -1,6 +1,7 @@
 """Claesen's bounds against a loop over ranks, and how often they hold the truth."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -207,3 +208,19 @@ def test_an_interval_holds_what_its_priors_have(rng, band, separation):
             (low, high), (lowest, highest) = getattr(alone, area), getattr(found, area)
             assert lowest <= low + 1e-12, (area, prior)
             assert high <= highest + 1e-12, (area, prior)
+
+
+def test_memory_is_a_few_columns(rng):
+    n = 200_000
+    labeled = rng.random(n) < 0.02
+    counts = Counts.from_arrays(labeled, rng.normal(size=n) + labeled)
+    tracemalloc.start()
+    try:
+        bounds = claesen_bounds(counts, prior=0.25)
+        assert bounds.roc_auc < (1, 1)
+        kept, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # Two tables of two columns with common thresholds, and the counts they are made of.
+    assert kept / n < 80
+    assert peak / n < 120

@@ -6,6 +6,9 @@ predicted positive for k = 0, 1, …, N.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import scipy
 
@@ -18,7 +21,7 @@ from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.ranking._hypergeometric import LogFactorials
-from pueval.ranking._top_k_hits import TopKHits, check_integer_counts
+from pueval.ranking._top_k_hits import RankBlock, TopKHits, check_integer_counts
 
 RANKING_TITLES = {
     "pulp": "PULP",
@@ -74,8 +77,7 @@ def pulp(counts: Counts, *, threshold: float | None = None) -> float:
     0.3667
     """
     if threshold is None:
-        top = TopKHits(counts)
-        return top.mean(top.probability_of_fewer_hits())
+        return TopKHits(counts).mean(RankBlock.probability_of_fewer_hits)
     check_integer_counts(counts)
     n, t, k, hits = (int(value) for value in _count_hits(counts, threshold))
     probabilities = LogFactorials(n).pmf(np.arange(hits), n, t, k)
@@ -113,8 +115,7 @@ def lee_liu(counts: Counts, *, threshold: float | None = None) -> float:
     if threshold is not None:
         n, t, k, hits = _count_hits(counts, threshold)
         return (hits / t) ** 2 * n / k if k else 0.0
-    top = TopKHits(counts)
-    return top.mean(top.squared_hits / top.labeled**2 * top.rows / top.k)
+    return TopKHits(counts).mean(_lee_liu_by_rank)
 
 
 def pseudo_f(
@@ -154,12 +155,29 @@ def pseudo_f(
     if threshold is not None:
         n, t, k, hits = _count_hits(counts, threshold)
         return 2 * (hits / t) / (k / n + prevalence)
-    top = TopKHits(counts)
+    return TopKHits(counts).mean(partial(_pseudo_f_by_rank, prevalence=prevalence))
+
+
+def _lee_liu_by_rank(top: RankBlock) -> Array:
+    return top.squared_hits / top.labeled**2 * top.rows / top.k
+
+
+def _pseudo_f_by_rank(top: RankBlock, prevalence: float) -> Array:
     recall = top.hits / top.labeled
-    return top.mean(2 * recall / (top.k / top.rows + prevalence))
+    return 2 * recall / (top.k / top.rows + prevalence)
 
 
-def _mutual_information(top: TopKHits) -> Array:
+def _naive_f1_by_rank(top: RankBlock) -> Array:
+    return 2 * top.hits / (top.k + top.labeled)
+
+
+def _correlation_by_rank(top: RankBlock) -> Array:
+    n, t, k = top.rows, top.labeled, top.k
+    scale = np.sqrt((k * (n - k)).astype(np.float64) * (t * (n - t)))
+    return divide_or_zero(top.hits * n - k * t, scale)
+
+
+def _mutual_information_by_rank(top: RankBlock) -> Array:
     n, t = top.rows, top.labeled
 
     def information(hits: Array, k: Array) -> Array:
@@ -203,18 +221,18 @@ def ranking_measures(counts: Counts) -> dict[str, float]:
     >>> {name: round(value, 3) for name, value in measures.items()}["pulp"]
     0.367
     """
-    top = TopKHits(counts)
     corners = counts._roc_corners()
-    n, t, k, hits = top.rows, top.labeled, top.k, top.hits
-    scale = np.sqrt((k * (n - k)).astype(np.float64) * (t * (n - t)))
-    correlation = divide_or_zero(hits * n - k * t, scale)
-    return {
-        "pulp": top.mean(top.probability_of_fewer_hits()),
-        "lee_liu": top.mean(top.squared_hits / t**2 * n / k),
-        "pseudo_f": pseudo_f(counts),
+    by_rank: dict[str, Callable[[RankBlock], Array]] = {
+        "pulp": RankBlock.probability_of_fewer_hits,
+        "lee_liu": _lee_liu_by_rank,
+        "pseudo_f": partial(_pseudo_f_by_rank, prevalence=counts.n_labeled / counts.n),
+        "naive_f1": _naive_f1_by_rank,
+        "naive_matthews_corrcoef": _correlation_by_rank,
+        "naive_mutual_information": _mutual_information_by_rank,
+    }
+    means = TopKHits(counts).means([*by_rank.values()])
+    values = dict(zip(by_rank, means, strict=True)) | {
         "naive_roc_auc": naive_auc(counts, corners),
         "naive_average_precision": float(average_precision(naive_rates(counts, corners))),
-        "naive_f1": top.mean(2 * hits / (k + t)),
-        "naive_matthews_corrcoef": top.mean(correlation),
-        "naive_mutual_information": top.mean(_mutual_information(top)),
     }
+    return {name: values[name] for name in RANKING_TITLES}

@@ -6,7 +6,8 @@ of the tied rows, and results do not depend on the order of the rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -15,10 +16,13 @@ from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.ranking._hypergeometric import LogFactorials, hypergeometric_moments
+from pueval.samples.threads import map_in_threads
 
 # Probabilities more than this many standard deviations (plus this many rows) from the mean are
 # below 1e-20 and ignored.
 STANDARD_DEVIATIONS = 10.0
+# Ranks handled at a time, so that temporary arrays stay small.
+BLOCK = 65_536
 # Table entries computed at a time when averaging over tied rows.
 BATCH = 4_000_000
 
@@ -34,15 +38,76 @@ class TopKHits:
 
     def __init__(self, counts: Counts) -> None:
         check_integer_counts(counts)
-        labeled, size = _ties(counts)
-        self.rows = int(size.sum())
-        self.labeled = int(labeled.sum())
-        self.k = np.arange(1, self.rows + 1)
-        tie = np.repeat(np.arange(size.size), size)
-        self.tie_labeled, self.tie_size = labeled[tie], size[tie]
-        #: Labeled rows above the tie of the k-th row, and rows of the tie among the top k.
-        self.hits_above_tie = (np.cumsum(labeled) - labeled)[tie]
-        self.k_in_tie = self.k - (np.cumsum(size) - size)[tie]
+        self._tie_labeled, self._tie_size = _ties(counts)
+        self._rows_above = np.cumsum(self._tie_size) - self._tie_size
+        self._hits_above = np.cumsum(self._tie_labeled) - self._tie_labeled
+        self.rows = int(self._tie_size.sum())
+        self.labeled = int(self._tie_labeled.sum())
+        self.factorials = LogFactorials(self.rows)
+
+    def block(self, start: int) -> RankBlock:
+        """Return the ranks from ``start`` + 1 on, at most `BLOCK` of them."""
+        stop = min(start + BLOCK, self.rows)
+        first, last = np.searchsorted(self._rows_above, [start, stop - 1], side="right") - 1
+        ties = slice(first, last + 1)
+        above, size = self._rows_above[ties], self._tie_size[ties]
+        repeats = np.minimum(above + size, stop) - np.maximum(above, start)
+        k = np.arange(start + 1, stop + 1)
+        return RankBlock(
+            self.rows,
+            self.labeled,
+            self.factorials,
+            k,
+            np.repeat(self._tie_labeled[ties], repeats),
+            np.repeat(size, repeats),
+            np.repeat(self._hits_above[ties], repeats),
+            k - np.repeat(above, repeats),
+        )
+
+    def means(self, measures: Sequence[Callable[[RankBlock], Array]]) -> list[float]:
+        """Average measures over k = 0, 1, …, N; at k = 0 every measure is 0."""
+
+        def sums(start: int) -> list[float]:
+            block = self.block(start)
+            return [float(measure(block).sum()) for measure in measures]
+
+        totals = np.sum(map_in_threads(sums, range(0, self.rows, BLOCK)), axis=0)
+        means: list[float] = (totals / (self.rows + 1)).tolist()
+        return means
+
+    def mean(self, measure: Callable[[RankBlock], Array]) -> float:
+        """Average one measure likewise."""
+        return self.means([measure])[0]
+
+
+@dataclass(frozen=True, eq=False)
+class RankBlock:
+    """Consecutive ranks k of a ranking.
+
+    Attributes
+    ----------
+    rows, labeled : int
+        Numbers of all rows and of the labeled rows of the ranking.
+    factorials : LogFactorials
+        Logarithms of factorials up to ``rows``.
+    k : ndarray
+        The ranks.
+    tie_labeled, tie_size : ndarray
+        Labeled rows and all rows in the tie of the k-th row.
+    hits_above_tie : ndarray
+        Labeled rows above this tie.
+    k_in_tie : ndarray
+        Rows of this tie among the top k.
+    """
+
+    rows: int
+    labeled: int
+    factorials: LogFactorials
+    k: Array
+    tie_labeled: Array
+    tie_size: Array
+    hits_above_tie: Array
+    k_in_tie: Array
 
     @cached_property
     def _tie_moments(self) -> tuple[Array, Array]:
@@ -64,15 +129,6 @@ class TopKHits:
         """Indices inside a tie of labeled and other rows, where hits depend on its order."""
         mixed = (self.tie_labeled > 0) & (self.tie_labeled < self.tie_size)
         return np.flatnonzero(mixed & (self.k_in_tie < self.tie_size))
-
-    @cached_property
-    def factorials(self) -> LogFactorials:
-        """Logarithms of factorials up to N."""
-        return LogFactorials(self.rows)
-
-    def mean(self, values: Array) -> float:
-        """Average over k = 0, 1, …, N; at k = 0 every measure is 0."""
-        return float(values.sum() / (self.rows + 1))
 
     def expect(self, function: Callable[[Array, Array], Array]) -> Array:
         """Return the expectation of ``function(hits, k)`` over the orders of tied rows."""
@@ -107,6 +163,11 @@ class TopKHits:
         (t − m)/(N − k) that it is labeled; one more hit raises m and adds P(X = m + 1).
         """
         n, t, k, hits = self.rows, self.labeled, self.k, self.hits_above_tie
+        before, half_width = self._random_hits(np.array([k[0] - 1, k[-1]]))
+        most = hits[-1] + self.tie_labeled[-1]
+        if hits[0] > before[1] + half_width.max() or most < before[0] - half_width.max():
+            # No random sample comes near.
+            return np.full(k.size, float(hits[0] > before[1]))
         pmf = self.factorials.pmf
         change = -pmf(hits - 1, n, t, k - 1) * (t - hits + 1) / (n - k + 1)
         ends = np.flatnonzero((self.k_in_tie == self.tie_size) & (self.tie_labeled > 0))
@@ -114,13 +175,14 @@ class TopKHits:
         for ranges, number, hit in _concatenate_ranges(hits[ends], last_hit):
             terms = pmf(hit, n, t, k[ends[ranges]][number])
             change[ends[ranges]] += _sum_by_range(terms, number, ranges)
+        least = max(int(before[0] - half_width[0]), 0)
+        change[0] += pmf(np.arange(least, hits[0]), n, t, k[0] - 1).sum()
         values = np.cumsum(change)
 
         # Inside a mixed tie, add P(X = hits + i − 1) · P(at least i hits in the tie so far).
         mixed = self.in_mixed_tie
         if mixed.size:
-            mean, variance = hypergeometric_moments(n, t, k[mixed])
-            half_width = STANDARD_DEVIATIONS * np.sqrt(variance) + STANDARD_DEVIATIONS
+            mean, half_width = self._random_hits(k[mixed])
             _, high = self._hits_in_tie_range(mixed)
             low = np.maximum(np.floor(mean - half_width).astype(np.int64) - hits[mixed] + 1, 1)
             low = np.where(mean + half_width < hits[mixed], high + 1, low)
@@ -131,13 +193,26 @@ class TopKHits:
                 values[mixed[ranges]] += _sum_by_range(terms, number, ranges)
         return values.clip(0.0, 1.0)
 
+    def _random_hits(self, k: Array) -> tuple[Array, Array]:
+        """Return the mean of the hits of k random rows, and how far from it hits can be."""
+        mean, variance = hypergeometric_moments(self.rows, self.labeled, k)
+        return mean, STANDARD_DEVIATIONS * np.sqrt(variance) + STANDARD_DEVIATIONS
+
 
 def _ties(counts: Counts) -> tuple[Array, Array]:
-    """Return the labeled rows and all rows of each tie, best first; split all-labeled ties."""
-    labeled = counts.labeled.astype(np.int64)
-    size = labeled + counts.unlabeled.astype(np.int64) + counts.negative.astype(np.int64)
-    all_labeled = labeled == size
-    repeats = np.where(all_labeled, size, 1)
+    """Return the labeled rows and all rows of each tie, best first.
+
+    All rows between two labeled scores count as one tie, since their order does not matter. Ties of
+    labeled rows only are split.
+    """
+    score, cumulative = counts._cumulative_labeled
+    above, at_or_above = counts._cumulative_background(score)
+    labeled, size = np.zeros((2, 2 * score.size + 1), dtype=np.int64)
+    labeled[1::2] = np.diff(cumulative, prepend=0)
+    size[1::2] = labeled[1::2] + (at_or_above - above)
+    size[::2] = np.r_[above, counts.n_unlabeled + counts.n_negative] - np.r_[0, at_or_above]
+    all_labeled = (labeled == size) & (size > 0)
+    repeats = np.where(all_labeled, size, size > 0)
     return (
         np.repeat(np.where(all_labeled, 1, labeled), repeats),
         np.repeat(np.where(all_labeled, 1, size), repeats),

@@ -260,9 +260,10 @@ class Sample:
         if len(self.chunks) < 2:
             return self
         values = np.concatenate([c.values for c in self.chunks])
-        count = square = None
-        if any(c.count is not None for c in self.chunks):
-            count = np.concatenate([c.row_counts for c in self.chunks])
+        if all(c.count is None for c in self.chunks):
+            values.sort(kind="stable")  # merges ascending parts, which other sorts do not use
+            return Sample((SortedChunk(values),))
+        count, square = np.concatenate([c.row_counts for c in self.chunks]), None
         if self.has_importance_weights:
             square = np.concatenate([c.squared_weights for c in self.chunks])
         return Sample((SortedChunk.of(values, count, square),))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,16 +46,36 @@ class Steps:
 def tabulate_scores(samples: Samples) -> tuple[Array, Array, Array, Array]:
     """Return the distinct scores, descending, and the rows of each kind at each score."""
     distinct = [sample.distinct_counts() for sample in samples]
-    filled = [values for values, _ in distinct if values.size]
-    scores = np.unique(np.concatenate(filled))[::-1] if filled else np.empty(0)
+    ascending = [values[::-1] for values, _ in distinct]
+    scores, in_largest = _merge_distinct(ascending)
+    largest = int(np.argmax([values.size for values in ascending]))
     columns = []
-    for values, count in distinct:
+    for kind, (values, (_, count)) in enumerate(zip(ascending, distinct, strict=True)):
         column = np.zeros(scores.size, dtype=count.dtype)
-        column[scores.size - 1 - np.searchsorted(scores[::-1], values)] = count
-        columns.append(column)
+        column[in_largest if kind == largest else np.searchsorted(scores, values)] = count[::-1]
+        columns.append(column[::-1])
+    scores = scores[::-1]
     for array in (scores, *columns):
         array.flags.writeable = False
     return scores, columns[0], columns[1], columns[2]
+
+
+def _merge_distinct(columns: Sequence[Array]) -> tuple[Array, Array]:
+    """Merge ascending columns of distinct values; also return which the largest column has.
+
+    New values are inserted into the largest column, which is faster than sorting all of them.
+    """
+    merged, *others = sorted(columns, key=np.size, reverse=True)
+    merged = merged.astype(np.result_type(*(column for column in columns if column.size), merged))
+    in_largest = np.ones(merged.size, dtype=bool)
+    for values in others:
+        if not values.size:
+            continue
+        place = np.searchsorted(merged, values)
+        new = merged.take(place, mode="clip") != values
+        merged = np.insert(merged, place[new], values[new])
+        in_largest = np.insert(in_largest, place[new], values=False)
+    return merged, in_largest
 
 
 def _represented_positives(represented: Sample | None, thresholds: Array) -> Array | None:
@@ -67,7 +88,9 @@ def steps_at_scores(
     """Return the steps at +inf and at every score of a table made by `tabulate_scores`."""
 
     def cumulative(column: Array) -> Array:
-        return np.concatenate([[0], np.cumsum(column)])
+        sums = np.zeros(column.size + 1, dtype=column.dtype)
+        np.cumsum(column, out=sums[1:])
+        return sums
 
     score, labeled, unlabeled, negative = table
     threshold = np.concatenate([[np.inf], score])

@@ -28,7 +28,7 @@ from pueval.sensitivity.hidden_positives import HiddenPositives, Reference
 from pueval.sensitivity.measure_range import MeasureRange, bound_measure
 from pueval.sensitivity.rank_band import BandMethod
 from pueval.text.numbers import format_level, format_number, format_threshold
-from pueval.text.results import Result, plain_data
+from pueval.text.results import Result, plain_data, plain_dict
 from pueval.text.tables import text_table
 
 # Priors of a prior interval at which bounds are computed, ends included.
@@ -45,23 +45,35 @@ class BoundTables(Result):
         +inf and the distinct scores, descending.
     true_positive, false_positive, false_negative, true_negative : ndarray
         Numbers of rows.
+    n_positive, n_negative : float or ndarray
+        Numbers of positives and negatives in the target.
     """
 
     threshold: Array
     true_positive: Array
     false_positive: Array
-    false_negative: Array
-    true_negative: Array
+    n_positive: Array | float
+    n_negative: Array | float
+
+    @property
+    def false_negative(self) -> Array:
+        """Positives below each threshold."""
+        return np.asarray(self.n_positive - self.true_positive)
+
+    @property
+    def true_negative(self) -> Array:
+        """Negatives below each threshold."""
+        return np.asarray(self.n_negative - self.false_positive)
 
     @property
     def tpr(self) -> Array:
         """True positive rate."""
-        return _share(self.true_positive, self.true_positive + self.false_negative)
+        return _share(self.true_positive, self.n_positive)
 
     @property
     def fpr(self) -> Array:
         """False positive rate."""
-        return _share(self.false_positive, self.false_positive + self.true_negative)
+        return _share(self.false_positive, self.n_negative)
 
     @property
     def precision(self) -> Array:
@@ -69,17 +81,31 @@ class BoundTables(Result):
         predicted = self.true_positive + self.false_positive
         return np.where(predicted > 0, divide_or_zero(self.true_positive, predicted), 1.0)
 
-    @property
+    @cached_property
     def roc_auc(self) -> float:
         """Area under the ROC curve."""
-        order = np.argsort(self.fpr, kind="stable")
-        return float(np.trapezoid(np.maximum.accumulate(self.tpr[order]), self.fpr[order]))
+        fpr, tpr = _sort_by(self.fpr, self.tpr)
+        return float(np.trapezoid(np.maximum.accumulate(tpr), fpr))
 
-    @property
+    @cached_property
     def average_precision(self) -> float:
         """Area under the precision-recall curve."""
-        order = np.argsort(self.tpr, kind="stable")
-        return float(np.sum(np.diff(self.tpr[order]) * self.precision[order][1:]))
+        tpr, precision = _sort_by(self.tpr, self.precision)
+        return float(np.sum(np.diff(tpr) * precision[1:]))
+
+    def _columns(self) -> dict[str, Array]:
+        cells = ("true_positive", "false_positive", "false_negative", "true_negative")
+        return {name: getattr(self, name) for name in ("threshold", *cells)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers, lists and text, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Infinite thresholds are None.
+        """
+        return plain_dict(self._columns())
 
     def _headline(self) -> str:
         areas = f"ROC AUC {format_number(self.roc_auc)}"
@@ -87,9 +113,18 @@ class BoundTables(Result):
         return f"Contingency tables at {self.threshold.size:,} thresholds: {areas}"
 
 
-def _share(rows: Array, total: Array) -> Array:
+def _share(rows: Array, total: Array | float) -> Array:
     """Return the share of rows; NaN where there are none."""
-    return np.where(total > 0, divide_or_zero(rows, total), np.nan)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(rows / np.where(total, total, np.nan))
+
+
+def _sort_by(keys: Array, values: Array) -> tuple[Array, Array]:
+    """Sort keys, and values with them; most often they are sorted already."""
+    if not np.any(keys[1:] < keys[:-1]):
+        return keys, values
+    order = np.argsort(keys, kind="stable")
+    return keys[order], values[order]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -372,6 +407,8 @@ def claesen_bounds(
                 positives,
             )
         )
+    if len(candidates) == 1:
+        return candidates[0]
     return min(candidates, key=lambda bounds: bounds.roc_auc.high - bounds.roc_auc.low)
 
 
@@ -396,18 +433,11 @@ def _bound_tables(
         true_positive, n_positive = steps.labeled + true_positive, counts.n_labeled + n_positive
         false_positive = steps.negative + false_positive
         n_negative = counts.n_negative + n_negative
-    return BoundTables(
-        steps.threshold,
-        true_positive,
-        false_positive,
-        n_positive - true_positive,
-        n_negative - false_positive,
-    )
+    return BoundTables(steps.threshold, true_positive, false_positive, n_positive, n_negative)
 
 
 def _as_shares(tables: BoundTables) -> Table:
     """Return tables as shares of the target."""
     predicted = tables.true_positive + tables.false_positive
-    positive = tables.true_positive + tables.false_negative
-    total = predicted + tables.false_negative + tables.true_negative
-    return Table(tables.true_positive / total, predicted / total, positive / total)
+    total = np.asarray(tables.n_positive + tables.n_negative)
+    return Table(tables.true_positive / total, predicted / total, tables.n_positive / total)

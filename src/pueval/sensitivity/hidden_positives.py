@@ -14,7 +14,7 @@ import numpy as np
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps
-from pueval.sensitivity.rank_band import BandMethod, hypergeometric_bounds, rank_band
+from pueval.sensitivity.rank_band import BandMethod, hypergeometric_bounds, rank_band, runs
 
 Reference = Literal["positives", "negatives", "tighter"]
 # Numbers of unlabeled positives for which bounds are tested; those between are interpolated.
@@ -48,15 +48,13 @@ class HiddenPositives:
         ``hidden`` is the number of all unlabeled positives.
         """
         above, total, same_class = self._reference_rows(steps, hidden)
+        above, repeats = runs(above)
         low, high = rank_band(
             above, total, hidden=float(same_class), level=self.level, method=self.band
         )
-        return self._positives(
-            steps,
-            hidden,
-            np.floor(low * same_class + 1e-9),
-            np.ceil(high * same_class - 1e-9),
-        )
+        least = np.repeat(np.floor(low * same_class + 1e-9), repeats)
+        most = np.repeat(np.ceil(high * same_class - 1e-9), repeats)
+        return self._positives(steps, hidden, least, most)
 
     def bound_at(self, threshold: float, fewest: int, most: int) -> tuple[Array, Array, Array]:
         """Return the least and most unlabeled positives at or above one threshold.
@@ -95,9 +93,9 @@ class HiddenPositives:
         if self.reference == "negatives":
             # The most negatives above a threshold leave the fewest positives there.
             least, most = steps.unlabeled - most, steps.unlabeled - least
-        below = self.counts.n_unlabeled - steps.unlabeled
-        fewest = np.maximum(hidden - below, 0)
         possible = np.minimum(steps.unlabeled, hidden)
+        # At least those that do not fit among the unlabeled rows below.
+        fewest = np.maximum(hidden - self.counts.n_unlabeled + steps.unlabeled, 0)
         return np.clip(least, fewest, possible), np.clip(most, fewest, possible)
 
 

@@ -10,6 +10,7 @@ import scipy
 
 from pueval._checks import check_choice
 from pueval._typing import Array
+from pueval.samples.threads import map_in_threads
 from pueval.sensitivity.feasibility import proportion_lower_bound, proportion_upper_bound
 
 BandMethod = Literal["bootstrap", "clopper-pearson", "dkw"]
@@ -50,19 +51,33 @@ def rank_band(
     (0.2, 0.8)
     """
     check_choice("band", method, get_args(BandMethod))
-    # Thresholds with the same number of rows have the same band, and quantiles are slow.
-    above, place = np.unique(above, return_inverse=True)
+    above, repeats = runs(above)
     share, tail = above / total, (1 - level) / 2
     if method == "dkw":
         inverse_size = 1 / total + (1 / hidden if hidden else 0)
         half_width = math.sqrt(math.log(2 / (1 - level)) / 2 * inverse_size)
         low, high = share - half_width, share + half_width
     elif method == "clopper-pearson":
-        low = proportion_lower_bound(above, total, tail)
-        high = proportion_upper_bound(above, total, tail)
+        bounds = (proportion_lower_bound, proportion_upper_bound)
+        low, high = map_in_threads(lambda bound: bound(above, total, tail), bounds)
     else:
         low, high = (_binomial_quantile(q, total, share) / total for q in (tail, 1 - tail))
-    return np.clip(low, 0, 1)[place], np.clip(high, 0, 1)[place]
+    return np.repeat(np.clip(low, 0, 1), repeats), np.repeat(np.clip(high, 0, 1), repeats)
+
+
+def runs(above: Array) -> tuple[Array, Array]:
+    """Return the distinct values of neighbors, and how often each repeats.
+
+    Thresholds with the same number of rows above have the same band, and quantiles are slow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> runs(np.array([0, 0, 0, 1, 2, 2]))
+    (array([0, 1, 2]), array([3, 1, 2]))
+    """
+    first = np.flatnonzero(np.r_[True, above[1:] != above[:-1]])
+    return above[first], np.diff(first, append=above.size)
 
 
 def _binomial_quantile(q: float, n: float, share: Array) -> Array:
