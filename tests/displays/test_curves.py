@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pueval import AssumptionWarning, Counts, evaluate
+from pueval.core.thinned_curves import thin_curve
 from pueval.displays import (
     MeasureByThresholdDisplay,
     OverviewDisplay,
@@ -16,7 +17,6 @@ from pueval.displays import (
     RocCurveDisplay,
     SensitivityDisplay,
 )
-from pueval.displays._curve_points import thin_curve
 from pueval.text.numbers import format_estimate, format_number
 from tests.conftest import draw
 

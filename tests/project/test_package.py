@@ -139,6 +139,23 @@ class TestEvaluation:
         assert content["counts"]["labeled"] == ev.counts.n_labeled
         assert len(content["roc"]["fpr"]) == len(ev.roc().fpr)
 
+    def test_curves_of_many_points_are_thinned(self, rng):
+        labeled = rng.random(30_000) < 0.5
+        ev = evaluate(labeled, rng.normal(size=30_000) + labeled, prior=0.1, level=None)
+        thinned, whole = ev.to_dict(), ev.to_dict(all_points=True)
+        for name, curve in (("roc", ev.roc()), ("pr", ev.pr())):
+            n_points = curve.threshold.size
+            assert len(whole[name]["threshold"]) == whole[name]["n_points"] == n_points > 10_000
+            assert len(thinned[name]["threshold"]) <= 2000
+            assert thinned[name]["n_points"] == n_points
+            assert thinned[name]["area"] == curve.area
+        assert thinned["measures"] == whole["measures"]
+        area = np.trapezoid(thinned["roc"]["tpr"], thinned["roc"]["fpr"])
+        assert area == pytest.approx(ev.roc().area, abs=1e-4)
+        bounds = ev.bounds()
+        assert len(bounds.to_dict()["low"]["threshold"]) <= 2000
+        assert len(bounds.to_dict(all_points=True)["high"]["threshold"]) == 30_001
+
     def test_at(self, ev):
         point = ev.at(1.0)
         assert point["f1"] == evaluate(ev.counts, prior=0.2, threshold=1.0)["f1"]

@@ -17,6 +17,7 @@ from pueval.commands.options import (
     ROW_DEFAULTS,
     SHARE_DEFAULTS,
     WHOLE,
+    AllPoints,
     HtmlPath,
     InputFile,
     Quiet,
@@ -63,6 +64,7 @@ def compare_command(
     seed: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 0,
     ranking: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
+    all_points: AllPoints = False,
     html_path: HtmlPath = None,
     quiet: Quiet = False,
 ) -> int:

@@ -26,6 +26,7 @@ from pueval.commands.options import (
     OUTPUT,
     SHARE_DEFAULTS,
     WHOLE,
+    AllPoints,
     CountOptions,
     HtmlPath,
     InputFile,
@@ -71,6 +72,7 @@ def evaluate_command(
     labeling_bias: Annotated[float | None, Parameter(group=OUTPUT)] = None,
     ranking: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
+    all_points: AllPoints = False,
     html_path: HtmlPath = None,
     quiet: Quiet = False,
 ) -> int:
@@ -175,7 +177,7 @@ def evaluate_command(
     chosen = choose_thresholds(at or [], evaluations)
     if json_path is not None:
         content = {
-            name: ev.to_dict()
+            name: ev.to_dict(all_points=all_points)
             | ({"ranking": rankings[name]} if rankings else {})
             | ({"labeling_bias": bounds[name].to_dict()} if bounds else {})
             | ({"choices": chosen.to_dict(name)} if at else {})

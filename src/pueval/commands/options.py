@@ -53,6 +53,14 @@ LABEL = Parameter(group=COLUMNS, help="Column with the labels of the rows.")
 Quiet = Annotated[
     bool, Parameter(group=OUTPUT, negative=(), help="Print only errors and warnings.")
 ]
+AllPoints = Annotated[
+    bool,
+    Parameter(
+        group=OUTPUT,
+        negative=(),
+        help="Write all points of the curves to the JSON file, not only about 2,000 of them.",
+    ),
+]
 HtmlPath = Annotated[
     str | None,
     Parameter(

@@ -9,7 +9,7 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.core.rates import correct_steps
-from pueval.displays._curve_points import MOST_POINTS
+from pueval.core.thinned_curves import MOST_POINTS
 from pueval.displays._evaluation_display import ClassifierDisplay
 from pueval.displays._legends import place_legend_above
 from pueval.displays._styling import (

@@ -264,15 +264,21 @@ class Evaluation(SensitivityEstimates):
         """
         return estimate_frame(self, "Evaluation.frame()")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, all_points: bool = False) -> dict[str, Any]:
         """Return everything as plain numbers, lists and text, ready for JSON.
+
+        Parameters
+        ----------
+        all_points : bool, default False
+            Whether curves have all of their ``n_points`` points. By default they are thinned to at
+            most 2,000, which look the same in a plot.
 
         Returns
         -------
         dict
             Undefined and infinite numbers are None.
         """
-        return evaluation_text.as_data(self)
+        return evaluation_text.as_data(self, all_points=all_points)
 
     def to_markdown(self) -> str:
         r"""Return the printed table of all measures in Markdown.

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from pueval._typing import Array
+from pueval.core.curves import PrecisionRecallCurve, RocCurve
+from pueval.core.thinned_curves import thin_curve
 from pueval.evaluation.assumption_text import prior_and_purity, row_counts
 from pueval.evaluation.estimates import BEST_MEASURES, estimate_rows
 from pueval.evaluation.measure_titles import TITLES
@@ -15,8 +19,11 @@ if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation
 
 
-def as_data(ev: Evaluation) -> dict[str, Any]:
-    """Return everything as plain numbers, lists and text; numbers that JSON lacks are None."""
+def as_data(ev: Evaluation, *, all_points: bool) -> dict[str, Any]:
+    """Return everything as plain numbers, lists and text; numbers that JSON lacks are None.
+
+    Without ``all_points``, curves have no more points than a plot can show.
+    """
     roc, pr = ev.roc(), ev.pr()
     return plain_dict(
         {
@@ -43,12 +50,21 @@ def as_data(ev: Evaluation) -> dict[str, Any]:
             "measures": dict(ev),
             "baselines": ev.baselines().to_dict(),
             "best": {name: ev.best(name) for name in BEST_MEASURES},
-            "roc": {"area": roc.area, **vars(roc)},
-            "pr": {"area": pr.area, **vars(pr)},
+            "roc": _curve_data(roc, roc.fpr, roc.tpr, all_points=all_points),
+            "pr": _curve_data(pr, pr.recall, pr.precision, all_points=all_points),
             "splits": None if ev.splits is None else ev.splits.to_dict(),
             "warnings": ev.warnings,
         }
     )
+
+
+def _curve_data(
+    curve: RocCurve | PrecisionRecallCurve, x: Array, y: Array, *, all_points: bool
+) -> dict[str, Any]:
+    """Return the area, the number of points, and columns of the points that are kept."""
+    kept = slice(None) if all_points else thin_curve(x, y)
+    columns = {field.name: getattr(curve, field.name)[kept] for field in fields(curve)}
+    return {"area": curve.area, "n_points": x.size, **columns}
 
 
 def summary(ev: Evaluation) -> str:

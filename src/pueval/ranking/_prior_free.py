@@ -168,13 +168,15 @@ def _pseudo_f_by_rank(top: RankBlock, prevalence: float) -> Array:
 
 
 def _naive_f1_by_rank(top: RankBlock) -> Array:
-    return 2 * top.hits / (top.k + top.labeled)
+    f1: Array = 2 * top.hits / (top.k + top.labeled)
+    return f1
 
 
 def _correlation_by_rank(top: RankBlock) -> Array:
     n, t, k = top.rows, top.labeled, top.k
     scale = np.sqrt((k * (n - k)).astype(np.float64) * (t * (n - t)))
-    return divide_or_zero(top.hits * n - k * t, scale)
+    correlation: Array = divide_or_zero(top.hits * n - k * t, scale)
+    return correlation
 
 
 def _mutual_information_by_rank(top: RankBlock) -> Array:

@@ -20,6 +20,7 @@ from pueval._typing import Array, Target
 from pueval.core.measures import AREAS, MEASURES, Table, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture, check_target
 from pueval.core.sizes import divide_or_zero
+from pueval.core.thinned_curves import thin_curve
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, UnknownMeasureError
@@ -239,8 +240,14 @@ class Bounds(Result, Mapping[str, MeasureRange]):
             min(getattr(low, name) for low in lows), max(getattr(high, name) for high in highs)
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, all_points: bool = False) -> dict[str, Any]:
         """Return everything but ``by_prior`` as plain numbers, lists and text, ready for JSON.
+
+        Parameters
+        ----------
+        all_points : bool, default False
+            Whether ``low`` and ``high`` have the tables at all thresholds. By default they have
+            at most 2,000, whose ROC curves look the same in a plot.
 
         Returns
         -------
@@ -252,7 +259,12 @@ class Bounds(Result, Mapping[str, MeasureRange]):
         content = {name: plain_data(getattr(self, name)) for name in names}
         content["measures"] = {name: plain_data(self[name]._asdict()) for name in self}
         areas = {name: [*content["measures"][name].values()] for name in AREAS}
-        return content | areas | {"low": self.low.to_dict(), "high": self.high.to_dict()}
+        content |= areas
+        for name, tables in (("low", self.low), ("high", self.high)):
+            kept = slice(None) if all_points else thin_curve(tables.fpr, tables.tpr)
+            columns = {title: column[kept] for title, column in tables._columns().items()}
+            content[name] = plain_dict(columns)
+        return content
 
     def summary(self) -> str:
         """Return what the bounds assume, in one line.
