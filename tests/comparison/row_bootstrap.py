@@ -1,6 +1,7 @@
 """A bootstrap of rows, shared by all models: the slow check of the influence functions."""
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -25,13 +26,15 @@ def bootstrap_comparison(y, scores, *, sample_weight=None, negative_label=None, 
     fast = compare(y, scores, sample_weight=sample_weight, negative_label=negative_label, **how)
     labels = LabelValues(1, 0, negative_label)
     rows = read_paired_rows(y, scores, sample_weight=sample_weight, labels=labels)
-    estimates = fast._estimates
+    estimates = fast._pairs.estimates
     shares = ResampledShares.of(rows, fast)
     fixed = {
         name: replace(paired, covariance=covariance_of_resamples(shares.fixed[name]))
         for name, paired in estimates.fixed.items()
     }
-    return replace(fast, _estimates=replace(estimates, fixed=fixed, shares=shares, exchanged=None))
+    slow = replace(estimates, fixed=fixed, shares=shares, exchanged=None)
+    pairs = SimpleNamespace(estimates=slow, model_values=fast._pairs.model_values, n_left_out=0)
+    return replace(fast, _pairs=pairs)
 
 
 def covariance_of_resamples(values):

@@ -36,6 +36,7 @@ from pueval.comparison.compare import compare
 from pueval.comparison.comparison import Comparison
 from pueval.comparison.comparison_text import (
     difference_rows,
+    leading_models,
     notes,
     order_rows,
     summary,
@@ -118,10 +119,11 @@ def compare_command(
         sample_weight=rows.sample_weight,
         **KIND_CODES.arguments,
     )
-    measures = tuple(measure or HEADLINE_MEASURES)
-    tables = _tables(comparison, measures, ranking=ranking)
+    tables = _tables(comparison, tuple(measure or ()), ranking=ranking)
     if json_path is not None:
-        write_json(json_path, {"file": file, "label": label} | comparison.to_dict())
+        write_json(
+            json_path, {"file": file, "label": label} | comparison.to_dict(all_points=all_points)
+        )
     if html_path is not None:
         comparison.to_html(
             html_path,
@@ -139,10 +141,18 @@ def compare_command(
 
 
 def _tables(comparison: Comparison, measures: tuple[str, ...], *, ranking: bool) -> list[Any]:
-    """Make all tables before any is printed, so that an error is the only output."""
-    tables = [value_rows(comparison), difference_rows(comparison, measures)]
-    if next(iter(comparison.evaluations.values())).counts.n_unlabeled:
-        tables.append(order_rows(comparison, measures))
+    """Make all tables before any is printed, so that an error is the only output.
+
+    Of many models, pairs are compared only by the measures that the user asks for.
+    """
+    tables = [value_rows(comparison)]
+    shown = leading_models(comparison)
+    if shown is comparison and not measures:
+        measures = HEADLINE_MEASURES
+    if measures:
+        tables.append(difference_rows(shown, measures))
+        if next(iter(comparison.evaluations.values())).counts.n_unlabeled:
+            tables.append(order_rows(shown, measures))
     if ranking:
-        tables.append(comparison.ranking().rows())
+        tables.append(shown.ranking().rows())
     return tables

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pueval._typing import Range, Target
 from pueval.comparison.comparison import Comparison
 from pueval.comparison.estimate_models import PairedEstimation
-from pueval.comparison.model_exchanges import ModelExchanges
+from pueval.comparison.model_pairs import ModelPairs
 from pueval.comparison.paired_rows import read_paired_rows, unknown_model_error
 from pueval.core.curves import model_with_highest_naive_auc
 from pueval.core.mixture import check_target
@@ -132,13 +132,9 @@ def compare(
     assumptions = resolve_assumptions(counts[prior_model], target, purity, *given)
     resampling = None if level is None else options
     prevalence_varies = assumptions.prevalence_varies(target)
-    exchanges = None if resampling is None else ModelExchanges.of(rows, seed)
-    estimation = PairedEstimation(
-        rows, assumptions, target, resampling, prevalence_varies, exchanges
-    )
+    estimation = PairedEstimation(rows, assumptions, target, resampling, prevalence_varies)
     models = estimation.rate_models(thresholds)
-    estimates = estimation.estimate(models)
-    evaluations = dict(zip(rows.names, estimation.evaluate(models, estimates), strict=True))
+    evaluations = dict(zip(rows.names, estimation.evaluate(models), strict=True))
     notes = [*assumptions.warnings]
     # Labels are the same for all models, so they are tested once.
     noisy = None if resampling is None else noisy_labels(counts[best_model], assumptions)
@@ -152,7 +148,8 @@ def compare(
         warnings.warn(note, AssumptionWarning, stacklevel=3)
     made_here = assumptions.estimate is not None and not assumptions.estimate_given
     source = prior_model if made_here else None
-    return Comparison(evaluations, assumptions, target, resampling, source, tuple(notes), estimates)
+    pairs = ModelPairs(estimation, tuple(models))
+    return Comparison(evaluations, assumptions, target, resampling, source, tuple(notes), pairs)
 
 
 def _thresholds(

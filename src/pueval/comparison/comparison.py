@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pueval._typing import Target
-from pueval.comparison import comparison_text
+from pueval.comparison import comparison_data, comparison_text
 from pueval.comparison.best_probability import best_probability
+from pueval.comparison.compared_models import ComparedModels
 from pueval.comparison.differences import Differences, paired_differences
 from pueval.comparison.order_by_prior import (
     OrderByPrior,
@@ -20,8 +19,7 @@ from pueval.comparison.order_by_prior import (
     order_by_prior,
     possible_priors,
 )
-from pueval.comparison.paired_estimates import BEST_VALUES, EstimatesByMeasure, PairedEstimates
-from pueval.comparison.paired_rows import unknown_model_error
+from pueval.comparison.paired_estimates import BEST_VALUES, PairedEstimates
 from pueval.comparison.rankings import Rankings
 from pueval.comparison.values_by_prior import (
     auc_values,
@@ -29,28 +27,24 @@ from pueval.comparison.values_by_prior import (
     best_values,
     threshold_values,
 )
-from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure_error
-from pueval.core.mixture import Mixture
+from pueval.core.measures import AREAS, MEASURES
 from pueval.errors import InputError, require
-from pueval.evaluation.assumptions import Assumptions
-from pueval.evaluation.evaluation import Evaluation
+from pueval.evaluation.measure_titles import HEADLINE_MEASURES
 from pueval.ranking import RANKING_TITLES
 from pueval.samples.threads import map_in_threads
 from pueval.text.exported_tables import latex_table, markdown_table
-from pueval.uncertainty.intervals import IntervalOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from pueval.displays import ComparisonDisplay
-    from pueval.priors import PriorEstimate
 
 # Criteria of `Comparison.ranking` that need no threshold.
 THRESHOLD_FREE = (*RANKING_TITLES, *AREAS, *BEST_VALUES)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(ComparedModels):
     """Several models on the same rows; made by `compare`.
 
     ``comparison["a"]`` is the `Evaluation` of model "a", and iterating gives the names of the
@@ -75,78 +69,11 @@ class Comparison:
         Warnings, with the name of the model.
     """
 
-    evaluations: dict[str, Evaluation]
-    assumptions: Assumptions
-    target: Target
-    resampling: IntervalOptions | None
-    prior_model: str | None
-    warnings: tuple[str, ...]
-    _estimates: EstimatesByMeasure
-
-    # ------------------------------------------------------------------ models
-
-    def __getitem__(self, name: str) -> Evaluation:
-        if name not in self.evaluations:
-            raise unknown_model_error(name, self.evaluations)
-        return self.evaluations[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.evaluations)
-
-    def __len__(self) -> int:
-        return len(self.evaluations)
-
-    @property
-    def mixture(self) -> Mixture:
-        """Prior and purity."""
-        return self.assumptions.mixture
-
-    @property
-    def prior_estimate(self) -> PriorEstimate | None:
-        """Estimate of prior and purity; None if they were given."""
-        return self.assumptions.estimate
-
-    @property
-    def level(self) -> float | None:
-        """Confidence level of the intervals; None if there are none."""
-        return None if self.resampling is None else self.resampling.level
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the models."""
-        return tuple(self.evaluations)
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """Names of the measures that compare models."""
-        return (*AREAS, *MEASURES, *BEST_VALUES)
-
     # ------------------------------------------------------------------ pairs
 
     def _paired(self, measure: str) -> PairedEstimates:
-        if measure not in self._estimates.fixed:
-            self._threshold_measure(measure)
-        return self._estimates[measure]
-
-    def _threshold_measure(self, measure: str) -> Measure:
-        try:
-            return find_measure(measure)
-        except (InputError, TypeError):
-            raise unknown_measure_error(measure, [*self.measures]) from None
-
-    def values(self, measure: str) -> dict[str, float]:
-        """Return the corrected value of each model, before it is clipped.
-
-        Parameters
-        ----------
-        measure : str
-            Name of a measure.
-
-        Returns
-        -------
-        dict of str to float
-        """
-        return dict(zip(self.names, self._paired(measure).value.tolist(), strict=True))
+        self._check_measure(measure)
+        return self._pairs.estimates[measure]
 
     def differences(self, measure: str | None = None) -> Differences:
         """Compare all pairs of models.
@@ -186,11 +113,14 @@ class Comparison:
         DeLong, DeLong and Clarke-Pearson (1988) for the AUC; Venkatraman and Begg (1996) for
         exchanging the ranks of two models; Holm (1979) for p-values adjusted for all pairs.
         """
-        names = self.measures if measure is None else (measure,)
+        measures = self.measures if measure is None else (measure,)
+        n_left_out = self._pairs.n_left_out
         return Differences(
             difference
-            for name in names
-            for difference in paired_differences(self.names, name, self._paired(name), self.level)
+            for name in measures
+            for difference in paired_differences(
+                self.names, name, self._paired(name), self.level, n_left_out
+            )
         )
 
     def best_probability(self, measure: str) -> dict[str, float]:
@@ -244,18 +174,13 @@ class Comparison:
         for name in criteria:
             if name not in prior_free:
                 values[name] = self.values(name)
-                greater_is_better[name] = self._paired(name).greater_is_better
+                greater_is_better[name] = self._pairs.model_values[name].greater_is_better
             elif rankings:
                 values[name] = {model: ranking[name] for model, ranking in rankings.items()}
                 greater_is_better[name] = True
         if not values:
             raise InputError(notes[0])
         return Rankings(values, greater_is_better, tuple(notes))
-
-    @property
-    def has_integer_counts(self) -> bool:
-        """Whether rows can be counted: without weights, or with integer weights."""
-        return next(iter(self.evaluations.values())).counts._has_integer_counts
 
     def _prior_free_rankings(self) -> dict[str, dict[str, float]]:
         rankings = map_in_threads(lambda ev: ev.ranking(), self.evaluations.values())
@@ -310,7 +235,7 @@ class Comparison:
         else:
             formula = self._threshold_measure(measure)
             greater_is_better = formula.greater_is_better
-            share = self._estimates.shares.share
+            share = self._pairs.model_values.shares.share
             values = threshold_values(counts[0], share, formula, purity, self.target)
         prior_range = (
             self._possible_priors if priors is None else check_prior_range(self.mixture, priors)
@@ -332,19 +257,26 @@ class Comparison:
         """
         pandas = require("pandas", extra="pandas", purpose="Comparison.frame()")
         keys = [(measure, name) for measure in self.measures for name in self]
-        rows = [vars(comparison_text.estimate_of(self[name], measure)) for measure, name in keys]
+        estimates = comparison_text.collect_estimates(self.evaluations, self.measures)
+        rows = [vars(estimates[name][measure]) for measure, name in keys]
         index = pandas.MultiIndex.from_tuples(keys, names=["measure", "model"])
         return pandas.DataFrame(rows, index=index)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, all_points: bool = False) -> dict[str, Any]:
         """Return everything but `ranking` as plain numbers, lists and text, ready for JSON.
+
+        Parameters
+        ----------
+        all_points : bool, default False
+            Whether curves have all of their points; see `Evaluation.to_dict`.
 
         Returns
         -------
         dict
-            Undefined and infinite numbers are None.
+            Undefined and infinite numbers are None. ``compared`` has the names of the models that
+            are compared in pairs: all, or the 20 with the best ROC AUC; see `subset` for others.
         """
-        return comparison_text.as_data(self)
+        return comparison_data.as_data(self, all_points=all_points)
 
     def to_markdown(self) -> str:
         """Return the printed table of measures in Markdown, with a column per model.
@@ -370,6 +302,9 @@ class Comparison:
     ) -> None:
         """Write a report of all models as a self-contained HTML file.
 
+        With more than 20 models, it shows the 20 with the best ROC AUC, the differences of these
+        by the main measures, and a table of all others.
+
         Parameters
         ----------
         path : str or path
@@ -381,11 +316,14 @@ class Comparison:
         """
         from pueval.report import write_report
 
+        shown = comparison_text.leading_models(self)
+        measures = self.measures if shown is self else HEADLINE_MEASURES
+        differences = [vars(row) for measure in measures for row in shown.differences(measure)]
         write_report(
             path,
             self.evaluations,
-            [vars(difference) for difference in self.differences()],
-            rankings=self._prior_free_rankings() if ranking else None,
+            differences,
+            rankings=shown._prior_free_rankings() if ranking else None,
             command=command,
             prior_model=self.prior_model,
             notes=() if self.prior_estimate is None else self.prior_estimate.warnings,

@@ -1,13 +1,15 @@
-"""A Comparison as text, as HTML for notebooks, and as plain data for JSON."""
+"""A Comparison as text, and as HTML for notebooks."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pueval.comparison.differences import Difference, difference_cells
 from pueval.comparison.paired_estimates import BEST_VALUES
-from pueval.core.measures import AREAS
+from pueval.comparison.rankings import MOST_MODELS
+from pueval.core.measures import AREAS, find_measure
 from pueval.errors import InputError
 from pueval.evaluation.assumption_text import (
     OWN_THRESHOLDS,
@@ -24,8 +26,9 @@ from pueval.text.numbers import (
     format_level,
     format_number,
 )
-from pueval.text.results import plain_dict
+from pueval.text.results import SHOWN_ROWS
 from pueval.text.tables import html_summary, text_table
+from pueval.uncertainty.intervals import Interval
 
 if TYPE_CHECKING:
     from pueval.comparison.comparison import Comparison
@@ -55,12 +58,47 @@ def estimate_of(ev: Evaluation, measure: str) -> Estimate:
     return Estimate(best.value, best.low, best.high, best.naive, math.nan, best.unclipped)
 
 
+def collect_estimates(
+    evaluations: Mapping[str, Evaluation], measures: Sequence[str]
+) -> dict[str, dict[str, Estimate]]:
+    """Look up measures of several models, one model after the other: model → measure → estimate.
+
+    All intervals of a model come from the same resamples, which take too much memory to keep those
+    of all models.
+    """
+    return {
+        name: {measure: estimate_of(ev, measure) for measure in measures}
+        for name, ev in evaluations.items()
+    }
+
+
+def point_estimates(comparison: Comparison, measure: str) -> list[Estimate]:
+    """Return the estimates of all models, without intervals and naive values."""
+    base = measure.removeprefix("best_")
+    value_range = (0.0, 1.0)
+    if base not in AREAS:
+        formula = find_measure(base)
+        value_range = formula.low, formula.high
+    return [
+        Estimate.of(value, math.nan, Interval(), value_range)
+        for value in comparison.values(measure).values()
+    ]
+
+
+def leading_models(comparison: Comparison) -> Comparison:
+    """Return the comparison of the models to show one by one: all, or those with the best AUC."""
+    if len(comparison) <= MOST_MODELS:
+        return comparison
+    order = comparison.ranking("roc_auc").order("roc_auc")
+    return comparison.subset(order[:MOST_MODELS])
+
+
 def summary(comparison: Comparison) -> str:
     """Return one line about data and assumptions."""
     first = next(iter(comparison.evaluations.values()))
     assumed = prior_and_purity(first, comparison.prior_model)
     return (
-        f"{len(comparison)} models on {row_counts(first.counts)}; {assumed}, "
+        f"{len(comparison):,} models on {row_counts(first.counts)}; {assumed}, "
         f"target {comparison.target} (prevalence {first.prevalence:.4g})"
     )
 
@@ -68,17 +106,21 @@ def summary(comparison: Comparison) -> str:
 def value_rows(comparison: Comparison, measures: tuple[str, ...] | None = None) -> Table:
     """Return header and rows of the table of measures: a column per model.
 
-    The last column has the model that is most probably the best, and the probability.
+    The last column has the model that is most probably the best, and the probability. Of many
+    models, there is a line for each of the best ones instead.
     """
-    with_intervals = comparison.level is not None and len(comparison) <= MOST_WITH_INTERVALS
+    if len(comparison) > MOST_MODELS:
+        return _model_rows(comparison)
+    measures = measures or comparison.measures
+    if comparison.level is not None and len(comparison) <= MOST_WITH_INTERVALS:
+        estimates = collect_estimates(comparison.evaluations, measures)
+        columns = [[str(estimate) for estimate in row.values()] for row in estimates.values()]
+    else:
+        columns = _value_columns(comparison, measures)
     header = ["", *comparison, *(["best (probability)"] if comparison.level is not None else [])]
     body = []
-    for measure in measures or comparison.measures:
-        row = [measure_title(measure)]
-        for ev in comparison.evaluations.values():
-            estimate = estimate_of(ev, measure)
-            value = format_number(estimate.value, clipped=estimate.clipped)
-            row.append(str(estimate) if with_intervals else value)
+    for measure, *cells in zip(measures, *columns, strict=True):
+        row = [measure_title(measure), *cells]
         if comparison.level is not None:
             row.append(_most_probable_best(comparison, measure))
         body.append(row)
@@ -87,8 +129,34 @@ def value_rows(comparison: Comparison, measures: tuple[str, ...] | None = None) 
     return header, body
 
 
+def _value_columns(comparison: Comparison, measures: Sequence[str]) -> list[list[str]]:
+    """Return the values of each model as text, without intervals."""
+    rows = [
+        [
+            format_number(estimate.value, clipped=estimate.clipped)
+            for estimate in point_estimates(comparison, measure)
+        ]
+        for measure in measures
+    ]
+    return [[*column] for column in zip(*rows, strict=True)]
+
+
+def _model_rows(comparison: Comparison) -> Table:
+    """Return header and rows of the best models, best first."""
+    shown = leading_models(comparison)
+    measures = (*AREAS, *BEST_VALUES)
+    header = ["", *map(measure_title, measures), "Threshold"]
+    body = [
+        [name, *cells, f"{ev.threshold:.5g}"]
+        for (name, ev), cells in zip(
+            shown.evaluations.items(), _value_columns(shown, measures), strict=True
+        )
+    ]
+    return header, body
+
+
 def _most_probable_best(comparison: Comparison, measure: str) -> str:
-    probability = _best_probability(comparison, measure)
+    probability = best_probability_or_nan(comparison, measure)
     defined = {name: value for name, value in probability.items() if not math.isnan(value)}
     if not defined:
         return UNDEFINED
@@ -96,7 +164,8 @@ def _most_probable_best(comparison: Comparison, measure: str) -> str:
     return f"{best} ({defined[best]:.2g})"
 
 
-def _best_probability(comparison: Comparison, measure: str) -> dict[str, float]:
+def best_probability_or_nan(comparison: Comparison, measure: str) -> dict[str, float]:
+    """Return the probability that each model is the best; NaN if it is undefined for all."""
     try:
         return comparison.best_probability(measure)
     except InputError:  # undefined for all models
@@ -106,7 +175,8 @@ def _best_probability(comparison: Comparison, measure: str) -> dict[str, float]:
 def difference_rows(
     comparison: Comparison, measures: tuple[str, ...] = HEADLINE_MEASURES, most: int | None = None
 ) -> Table:
-    """Return header and rows of the table of differences."""
+    """Return header and rows of the table of differences; of many models, of the best ones."""
+    comparison = leading_models(comparison)
     level = "" if comparison.level is None else f"{format_level(comparison.level)} "
     header = ["", "pair", "difference", f"{level}CI", "p-value", "adjusted"]
     body = [
@@ -146,27 +216,34 @@ def as_text(comparison: Comparison) -> str:
     parts = [
         f"Comparison of {summary(comparison)}",
         text_table(*value_rows(comparison, PRINTED_MEASURES)),
-        "",
-        text_table(*difference_rows(comparison, most=PRINTED_PAIRS)),
-        _left_out(comparison),
-        *notes(comparison),
-        *(f"! {warning}" for warning in comparison.warnings),
     ]
+    if len(comparison) <= MOST_MODELS:
+        parts += ["", text_table(*difference_rows(comparison, most=PRINTED_PAIRS))]
+    shown, n_more = comparison.warnings, 0
+    if len(comparison) > MOST_MODELS:
+        shown, n_more = shown[:SHOWN_ROWS], max(len(shown) - SHOWN_ROWS, 0)
+    parts += [_left_out(comparison), *notes(comparison), *(f"! {warning}" for warning in shown)]
+    parts += [f"… and {n_more:,} more warnings; .warnings has all"] if n_more else []
     return "\n".join(parts)
 
 
 def _left_out(comparison: Comparison) -> str:
     n_pairs = len(comparison) * (len(comparison) - 1) // 2
     text = f".frame() has all {len(comparison.measures)} measures"
+    if len(comparison) > MOST_MODELS:
+        return (
+            f"The best {MOST_MODELS} of {len(comparison):,} models by ROC AUC. {text} of all, "
+            ".subset(names).differences() the differences of some."
+        )
     return text + ("." if n_pairs <= MOST_PAIRS else f", .differences() all {n_pairs} pairs.")
 
 
 def notes(comparison: Comparison) -> list[str]:
     """Explain marks, intervals and p-values, if there are any."""
     clipped = any(
-        estimate_of(ev, measure).clipped
-        for ev in comparison.evaluations.values()
+        estimate.clipped
         for measure in comparison.measures
+        for estimate in point_estimates(comparison, measure)
     )
     lines = [CLIPPED_NOTE] if clipped else []
     return lines if comparison.level is None else [*lines, *_interval_notes(comparison)]
@@ -175,8 +252,10 @@ def notes(comparison: Comparison) -> list[str]:
 def _interval_notes(comparison: Comparison) -> list[str]:
     first = next(iter(comparison.evaluations.values()))
     # All models have the same assumptions, but each has its own threshold.
-    lines = [f"{interval_sentences(first)[0]} Adjusted p-values are Holm's, over all pairs."]
-    if comparison.assumptions.region is not None:
+    lines = []
+    if len(comparison) <= MOST_MODELS:
+        lines = [f"{interval_sentences(first)[0]} Adjusted p-values are Holm's, over all pairs."]
+    if lines and comparison.assumptions.region is not None:
         lines.append(
             "For given intervals, values and probabilities are for the midpoint, and p-values "
             "are the largest in the interval."
@@ -190,47 +269,14 @@ def exported_table(comparison: Comparison) -> tuple[list[str], list[list[str]], 
     """Return header, rows and notes of the printed table of measures, for documents."""
     header, rows = value_rows(comparison, PRINTED_MEASURES)
     clipped = any(CLIPPED_MARK in cell for row in rows for cell in row[1:])
-    return ["Measure", *header[1:]], rows, [CLIPPED_NOTE] if clipped else []
+    first = "Measure" if len(comparison) <= MOST_MODELS else "Model"
+    return [first, *header[1:]], rows, [CLIPPED_NOTE] if clipped else []
 
 
 def as_html(comparison: Comparison) -> str:
     """Return summary, tables and warnings for a notebook."""
     lines = [*notes(comparison), *(f"⚠ {warning}" for warning in comparison.warnings)]
-    tables = (value_rows(comparison), difference_rows(comparison))
+    tables = [value_rows(comparison)]
+    if len(comparison) <= MOST_MODELS:
+        tables.append(difference_rows(comparison))
     return html_summary(f"Comparison of {summary(comparison)}", tables, lines)
-
-
-def as_data(comparison: Comparison) -> dict[str, Any]:
-    """Return everything as plain numbers, lists and text; numbers that JSON lacks are None."""
-    first = next(iter(comparison.evaluations.values()))
-    orders = {}
-    if first.counts.n_unlabeled:
-        for measure in comparison.measures:
-            order = comparison.order_by_prior(measure)
-            orders[measure] = {
-                "priors": order.prior[[0, -1]],
-                "reversals": order.reversals,
-                "best_models": order.best_models,
-            }
-    return plain_dict(
-        {
-            "models": {name: ev.to_dict() for name, ev in comparison.evaluations.items()},
-            "assumptions": {
-                "prior": comparison.mixture.prior,
-                "purity": comparison.mixture.purity,
-                "region": comparison.assumptions.region,
-                "target": comparison.target,
-                "prevalence": first.prevalence,
-                "estimated": comparison.prior_estimate,
-                "estimated_from": comparison.prior_model,
-            },
-            "level": comparison.level,
-            "differences": comparison.differences(),
-            "best_probability": {
-                measure: _best_probability(comparison, measure)
-                for measure in (() if comparison.level is None else comparison.measures)
-            },
-            "order_by_prior": orders,
-            "warnings": comparison.warnings,
-        }
-    )

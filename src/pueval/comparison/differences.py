@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from itertools import combinations
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # Smaller differences and standard errors are rounding errors.
 ROUNDING = 1e-12
+# Pairs compared at a time, so that temporary arrays stay small.
+BLOCK = 4096
 # Differences in a printed table.
 SHOWN_DIFFERENCES = 36
 
@@ -50,7 +52,7 @@ class Difference(Result):
     pvalue : float
         Two-sided p-value of the hypothesis that both models are equally good.
     adjusted_pvalue : float
-        Holm's p-value over all pairs of models for the same measure.
+        Holm's p-value over all pairs of compared models for the same measure.
     """
 
     first: str
@@ -124,11 +126,33 @@ def format_pvalue(value: float) -> str:
 
 
 def paired_differences(
-    names: Sequence[str], measure: str, estimates: PairedEstimates, level: float | None
+    names: Sequence[str],
+    measure: str,
+    estimates: PairedEstimates,
+    level: float | None,
+    n_left_out: int = 0,
 ) -> list[Difference]:
-    """Compare all pairs of models by one measure."""
-    pairs = [*combinations(range(len(names)), 2)]
-    first, second = np.array(pairs).T
+    """Compare all pairs of models by one measure.
+
+    ``n_left_out`` is the number of pairs that could have been compared, too.
+    """
+    first, second = np.triu_indices(len(names), k=1)
+    blocks = [
+        _compare_pairs(estimates, first[start:stop], second[start:stop], level)
+        for start, stop in pairwise([*range(0, first.size, BLOCK), first.size])
+    ]
+    value, low, high, error, pvalue = np.concatenate(blocks, axis=1)
+    columns = np.stack([value, low, high, error, pvalue, holm(pvalue, n_left_out)], axis=1)
+    return [
+        Difference(names[a], names[b], measure, *numbers)
+        for a, b, numbers in zip(first.tolist(), second.tolist(), columns.tolist(), strict=True)
+    ]
+
+
+def _compare_pairs(
+    estimates: PairedEstimates, first: Array, second: Array, level: float | None
+) -> Array:
+    """Return value, interval, standard error and p-value of differences, a line each."""
     quantile = 0.0 if level is None else normal_quantile(level)
     profile = difference_profile(estimates, first, second)
     difference = profile.center
@@ -142,12 +166,7 @@ def paired_differences(
     testable = (difference.error > ROUNDING) | (np.abs(difference.value) <= ROUNDING)
     undefined = np.full(interval.shape, np.nan)
     low, high = undefined if level is None else np.where(testable, interval, np.nan)
-    error = profile.standard_error(quantile)
-    columns = (difference.value, low, high, error, pvalue, holm(pvalue))
-    return [
-        Difference(names[a], names[b], measure, *(float(column[k]) for column in columns))
-        for k, (a, b) in enumerate(pairs)
-    ]
+    return np.stack([difference.value, low, high, profile.standard_error(quantile), pvalue])
 
 
 def _test(

@@ -9,17 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pueval._typing import Array, Target
-from pueval.comparison.area_covariances import (
-    InfluenceByScore,
-    area_covariances,
-    influence_by_score,
-)
+from pueval.comparison.area_covariances import area_covariances, influence_by_score
 from pueval.comparison.model_exchanges import ModelExchanges
 from pueval.comparison.paired_estimates import (
     BEST_VALUES,
     EstimatesByMeasure,
     ExchangedEstimates,
     PairedEstimates,
+    constant_covariance,
 )
 from pueval.comparison.paired_rows import PairedRows
 from pueval.comparison.paired_shares import shares_at
@@ -44,20 +41,17 @@ NODES_OF_LINE = 9
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """One model: its rates, threshold and influences.
+    """One model: its rates and threshold.
 
     Attributes
     ----------
     rates : ModelRates
         Rates at all thresholds, and the threshold to evaluate.
-    influence : InfluenceByScore or None
-        Influence of rows on the areas; None without confidence intervals.
     threshold_chosen : bool
         Whether the threshold was chosen as the best for these rows.
     """
 
     rates: ModelRates
-    influence: InfluenceByScore | None
     threshold_chosen: bool
 
 
@@ -77,8 +71,6 @@ class PairedEstimation:
         Options of confidence intervals; None without them.
     prevalence_varies : bool
         Whether the prevalence varies with the number of labeled rows.
-    exchanges : ModelExchanges or None
-        Exchanges of the models; None without confidence intervals.
     """
 
     rows: PairedRows
@@ -86,7 +78,6 @@ class PairedEstimation:
     target: Target
     options: IntervalOptions | None
     prevalence_varies: bool
-    exchanges: ModelExchanges | None
 
     @property
     def mixture(self) -> Mixture:
@@ -94,40 +85,53 @@ class PairedEstimation:
         return self.assumptions.mixture
 
     def rate_models(self, thresholds: Sequence[float | None]) -> list[Model]:
-        """Compute rates, thresholds and influences of all models."""
-        return map_in_threads(
-            lambda k: self._rate_model(k, thresholds[k]), range(len(self.rows.names))
-        )
+        """Compute rates and thresholds of all models."""
 
-    def _rate_model(self, k: int, threshold: float | None) -> Model:
-        rates = rate_thresholds(self.rows.counts[k], self.assumptions, self.target, threshold)
-        influence = None
-        if self.options is not None:
-            influence = influence_by_score(rates.counts, self.mixture, self.target)
-        return Model(rates, influence, threshold is None)
+        def rate(k: int) -> Model:
+            counts, threshold = self.rows.counts[k], thresholds[k]
+            rates = rate_thresholds(counts, self.assumptions, self.target, threshold)
+            return Model(rates, threshold is None)
 
-    def estimate(self, models: list[Model]) -> EstimatesByMeasure:
-        """Estimate all measures, also for the other priors and purities that are possible."""
-        estimates, options = self._estimate(models), self.options
+        return map_in_threads(rate, range(len(self.rows.names)))
+
+    def estimate_values(self, models: Sequence[Model]) -> EstimatesByMeasure:
+        """Estimate all measures, without covariances."""
+        return self._estimate(models)
+
+    def estimate_pairs(self, models: Sequence[Model]) -> EstimatesByMeasure:
+        """Estimate all measures and their covariances, also for other priors and purities."""
+        options = self.options
         if options is None:
-            return estimates
+            return self.estimate_values(models)
+        exchanges = ModelExchanges.of(self.rows, options.seed)
+        estimates = self._estimate(models, exchanges.correlation, exchanges)
         region = self.assumptions.mixture_region(self.rows.counts[0], options)
         if region is None:
             return estimates
         if self.assumptions.region is None:
-            along_intervals = self._along_intervals(models, region, options)
+            along_intervals = self._along_intervals(models, region, exchanges)
             return replace(estimates, along_intervals=along_intervals)
         grid = region.grid(NODES_OF_LINE if region.has_one_uncertain_share else NODES)
-        in_region = tuple(self._estimate_for(models, mixture, options) for mixture in grid)
+        in_region = tuple(self._estimate_for(models, mixture, exchanges) for mixture in grid)
         return replace(estimates, in_region=in_region)
 
-    def _estimate(self, models: list[Model]) -> EstimatesByMeasure:
+    def _estimate(
+        self,
+        models: Sequence[Model],
+        correlation: Array | None = None,
+        exchanges: ModelExchanges | None = None,
+    ) -> EstimatesByMeasure:
+        """Estimate for one prior and purity.
+
+        Covariances need the ``correlation`` of the models, those of differences of average
+        precisions and best values also the ``exchanges``.
+        """
         shares = shares_at(
             self.rows,
             np.array([model.rates.threshold for model in models]),
             self.mixture,
             self.target,
-            covariance=self.options is not None,
+            covariance=correlation is not None,
             prevalence_varies=self.prevalence_varies,
         )
         best = {
@@ -135,20 +139,19 @@ class PairedEstimation:
             for name in BEST_MEASURES
         }
         changes = self._prevalence_changes(models, best)
-        fixed = self._estimate_areas(models, changes["average_precision"])
+        fixed = self._estimate_areas(models, changes["average_precision"], correlation)
         exchanged = None
-        no_variance = np.full((len(models), len(models)), np.nan)
-        if self.exchanges is not None:
-            exchanged = ExchangedEstimates(self.exchanges, self.mixture, self.target, changes)
-            no_variance = np.zeros((len(models), len(models)))
+        if exchanges is not None:
+            exchanged = ExchangedEstimates(exchanges, self.mixture, self.target, changes)
+        variance = constant_covariance(len(models), math.nan if exchanges is None else 0.0)
         for name, best_name in zip(BEST_MEASURES, BEST_VALUES, strict=True):
             value = np.array([of_model for _, of_model in best[name]])
             measure = MEASURES[name]
-            fixed[best_name] = PairedEstimates(value, no_variance, measure.high - measure.low)
+            fixed[best_name] = PairedEstimates(value, variance, measure.high - measure.low)
         return EstimatesByMeasure(fixed, shares, exchanged)
 
     def _prevalence_changes(
-        self, models: list[Model], best: dict[str, list[tuple[float, float]]]
+        self, models: Sequence[Model], best: dict[str, list[tuple[float, float]]]
     ) -> dict[str, Array]:
         """Return how much average precisions and best values change with the prevalence.
 
@@ -167,18 +170,21 @@ class PairedEstimation:
         return {name: error * np.array(of_models) for name, of_models in slopes.items()}
 
     def _estimate_areas(
-        self, models: list[Model], prevalence_changes: Array
+        self, models: Sequence[Model], prevalence_changes: Array, correlation: Array | None
     ) -> dict[str, PairedEstimates]:
         """Estimate AUC and average precision, the latter without covariances."""
         counts, rates = self.rows.counts[0], [model.rates.rates[0] for model in models]
         naive = [naive_auc(model.rates.counts, model.rates.corners) for model in models]
         auc = np.array([direct_auc(counts, area, self.mixture) for area in naive])
         precision = np.array([float(average_precision(of_model)) for of_model in rates])
-        auc_covariance = precision_covariance = np.full((len(models), len(models)), np.nan)
-        if self.exchanges is not None:
-            influences = [model.influence for model in models if model.influence is not None]
+        auc_covariance = precision_covariance = constant_covariance(len(models), math.nan)
+        if correlation is not None:
+            influences = map_in_threads(
+                lambda model: influence_by_score(model.rates.counts, self.mixture, self.target),
+                models,
+            )
             naive_covariance, variance = area_covariances(
-                self.rows, influences, np.array(naive), self.exchanges.correlation
+                self.rows, influences, np.array(naive), correlation
             )
             auc_covariance = naive_covariance / labeled_contrast(self.mixture, counts) ** 2
             precision_covariance = np.diag(variance + prevalence_changes**2)
@@ -188,7 +194,7 @@ class PairedEstimation:
         }
 
     def _along_intervals(
-        self, models: list[Model], region: Region, options: IntervalOptions
+        self, models: Sequence[Model], region: Region, exchanges: ModelExchanges
     ) -> tuple[tuple[EstimatesByMeasure, ...], ...]:
         """Estimate along the confidence intervals of an estimated prior and purity.
 
@@ -200,7 +206,7 @@ class PairedEstimation:
         )
         return tuple(
             tuple(
-                self._estimate_for(models, mixture, options if abs(q) == 1 else None)
+                self._estimate_for(models, mixture, exchanges if abs(q) == 1 else None)
                 for mixture, q in zip(path, POSITIONS, strict=True)
             )
             for path in paths
@@ -208,28 +214,28 @@ class PairedEstimation:
         )
 
     def _estimate_for(
-        self, models: list[Model], mixture: Mixture, options: IntervalOptions | None
+        self, models: Sequence[Model], mixture: Mixture, exchanges: ModelExchanges | None
     ) -> EstimatesByMeasure:
         """Estimate for another prior and purity, at the same thresholds."""
-        exchanges = None if options is None else self.exchanges
-        estimation = replace(
-            self, assumptions=Assumptions(mixture), options=options, exchanges=exchanges
-        )
-        thresholds = [model.rates.threshold for model in models]
-        return estimation._estimate(estimation.rate_models(thresholds))
+        estimation = replace(self, assumptions=Assumptions(mixture))
+        rated = estimation.rate_models([model.rates.threshold for model in models])
+        correlation = None if exchanges is None else exchanges.correlation
+        return estimation._estimate(rated, correlation, exchanges)
 
-    def evaluate(self, models: list[Model], estimates: EstimatesByMeasure) -> list[Evaluation]:
-        """Evaluate every model, with standard errors from the same covariances."""
-        return map_in_threads(lambda k: self._evaluate(k, models[k], estimates), range(len(models)))
+    def evaluate(self, models: Sequence[Model]) -> list[Evaluation]:
+        """Evaluate every model."""
+        return map_in_threads(lambda k: self._evaluate(k, models[k]), range(len(models)))
 
-    def _evaluate(self, k: int, model: Model, estimates: EstimatesByMeasure) -> Evaluation:
+    def _evaluate(self, k: int, model: Model) -> Evaluation:
         rates = model.rates
         if self.options is None:
             return build_evaluation(rates, None, None)
-        names = AREAS if model.threshold_chosen else (*AREAS, *MEASURES)
         standard_errors = None
         if self.assumptions == Assumptions(self.mixture):
-            standard_errors = {name: estimates.standard_error(name, k) for name in names}
+            # The same as those of differences.
+            estimates = self.subset([k])._estimate([model], np.ones((1, 1)))
+            names = AREAS if model.threshold_chosen else (*AREAS, *MEASURES)
+            standard_errors = {name: float(estimates.standard_errors(name)[0]) for name in names}
         resamples = resample_evaluation(
             rates.counts,
             rates.corners,
@@ -242,6 +248,10 @@ class PairedEstimation:
         return build_evaluation(
             rates, self.options, resamples, threshold_chosen=model.threshold_chosen
         )
+
+    def subset(self, numbers: Sequence[int]) -> PairedEstimation:
+        """Return the estimation of some of the models, given by their numbers."""
+        return replace(self, rows=self.rows.subset(numbers))
 
 
 def _prevalence_slope(measure: Measure, rates: Rates, threshold: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -12,12 +13,17 @@ from pueval._typing import Array, Target
 from pueval.comparison.difference_variances import covariance_of_differences
 from pueval.comparison.model_exchanges import ModelExchanges
 from pueval.comparison.paired_shares import PairedShares
-from pueval.core.measures import MEASURES, Measure, find_measure
+from pueval.core.measures import Measure, find_measure
 from pueval.core.mixture import Mixture
 from pueval.evaluation.estimates import BEST_MEASURES
 
 # Best values over all thresholds.
 BEST_VALUES = tuple(f"best_{name}" for name in BEST_MEASURES)
+
+
+def constant_covariance(n_models: int, value: float) -> Array:
+    """Return a covariance matrix of equal entries, which takes no memory."""
+    return np.broadcast_to(value, (n_models, n_models))
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +108,8 @@ class ExchangedEstimates:
 def estimate_at_thresholds(shares: PairedShares, measure: Measure) -> PairedEstimates:
     """Estimate a measure at one threshold of each model."""
     value, covariance = shares.estimate(measure)
+    if covariance is None:
+        covariance = constant_covariance(value.size, math.nan)
     return PairedEstimates(value, covariance, measure.high - measure.low, measure.greater_is_better)
 
 
@@ -146,16 +154,8 @@ class EstimatesByMeasure:
             in_region=tuple(point[name] for point in self.in_region),
         )
 
-    @cached_property
-    def _standard_errors(self) -> dict[str, Array]:
-        estimates = self.fixed | {
-            name: estimate_at_thresholds(self.shares, measure) for name, measure in MEASURES.items()
-        }
-        return {
-            name: np.sqrt(np.maximum(np.diag(of_measure.covariance), 0))
-            for name, of_measure in estimates.items()
-        }
-
-    def standard_error(self, name: str, model: int) -> float:
-        """Return the standard error of one model's estimate."""
-        return float(self._standard_errors[name][model])
+    def standard_errors(self, name: str) -> Array:
+        """Return the standard errors of a measure, one per model."""
+        estimates = self.fixed.get(name) or estimate_at_thresholds(self.shares, find_measure(name))
+        errors: Array = np.sqrt(np.maximum(np.diag(estimates.covariance), 0))
+        return errors

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ from pueval.sources.labels import LabelValues, missing_error
 
 # Rows handled at a time, so that temporary arrays stay small.
 CHUNK = 65_536
+# Names of models in a message.
+LISTED_NAMES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +82,15 @@ class PairedRows:
         if self.sample_weight is None or self.sample_weight.dtype.kind == "i":
             return self.sample_weight
         return np.square(self.sample_weight)
+
+    def subset(self, numbers: Sequence[int]) -> PairedRows:
+        """Return the same rows with some of the models, given by their numbers."""
+        return replace(
+            self,
+            names=tuple(self.names[k] for k in numbers),
+            scores=tuple(self.scores[k] for k in numbers),
+            counts=tuple(self.counts[k] for k in numbers),
+        )
 
     def chunks(self, kind: int) -> Iterator[slice]:
         """Yield parts of the rows of a kind that are small enough to handle at a time."""
@@ -169,7 +181,7 @@ def check_model_names(names: list[Any]) -> None:
             f"names of models must be non-empty strings; got {invalid[0]!r}"
             f" ({type(invalid[0]).__name__})."
         )
-    duplicates = sorted({name for name in names if names.count(name) > 1})
+    duplicates = sorted(name for name, number in Counter(names).items() if number > 1)
     if duplicates:
         raise InputError(
             f"names of models must be unique; got {', '.join(map(repr, duplicates))} more than "
@@ -187,16 +199,19 @@ def unknown_model_error(name: object, names: Iterable[str]) -> InputError:
     model_names = [*names]
     near = difflib.get_close_matches(str(name), model_names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return InputError(
-        f"there is no model {name!r}.{hint} The models are {', '.join(map(repr, model_names))}."
-    )
+    listed = ", ".join(map(repr, model_names[:LISTED_NAMES]))
+    more = len(model_names) - LISTED_NAMES
+    listed += f" and {more:,} more" if more > 0 else ""
+    return InputError(f"there is no model {name!r}.{hint} The models are {listed}.")
 
 
 def _read_score(name: str, score: Any) -> Array:
+    """Return scores that stay as they are if the caller changes theirs."""
     try:
-        return as_scores(one_column(score, "score"))
+        scores = as_scores(one_column(score, "score"))
     except InputError as error:
         raise InputError(f"model {name!r}: {error}") from None
+    return scores.copy() if scores is score or not scores.flags.owndata else scores
 
 
 def _check_lengths(y: Array, model_scores: dict[str, Array]) -> None:

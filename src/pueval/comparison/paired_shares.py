@@ -34,8 +34,8 @@ class PairedShares:
         One per model.
     share : ndarray of shape (3, models)
         Shares of labeled, unlabeled and negative rows.
-    covariance : ndarray of shape (3, models, models)
-        Covariance matrix of the shares of each kind.
+    covariance : ndarray of shape (3, models, models) or None
+        Covariance matrix of the shares of each kind, if it is needed.
     prevalence_varies : bool
         Whether the prevalence, which all models share, varies with the number of labeled rows.
     """
@@ -45,14 +45,16 @@ class PairedShares:
     target: Target
     threshold: Array
     share: Array
-    covariance: Array
+    covariance: Array | None
     prevalence_varies: bool
 
-    def estimate(self, measure: Measure) -> tuple[Array, Array]:
-        """Return a measure at the thresholds, and its covariance."""
+    def estimate(self, measure: Measure) -> tuple[Array, Array | None]:
+        """Return a measure at the thresholds, and its covariance if that of shares is known."""
         rates = correct_shares(
             self.counts, self.threshold, Shares(*self.share), self.mixture, self.target
         )
+        if self.covariance is None:
+            return measure(rates), None
         by_share = share_slopes(self.counts, self.mixture, self.target)
         slopes = measure_slopes(measure, rates, by_share)
         covariance = np.einsum("ki,kj,kij->ij", slopes, slopes, self.covariance)
@@ -79,7 +81,7 @@ def shares_at(
     share = np.zeros((3, thresholds.size))
     for model, counts in enumerate(rows.counts):
         share[:, model] = np.ravel(Shares.of(counts, counts.at(thresholds[model]))[:3])
-    share_covariance = np.full((3, thresholds.size, thresholds.size), np.nan)
+    share_covariance = None
     if covariance:
         share_covariance = _share_covariance(rows, share, _shares_reaching_both(rows, thresholds))
     return PairedShares(

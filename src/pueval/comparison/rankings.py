@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+# With more models, only the best are shown.
+MOST_MODELS = 20
 # Criteria named when a disagreement prints.
 LISTED = 3
 
@@ -106,9 +108,11 @@ class Rankings:
         """
         names = [*self[criterion]]
         goodness = self._goodness(criterion)
-        better = np.sum(goodness > goodness[:, None], axis=1)
-        equal = np.sum(goodness == goodness[:, None], axis=1)
-        ranks = np.where(equal > 0, better + (1 + equal) / 2, np.nan)
+        worst_first = np.sort(goodness[~np.isnan(goodness)])
+        n_worse = np.searchsorted(worst_first, goodness, side="left")
+        n_not_better = np.searchsorted(worst_first, goodness, side="right")
+        mean_rank = worst_first.size + (1 - n_worse - n_not_better) / 2
+        ranks = np.where(np.isnan(goodness), np.nan, mean_rank)
         return dict(zip(names, ranks.tolist(), strict=True))
 
     def order(self, criterion: str) -> tuple[str, ...]:
@@ -200,7 +204,31 @@ class Rankings:
             }
         )
 
+    def subset(self, names: Sequence[str]) -> Rankings:
+        """Return the values of some of the models.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of models.
+
+        Returns
+        -------
+        Rankings
+        """
+        value = {
+            criterion: {name: values[name] for name in names}
+            for criterion, values in self.value.items()
+        }
+        return replace(self, value=value)
+
     def __repr__(self) -> str:
+        first = self.criteria[0]
+        n_models = len(self.value[first])
+        if n_models > MOST_MODELS:
+            shown = self.subset(self.order(first)[:MOST_MODELS])
+            left_out = f"The best {MOST_MODELS} of {n_models:,} models by {first}; .frame() has all"
+            return f"{shown!r}\n{left_out}"
         disagreements = self.disagreements()
         lines = [text_table(*self.rows())]
         lines += [f"{disagreement!r}." for disagreement in disagreements[:SHOWN_ROWS]]

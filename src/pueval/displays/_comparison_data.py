@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from pueval.comparison.comparison_text import estimate_of
+from pueval.comparison import comparison_text
 from pueval.errors import InputError
 from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.evaluation import Evaluation
@@ -79,10 +79,7 @@ def collect_estimates(
             f"evaluations must map at least one name to an Evaluation; got {evaluations!r:.80}."
         )
     check_measures(measures)
-    return {
-        name: {measure: estimate_of(ev, measure) for measure in measures}
-        for name, ev in evaluations.items()
-    }
+    return comparison_text.collect_estimates(evaluations, measures)
 
 
 def comparison_rows(

@@ -1,0 +1,55 @@
+"""A Comparison as plain data for JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pueval.comparison.comparison_text import best_probability_or_nan, leading_models
+from pueval.text.results import plain_dict
+
+if TYPE_CHECKING:
+    from pueval.comparison.comparison import Comparison
+
+
+def as_data(comparison: Comparison, *, all_points: bool) -> dict[str, Any]:
+    """Return everything as plain numbers, lists and text; numbers that JSON lacks are None.
+
+    Of many models, only the best are compared in pairs.
+    """
+    shown = leading_models(comparison)
+    first = next(iter(comparison.evaluations.values()))
+    orders = {}
+    if first.counts.n_unlabeled:
+        for measure in comparison.measures:
+            order = shown.order_by_prior(measure)
+            orders[measure] = {
+                "priors": order.prior[[0, -1]],
+                "reversals": order.reversals,
+                "best_models": order.best_models,
+            }
+    return plain_dict(
+        {
+            "models": {
+                name: ev.to_dict(all_points=all_points)
+                for name, ev in comparison.evaluations.items()
+            },
+            "assumptions": {
+                "prior": comparison.mixture.prior,
+                "purity": comparison.mixture.purity,
+                "region": comparison.assumptions.region,
+                "target": comparison.target,
+                "prevalence": first.prevalence,
+                "estimated": comparison.prior_estimate,
+                "estimated_from": comparison.prior_model,
+            },
+            "level": comparison.level,
+            "compared": shown.names,
+            "differences": shown.differences(),
+            "best_probability": {
+                measure: best_probability_or_nan(shown, measure)
+                for measure in (() if comparison.level is None else comparison.measures)
+            },
+            "order_by_prior": orders,
+            "warnings": comparison.warnings,
+        }
+    )
