@@ -216,11 +216,16 @@ class OperatingPoint(Mapping[str, Estimate]):
         return self._estimates[name]
 
     def _estimate(self, measure: Measure) -> Estimate:
+        point = self._point_estimate(measure)
+        if self._intervals is None or math.isnan(point.unclipped):
+            return point
+        interval, value_range = self._intervals(measure), (measure.low, measure.high)
+        return Estimate.of(point.unclipped, point.naive, interval, value_range)
+
+    def _point_estimate(self, measure: Measure) -> Estimate:
+        """Return the estimate without its interval, which takes time."""
         value, naive = (float(measure(rates)[0]) for rates in self._rates)
-        interval = Interval()
-        if self._intervals is not None and not math.isnan(value):
-            interval = self._intervals(measure)
-        return Estimate.of(value, naive, interval, (measure.low, measure.high))
+        return Estimate.of(value, naive, Interval(), (measure.low, measure.high))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._measures)

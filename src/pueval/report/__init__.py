@@ -31,7 +31,8 @@ def write_report(
     The page has sliders for prior, purity, labeling bias and threshold, and updates every number
     and curve. It contains the counts behind the numbers; if there are too many distinct scores, it
     merges neighboring ones and states the resulting error. The page works offline, and the file is
-    written completely or not at all.
+    written completely or not at all. Of more than 20 models, the page shows the 20 with the best
+    corrected AUC, and a table of all others.
 
     Parameters
     ----------

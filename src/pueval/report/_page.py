@@ -28,6 +28,9 @@ SCRIPTS = (
 )
 STYLES = ("report.css", "explore.css", "responsive.css")
 
+# Parts of the summary that no script needs.
+TABLES_ONLY = ("differences", "others")
+
 # Characters that could end a script element or a line of JavaScript.
 ESCAPED_CHARACTERS = "<>&\u2028\u2029"
 
@@ -82,8 +85,9 @@ def render(summary: dict[str, Any]) -> str:
     page: str = template.render(
         summary=summary,
         models=summary["models"],
+        n_models=len(summary["models"]) + len(summary["others"]),
         best=_best(summary["models"]),
-        data=embedded_json(summary),
+        data=embedded_json({key: part for key, part in summary.items() if key not in TABLES_ONLY}),
         scripts=scripts,
         styles=styles,
         policy=policy(scripts, styles),

@@ -16,9 +16,9 @@ LONGEST_NAME = 60
 
 
 def reproducing_code(
-    evaluations: Mapping[str, Evaluation], *, choices: bool, rankings: bool
+    evaluations: Mapping[str, Evaluation], n_others: int = 0, *, choices: bool, rankings: bool
 ) -> str:
-    """Return Python code that reproduces the page."""
+    """Return Python code that reproduces the page; without that of ``n_others`` more models."""
     if len(evaluations) == 1:
         (ev,) = evaluations.values()
         call = f"evaluate(y, score{_arguments(ev)})"
@@ -28,6 +28,8 @@ def reproducing_code(
     for k, (name, ev) in enumerate(evaluations.items(), start=1):
         short_name = name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME] + "…"
         lines.append(f"        {short_name!r}: evaluate(y, score_{k}{_arguments(ev)}),\n")
+    if n_others:
+        lines.append(f"        # {n_others:,} more models\n")
     options = "    choices=choices,\n" * choices + "    rankings=rankings,\n" * rankings
     return (
         "from pueval import evaluate\nfrom pueval.report import write_report\n\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import scipy
@@ -33,8 +33,13 @@ if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation
     from pueval.priors import PriorEstimate
 
+OfModel = TypeVar("OfModel")
 # With more models than this, the bands of the curves have fewer points.
 MANY_MODELS = 5
+# Of more models than this, the page shows the best, and the others in a table.
+MOST_MODELS = 20
+# Measures of the table of models.
+TABLE_MEASURES = (*COMPARED_MEASURES, "precision", "recall")
 
 
 def summarize(
@@ -57,7 +62,7 @@ def summarize(
     -------
     dict
         Numbers, lists and text, ready for JSON; undefined numbers are None. ``models`` is a list
-        with a dict per model.
+        with a dict for each model that the page shows, ``others`` one with a line for each other.
     """
     from pueval import __version__
     from pueval.evaluation.evaluation import Evaluation
@@ -67,7 +72,12 @@ def summarize(
     for name, ev in evaluations.items():
         if not isinstance(ev, Evaluation):
             raise InputError(f"model {name!r} must be an Evaluation; got {type(ev).__name__}.")
-    choices, rankings = choices or {}, rankings or {}
+    all_evaluations, evaluations = evaluations, _best_models(evaluations)
+    others = {name: ev for name, ev in all_evaluations.items() if name not in evaluations}
+    choices, rankings = _without(choices, others), _without(rankings, others)
+    differences = [
+        row for row in differences if not {row.get("first"), row.get("second")} & others.keys()
+    ]
     chosen = threshold_table_data(choices, evaluations)
     tables = {
         name: _thin(ev, [point.threshold for point in choices.get(name, ())], len(evaluations))
@@ -82,7 +92,9 @@ def summarize(
                 "SciPy": scipy.__version__,
             },
             "command": printable_text(
-                reproducing_code(evaluations, choices=bool(choices), rankings=bool(rankings))
+                reproducing_code(
+                    evaluations, len(others), choices=bool(choices), rankings=bool(rankings)
+                )
                 if command is None
                 else command
             ),
@@ -93,13 +105,16 @@ def summarize(
                 {"name": name, "title": measure.title, "low": measure.low, "high": measure.high}
                 for name, measure in MEASURES.items()
             ],
-            "compared": [*COMPARED_MEASURES, "precision", "recall"],
+            "compared": TABLE_MEASURES,
             "headlines": list(HEADLINE_MEASURES),
             "models": [
                 _model(name, ev, tables[name], coarse=len(evaluations) > MANY_MODELS)
                 for name, ev in evaluations.items()
             ],
-            "priors": _priors(evaluations, prior_model),
+            "others": [_other_model(name, ev) for name, ev in others.items()],
+            "priors": _priors(
+                evaluations | {n: ev for n, ev in others.items() if n == prior_model}, prior_model
+            ),
             "notes": [printable_text(note) for note in notes],
             "thinning_note": thinning_note([*tables.values()]),
             "assumptions": _assumptions(evaluations),
@@ -118,6 +133,31 @@ def summarize(
     for model, table in zip(content["models"], tables.values(), strict=True):
         model["table"] = table.columns()
     return content
+
+
+def _best_models(evaluations: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
+    """Return all models, or the best of many by corrected AUC, best first."""
+    if len(evaluations) <= MOST_MODELS:
+        return dict(evaluations)
+    auc = {name: ev._point_estimate("roc_auc").unclipped for name, ev in evaluations.items()}
+    order = sorted(auc, key=lambda name: np.nan_to_num(auc[name], nan=-np.inf), reverse=True)
+    return {name: evaluations[name] for name in order[:MOST_MODELS]}
+
+
+def _without(
+    by_model: Mapping[str, OfModel] | None, others: Mapping[str, Evaluation]
+) -> dict[str, OfModel]:
+    """Leave out models that the page does not show by themselves."""
+    return {name: value for name, value in (by_model or {}).items() if name not in others}
+
+
+def _other_model(name: str, ev: Evaluation) -> dict[str, Any]:
+    """Return the line of a model that the page does not show by itself."""
+    return {
+        "name": printable_text(name),
+        "measures": {key: estimate_values(ev._point_estimate(key)) for key in TABLE_MEASURES},
+        "n_warnings": len(ev.warnings),
+    }
 
 
 def _thin(ev: Evaluation, thresholds: Sequence[float], n_models: int) -> ThinnedCounts:

@@ -38,6 +38,7 @@ from pueval.uncertainty.bootstrap_draws import (
 )
 from pueval.uncertainty.delong import delong_standard_error
 from pueval.uncertainty.intervals import Interval, IntervalOptions, bootstrap_standard_error
+from pueval.uncertainty.kept_draws import keep_draws
 from pueval.uncertainty.uncertain_prior import UncertainPrior
 
 # Standard error of the optimism of a best value, as a multiple of it. Chosen by simulation of
@@ -64,7 +65,7 @@ class Resamples:
     prior : UncertainPrior
         Prior and purity, and how well they are known.
     draw : callable
-        Draws the counts; called once, when ``draws`` is first used.
+        Draws the counts, when ``draws`` is first used and whenever they were forgotten since.
     delong_corners : Steps or None
         Corners of the naive ROC curve; None where DeLong's formula does not hold.
     standard_errors : mapping of str to float
@@ -91,6 +92,7 @@ class Resamples:
     @cached_property
     def draws(self) -> BootstrapDraws:
         """The resampled counts, as shares of rows."""
+        keep_draws(self, ("draws", "resampled_rates"))
         return self.draw()
 
     @cached_property
