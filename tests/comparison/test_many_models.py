@@ -159,6 +159,16 @@ def test_page_of_a_thousand_models_is_small(comparison, tmp_path):
     assert (sizes[1] - sizes[0]) / (1000 - MOST_MODELS) < 1000
 
 
+def test_plot_shows_the_best_and_the_reference(comparison, compared_pairs):
+    worst = comparison.ranking("roc_auc").order("roc_auc")[-1]
+    frame = comparison.plot(measures=["roc_auc"], reference=worst).frame()
+    assert frame["model"].nunique() == MOST_MODELS + 1
+    assert worst in {*frame["model"]}
+    assert not compared_pairs
+    shown = comparison.plot(measures=["roc_auc"]).frame()["model"]
+    assert shown.nunique() == MOST_MODELS
+
+
 def test_few_models_keep_their_draws():
     comparison = compare_many(2 * MOST_KEPT)
     frame = comparison.frame()

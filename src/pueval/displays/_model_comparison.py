@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from pueval._typing import Array
+from pueval.comparison.comparison_text import leading_models
 from pueval.displays._classifier_scores import classifier_scores
 from pueval.displays._comparison_data import (
     ModelValues,
@@ -184,6 +185,8 @@ class ComparisonDisplay(EvaluationDisplay):
     ) -> ComparisonDisplay:
         """Plot a comparison with its paired differences.
 
+        Of more than 20 models, the 20 with the best ROC AUC are shown, and the reference.
+
         Parameters
         ----------
         comparison : Comparison
@@ -203,11 +206,14 @@ class ComparisonDisplay(EvaluationDisplay):
             The display, with its artists.
         """
         check_measures(measures)
+        shown = leading_models(comparison)
+        if reference is not None and reference not in shown.evaluations:
+            shown = comparison.subset([reference, *shown])
         options = {
-            "differences": [row for key in measures for row in comparison.differences(key)],
+            "differences": [row for key in measures for row in shown.differences(key)],
             "reference": reference,
         }
-        return cls._collect(comparison.evaluations, measures, **options).plot(ax, **plot_options)
+        return cls._collect(shown.evaluations, measures, **options).plot(ax, **plot_options)
 
     @classmethod
     def from_predictions(
