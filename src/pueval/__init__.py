@@ -22,7 +22,8 @@ from pueval.evaluation.bias_bounds import BiasBounds, MeasureBounds
 from pueval.evaluation.estimates import Best, Contingency, Estimate, OperatingPoint
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
-from pueval.sensitivity.bounds import Bounds, BoundTables, claesen_bounds
+from pueval.sensitivity.bound_tables import BoundTables
+from pueval.sensitivity.bounds import Bounds, claesen_bounds
 from pueval.sensitivity.feasibility import LargestPrior, feasibility_pvalue, largest_prior
 from pueval.sensitivity.grid import SensitivityGrid
 from pueval.sensitivity.tipping_point import TippingPoint

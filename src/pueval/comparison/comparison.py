@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pueval.comparison import comparison_data, comparison_text
+from pueval.comparison import comparison_json, comparison_text
 from pueval.comparison.best_probability import best_probability
 from pueval.comparison.compared_models import ComparedModels
 from pueval.comparison.differences import Differences, paired_differences
@@ -276,7 +276,7 @@ class Comparison(ComparedModels):
             Undefined and infinite numbers are None. ``compared`` has the names of the models that
             are compared in pairs: all, or the 20 with the best ROC AUC; see `subset` for others.
         """
-        return comparison_data.as_data(self, all_points=all_points)
+        return comparison_json.as_data(self, all_points=all_points)
 
     def to_markdown(self) -> str:
         """Return the printed table of measures in Markdown, with a column per model.
