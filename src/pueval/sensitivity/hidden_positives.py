@@ -89,14 +89,16 @@ class HiddenPositives:
     def _positives(
         self, steps: Steps, hidden: Array | float, least: Array, most: Array
     ) -> tuple[Array, Array]:
-        """Turn bounds of the reference class into possible numbers of positives."""
+        """Turn bounds of the reference class into possible numbers of positives, in place."""
         if self.reference == "negatives":
             # The most negatives above a threshold leave the fewest positives there.
             least, most = steps.unlabeled - most, steps.unlabeled - least
         possible = np.minimum(steps.unlabeled, hidden)
         # At least those that do not fit among the unlabeled rows below.
         fewest = np.maximum(hidden - self.counts.n_unlabeled + steps.unlabeled, 0)
-        return np.clip(least, fewest, possible), np.clip(most, fewest, possible)
+        np.clip(least, fewest, possible, out=least)
+        np.clip(most, fewest, possible, out=most)
+        return least, most
 
 
 def _spaced(fewest: int, most: int, count: int) -> Array:
