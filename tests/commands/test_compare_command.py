@@ -92,3 +92,20 @@ def test_refused(scored, capsys, names, more, message):
     streams = capsys.readouterr()
     assert message in streams.err
     assert streams.out == ""
+
+
+def test_many_models(tmp_path, rng, capsys):
+    labeled = rng.random(200) < 0.4
+    names = [f"model_{k}" for k in range(25)]
+    scores = rng.normal(size=(25, 200)) + 0.5 * labeled
+    path, header = tmp_path / "many.csv", ",".join(["label", *names])
+    table = np.column_stack([labeled, *scores])
+    np.savetxt(path, table, delimiter=",", header=header, comments="", fmt="%.17g")
+    options = ("--prior", "0", "--threshold", "0")
+    assert command(path, *options, models=names) == 0
+    table = capsys.readouterr().out
+    assert "p-value" not in table
+    assert len([line for line in table.splitlines() if line.startswith("model_")]) == 20
+    assert command(path, *options, "--measure", "roc_auc", models=names) == 0
+    pairs = [line for line in capsys.readouterr().out.splitlines() if line.startswith("ROC AUC ")]
+    assert len(pairs) >= 19

@@ -94,6 +94,18 @@ def test_labeling_bias(scores, tmp_path, capsys):
     assert "--labeling-bias cannot be combined with --by" in capsys.readouterr().err
 
 
+def test_json_with_all_points(tmp_path, rng):
+    labeled = rng.random(9_000) < 0.5
+    file, path = tmp_path / "scores.csv", tmp_path / "out.json"
+    pd.DataFrame({"y": labeled.astype(int), "a": rng.random(9_000)}).to_csv(file, index=False)
+    arguments = ["evaluate", str(file), "--label", "y", "--score", "a", "--prior", "0",
+                 "--no-intervals", "--quiet", "--json", str(path)]  # fmt: skip
+    for more, complete in (([], False), (["--all-points"], True)):
+        assert run([*arguments, *more]) == 0
+        curve = json.loads(path.read_text())["models"]["a"]["roc"]
+        assert (len(curve["fpr"]) == curve["n_points"]) == complete
+
+
 def test_json(scores, tmp_path, capsys):
     path = tmp_path / "out.json"
     arguments = ["evaluate", str(scores), "--label", "label", "--score", "model_a", "--prior",
