@@ -114,3 +114,17 @@ def test_lock_in_a_folder_that_does_not_exist(tmp_path):
     message = "does not exist. Create it first"
     with pytest.raises(InputError, match=message), lock_path(tmp_path / "no" / "number"):
         pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals")
+def test_copy_of_standard_input_is_removed_on_a_signal(tmp_path):
+    command = [sys.executable, "-m", "pueval", "evaluate", "-", "--label", "y", "--score", "s"]
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, env=environment) as process:
+        process.stdin.write(b"y,s\n1,0.5\n")
+        process.stdin.flush()
+        while process.poll() is None and not any(tmp_path.glob("pueval-stdin-*/*")):
+            time.sleep(0.01)
+        process.terminate()
+        assert process.wait(60) == 143
+    assert names(tmp_path) == []

@@ -103,10 +103,17 @@ def _remove_abandoned(path: Path) -> None:
 
 
 def remove_unfinished_files() -> None:
-    """Remove the temporary files of this process, which is about to end."""
+    """Remove the temporary files and folders of this process, which is about to end."""
     for name in tuple(_unfinished):
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
+        if Path(name).is_dir():
+            shutil.rmtree(name, ignore_errors=True)
+        else:
+            Path(name).unlink(missing_ok=True)
+
+
+def remove_on_signal(path: str) -> None:
+    """Remove a temporary file or folder, too, if a signal ends the process."""
+    _unfinished.add(path)
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import TextIO
 
+from pueval._writing import remove_on_signal
 from pueval.errors import InputError
 
 # What users type for standard input, and its name in messages.
@@ -41,6 +42,7 @@ def _save(stream: TextIO) -> str:
     suffixes = [end for bytes_, end in SUFFIXES_BY_START.items() if start.startswith(bytes_)]
     folder = tempfile.mkdtemp(prefix=FOLDER)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    remove_on_signal(folder)
     path = Path(folder) / f"stdin{(suffixes or ['.csv'])[0]}"
     with path.open("wb") as copy:
         copy.write(start)
