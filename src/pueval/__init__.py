@@ -36,6 +36,8 @@ if _TYPE_CHECKING:
     from pueval.comparison.differences import Difference, Differences
     from pueval.comparison.order_by_prior import BestModelRange, OrderByPrior, RankReversal
     from pueval.comparison.rankings import Disagreement, Rankings
+    from pueval.diagnosis.diagnosis import Diagnosis
+    from pueval.diagnosis.doctor import doctor
     from pueval.groups.evaluate_by import evaluate_by
     from pueval.groups.group_differences import GroupDifferences
     from pueval.groups.group_estimates import GroupEstimates
@@ -59,6 +61,7 @@ __all__ = [
     "Contingency",
     "Counts",
     "CurveBand",
+    "Diagnosis",
     "Difference",
     "Differences",
     "Disagreement",
@@ -87,6 +90,7 @@ __all__ = [
     "claesen_bounds",
     "compare",
     "conversions",
+    "doctor",
     "evaluate",
     "evaluate_by",
     "feasibility_pvalue",
@@ -103,6 +107,7 @@ __all__ = [
 _LAZY_NAMES = {
     "BestModelRange": "comparison.order_by_prior",
     "Comparison": "comparison.comparison",
+    "Diagnosis": "diagnosis.diagnosis",
     "Difference": "comparison.differences",
     "Differences": "comparison.differences",
     "Disagreement": "comparison.rankings",
@@ -115,6 +120,7 @@ _LAZY_NAMES = {
     "RankReversal": "comparison.order_by_prior",
     "Rankings": "comparison.rankings",
     "compare": "comparison.compare",
+    "doctor": "diagnosis.doctor",
     "evaluate_by": "groups.evaluate_by",
 }
 

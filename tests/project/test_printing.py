@@ -64,6 +64,7 @@ RESULTS = {
     "Comparison": lambda made: made.comparison,
     "Contingency": lambda made: made.evaluation.table,
     "CurveBand": lambda made: made.evaluation.roc_band(),
+    "Diagnosis": lambda made: pueval.doctor(Path(__file__).parents[2] / "examples/spambase.csv"),
     "Difference": lambda made: made.comparison.differences("roc_auc")[0],
     "Differences": lambda made: made.comparison.differences(),
     "Disagreement": lambda made: made.comparison.ranking("roc_auc", "pulp").disagreements()[0],

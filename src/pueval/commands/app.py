@@ -14,6 +14,7 @@ import cyclopts
 from pueval import __version__
 from pueval.commands.compare import compare_command
 from pueval.commands.count import count_command
+from pueval.commands.doctor import doctor_command
 from pueval.commands.evaluate import evaluate_command
 from pueval.commands.exit_codes import EXIT_CODES
 from pueval.commands.option_names import name_options
@@ -47,6 +48,7 @@ app = cyclopts.App(
     help_epilogue=EXIT_CODES,
 )
 COMMANDS: dict[str, Callable[..., int | None]] = {
+    "doctor": doctor_command,
     "evaluate": evaluate_command,
     "prior": prior_command,
     "compare": compare_command,

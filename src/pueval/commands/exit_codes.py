@@ -13,13 +13,12 @@ EXIT_CODES = (
 )
 
 
-def exit_code(warnings: Iterable[str]) -> int:
+def exit_code(warnings: Iterable[str], reason: str = "the data contradict the assumptions") -> int:
     """Return 3 if the data contradict an assumption, and say so; otherwise 0."""
     if not any(isinstance(warning, Contradiction) for warning in warnings):
         return 0
     print(  # noqa: T201
-        f"pueval: exit code {CONTRADICTION_EXIT_CODE}: the data contradict the assumptions. See "
-        "the warnings above.",
+        f"pueval: exit code {CONTRADICTION_EXIT_CODE}: {reason}. See the warnings above.",
         file=sys.stderr,
     )
     return CONTRADICTION_EXIT_CODE

@@ -281,7 +281,7 @@ def open_table(
 def _typed_relation(connection: Any, location: DataLocation, requested: RequestedColumns) -> Any:
     """Return the requested columns of Parquet or Arrow files or of a database's table."""
     if location.format == "duckdb":
-        relation = _database_relation(connection, location)
+        relation = database_relation(connection, location)
     elif location.format == "arrow":
         dataset = require("pyarrow.dataset", extra="cli", purpose="reading Arrow files")
         try:
@@ -307,7 +307,8 @@ def _typed_relation(connection: Any, location: DataLocation, requested: Requeste
     )
 
 
-def _database_relation(connection: Any, location: DataLocation) -> Any:
+def database_relation(connection: Any, location: DataLocation) -> Any:
+    """Return the table of a database; refuse a name that it does not have."""
     connection.execute(f"ATTACH {text_literal(location.files[0])} AS source (READ_ONLY)")
     name = str(location.table)
     tables = connection.execute(

@@ -1,0 +1,1 @@
+"""Internal: what a file holds, what can be known from it, and what looks wrong."""

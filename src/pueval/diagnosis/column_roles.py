@@ -1,0 +1,119 @@
+"""Which column looks like labels, scores, weights or ids, by its name and its values."""
+
+from __future__ import annotations
+
+import re
+
+from pueval.sources.column_profiles import MOST_VALUES, ColumnProfile
+from pueval.sources.labels import LabelValues
+
+LABEL_NAMES = re.compile(
+    r"label|^y$|^s$|target|class|known|observed|reported|outcome", re.IGNORECASE
+)
+TRUTH_NAMES = re.compile(r"truth|true|gold|oracle", re.IGNORECASE)
+SCORE_NAMES = re.compile(r"score|prob|pred|model|logit|risk|^p_|_p$", re.IGNORECASE)
+WEIGHT_NAMES = re.compile(r"^(sample_?)?(weights?|w|freq|frequency)$", re.IGNORECASE)
+ID_NAMES = re.compile(
+    r"(^|_)(id|key|uuid|index|row|patient|user|customer|subject)s?$|^$", re.IGNORECASE
+)
+# More columns than these are features, not scores.
+MOST_SCORES = 12
+# A column of distinct values numbers the rows; the number of distinct values is approximate.
+DISTINCT_SHARE = 0.9
+
+POSITIVE_WORDS = {"1", "1.0", "true", "p", "pos", "positive", "yes", "y", "labeled", "known"}
+UNLABELED_WORDS = {"0", "0.0", "false", "u", "unlabeled", "unlabelled", "unknown", "?", "unl"}
+NEGATIVE_WORDS = {"n", "neg", "negative", "no", "-1", "-1.0"}
+
+
+def label_values(profile: ColumnProfile) -> LabelValues | None:
+    """Return the values that mark labeled, unlabeled and negative rows; None for no labels."""
+    # Rarer values first: there are usually fewer labeled rows than others.
+    values = sorted(profile.values, key=lambda value: (profile.values[value], value))
+    if profile.missing and len(values) == 1:
+        return LabelValues(plain_label(values[0]), "")
+    if profile.missing or not 2 <= len(values) <= 3:
+        return None
+    positive = _first(values, POSITIVE_WORDS) or values[0]
+    others = [value for value in values if value != positive]
+    if len(others) == 1:
+        return LabelValues(plain_label(positive), plain_label(others[0]))
+    unlabeled, negative = _first(others, UNLABELED_WORDS), _first(others, NEGATIVE_WORDS)
+    if unlabeled is None or negative is None:
+        return None
+    return LabelValues(plain_label(positive), plain_label(unlabeled), negative)
+
+
+def _first(values: list[str], words: set[str]) -> str | None:
+    return next((value for value in values if value.strip().lower() in words), None)
+
+
+def plain_label(value: str) -> str:
+    """Return 1 and 0 for their other spellings, which are the defaults of all commands."""
+    lower = value.strip().lower()
+    return {"true": "1", "1.0": "1", "false": "0", "0.0": "0"}.get(lower, value)
+
+
+def choose_label(profiles: list[ColumnProfile]) -> str | None:
+    """Return the column that looks most like labels; None if no column does."""
+    candidates = [profile for profile in profiles if label_values(profile) is not None]
+
+    def rank(profile: ColumnProfile) -> int:
+        if TRUTH_NAMES.search(profile.name):
+            return 3
+        if LABEL_NAMES.search(profile.name):
+            return 0
+        return 2 if SCORE_NAMES.search(profile.name) else 1
+
+    return min(candidates, key=rank).name if candidates else None
+
+
+def is_weight(profile: ColumnProfile) -> bool:
+    """Whether a column holds weights, by its name."""
+    named = WEIGHT_NAMES.search(profile.name) is not None
+    return named and profile.numeric and (profile.low or 0) >= 0 and not profile.missing
+
+
+def is_row_number(profile: ColumnProfile) -> bool:
+    """Whether a column of text or whole numbers has a value of its own in every row."""
+    if SCORE_NAMES.search(profile.name) or (profile.numeric and not profile.whole):
+        return False
+    return MOST_VALUES < profile.distinct >= DISTINCT_SHARE * profile.rows
+
+
+def is_cluster(profile: ColumnProfile) -> bool:
+    """Whether a column holds ids that repeat: of patients, users and so on."""
+    if is_row_number(profile) or profile.distinct <= MOST_VALUES:
+        return False
+    return bool(ID_NAMES.search(profile.name)) or not profile.numeric
+
+
+def is_group(profile: ColumnProfile) -> bool:
+    """Whether a column of text has few values."""
+    return not profile.numeric and 2 <= profile.distinct <= MOST_VALUES
+
+
+def choose_scores(profiles: list[ColumnProfile]) -> list[str]:
+    """Return the columns that look like scores: by name or range, else all other numbers."""
+    numbers = [
+        profile
+        for profile in profiles
+        if profile.numeric
+        and profile.distinct > 2
+        and not (is_weight(profile) or is_row_number(profile) or is_cluster(profile))
+    ]
+    for looks_like_score in (
+        lambda p: bool(SCORE_NAMES.search(p.name)) or _is_probability(p),
+        lambda p: bool(SCORE_NAMES.search(p.name)),
+        lambda p: not p.whole,
+        lambda p: p.distinct > MOST_VALUES,
+    ):
+        names = [profile.name for profile in numbers if looks_like_score(profile)]
+        if 0 < len(names) <= MOST_SCORES:
+            return names
+    return []
+
+
+def _is_probability(profile: ColumnProfile) -> bool:
+    within = profile.low is not None and profile.high is not None
+    return within and (profile.low or 0) >= 0 and (profile.high or 0) <= 1 and not profile.whole

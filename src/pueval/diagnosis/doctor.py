@@ -1,0 +1,304 @@
+"""doctor(): a look at a file of labels and scores, before any number."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+
+from pueval.counts.counts import Counts
+from pueval.diagnosis import column_roles
+from pueval.diagnosis.diagnosis import ColumnRole, Diagnosis
+from pueval.diagnosis.prior_knowledge import describe_prior
+from pueval.diagnosis.score_problems import repeats_label, score_problem
+from pueval.errors import Contradiction, name_model
+from pueval.sources.column_profiles import (
+    MOST_COLUMNS,
+    MOST_VALUES,
+    ColumnProfile,
+    TableProfile,
+    profile_table,
+)
+from pueval.sources.columns import Columns, check_column, score_names
+from pueval.sources.files import read_files
+from pueval.sources.labels import LabelValues
+from pueval.sources.paths import locate
+from pueval.text.numbers import format_count
+
+# Copies of rows are worth a warning above this share, unless scores tie more often than not.
+DUPLICATE_SHARE, TIED_SHARE = 0.01, 0.5
+KINDS = ("labeled", "unlabeled", "negative")
+DEFAULTS = {"positive": "1", "unlabeled": "0", "negative": None}
+
+
+def doctor(
+    path: str | os.PathLike[str],
+    *,
+    label: str | None = None,
+    scores: str | Sequence[str] | None = None,
+) -> Diagnosis:
+    r"""Look at a file of labels and scores before you evaluate it.
+
+    Finds the columns of labels, scores, weights and ids; counts rows, ties and duplicates; looks
+    for signs of leakage; tells whether the prior can be estimated; and names the command to run
+    next. Rows are read in a few passes and not loaded.
+
+    Parameters
+    ----------
+    path : str or path
+        A file, folder, pattern or table, as for `Counts.from_file`; "-" for standard input.
+    label : str, optional
+        Label column; by default the one that looks like labels.
+    scores : str or list of str, optional
+        Score columns; by default those that look like scores.
+
+    Returns
+    -------
+    Diagnosis
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "scores.csv"
+    >>> rows = [f"{i % 7 == 0:d},{(i % 7 == 0) + i * 37 % 100 / 50}\n" for i in range(700)]
+    >>> _ = path.write_text("label,model_a\n" + "".join(rows))
+    >>> from pueval import doctor
+    >>> found = doctor(path)
+    >>> found.label, found.scores, found.labeled
+    ('label', ('model_a',), 100)
+    """
+    location = locate(path)
+    table = profile_table(location)
+    profiles = [*table.columns.values()]
+    label = column_roles.choose_label(profiles) if label is None else label
+    problems = _table_problems(table)
+    values = None
+    if label is not None:
+        check_column(label, [*table.columns], "label")
+        values = column_roles.label_values(table.columns[label])
+    others = [profile for profile in profiles if profile.name != label]
+    names = column_roles.choose_scores(others) if scores is None else [*score_names(scores)]
+    for name in names:
+        check_column(name, [*table.columns], "score")
+    counts: dict[str, Counts] = {}
+    if label is not None and values is not None:
+        countable = [*names, *(p.name for p in others if _is_binary(p) and p.name not in names)]
+        usable = [name for name in countable if _is_usable(table.columns[name], problems, names)]
+        counts = _count(os.fspath(path), label, usable, values)
+    elif label is not None:
+        problems.append(_bad_labels(table.columns[label]))
+    else:
+        problems.append(
+            Contradiction(
+                "No column looks like labels: two values, such as 1 (labeled) and 0 (unlabeled). "
+                "Name it with --label."
+            )
+        )
+    if not names:
+        problems.append(
+            Contradiction("No column looks like scores: numbers. Name them with --score.")
+        )
+    used = tuple(name for name in names if name in counts)
+    roles = tuple(_role(p, label, names, counts) for p in profiles)
+    doubtful = {name: problem for name in used if (problem := score_problem(counts[name]))}
+    problems += [name_model(name, problem) for name, problem in doubtful.items()]
+    problems += _label_copies(counts, roles)
+    problems += _row_problems(table, roles, counts, used)
+    sound = {name: counts[name] for name in used if name not in doubtful}
+    knowledge, interval = describe_prior(sound)
+    weight = next((column.name for column in roles if column.role == "weights"), None)
+    sizes = _sizes(counts)
+    return Diagnosis(
+        location.text,
+        table.rows,
+        table.n_columns,
+        roles,
+        label,
+        used,
+        weight,
+        *sizes,
+        table.duplicates,
+        interval,
+        tuple(knowledge),
+        tuple(problems),
+        _next_command(os.fspath(path), label, used, weight, values),
+    )
+
+
+def _is_binary(profile: ColumnProfile) -> bool:
+    return profile.numeric and {*profile.values} <= {"0", "1", "0.0", "1.0", "true", "false"}
+
+
+def _is_usable(profile: ColumnProfile, problems: list[str], names: Sequence[str]) -> bool:
+    """Whether a column can be read as scores; otherwise add the reason to the problems."""
+    if profile.numeric and not profile.missing:
+        return True
+    if profile.name in names:
+        reason = f"{profile.name!r} holds text. Scores must be numbers."
+        if profile.missing:
+            have = "row has" if profile.missing == 1 else "rows have"
+            reason = (
+                f"{profile.missing:,} {have} no value in {profile.name!r}. Other commands refuse "
+                "them: drop or fill them first."
+            )
+        problems.append(Contradiction(reason))
+    return False
+
+
+def _count(path: str, label: str, names: Sequence[str], values: LabelValues) -> dict[str, Counts]:
+    if not names:
+        return {}
+    tallies = read_files(path, Columns(label, tuple(names)), labels=values)[()]
+    counts = {
+        name: Counts(*samples, _binning=binning) for name, (samples, binning) in tallies.items()
+    }
+    first = next(iter(counts.values()))
+    first._check_nonempty()
+    return counts
+
+
+def _sizes(counts: dict[str, Counts]) -> tuple[int, int, int]:
+    if not counts:
+        return 0, 0, 0
+    first = next(iter(counts.values()))
+    return int(first.n_labeled), int(first.n_unlabeled), int(first.n_negative)
+
+
+def _role(
+    profile: ColumnProfile, label: str | None, names: Sequence[str], counts: dict[str, Counts]
+) -> ColumnRole:
+    """Describe a column."""
+    spread = "" if profile.low is None else f", from {profile.low:.4g} to {profile.high:.4g}"
+    role, details = "other", f"{_about(profile.distinct)} distinct values{spread}"
+    if profile.name == label:
+        role, details = "labels", _label_details(profile)
+    elif profile.name in names:
+        role = "scores"
+        if profile.name in counts:
+            scores = counts[profile.name]
+            tied = f"{100 * _tied_share(scores):.0f}% of the rows tied"
+            details = f"{scores.score.size:,} distinct values{spread}; {tied}"
+    elif profile.distinct <= 1:
+        role, details = "constant", ""
+    elif column_roles.is_weight(profile):
+        kind = "frequency weights" if profile.whole else "importance weights"
+        role, details = "weights", f"{kind}{spread}"
+    elif column_roles.is_row_number(profile):
+        role, details = "row ids", "different in every row, or nearly"
+    elif column_roles.is_cluster(profile):
+        role, details = "clusters", f"{_about(profile.distinct)} ids, which repeat"
+    elif column_roles.is_group(profile):
+        role, details = "groups", f"{profile.distinct} values; evaluate them with --by"
+    elif profile.name in counts and repeats_label(counts[profile.name]) == "contains":
+        role, details = "true classes", "1 in every labeled row and in others"
+    return ColumnRole(profile.name, role, details)
+
+
+def _label_details(profile: ColumnProfile) -> str:
+    """Show the label values with their meaning."""
+    values = column_roles.label_values(profile)
+    kinds = {} if values is None else dict(zip(values.values, KINDS, strict=True))
+    counted = dict(profile.values) | ({"": profile.missing} if profile.missing else {})
+    shown = []
+    for value, count in counted.items():
+        kind = kinds.get(column_roles.plain_label(value))
+        shown.append(f"{value or 'missing'}: {count:,} rows" + (f" ({kind})" if kind else ""))
+    return ", ".join(shown)
+
+
+def _about(distinct: int) -> str:
+    """Show a number of distinct values, which is approximate if there are many."""
+    if distinct <= MOST_VALUES:
+        return str(distinct)
+    return f"about {float(f'{distinct:.2g}'):,.0f}"
+
+
+def _tied_share(counts: Counts) -> float:
+    rows = counts.labeled + counts.unlabeled + counts.negative
+    return float(rows[rows > 1].sum() / counts.n)
+
+
+def _bad_labels(profile: ColumnProfile) -> str:
+    if profile.missing:
+        return Contradiction(
+            f"{profile.missing:,} rows have no label in {profile.name!r}. If that means unlabeled, "
+            "run evaluate with --unlabeled ''; otherwise drop or fill them."
+        )
+    return Contradiction(
+        f"{profile.name!r} has {profile.distinct:,} distinct values, so its labels are not clear. "
+        "Run evaluate with --positive, --unlabeled and, if there are any, --negative."
+    )
+
+
+def _table_problems(table: TableProfile) -> list[str]:
+    if table.n_columns <= MOST_COLUMNS:
+        return []
+    return [f"only the first {MOST_COLUMNS} of {table.n_columns:,} columns were looked at."]
+
+
+def _label_copies(counts: dict[str, Counts], roles: Sequence[ColumnRole]) -> list[str]:
+    problems: list[str] = []
+    for column in roles:
+        if column.name not in counts or repeats_label(counts[column.name]) != "equals":
+            continue
+        problems.append(
+            Contradiction(
+                f"{column.name!r} equals the label in every row. Do not use it as a score, and "
+                "check that no model was trained on it."
+            )
+        )
+    return problems
+
+
+def _row_problems(
+    table: TableProfile,
+    roles: Sequence[ColumnRole],
+    counts: dict[str, Counts],
+    used: Sequence[str],
+) -> list[str]:
+    """Return signs that rows are not independent."""
+    problems = []
+    untied = any(_tied_share(counts[name]) < TIED_SHARE for name in used)
+    copies = table.duplicates or 0
+    all_copied = copies >= TIED_SHARE * table.rows
+    if copies > DUPLICATE_SHARE * table.rows and (untied or all_copied):
+        problems.append(
+            f"{format_count(copies)} rows repeat another row in every column. If they are copies, "
+            "drop them: intervals take rows for independent."
+        )
+    problems += [
+        f"rows with the same {column.name} may resemble each other, but intervals take rows for "
+        "independent, and are then too narrow. Keep one row of each, or split folds by it."
+        for column in roles
+        if column.role == "clusters"
+    ]
+    return problems
+
+
+def _next_command(
+    path: str,
+    label: str | None,
+    scores: Sequence[str],
+    weight: str | None,
+    values: LabelValues | None,
+) -> str:
+    """Return a command line to copy."""
+    if label is None or not scores or values is None:
+        words = ["pueval", "doctor", path, "--label", label or "COLUMN"]
+        if label is not None and not scores:
+            words += ["--score", "COLUMN"]
+        if label is not None and values is None:
+            words[1] = "evaluate"
+            words += [w for name in scores or ["COLUMN"] for w in ("--score", name)]
+            words += ["--positive", "VALUE", "--unlabeled", "VALUE"]
+        return shlex.join(words)
+    words = ["pueval", "compare" if len(scores) > 1 else "evaluate", path, "--label", label]
+    words += [word for name in scores for word in ("--score", name)]
+    words += [] if weight is None else ["--weight", weight]
+    for name, default in DEFAULTS.items():
+        value = getattr(values, name)
+        if value != default:
+            # A value such as -1 would be read as an option.
+            starts = str(value).startswith("-")
+            words += [f"--{name}={value}"] if starts else [f"--{name}", str(value)]
+    return shlex.join(words)

@@ -1,0 +1,57 @@
+"""How well the prior can be known from some scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pueval.core.curves import (
+    REVERSED_Z_SCORE,
+    auc_z_score,
+    model_with_highest_naive_auc,
+    naive_auc,
+)
+from pueval.counts.counts import Counts
+from pueval.text.numbers import format_number
+
+# With fewer labeled rows the prior is unknown, or known poorly.
+TOO_FEW_LABELED, FEW_LABELED = 10, 50
+# Widths of the interval of a prior that is known well, and roughly.
+WELL, ROUGHLY = 0.1, 0.25
+GIVE_A_SHARE = "If you know it, give --prior, --prevalence or --label-frequency."
+
+
+def describe_prior(
+    models: Mapping[str, Counts],
+) -> tuple[list[str], tuple[float, float] | None]:
+    """Return what can be known about the prior, and its interval from the best model's scores."""
+    models = {name: counts for name, counts in models.items() if counts.n_unlabeled}
+    if not models:
+        return [], None
+    name = model_with_highest_naive_auc(models)
+    counts = models[name]
+    labeled = f"{counts.n_labeled:,} labeled rows"
+    if counts.n_labeled < TOO_FEW_LABELED:
+        few = f"{labeled} are too few to estimate the prior. Label at least {FEW_LABELED}. "
+        return [few + GIVE_A_SHARE], None
+    lines = []
+    if counts.n_labeled < FEW_LABELED:
+        lines.append(f"{labeled} are few: expect wide intervals.")
+    if auc_z_score(counts, naive_auc(counts, counts._roc_corners())) < REVERSED_Z_SCORE:
+        return lines, None
+    from pueval.priors._estimate_prior import estimate_without_warning
+
+    estimate = estimate_without_warning(counts, test_labels=False)
+    low, high = estimate.prior_interval or (0.0, estimate.prior_upper)
+    if low <= 0 and high >= min(estimate.prior_upper, 1.0) - 1e-9 and high > WELL:
+        lines.append(
+            f"The prior cannot be estimated from {name}: any value up to {format_number(high)} "
+            f"fits. {GIVE_A_SHARE}"
+        )
+        return lines, None
+    width = high - low
+    how = "well" if width <= WELL else "roughly" if width <= ROUGHLY else "only poorly"
+    lines.append(
+        f"The prior can be estimated {how} from {name}: it lies between {format_number(low)} and "
+        f"{format_number(high)} (95% CI). {GIVE_A_SHARE}"
+    )
+    return lines, (low, high)

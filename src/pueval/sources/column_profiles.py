@@ -1,0 +1,139 @@
+"""Profiles of all columns of a file: values, missing entries, duplicates. Nothing is loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pueval.errors import InputError, require
+from pueval.sources.columns import Columns
+from pueval.sources.duckdb_tables import database_relation, is_readable, number_of, open_table
+from pueval.sources.labels import LabelValues
+from pueval.sources.paths import DataLocation, csv_header, folder_columns
+from pueval.sources.storage import is_counts_file
+
+# Columns with at most this many distinct values are listed with their values.
+MOST_VALUES = 20
+# More columns than these are not looked at, and duplicates of more rows are not counted.
+MOST_COLUMNS, MOST_ROWS = 200, 50_000_000
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """What a column holds.
+
+    Attributes
+    ----------
+    name : str
+        Name of the column.
+    rows, missing : int
+        Number of rows, and of those without a value.
+    distinct : int
+        Number of distinct values; approximate above 20.
+    numeric, whole : bool
+        Whether all values are numbers, and whole numbers.
+    low, high : float or None
+        Smallest and largest number.
+    values : dict of str to int
+        Number of rows of each value; empty for more than 20 values.
+    """
+
+    name: str
+    rows: int
+    missing: int
+    distinct: int
+    numeric: bool
+    whole: bool
+    low: float | None
+    high: float | None
+    values: dict[str, int]
+
+
+@dataclass(frozen=True)
+class TableProfile:
+    """The profiles of the columns of a table, and the number of rows that repeat another row."""
+
+    rows: int
+    columns: dict[str, ColumnProfile]
+    n_columns: int
+    duplicates: int | None
+
+
+def profile_table(location: DataLocation) -> TableProfile:
+    """Profile the columns of files or of a database's table, in a few passes over the rows."""
+    names = _column_names(location)
+    used = names[:MOST_COLUMNS]
+    with open_table(location, Columns(used[0], (), None, tuple(used)), LabelValues()) as table:
+        rows, profiles = _profile(table.relation, table.types, used)
+        if not rows:
+            raise InputError(f"{location.text} has no rows, only a header.")
+        duplicates = None
+        if rows <= MOST_ROWS:
+            columns = ", ".join(f"g{k}" for k in range(len(used)))
+            [(distinct,)] = table.relation.aggregate(f"count(DISTINCT hash({columns}))").fetchall()
+            duplicates = rows - distinct
+    return TableProfile(rows, {p.name: p for p in profiles}, len(names), duplicates)
+
+
+def _column_names(location: DataLocation) -> list[str]:
+    """Return the names of all columns."""
+    if location.format == "csv":
+        header = csv_header(location.files[0], "")[1]
+        return [*header, *(name for name, _ in folder_columns(location.files[0], location.folder))]
+    if location.format == "duckdb":
+        duckdb = require("duckdb", extra="cli", purpose="reading files")
+        with duckdb.connect() as connection:
+            return list(database_relation(connection, location).columns)
+    if location.format == "parquet" and any(map(is_counts_file, location.files)):
+        raise InputError(
+            f"{location.text} holds saved counts, not rows. Run pueval evaluate {location.text}."
+        )
+    dataset = require("pyarrow.dataset", extra="cli", purpose="reading files")
+    format_ = "ipc" if location.format == "arrow" else "parquet"
+    return list(dataset.dataset(list(location.files), format=format_).schema.names)
+
+
+def _profile(
+    relation: Any, types: dict[str, str], names: list[str]
+) -> tuple[int, list[ColumnProfile]]:
+    """Profile the columns g0, g1, … of a table."""
+    numbers = [
+        number_of(f"g{k}", types[f"g{k}"]) if is_readable(types[f"g{k}"]) else "NULL::DOUBLE"
+        for k in range(len(names))
+    ]
+    # NaN counts as missing.
+    columns = ", ".join(
+        f"CASE WHEN CAST({number} AS VARCHAR) = 'nan' THEN NULL ELSE CAST(g{k} AS VARCHAR) END "
+        f"AS t{k}, CASE WHEN isfinite(CAST({number} AS DOUBLE)) THEN CAST({number} AS DOUBLE) END "
+        f"AS n{k}"
+        for k, number in enumerate(numbers)
+    )
+    table = relation.select(columns)
+    aggregates = ", ".join(
+        f"count(t{k}), approx_count_distinct(t{k}), count(n{k}), "
+        f"count(*) FILTER (n{k} = floor(n{k})), min(n{k}), max(n{k})"
+        for k in range(len(names))
+    )
+    [(rows, *cells)] = table.aggregate(f"count(*), {aggregates}").fetchall()
+    profiles = []
+    for k, name in enumerate(names):
+        present, distinct, n_numbers, n_whole, low, high = cells[6 * k : 6 * k + 6]
+        values: dict[str, int] = {}
+        if distinct <= 1.5 * MOST_VALUES:
+            counted = table.filter(f"t{k} IS NOT NULL").aggregate(f"t{k}, count(*) AS n", f"t{k}")
+            values = dict(counted.order(f"n DESC, t{k}").fetchall())
+            distinct = len(values)
+        profiles.append(
+            ColumnProfile(
+                name,
+                rows,
+                rows - present,
+                min(distinct, present),
+                n_numbers == present > 0,
+                n_whole == present > 0,
+                low,
+                high,
+                values if distinct <= MOST_VALUES else {},
+            )
+        )
+    return rows, profiles

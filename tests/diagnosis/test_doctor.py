@@ -1,0 +1,215 @@
+"""pueval doctor: what a file holds, what can be known from it, and which command to run next."""
+
+import io
+import json
+import shlex
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pueval
+from pueval import InputError, doctor
+from pueval.commands.app import run
+from tests.conftest import draw
+
+
+@pytest.fixture
+def rows(rng):
+    positive, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.4, separation=2)
+    return pd.DataFrame(
+        {
+            "row_id": np.arange(3000),
+            "label": labeled.astype(int),
+            "model_a": 1 / (1 + np.exp(-score)),
+            "model_b": (score + rng.normal(size=3000)).round(1),
+            "weight": rng.integers(1, 4, 3000),
+            "patient_id": rng.integers(0, 500, 3000),
+            "city": np.where(np.arange(3000) % 2, "Bern", "Oslo"),
+            "truth": positive.astype(int),
+        }
+    )
+
+
+@pytest.fixture
+def save(tmp_path):
+    def write(frame, name="scores.csv"):
+        path = tmp_path / name
+        if name.endswith(".parquet"):
+            frame.to_parquet(path)
+        elif name.endswith(".arrow"):
+            frame.to_feather(path)
+        else:
+            frame.to_csv(path, index=False)
+        return str(path)
+
+    return write
+
+
+@pytest.mark.parametrize("name", ["scores.csv", "scores.parquet", "scores.arrow"])
+def test_roles_of_columns(rows, save, name):
+    found = doctor(save(rows, name))
+    assert {column.name: column.role for column in found.columns} == {
+        "row_id": "row ids",
+        "label": "labels",
+        "model_a": "scores",
+        "model_b": "scores",
+        "weight": "weights",
+        "patient_id": "clusters",
+        "city": "groups",
+        "truth": "true classes",
+    }
+    assert (found.rows, found.label, found.scores) == (3000, "label", ("model_a", "model_b"))
+    n_labeled = int(rows["label"].sum())
+    assert (found.labeled, found.unlabeled) == (n_labeled, 3000 - n_labeled)
+    assert found.weight == "weight"
+    assert found.duplicates == 0
+    details = {column.name: column.details for column in found.columns}
+    assert f"{rows['model_b'].nunique()} distinct values" in details["model_b"]
+    tied = rows["model_b"].duplicated(keep=False).mean()
+    assert f"{100 * tied:.0f}% of the rows tied" in details["model_b"]
+    number = int(details["patient_id"].removeprefix("about ").removesuffix(" ids, which repeat"))
+    assert abs(number - 500) < 50
+    assert any("rows with the same patient_id" in problem for problem in found.problems)
+
+
+def test_the_next_command_runs(rows, save, capsys):
+    path = save(rows)
+    found = doctor(path)
+    command = shlex.split(found.command)
+    assert command == ["pueval", "compare", path, "--label", "label", "--score", "model_a",
+                       "--score", "model_b", "--weight", "weight"]  # fmt: skip
+    assert run(command[1:]) == 0
+    found = doctor(save(rows[["label", "model_a"]], "one of them.csv"))
+    assert run(shlex.split(found.command)[1:]) == 0
+    assert shlex.split(found.command)[1] == "evaluate"
+
+
+def test_what_can_be_known(rows, save, rng):
+    found = doctor(save(rows))
+    low, high = found.prior_interval
+    true_prior = rows.loc[rows["label"] == 0, "truth"].mean()
+    assert low < true_prior < high
+    assert any("The prior can be estimated" in line for line in found.knowledge)
+    weak = rows.assign(model_a=rng.random(3000))[["label", "model_a"]]
+    found = doctor(save(weak))
+    assert any("The prior cannot be estimated" in line for line in found.knowledge)
+    few = pd.concat([rows[rows["label"] == 1].head(5), rows[rows["label"] == 0]])
+    found = doctor(save(few[["label", "model_a"]]))
+    assert any("5 labeled rows are too few" in line for line in found.knowledge)
+
+
+@pytest.mark.parametrize(
+    ("labels", "options"),
+    [
+        ({1: 1, 0: 0}, []),
+        ({1: "pos", 0: "unlabeled"}, ["--positive", "pos", "--unlabeled", "unlabeled"]),
+        ({1: "spam", 0: "?"}, ["--positive", "spam", "--unlabeled", "?"]),
+        ({1: 1, 0: -1}, ["--unlabeled=-1"]),
+        ({1: 1, 0: None}, ["--unlabeled", ""]),
+        ({1: "yes", 0: None}, ["--positive", "yes", "--unlabeled", ""]),
+    ],
+)
+def test_label_values(rows, save, capsys, labels, options):
+    frame = rows[["label", "model_a"]].copy()
+    frame["label"] = frame["label"].map(labels).astype(object)
+    found = doctor(save(frame))
+    assert found.label == "label"
+    assert shlex.split(found.command)[7:] == options
+    assert found.labeled == rows["label"].sum()
+    assert run(shlex.split(found.command)[1:]) == 0
+
+
+def test_known_negatives(rows, save):
+    frame = rows[["label", "model_a"]].copy()
+    frame["label"] = np.where(rows["label"] == 1, "p", np.where(rows["truth"] == 0, "n", "u"))
+    found = doctor(save(frame))
+    assert shlex.split(found.command)[7:] == [
+        "--positive", "p", "--unlabeled", "u", "--negative", "n",
+    ]  # fmt: skip
+    assert found.negative == (frame["label"] == "n").sum()
+
+
+def test_leakage(rows, save, rng, capsys):
+    labeled = rows["label"] == 1
+    leaky = pd.DataFrame({
+        "label": rows["label"],
+        "model": np.where(labeled, 0.95, 0.02) + 0.03 * rng.random(3000),
+        "copy": rows["label"],
+        "flipped": -rows["model_b"],
+        "score_hard": (rows["model_b"] > 1).astype(int),
+    })  # fmt: skip
+    path = save(leaky)
+    found = doctor(path, scores=["model", "flipped", "score_hard"])
+    problems = "\n".join(found.problems)
+    assert "'copy' equals the label" in problems
+    assert "model: hardly any unlabeled row scores like a labeled one" in problems
+    assert "use out-of-fold scores" in problems
+    assert "flipped: labeled rows score lower" in problems
+    assert "score_hard: all scores are 0 or 1" in problems
+    assert found.prior_interval is None
+    assert run(["doctor", path, "--score", "model"]) == 3
+    captured = capsys.readouterr()
+    assert "exit code 3: the file needs attention" in captured.err
+    assert "Solve the problems above first. Then run:\n  pueval evaluate" in captured.out
+
+
+def test_missing_values_and_duplicates(rows, save):
+    frame = rows[["label", "model_a", "model_b"]].copy()
+    frame.loc[:6, "model_a"] = np.nan
+    found = doctor(save(frame))
+    assert any("7 rows have no value in 'model_a'" in problem for problem in found.problems)
+    assert found.scores == ("model_b",)
+    twice = pd.concat([rows[["label", "model_a"]]] * 2)
+    found = doctor(save(twice))
+    assert found.duplicates == 3000
+    assert any("3,000 rows repeat another row" in problem for problem in found.problems)
+
+
+def test_features_are_not_scores(rows, save, rng):
+    features = {f"x{k}": rng.random(3000) for k in range(30)}
+    found = doctor(save(rows[["label", "model_a"]].assign(**features)))
+    assert found.scores == ("model_a",)
+    assert "and 30 others: x0, x1, x2, x3, x4, …" in str(found)
+
+
+def test_nothing_to_evaluate(rows, save):
+    found = doctor(save(rows[["model_a", "model_b"]]))
+    assert found.label is None
+    assert "No column looks like labels" in "\n".join(found.problems)
+    assert found.command.endswith("--label COLUMN")
+    found = doctor(save(rows[["label", "city"]]))
+    assert found.scores == ()
+    assert "No column looks like scores" in "\n".join(found.problems)
+
+
+def test_columns_you_name(rows, save):
+    found = doctor(save(rows), label="truth", scores="model_b")
+    assert (found.label, found.scores) == ("truth", ("model_b",))
+    with pytest.raises(InputError, match="no label column 'labl'. Did you mean 'label'"):
+        doctor(save(rows), label="labl")
+
+
+def test_command(rows, save, tmp_path, capsys, monkeypatch):
+    path, out = save(rows), tmp_path / "out.json"
+    assert run(["doctor", path, "--json", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"{path}: 3,000 rows, 8 columns.\n")
+    assert "Run next:\n  pueval compare" in printed
+    content = json.loads(out.read_text())
+    assert content["label"] == "label"
+    assert content["columns"][2]["role"] == "scores"
+    with open(path, "rb") as stream:  # noqa: PTH123
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stream.read())))
+    assert run(["doctor", "-"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("standard input: 3,000 rows")
+    assert "pueval compare - --label label" in printed
+
+
+def test_saved_counts(rows, tmp_path):
+    path = tmp_path / "counts.parquet"
+    pueval.Counts.from_arrays(rows["label"], rows["model_a"]).to_parquet(path)
+    with pytest.raises(InputError, match="holds saved counts, not rows. Run pueval evaluate"):
+        doctor(path)
