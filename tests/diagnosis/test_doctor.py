@@ -68,7 +68,7 @@ def test_roles_of_columns(rows, save, name):
     details = {column.name: column.details for column in found.columns}
     assert f"{rows['model_b'].nunique()} distinct values" in details["model_b"]
     tied = rows["model_b"].duplicated(keep=False).mean()
-    assert f"{100 * tied:.0f}% of the rows tied" in details["model_b"]
+    assert f"{100 * tied:.0f}% of rows tied" in details["model_b"]
     number = int(details["patient_id"].removeprefix("about ").removesuffix(" ids, which repeat"))
     assert abs(number - 500) < 50
     assert any("rows with the same patient_id" in problem for problem in found.problems)

@@ -168,7 +168,7 @@ def _role(
     profile: ColumnProfile, label: str | None, names: Sequence[str], counts: dict[str, Counts]
 ) -> ColumnRole:
     """Describe a column."""
-    spread = "" if profile.low is None else f", from {profile.low:.4g} to {profile.high:.4g}"
+    spread = "" if profile.low is None else f", {profile.low:.3g} to {profile.high:.3g}"
     role, details = "other", f"{_about(profile.distinct)} distinct values{spread}"
     if profile.name == label:
         role, details = "labels", _label_details(profile)
@@ -176,7 +176,7 @@ def _role(
         role = "scores"
         if profile.name in counts:
             scores = counts[profile.name]
-            tied = f"{100 * _tied_share(scores):.0f}% of the rows tied"
+            tied = f"{100 * _tied_share(scores):.0f}% of rows tied"
             details = f"{scores.score.size:,} distinct values{spread}; {tied}"
     elif profile.distinct <= 1:
         role, details = "constant", ""
