@@ -71,6 +71,7 @@ def evaluate_command(
     seed: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 0,
     labeling_bias: Annotated[float | None, Parameter(group=OUTPUT)] = None,
     ranking: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
+    all_measures: Annotated[bool, Parameter(name="--all", group=OUTPUT, negative=())] = False,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
     all_points: AllPoints = False,
     html_path: HtmlPath = None,
@@ -78,7 +79,8 @@ def evaluate_command(
 ) -> int:
     """Evaluate one or more models whose scores are in a file.
 
-    Prints every measure twice: naive, with unlabeled rows counted as negative, and corrected.
+    Prints what the numbers mean, and each measure twice: naive, with unlabeled rows counted as
+    negative, and corrected.
 
     Example: pueval evaluate scores.csv --label label --score model_a --prior 0.2
 
@@ -125,6 +127,8 @@ def evaluate_command(
         to be labeled as others, with confidence intervals of the true values.
     ranking
         Also print the measures that need no prior: PULP, Lee-Liu, pseudo-F and others.
+    all_measures
+        Print all measures, not only the dozen that people report most.
     json_path
         JSON file for all results, including the curves.
     """
@@ -200,7 +204,7 @@ def evaluate_command(
     if quiet:
         print_warnings([*model_warnings, *chosen.warnings])
         return exit_code(model_warnings)
-    print_evaluations(evaluations, rankings)
+    print_evaluations(evaluations, rankings, all_measures=all_measures)
     if bounds:
         print_bias_bounds(bounds)
     if rows.weight is not None:

@@ -3,23 +3,39 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from pueval.commands.terminal import print_line, print_notes, print_roc_curves, show_tables
-from pueval.evaluation.assumption_text import interval_sentences, prior_and_purity, row_counts
+from pueval.evaluation.assumption_text import (
+    DEFAULT_THRESHOLD,
+    interval_sentences,
+    prior_and_purity,
+    row_counts,
+)
 from pueval.evaluation.bias_bounds import BiasBounds
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.measure_titles import TITLES
+from pueval.evaluation.measure_titles import REPORTED_MEASURES, TITLES
 from pueval.ranking import RANKING_TITLES
 from pueval.text.numbers import CLIPPED_NOTE, format_level, format_number
 
 
 def print_evaluations(
-    evaluations: dict[str, Evaluation], rankings: dict[str, dict[str, float]]
+    evaluations: dict[str, Evaluation],
+    rankings: dict[str, dict[str, float]],
+    *,
+    all_measures: bool = False,
 ) -> None:
-    """Print assumptions, all measures, small ROC curves, and notes."""
+    """Print assumptions, verdict, measures, small ROC curves, and notes."""
     first = next(iter(evaluations.values()))
     print_line(_summary(first, _prior_model(evaluations)))
-    show_tables([_measure_table(evaluations), *([_ranking_table(rankings)] if rankings else [])])
+    print_verdict(evaluations)
+    measures = [*first] if all_measures else REPORTED_MEASURES
+    table = _measure_table(evaluations, measures)
+    show_tables([table, *([_ranking_table(rankings)] if rankings else [])])
+    if not all_measures:
+        print_line(f"{len(measures)} of {len(first)} measures; --all shows the rest.")
+    if first.threshold_chosen:
+        print_line(DEFAULT_THRESHOLD)
     if sys.stdout.isatty():
         print_roc_curves(evaluations)
     if any(ev.clipped for ev in evaluations.values()):
@@ -30,6 +46,14 @@ def print_evaluations(
         if ev.resolution is not None:
             print_line(f"{name}: {ev.resolution}.")
         print_notes(f"! {name}: {warning}" for warning in ev.warnings)
+
+
+def print_verdict(evaluations: dict[str, Evaluation]) -> None:
+    """Print what the evaluation of the first model means; what is known holds for all of them."""
+    name, ev = next(iter(evaluations.items()))
+    if len(evaluations) > 1:
+        print_line(f"Verdict on {name}:")
+    print_notes(ev.verdict().sentences())
 
 
 def print_bias_bounds(bounds: dict[str, BiasBounds]) -> None:
@@ -68,14 +92,15 @@ def _summary(ev: Evaluation, prior_model: str | None) -> str:
     )
 
 
-def _measure_table(evaluations: dict[str, Evaluation]) -> tuple[list[str], list[list[str]]]:
-    first = next(iter(evaluations.values()))
-    header, rows = [""], [[TITLES[measure]] for measure in first]
+def _measure_table(
+    evaluations: dict[str, Evaluation], measures: Sequence[str]
+) -> tuple[list[str], list[list[str]]]:
+    header, rows = [""], [[TITLES[measure]] for measure in measures]
     thresholds = ["Threshold"]
     for name, ev in evaluations.items():
         header += [f"{name}\nnaive", f"{name}\ncorrected"]
         thresholds += ["", f"{ev.threshold:.5g}"]
-        for row, measure in zip(rows, ev, strict=True):
+        for row, measure in zip(rows, measures, strict=True):
             row += [format_number(ev[measure].naive), str(ev[measure])]
     return header, [*rows, thresholds]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from pueval.commands.evaluation_tables import print_verdict
 from pueval.commands.exit_codes import exit_code
 from pueval.commands.model_counts import read_models
 from pueval.commands.options import (
@@ -19,6 +21,7 @@ from pueval.commands.options import (
 )
 from pueval.commands.output_files import check_outputs, write_models
 from pueval.commands.terminal import print_notes, show_table
+from pueval.evaluation.evaluate import evaluate_counts
 from pueval.text.numbers import format_level
 
 
@@ -63,15 +66,19 @@ def prior_command(
     from pueval import priors
 
     check_outputs(file, {"--json": json_path})
+    models = read_models(file, label, score or [], options)
     estimates = {
         name: priors.estimate(counts, purity=purity, method=method, level=level)
-        for name, counts in read_models(file, label, score or [], options).items()
+        for name, counts in models.items()
     }
     if json_path is not None:
         content = {name: estimate.to_dict() for name, estimate in estimates.items()}
         write_models(json_path, file, label, content)
     interval = f"{format_level(level)} CI"
     for name, estimate in estimates.items():
+        if math.isfinite(estimate.prior) and estimate.prior_interval is not None:
+            ev = evaluate_counts(models[name], prior=estimate, level=level)
+            print_verdict({name: ev})
         show_table([name, "prior", interval, "purity", interval], estimate.rows())
         print_notes(estimate.notes())
     return exit_code(text for estimate in estimates.values() for text in estimate.warnings)

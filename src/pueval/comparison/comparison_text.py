@@ -18,6 +18,7 @@ from pueval.evaluation.assumption_text import (
     row_counts,
 )
 from pueval.evaluation.estimates import Estimate
+from pueval.evaluation.evaluation_text import as_data as evaluation_data
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES, measure_title
 from pueval.text.numbers import (
     CLIPPED_MARK,

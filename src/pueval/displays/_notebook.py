@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pueval.displays._precision_recall import PrecisionRecallDisplay
 from pueval.displays._roc import RocCurveDisplay
-from pueval.evaluation.evaluation_text import estimate_table
+from pueval.evaluation.evaluation_text import estimate_table, more_measures
 from pueval.text.numbers import CLIPPED_NOTE, format_number
 
 if TYPE_CHECKING:
@@ -52,12 +52,13 @@ def notebook_html(ev: Evaluation) -> str:
     parts = [_table(ev)]
     if importlib.util.find_spec("matplotlib") is not None:
         parts.append(_curves(ev))
-    lines = [CLIPPED_NOTE] if ev.clipped else []
+    lines = [more_measures(ev), *([CLIPPED_NOTE] if ev.clipped else [])]
     lines += [f"⚠ {warning}" for warning in ev.warnings]
     notes = "".join(_element("p", escape(line), "margin:.4em 0;max-width:60em") for line in lines)
-    heading = _element("p", f"Evaluation of {escape(ev.summary())}", "margin:.4em 0;max-width:60em")
+    first = [f"Evaluation of {ev.summary()}", *ev.verdict().sentences()]
+    above = "".join(_element("p", escape(line), "margin:.4em 0;max-width:60em") for line in first)
     flow = "display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start"
-    body = heading + _element("div", "".join(parts), flow) + notes
+    body = above + _element("div", "".join(parts), flow) + notes
     return _element("div", body, "font:13px/1.4 sans-serif;color:inherit;text-align:left")
 
 

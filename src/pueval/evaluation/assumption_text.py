@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from pueval.counts.counts import Counts
     from pueval.evaluation.evaluation import Evaluation
 
+DEFAULT_THRESHOLD = "The threshold was chosen on these rows, near the best Matthews correlation."
 OWN_THRESHOLDS = (
-    "Threshold-based measures use each model's own default threshold. Do not rank models by them."
+    "Threshold-based measures use each model's own threshold, chosen near its best Matthews "
+    "correlation. Do not rank models by them."
 )
 CHOSEN_THRESHOLD = "Intervals at the threshold account for choosing it on the same rows."
 
@@ -26,6 +28,11 @@ def row_counts(counts: Counts) -> str:
     if counts.n_negative:
         text += f", {format_count(counts.n_negative)} known negative"
     return f"{text} rows"
+
+
+def threshold_rule(ev: Evaluation) -> str:
+    """Say by which rule the threshold was chosen, in brackets; nothing if it was given."""
+    return " (near the best Matthews correlation)" if ev.threshold_chosen else ""
 
 
 def prior_and_purity(ev: Evaluation, prior_model: str | None = None) -> str:

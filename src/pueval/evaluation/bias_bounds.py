@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -177,7 +177,11 @@ MarginOf = Callable[[str], tuple[float, float]]
 
 
 def bound_measures(
-    labeling: BiasedLabeling, bias: float, resamples: Resamples | None, margins: MarginOf
+    labeling: BiasedLabeling,
+    bias: float,
+    resamples: Resamples | None,
+    margins: MarginOf,
+    names: Iterable[str] = (*AREAS, *MEASURES),
 ) -> BiasBounds:
     """Bound the areas, and every measure at a threshold, for a labeling bias.
 
@@ -192,12 +196,14 @@ def bound_measures(
     margins : callable
         From a measure to what is added to its interval on both sides, for a threshold that was
         chosen on the same rows.
+    names : iterable of str
+        Measures to bound; by default all.
     """
     # By chance, a cell may have fewer rows than it needs: intervals use relaxed limits.
     relaxed = replace(labeling, limits="confidence")
     intervals = None if resamples is None else _BoundIntervals(relaxed, bias, resamples)
     bounds = {}
-    for name in (*AREAS, *MEASURES):
+    for name in names:
         low, high = (end.value for end in labeling.bounds(name, bias))
         interval = Interval()
         if intervals is not None and not math.isnan(low):

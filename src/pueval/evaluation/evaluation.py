@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pueval.core.curves import PrecisionRecallCurve, RocCurve, correct_roc_from_corners
@@ -15,6 +16,7 @@ from pueval.evaluation.assumption_text import prior_and_purity
 from pueval.evaluation.baselines import Baselines
 from pueval.evaluation.estimates import Estimate, OperatingPoint, estimate_frame
 from pueval.evaluation.sensitivity_estimates import SensitivityEstimates
+from pueval.evaluation.verdict import Verdict, judge
 from pueval.ranking import ranking_measures
 from pueval.text.exported_tables import latex_table, markdown_table
 from pueval.thresholds.measure_curve import MeasureCurve, curve_thresholds, measure_curve
@@ -236,6 +238,32 @@ class Evaluation(SensitivityEstimates):
 
     # ------------------------------------------------------------------ output
 
+    def verdict(self) -> Verdict:
+        """Say what the numbers mean: what is known, what drives the uncertainty, what to do next.
+
+        Returns
+        -------
+        Verdict
+            Its ``sentences()`` are printed above the table of an evaluation.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pueval import evaluate
+        >>> rng = np.random.default_rng(0)
+        >>> positive = rng.random(20_000) < 0.3
+        >>> score = rng.normal(size=20_000) + 2 * positive
+        >>> labeled = positive & (rng.random(20_000) < 0.2)
+        >>> verdict = evaluate(labeled, score, prevalence=0.3).verdict()
+        >>> round(verdict.hidden_positives), verdict.prior_knowledge
+        (4828, 'well')
+        """
+        return self._verdict
+
+    @cached_property
+    def _verdict(self) -> Verdict:
+        return judge(self)
+
     def plot(self, *, measure: str = "f1", title: str | None = None) -> OverviewDisplay:
         """Draw both curves, the score distributions, and a measure by threshold.
 
@@ -278,7 +306,8 @@ class Evaluation(SensitivityEstimates):
         dict
             Undefined and infinite numbers are None.
         """
-        return evaluation_text.as_data(self, all_points=all_points)
+        content = evaluation_text.as_data(self, all_points=all_points)
+        return content | {"verdict": self.verdict().to_dict()}
 
     def to_markdown(self) -> str:
         r"""Return the printed table of all measures in Markdown.

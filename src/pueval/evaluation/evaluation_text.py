@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from pueval._typing import Array
 from pueval.core.curves import PrecisionRecallCurve, RocCurve
 from pueval.core.thinned_curves import thin_curve
-from pueval.evaluation.assumption_text import prior_and_purity, row_counts
+from pueval.evaluation.assumption_text import prior_and_purity, row_counts, threshold_rule
 from pueval.evaluation.estimates import BEST_MEASURES, estimate_rows
-from pueval.evaluation.measure_titles import TITLES
+from pueval.evaluation.measure_titles import REPORTED_MEASURES, TITLES
 from pueval.text.numbers import CLIPPED_NOTE, format_number
 from pueval.text.results import plain_dict
 from pueval.text.tables import text_table
 
 if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation
+
+# Printed sentences are wrapped to this length.
+LINE_LENGTH = 100
 
 
 def as_data(ev: Evaluation, *, all_points: bool) -> dict[str, Any]:
@@ -73,18 +78,21 @@ def summary(ev: Evaluation) -> str:
     return (
         f"{row_counts(ev.counts)}; {prior_and_purity(ev)}, "
         f"target {ev.target} (prevalence {ev.prevalence:.4g}), "
-        f"threshold {ev.threshold:.6g}{binned}"
+        f"threshold {ev.threshold:.6g}{threshold_rule(ev)}{binned}"
     )
 
 
-def estimate_table(ev: Evaluation) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of the table of all measures."""
+def estimate_table(
+    ev: Evaluation, names: Iterable[str] = REPORTED_MEASURES
+) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of the table of measures; by default of those that people report."""
     level = None if ev.resampling is None else ev.resampling.level
-    header, rows = estimate_rows(((TITLES[name], ev[name]) for name in ev), level)
+    names = [*names]
+    header, rows = estimate_rows(((TITLES[name], ev[name]) for name in names), level)
     if ev.splits is not None and ev.splits.n_repeats > 1:
         header.append("SD between splits")
-        for row, deviation in zip(rows, ev.splits.standard_deviation.values(), strict=True):
-            row.append(format_number(deviation))
+        for row, name in zip(rows, names, strict=True):
+            row.append(format_number(ev.splits.standard_deviation[name]))
     return header, rows
 
 
@@ -95,8 +103,15 @@ def exported_table(ev: Evaluation) -> tuple[list[str], list[list[str]], list[str
     return ["Measure", *titles], rows, [CLIPPED_NOTE] if ev.clipped else []
 
 
+def more_measures(ev: Evaluation) -> str:
+    """Say how many measures the short table leaves out."""
+    return f"{len(REPORTED_MEASURES)} of {len(ev)} measures; .frame() has all."
+
+
 def as_text(ev: Evaluation) -> str:
-    """Return summary, table and warnings."""
-    lines = [f"Evaluation of {summary(ev)}", text_table(*estimate_table(ev))]
+    """Return summary, verdict, table and warnings."""
+    lines = [textwrap.fill(f"Evaluation of {summary(ev)}", LINE_LENGTH)]
+    lines += [textwrap.fill(sentence, LINE_LENGTH) for sentence in ev.verdict().sentences()]
+    lines += [text_table(*estimate_table(ev)), more_measures(ev)]
     lines += [CLIPPED_NOTE] if ev.clipped else []
     return "\n".join(lines + [f"! {warning}" for warning in ev.warnings])

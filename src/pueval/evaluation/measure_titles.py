@@ -15,6 +15,21 @@ if TYPE_CHECKING:
 TITLES = {"roc_auc": "ROC AUC", "average_precision": "Average precision"} | {
     name: measure.title for name, measure in MEASURES.items()
 }
+# The measures that people report, shown unless all are asked for.
+REPORTED_MEASURES = (
+    "roc_auc",
+    "average_precision",
+    "precision",
+    "recall",
+    "f1",
+    "matthews_corrcoef",
+    "accuracy",
+    "balanced_accuracy",
+    "specificity",
+    "negative_predictive_value",
+    "cohen_kappa",
+    "lift",
+)
 # Shown where there is no room for all measures.
 HEADLINE_MEASURES = ("roc_auc", "average_precision", "best_f1")
 # Shown for each of several models.

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 from pueval.core.mixture import Mixture
 from pueval.core.prior_line import KnownShare
 from pueval.errors import InputError
-from pueval.text.numbers import format_estimate, format_level, format_number
+from pueval.text.numbers import (
+    UNDEFINED,
+    format_estimate,
+    format_interval,
+    format_level,
+    format_number,
+)
 from pueval.text.results import Result
 from pueval.text.tables import text_table
 
@@ -207,4 +213,4 @@ class PriorEstimate(Result):
 
 
 def _interval_text(interval: tuple[float, float] | None) -> str:
-    return "–" if interval is None else f"{interval[0]:.3f} to {interval[1]:.3f}"
+    return UNDEFINED if interval is None else format_interval(*interval)

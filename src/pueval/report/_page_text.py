@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from pueval.evaluation.estimates import Estimate
     from pueval.evaluation.evaluation import Evaluation
 
+# Measures that can be in the headline, each with its article.
+_HEADLINE_TITLES = {
+    "roc_auc": ("AUC", "an"),
+    "average_precision": ("average precision", "an"),
+    "f1": ("F1", "an"),
+}
+
 
 def format_share(share: float) -> str:
     """Show a share in percent, with more digits near 0% and 100%."""
@@ -44,30 +51,45 @@ def rounded_estimate(estimate: Estimate) -> str:
 
 
 def headline(ev: Evaluation) -> list[tuple[str, bool]]:
-    """Summarize the evaluation in pieces of text, with a flag for those to emphasize."""
-    auc, mixture = ev["roc_auc"], ev.mixture
-    naive, corrected = f"{auc.naive:.{significant_decimals(auc)}f}", rounded_estimate(auc)
+    """Summarize the evaluation in pieces of text, with a flag for those to emphasize.
+
+    The measure is the one that the correction moves most.
+    """
+    name = _most_moved(ev)
+    title, article = _HEADLINE_TITLES[name]
+    estimate, mixture = ev[name], ev.mixture
+    naive = f"{estimate.naive:.{significant_decimals(estimate)}f}"
+    corrected = rounded_estimate(estimate)
     correct_labels = f"{format_share(mixture.purity)} of the labels correct"
     if not ev.counts.n_unlabeled:
         if mixture.purity == 1:
             note = "All labels are known, so no correction is needed."
-            return [("The AUC is", False), (f"{corrected}.", True), (note, False)]
-        first = f"If all labels were correct, the AUC would be {naive}."
+            return [(f"The {title} is", False), (f"{corrected}.", True), (note, False)]
+        first = f"If all labels were correct, the {title} would be {naive}."
         return [(f"{first} With {correct_labels}, it is", False), (f"{corrected}.", True)]
     if mixture.prior == 0 and mixture.purity == 1:
         note = "With prior 0, all unlabeled rows are negative and no correction is needed."
-        return [("The AUC is", False), (f"{corrected}.", True), (note, False)]
+        return [(f"The {title} is", False), (f"{corrected}.", True), (note, False)]
     shares = f"{format_share(mixture.prior)} positives among them"
     if mixture.purity < 1:
         shares += f" and {correct_labels}"
-    first = f"Counting unlabeled rows as negative gives an AUC of {naive}. With {shares}, the AUC"
+    first = (
+        f"Counting unlabeled rows as negative gives {article} {title} of {naive}. With {shares}, "
+        f"the {title}"
+    )
     if not ev.counts.has_propensity and infeasibility_message(ev.counts, mixture) is not None:
-        if auc.clipped:
+        if estimate.clipped and estimate.value == 1:
             note = "the data rule out this many positives."
             return [(f"{first} would be", False), ("above 1:", True), (note, False)]
         note = "but the data rule out this many positives."
         return [(f"{first} would be", False), (f"{corrected},", True), (note, False)]
     return [(f"{first} is", False), (f"{corrected}.", True)]
+
+
+def _most_moved(ev: Evaluation) -> str:
+    """Return the measure that differs most from its naive value; the AUC if none differs."""
+    changes = {name: abs(ev[name].value - ev[name].naive) for name in _HEADLINE_TITLES}
+    return max(changes, key=lambda name: -1.0 if math.isnan(changes[name]) else changes[name])
 
 
 def thinning_note(tables: Sequence[ThinnedCounts]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -117,6 +118,7 @@ def summarize(
             ),
             "notes": [printable_text(note) for note in notes],
             "thinning_note": thinning_note([*tables.values()]),
+            "verdict": _verdict(evaluations),
             "assumptions": _assumptions(evaluations),
             "chosen": chosen,
             "without_prior": ranking_table(rankings, evaluations),
@@ -169,6 +171,13 @@ def _thin(ev: Evaluation, thresholds: Sequence[float], n_models: int) -> Thinned
         precision=ev["average_precision"].value,
         scores=affordable_scores(ev.counts, n_models),
     )
+
+
+def _verdict(evaluations: Mapping[str, Evaluation]) -> list[str]:
+    """Return the verdict on the model with the best AUC, which the page shows first."""
+    areas = {name: ev["roc_auc"].value for name, ev in evaluations.items()}
+    best = max(areas, key=lambda name: -math.inf if math.isnan(areas[name]) else areas[name])
+    return [printable_text(line) for line in evaluations[best].verdict().sentences()]
 
 
 def _assumptions(evaluations: Mapping[str, Evaluation]) -> dict[str, Any]:

@@ -16,8 +16,9 @@ from pueval.sensitivity.labeling_bias import LARGEST_BIAS, BiasedLabeling
 from pueval.text.numbers import format_number
 from pueval.text.results import Result
 
-# Steps of the bisection for the labeling bias: it is found to a relative error of 1e-11.
-STEPS = 40
+# Steps of the bisection for the labeling bias: it is found to a relative error of 1e-11, or, where
+# two digits are shown, of 1e-3.
+STEPS, FEW_STEPS = 40, 14
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,12 +60,13 @@ def tipping_point(name: str, value: float, labeling: BiasedLabeling) -> TippingP
     if math.isnan(estimate):
         return TippingPoint(name, value, math.nan, math.nan)
     measure = function_of_mixtures(name, labeling.counts, labeling.target, labeling.threshold)
-    bias = _tipping_bias(name, value, estimate, labeling)
+    bias = tipping_bias(name, value, labeling)
     return TippingPoint(name, value, bias, _tipping_prior(value, labeling.mixture, measure))
 
 
-def _tipping_bias(name: str, value: float, estimate: float, labeling: BiasedLabeling) -> float:
-    """Return the smallest bias at which ``value`` lies within the bounds."""
+def tipping_bias(name: str, value: float, labeling: BiasedLabeling, *, steps: int = STEPS) -> float:
+    """Return the smallest bias at which ``value`` lies within the bounds; inf if none does."""
+    estimate = labeling.bounds(name, 1.0)[0].value
 
     def margin(log_bias: float) -> float:
         low, high = labeling.bounds(name, math.exp(log_bias))
@@ -75,7 +77,7 @@ def _tipping_bias(name: str, value: float, estimate: float, labeling: BiasedLabe
         return 1.0
     if margin(inside) < 0:
         return math.inf
-    for _ in range(STEPS):
+    for _ in range(steps):
         middle = (inside + outside) / 2
         inside, outside = (middle, outside) if margin(middle) >= 0 else (inside, middle)
     return math.exp(inside)

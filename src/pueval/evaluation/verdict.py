@@ -1,0 +1,218 @@
+"""Verdict: what an evaluation means, in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pueval._typing import Range
+from pueval.evaluation.bias_bounds import MeasureBounds, bound_measures
+from pueval.evaluation.measure_titles import TITLES, title_in_sentence
+from pueval.evaluation.next_step import next_step
+from pueval.evaluation.prior_knowledge import Knowledge, grade_prior, prior_effect
+from pueval.evaluation.width_shares import width_shares
+from pueval.sensitivity.tipping_point import FEW_STEPS, tipping_bias
+from pueval.text.numbers import format_count, format_interval, format_level
+from pueval.text.results import Result
+
+if TYPE_CHECKING:
+    from pueval.evaluation.evaluation import Evaluation
+    from pueval.sensitivity.labeling_bias import BiasedLabeling
+    from pueval.uncertainty.prior_region import Region
+
+# Labeling bias whose consequences every verdict shows ("twice as likely"), and the measures it
+# shows them for.
+SHOWN_BIAS = 2.0
+BIASED_MEASURES = ("roc_auc", "average_precision", "recall")
+# The measure whose uncertainty is divided among its sources: what people misread most.
+DIVIDED_MEASURE = "average_precision"
+# Sources of uncertainty with a smaller share are not named.
+NAMED_SHARE = 0.05
+KNOWLEDGE_WORDS: Mapping[Knowledge, str] = {
+    "well": "This is well known",
+    "poorly": "This is poorly known",
+    "not": "This is not known: the data exclude hardly anything",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Verdict(Result):
+    """What an evaluation means; made by `Evaluation.verdict`.
+
+    Attributes
+    ----------
+    n_unlabeled : float
+        Number of unlabeled rows.
+    hidden_positives : float
+        Estimated number of positives among the unlabeled rows.
+    hidden_interval : tuple of float, or None
+        Confidence interval of that number, or the given interval; None if the prior was given as
+        a number.
+    level : float or None
+        Confidence level; None without intervals.
+    prior_knowledge : {"given", "well", "poorly", "not"}
+        How well the prior is known. "well": the interval spans at most a factor of two, and moves
+        neither precision nor average precision by more than 0.2. "not": it reaches from almost
+        zero to the largest prior that the data allow.
+    width_shares : dict of str to float
+        Shares of the variance of the average precision by source: prior, purity, labeled rows,
+        unlabeled rows, known negatives. The largest comes first; empty without intervals.
+    random_labeling : bool
+        Whether labels are assumed to be random; False if propensities were given, or if every
+        class is known.
+    labeling_bias : dict of str to MeasureBounds
+        Bounds of AUC, average precision and recall if some positives are up to twice as likely to
+        be labeled as others. Empty if labeling is not assumed to be random.
+    tipping_bias : float
+        Smallest labeling bias at which the true AUC may lie outside its confidence interval; inf
+        if there is none, NaN without intervals.
+    next_step : str
+        What to do next.
+    """
+
+    n_unlabeled: float
+    hidden_positives: float
+    hidden_interval: Range | None
+    level: float | None
+    prior_knowledge: Knowledge
+    width_shares: dict[str, float]
+    random_labeling: bool
+    labeling_bias: dict[str, MeasureBounds]
+    tipping_bias: float
+    next_step: str
+
+    def sentences(self) -> list[str]:
+        """Return the verdict as sentences, in the order in which they matter.
+
+        Returns
+        -------
+        list of str
+        """
+        if not self.n_unlabeled:
+            return ["The class of every row is known: nothing had to be corrected."]
+        sentences = [self._hidden()]
+        if self.width_shares:
+            sentences.append(self._sources())
+        return [*sentences, self._labeling(), f"Next: {self.next_step}"]
+
+    def _hidden(self) -> str:
+        rows = f"{format_count(self.n_unlabeled)} unlabeled rows"
+        return hidden_positives_sentence(
+            self.hidden_positives, rows, self.hidden_interval, self.level, self.prior_knowledge
+        )
+
+    def _sources(self) -> str:
+        named = [
+            f"{source} {100 * share:.0f}%"
+            for source, share in self.width_shares.items()
+            if share >= NAMED_SHARE
+        ]
+        title = title_in_sentence(TITLES[DIVIDED_MEASURE])
+        return f"Sources of uncertainty ({title}): {', '.join(named)}."
+
+    def _labeling(self) -> str:
+        if not self.random_labeling:
+            return "Assumed: positives were labeled with the given propensities."
+        assumed = "Assumed: labeled positives are a random sample of all positives."
+        if not self.labeling_bias:
+            return assumed
+        ranges = ", ".join(
+            f"{TITLES[name] if name == 'roc_auc' else title_in_sentence(TITLES[name])} "
+            f"{_range_text(bounds)}"
+            for name, bounds in self.labeling_bias.items()
+        )
+        text = f"{assumed} If some were up to twice as likely to be labeled as others: {ranges}."
+        if math.isfinite(self.tipping_bias):
+            ratio = f"{self.tipping_bias:.2g}"
+            text += f" From a ratio of {ratio} on, the AUC may lie outside its interval."
+        return text
+
+    def _headline(self) -> str:
+        return "\n".join(self.sentences())
+
+    def _table(self) -> str:
+        return ""
+
+
+def hidden_positives_sentence(
+    number: float, rows: str, interval: Range | None, level: float | None, knowledge: Knowledge
+) -> str:
+    """Say how many positives hide among the unlabeled rows, and how well that is known."""
+    text = f"About {format_count(round(number))} of {rows} are positive"
+    if interval is not None:
+        low, high = (format_count(round(end)) for end in interval)
+        kind = "" if level is None else f"{format_level(level)} CI "
+        text += f" ({kind}{low} to {high})"
+    if knowledge == "given":
+        return f"{text}, by what you gave."
+    return f"{text}. {KNOWLEDGE_WORDS[knowledge]}."
+
+
+def _range_text(bounds: MeasureBounds) -> str:
+    if math.isnan(bounds.interval_low):
+        return format_interval(bounds.low, bounds.high)
+    return format_interval(bounds.interval_low, bounds.interval_high)
+
+
+def judge(ev: Evaluation) -> Verdict:
+    """Return the verdict on an evaluation."""
+    counts, mixture, options = ev.counts, ev.mixture, ev.resampling
+    level = None if options is None else options.level
+    region = None if options is None else ev.assumptions.mixture_region(counts, options)
+    knowledge, interval = _prior_knowledge(ev, region)
+    shares: dict[str, float] = {}
+    if ev._resamples is not None and counts.n_unlabeled:
+        shares = width_shares(DIVIDED_MEASURE, ev._resamples, region, ev.threshold)
+    random = bool(counts.n_unlabeled) and not counts.has_propensity
+    bounds, tipping = {}, math.nan
+    if random:
+        labeling = ev._biased_labeling()
+        found = bound_measures(
+            labeling, SHOWN_BIAS, ev._resamples, ev._choice_margins, names=BIASED_MEASURES
+        )
+        if found.fits:
+            bounds = dict(found)
+            tipping = _tipping_bias(ev, labeling)
+    return Verdict(
+        n_unlabeled=counts.n_unlabeled,
+        hidden_positives=mixture.prior * counts.n_unlabeled,
+        hidden_interval=None
+        if interval is None
+        else (interval[0] * counts.n_unlabeled, interval[1] * counts.n_unlabeled),
+        level=level,
+        prior_knowledge=knowledge,
+        width_shares=shares,
+        random_labeling=random,
+        labeling_bias=bounds,
+        tipping_bias=tipping,
+        next_step=next_step(ev, knowledge, shares),
+    )
+
+
+def _prior_knowledge(ev: Evaluation, region: Region | None) -> tuple[Knowledge, Range | None]:
+    """Return how well the prior is known, and its interval."""
+    interval = ev.assumptions.prior_range if region is None else region.prior
+    if interval is not None and interval[0] == interval[1]:
+        interval = None
+    estimate = ev.prior_estimate
+    if estimate is None and ev.region is None:
+        return "given", interval
+    if interval is None:
+        return "poorly", None
+    evaluated = (ev.counts, ev._corners, ev.mixture, interval, ev.target, ev.threshold)
+    largest = None if estimate is None else estimate.prior_upper
+    return grade_prior(interval, prior_effect(*evaluated), largest), interval
+
+
+def _tipping_bias(ev: Evaluation, labeling: BiasedLabeling) -> float:
+    """Return the smallest labeling bias at which the AUC may lie outside its interval."""
+    auc = ev["roc_auc"]
+    if math.isnan(auc.low):
+        return math.nan
+    ends = [end for end in (auc.low, auc.high) if 0 < end < 1 and end != auc.value]
+    return min(
+        (tipping_bias("roc_auc", end, labeling, steps=FEW_STEPS) for end in ends),
+        default=math.inf,
+    )
