@@ -14,6 +14,7 @@ from pueval.evaluation.assumption_text import (
 )
 from pueval.evaluation.bias_bounds import BiasBounds
 from pueval.evaluation.evaluation import Evaluation
+from pueval.evaluation.findings import worst_warnings
 from pueval.evaluation.measure_titles import REPORTED_MEASURES, TITLES
 from pueval.ranking import RANKING_TITLES
 from pueval.text.numbers import CLIPPED_NOTE, format_level, format_number
@@ -45,7 +46,7 @@ def print_evaluations(
     for name, ev in evaluations.items():
         if ev.resolution is not None:
             print_line(f"{name}: {ev.resolution}.")
-        print_notes(f"! {name}: {warning}" for warning in ev.warnings)
+        print_notes(f"! {name}: {warning}" for warning in worst_warnings(ev.warnings))
 
 
 def print_verdict(evaluations: dict[str, Evaluation]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pueval.comparison.comparison_text import best_probability_or_nan, leading_models
+from pueval.evaluation.evaluation_text import as_data as evaluation_data
 from pueval.text.results import plain_dict
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def as_data(comparison: Comparison, *, all_points: bool) -> dict[str, Any]:
     return plain_dict(
         {
             "models": {
-                name: ev.to_dict(all_points=all_points)
+                name: evaluation_data(ev, all_points=all_points)
                 for name, ev in comparison.evaluations.items()
             },
             "assumptions": {

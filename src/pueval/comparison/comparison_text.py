@@ -18,7 +18,6 @@ from pueval.evaluation.assumption_text import (
     row_counts,
 )
 from pueval.evaluation.estimates import Estimate
-from pueval.evaluation.evaluation_text import as_data as evaluation_data
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES, measure_title
 from pueval.text.numbers import (
     CLIPPED_MARK,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
 Table = tuple[list[str], list[list[str]]]
 
+DECIDE_BY = "Decide by the average precision, the AUC or a best value."
 # Measures that a Comparison prints; the data frame has all.
 PRINTED_MEASURES = (
     *AREAS,
@@ -123,7 +123,8 @@ def value_rows(comparison: Comparison, measures: tuple[str, ...] | None = None) 
     for measure, *cells in zip(measures, *columns, strict=True):
         row = [measure_title(measure), *cells]
         if comparison.level is not None:
-            row.append(_most_probable_best(comparison, measure))
+            tells = _tells_models_apart(comparison, measure)
+            row.append(_most_probable_best(comparison, measure) if tells else "")
         body.append(row)
     thresholds = ["Threshold", *(f"{ev.threshold:.5g}" for ev in comparison.evaluations.values())]
     body.append(thresholds + [""] * (len(header) - len(thresholds)))
@@ -154,6 +155,12 @@ def _model_rows(comparison: Comparison) -> Table:
         )
     ]
     return header, body
+
+
+def _tells_models_apart(comparison: Comparison, measure: str) -> bool:
+    """Return whether models can be ranked by a measure: not at thresholds that differ by chance."""
+    chosen = any(ev.threshold_chosen for ev in comparison.evaluations.values())
+    return not chosen or measure in AREAS or measure.startswith("best_")
 
 
 def _most_probable_best(comparison: Comparison, measure: str) -> str:
@@ -262,7 +269,7 @@ def _interval_notes(comparison: Comparison) -> list[str]:
             "are the largest in the interval."
         )
     if any(ev.threshold_chosen for ev in comparison.evaluations.values()):
-        lines.append(OWN_THRESHOLDS)
+        lines.append(f"{OWN_THRESHOLDS} {DECIDE_BY}")
     return lines
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pueval.displays._precision_recall import PrecisionRecallDisplay
 from pueval.displays._roc import RocCurveDisplay
 from pueval.evaluation.evaluation_text import estimate_table, more_measures
+from pueval.evaluation.findings import worst_warnings
 from pueval.text.numbers import CLIPPED_NOTE, format_number
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def notebook_html(ev: Evaluation) -> str:
     if importlib.util.find_spec("matplotlib") is not None:
         parts.append(_curves(ev))
     lines = [more_measures(ev), *([CLIPPED_NOTE] if ev.clipped else [])]
-    lines += [f"⚠ {warning}" for warning in ev.warnings]
+    lines += [f"⚠ {warning}" for warning in worst_warnings(ev.warnings)]
     notes = "".join(_element("p", escape(line), "margin:.4em 0;max-width:60em") for line in lines)
     first = [f"Evaluation of {ev.summary()}", *ev.verdict().sentences()]
     above = "".join(_element("p", escape(line), "margin:.4em 0;max-width:60em") for line in first)

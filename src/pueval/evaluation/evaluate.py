@@ -23,10 +23,10 @@ from pueval.evaluation.findings import (
     contradicted_assumptions,
     few_effective_rows,
     noisy_labels,
-    predicted_classes,
     reversed_scores,
     threshold_beyond_scores,
     threshold_within_bin,
+    worst_warnings,
 )
 from pueval.samples.steps import Steps
 from pueval.thresholds.default_threshold import default_threshold
@@ -169,7 +169,7 @@ def evaluate(
         unlabeled_label=unlabeled_label,
         negative_label=negative_label,
     )
-    for warning in ev.warnings:
+    for warning in worst_warnings(ev.warnings):
         warnings.warn(warning, AssumptionWarning, stacklevel=3)
     return ev
 
@@ -331,15 +331,15 @@ def build_evaluation(
         "roc_auc": (direct_auc(counts, auc, mixture), auc),
         "average_precision": (curves[0].area, curves[1].area),
     }
+    # The worst first.
     findings = [
-        *earlier_warnings,
-        constant_scores(counts),
-        predicted_classes(counts),
+        contradicted_assumptions(counts, model.assumptions),
         reversed_scores(counts, auc),
+        constant_scores(counts),
+        None if options is None else few_effective_rows(counts),
+        *earlier_warnings,
         None if threshold_chosen else threshold_beyond_scores(counts, threshold),
         None if threshold_chosen else threshold_within_bin(counts, threshold),
-        None if options is None else few_effective_rows(counts),
-        contradicted_assumptions(counts, model.assumptions),
         clipped_values(clipped_areas(areas) | point.clipped, mixture, threshold),
     ]
     return Evaluation(

@@ -310,7 +310,7 @@ class Evaluation(SensitivityEstimates):
         return content | {"verdict": self.verdict().to_dict()}
 
     def to_markdown(self) -> str:
-        r"""Return the printed table of all measures in Markdown.
+        r"""Return the printed table in Markdown.
 
         Returns
         -------
@@ -330,7 +330,7 @@ class Evaluation(SensitivityEstimates):
         return markdown_table(*evaluation_text.exported_table(self))
 
     def to_latex(self) -> str:
-        """Return the printed table of all measures in LaTeX, for the package booktabs.
+        """Return the printed table in LaTeX, for the package booktabs.
 
         Returns
         -------

@@ -12,6 +12,7 @@ from pueval.core.curves import PrecisionRecallCurve, RocCurve
 from pueval.core.thinned_curves import thin_curve
 from pueval.evaluation.assumption_text import prior_and_purity, row_counts, threshold_rule
 from pueval.evaluation.estimates import BEST_MEASURES, estimate_rows
+from pueval.evaluation.findings import worst_warnings
 from pueval.evaluation.measure_titles import REPORTED_MEASURES, TITLES
 from pueval.text.numbers import CLIPPED_NOTE, format_number
 from pueval.text.results import plain_dict
@@ -97,7 +98,7 @@ def estimate_table(
 
 
 def exported_table(ev: Evaluation) -> tuple[list[str], list[list[str]], list[str]]:
-    """Return header, rows and notes of the table of all measures, for documents."""
+    """Return header, rows and notes of the printed table, for documents."""
     header, rows = estimate_table(ev)
     titles = [title[:1].upper() + title[1:] for title in header[1:]]
     return ["Measure", *titles], rows, [CLIPPED_NOTE] if ev.clipped else []
@@ -114,4 +115,4 @@ def as_text(ev: Evaluation) -> str:
     lines += [textwrap.fill(sentence, LINE_LENGTH) for sentence in ev.verdict().sentences()]
     lines += [text_table(*estimate_table(ev)), more_measures(ev)]
     lines += [CLIPPED_NOTE] if ev.clipped else []
-    return "\n".join(lines + [f"! {warning}" for warning in ev.warnings])
+    return "\n".join(lines + [f"! {warning}" for warning in worst_warnings(ev.warnings)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,6 +20,22 @@ from pueval.text.numbers import format_count
 # Intervals can cover too rarely where propensities leave an effective number of labeled rows below
 # MIN_EFFECTIVE and below MIN_EFFICIENCY times their actual number.
 MIN_EFFECTIVE, MIN_EFFICIENCY = 100, 0.7
+# Warnings that are issued or printed at once, the worst first.
+MOST_WARNINGS = 3
+
+
+def worst_warnings(warnings: Sequence[str]) -> list[str]:
+    """Return the first few warnings; the last one says how many there are more.
+
+    Examples
+    --------
+    >>> worst_warnings(["a.", "b.", "c.", "d.", "e."])
+    ['a.', 'b.', 'c. (And 2 more: see .warnings.)']
+    """
+    shown = [*warnings[:MOST_WARNINGS]]
+    if len(warnings) > MOST_WARNINGS:
+        shown[-1] += f" (And {len(warnings) - MOST_WARNINGS} more: see .warnings.)"
+    return shown
 
 
 def reversed_scores(counts: Counts, naive: float) -> str | None:
