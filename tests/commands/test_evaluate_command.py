@@ -73,7 +73,8 @@ def test_the_three_ways_to_say_the_prior(scores, capsys):
     # That the number of labels is one by chance makes limits wider, and nothing else different.
     for said, text in zip(("prior", "prevalence", "label frequency"), results, strict=True):
         assert f"treating {said} and purity as exact" in text
-    for lines in zip(*(text.splitlines()[2:-1] for text in results), strict=True):
+    tables = (text[text.index("ROC AUC  ") :].splitlines()[:-2] for text in results)
+    for lines in zip(*tables, strict=True):
         assert len({tuple(line.partition("(")[0].split()) for line in lines}) == 1
 
 

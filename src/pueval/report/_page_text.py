@@ -78,7 +78,7 @@ def headline(ev: Evaluation) -> list[tuple[str, bool]]:
         f"the {title}"
     )
     if not ev.counts.has_propensity and infeasibility_message(ev.counts, mixture) is not None:
-        if estimate.clipped and estimate.value == 1:
+        if estimate.clipped:
             note = "the data rule out this many positives."
             return [(f"{first} would be", False), ("above 1:", True), (note, False)]
         note = "but the data rule out this many positives."
@@ -87,7 +87,9 @@ def headline(ev: Evaluation) -> list[tuple[str, bool]]:
 
 
 def _most_moved(ev: Evaluation) -> str:
-    """Return the measure that differs most from its naive value; the AUC if none differs."""
+    """Return the measure that differs most from its naive value; the AUC if it is impossible."""
+    if ev["roc_auc"].clipped:
+        return "roc_auc"
     changes = {name: abs(ev[name].value - ev[name].naive) for name in _HEADLINE_TITLES}
     return max(changes, key=lambda name: -1.0 if math.isnan(changes[name]) else changes[name])
 
