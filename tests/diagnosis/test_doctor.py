@@ -174,6 +174,16 @@ def test_features_are_not_scores(rows, save, rng):
     assert "and 30 others: x0, x1, x2, x3, x4, …" in str(found)
 
 
+def test_large_tables(rows, save, monkeypatch):
+    monkeypatch.setattr("pueval.sources.column_profiles.MOST_ROWS", 100)
+    found = doctor(save(rows[["label", "model_a"]]))
+    assert found.duplicates is None
+    assert "duplicates were not counted: there are too many rows." in found.problems
+    wide = pd.DataFrame(1, index=rows.index, columns=[f"x{k}" for k in range(300)])
+    found = doctor(save(pd.concat([rows[["label", "model_a"]], wide], axis=1)))
+    assert "only the first 200 of 302 columns were read." in found.problems
+
+
 def test_nothing_to_evaluate(rows, save):
     found = doctor(save(rows[["model_a", "model_b"]]))
     assert found.label is None

@@ -24,8 +24,8 @@ def doctor_command(
     """Look at a file before you evaluate it: columns, problems, and the command to run next.
 
     Finds the columns of labels, scores, weights and ids, ties, duplicates and signs of leakage,
-    and tells whether the prior can be estimated. Rows are read in a few passes by DuckDB, and not
-    loaded.
+    and tells whether the prior can be estimated. DuckDB reads the rows in a few passes; only scores
+    are kept in memory, in bins above 50 million.
 
     Example: pueval doctor scores.csv
 

@@ -41,7 +41,7 @@ def doctor(
 
     Finds the columns of labels, scores, weights and ids; counts rows, ties and duplicates; looks
     for signs of leakage; tells whether the prior can be estimated; and names the command to run
-    next. Rows are read in a few passes and not loaded.
+    next. Rows are read in a few passes. Only scores are kept, in bins above 50 million.
 
     Parameters
     ----------
@@ -231,9 +231,13 @@ def _bad_labels(profile: ColumnProfile) -> str:
 
 
 def _table_problems(table: TableProfile) -> list[str]:
-    if table.n_columns <= MOST_COLUMNS:
-        return []
-    return [f"only the first {MOST_COLUMNS} of {table.n_columns:,} columns were looked at."]
+    """Return what was left out of a large table."""
+    problems = []
+    if table.n_columns > MOST_COLUMNS:
+        problems.append(f"only the first {MOST_COLUMNS} of {table.n_columns:,} columns were read.")
+    if table.duplicates is None:
+        problems.append("duplicates were not counted: there are too many rows.")
+    return problems
 
 
 def _label_copies(counts: dict[str, Counts], roles: Sequence[ColumnRole]) -> list[str]:

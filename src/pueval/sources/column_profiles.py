@@ -1,4 +1,4 @@
-"""Profiles of all columns of a file: values, missing entries, duplicates. Nothing is loaded."""
+"""Profiles of all columns of a file: values, missing entries, duplicates; computed by DuckDB."""
 
 from __future__ import annotations
 
