@@ -11,10 +11,10 @@ from pueval.core.curves import (
     naive_auc,
 )
 from pueval.counts.counts import Counts
+from pueval.priors._consensus import FEW_LABELED, TOO_FEW_LABELED
+from pueval.priors._estimate_prior import estimate_without_warning
 from pueval.text.numbers import format_number
 
-# With fewer labeled rows the prior is unknown, or known poorly.
-TOO_FEW_LABELED, FEW_LABELED = 10, 50
 # Widths of the interval of a prior that is known well, and roughly.
 WELL, ROUGHLY = 0.1, 0.25
 GIVE_A_SHARE = "If you know it, give --prior, --prevalence or --label-frequency."
@@ -38,8 +38,6 @@ def describe_prior(
         lines.append(f"{labeled} are few: expect wide intervals.")
     if auc_z_score(counts, naive_auc(counts, counts._roc_corners())) < REVERSED_Z_SCORE:
         return lines, None
-    from pueval.priors._estimate_prior import estimate_without_warning
-
     estimate = estimate_without_warning(counts, test_labels=False)
     low, high = estimate.prior_interval or (0.0, estimate.prior_upper)
     if low <= 0 and high >= min(estimate.prior_upper, 1.0) - 1e-9 and high > WELL:

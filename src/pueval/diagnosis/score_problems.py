@@ -6,11 +6,8 @@ from pueval.core.curves import naive_auc
 from pueval.counts.counts import Counts
 from pueval.errors import Contradiction
 from pueval.evaluation.findings import constant_scores, predicted_classes, reversed_scores
+from pueval.priors._consensus import IN_SAMPLE_RATIO, SUSPICIOUS_AUC
 from pueval.sensitivity.feasibility import largest_prior
-
-# Above this AUC of labeled against unlabeled rows, scores may be in-sample. They most likely are if
-# fewer positives than IN_SAMPLE_RATIO can be unlabeled, per labeled row.
-SUSPICIOUS_AUC, IN_SAMPLE_RATIO = 0.98, 0.1
 
 
 def score_problem(counts: Counts) -> str | None:
