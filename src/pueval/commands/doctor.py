@@ -10,7 +10,6 @@ from pueval.commands.exit_codes import exit_code
 from pueval.commands.options import COLUMNS, LABEL, OUTPUT, InputFile
 from pueval.commands.output_files import check_outputs, write_json
 from pueval.commands.terminal import print_line
-from pueval.diagnosis.doctor import doctor
 
 
 def doctor_command(
@@ -39,6 +38,8 @@ def doctor_command(
     json_path
         JSON file for all results.
     """
+    from pueval.diagnosis.doctor import doctor
+
     check_outputs(file, {"--json": json_path})
     diagnosis = doctor(file, label=label, scores=score or None)
     if json_path is not None:
