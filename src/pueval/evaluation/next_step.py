@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 LEAST_CHECKED, CHECKED_POSITIVES = 100, 20
 # Intervals of the AUC narrower than this need no further data.
 NARROW = 0.02
+# A source with a smaller share of the variance is not the only one worth reducing.
+DOMINANT = 0.6
 
 
 def next_step(ev: Evaluation, knowledge: Knowledge, shares: dict[str, float]) -> str:
@@ -48,11 +50,12 @@ def next_step(ev: Evaluation, knowledge: Knowledge, shares: dict[str, float]) ->
         )
     if ev.resampling is None:
         return "Evaluate with a level to see how uncertain the numbers are."
-    return _more_data(ev, knowledge, largest)
+    return _more_data(ev, knowledge, shares)
 
 
-def _more_data(ev: Evaluation, knowledge: Knowledge, largest: str | None) -> str:
+def _more_data(ev: Evaluation, knowledge: Knowledge, shares: dict[str, float]) -> str:
     """Return how to reduce the largest source of uncertainty."""
+    largest = next(iter(shares), None)
     if largest == "prior" and knowledge == "poorly":
         return "Narrow the interval of the prior that you gave: it is what is known least."
     if largest == "purity":
@@ -60,11 +63,15 @@ def _more_data(ev: Evaluation, knowledge: Knowledge, largest: str | None) -> str
             f"Check {LEAST_CHECKED} labeled rows drawn at random and give the share of true "
             "positives among them as the purity."
         )
-    auc = ev["roc_auc"]
-    if auc.high - auc.low > NARROW and largest == "labeled rows":
-        return "Label more positives: four times as many labels halve most intervals."
-    if auc.high - auc.low > NARROW and largest == "unlabeled rows":
-        return "Score more unlabeled rows: four times as many halve most intervals."
+    if ev["roc_auc"].high - ev["roc_auc"].low > NARROW and largest is not None:
+        if shares[largest] < DOMINANT:
+            return (
+                "Collect more rows, labeled and unlabeled: four times as many halve the intervals."
+            )
+        if largest == "labeled rows":
+            return "Label more positives: four times as many labels halve most intervals."
+        if largest == "unlabeled rows":
+            return "Score more unlabeled rows: four times as many halve most intervals."
     return "Find out how positives came to be labeled: that assumption matters most now."
 
 
