@@ -107,6 +107,29 @@ def test_json_with_all_points(tmp_path, rng):
         assert (len(curve["fpr"]) == curve["n_points"]) == complete
 
 
+def test_bounds_and_baselines(scores, tmp_path, capsys):
+    path, page = tmp_path / "out.json", tmp_path / "out.html"
+    arguments = ["evaluate", str(scores), "--label", "label", "--score", "model_a", "--prior",
+                 "0.2", "--threshold", "1.5", "--bounds", "--baselines",
+                 "--no-intervals"]  # fmt: skip
+    assert run([*arguments, "--json", str(path), "--html", str(page)]) == 0
+    frame = pd.read_csv(scores)
+    ev = evaluate(frame["label"], frame["model_a"], prior=0.2, threshold=1.5, level=None)
+    bounds, baselines = ev.bounds()["f1"], ev.baselines()["f1"]
+    out = capsys.readouterr().out
+    assert cells(out.split("Bounds (95%)")[1], "F1") == str(bounds).split()
+    assert cells(out.split("Baselines")[1], "F1") == baselines.cells()
+    assert "(95% confidence), from the ranks of the labeled rows" in out
+    model = json.loads(path.read_text())["models"]["model_a"]
+    assert model["bounds"]["measures"]["f1"]["low"] == pytest.approx(bounds.low)
+    assert model["baselines"]["f1"]["random"] == pytest.approx(baselines.random)
+    assert f"{bounds.low:.3f}–{bounds.high:.3f}" in page.read_text()
+    assert run([*arguments, "--purity", "0.9"]) == 2
+    assert "these bounds need clean labels" in capsys.readouterr().err
+    assert run([*arguments, "--by", "model_b"]) == 2
+    assert "--bounds cannot be combined with --by" in capsys.readouterr().err
+
+
 def test_json(scores, tmp_path, capsys):
     path = tmp_path / "out.json"
     arguments = ["evaluate", str(scores), "--label", "label", "--score", "model_a", "--prior",

@@ -97,7 +97,7 @@ def test_labels_and_roles(page):
     assert len(pictures) == 5
     for picture in pictures:
         assert len(picture.get_attribute("aria-label")) > 20
-    assert page.get_by_role("status").count() == 1
+    assert page.get_by_role("status").count() == 2  # of the sliders, and of the copy buttons
     headers = page.eval_on_selector_all("th", "cells => cells.filter(th => !th.scope).length")
     assert headers == 0
     ids = page.eval_on_selector_all("[id]", "all => all.map(one => one.id)")

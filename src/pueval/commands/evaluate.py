@@ -9,7 +9,12 @@ from cyclopts import Parameter
 
 from pueval._typing import Target
 from pueval.commands.at_option import choose_thresholds, threshold_table
-from pueval.commands.evaluation_tables import print_bias_bounds, print_evaluations
+from pueval.commands.evaluation_tables import (
+    print_baselines,
+    print_bias_bounds,
+    print_bounds,
+    print_evaluations,
+)
 from pueval.commands.exit_codes import exit_code
 from pueval.commands.group_command import (
     check_group_options,
@@ -70,6 +75,8 @@ def evaluate_command(
     n_resamples: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 2000,
     seed: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 0,
     labeling_bias: Annotated[float | None, Parameter(group=OUTPUT)] = None,
+    bounds: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
+    baselines: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     ranking: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     all_measures: Annotated[bool, Parameter(name="--all", group=OUTPUT, negative=())] = False,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
@@ -125,6 +132,12 @@ def evaluate_command(
     labeling_bias
         Also print bounds of every measure if some positives are up to this many times as likely
         to be labeled as others, with confidence intervals of the true values.
+    bounds
+        Also print Claesen's bounds of every measure, from the ranks of the labeled rows. They need
+        clean labels.
+    baselines
+        Also print every measure of classifiers that ignore the scores: all predicted positive, all
+        negative, or as many as by the model at random.
     ranking
         Also print the measures that need no prior: PULP, Lee-Liu, pseudo-F and others.
     all_measures
@@ -147,7 +160,8 @@ def evaluate_command(
     }
     if by is not None:
         counting = {name: name in rows.changed() for name in ("engine", "address", "bins")}
-        counting["labeling-bias"] = labeling_bias is not None
+        counting |= {"labeling-bias": labeling_bias is not None, "bounds": bounds}
+        counting["baselines"] = baselines
         labeling = variance == "labeling"
         check_group_options(at=at, ranking=ranking, variance=labeling, html=html_path, **counting)
         if label is None or not score:
@@ -175,15 +189,19 @@ def evaluate_command(
         prior_estimate=lambda ev: ev.prior_estimate,
     )
     rankings = {name: ev.ranking() for name, ev in evaluations.items()} if ranking else {}
-    bounds = {}
+    bias_bounds = {}
     if labeling_bias is not None:
-        bounds = {name: ev.labeling_bias(labeling_bias) for name, ev in evaluations.items()}
+        bias_bounds = {name: ev.labeling_bias(labeling_bias) for name, ev in evaluations.items()}
+    rank_bounds = {}
+    if bounds:
+        rank_bounds = {name: ev.bounds(level=level or 0.95) for name, ev in evaluations.items()}
     chosen = choose_thresholds(at or [], evaluations)
     if json_path is not None:
         content = {
             name: ev.to_dict(all_points=all_points)
             | ({"ranking": rankings[name]} if rankings else {})
-            | ({"labeling_bias": bounds[name].to_dict()} if bounds else {})
+            | ({"labeling_bias": bias_bounds[name].to_dict()} if bias_bounds else {})
+            | ({"bounds": rank_bounds[name].to_dict()} if rank_bounds else {})
             | ({"choices": chosen.to_dict(name)} if at else {})
             for name, ev in evaluations.items()
         }
@@ -195,6 +213,7 @@ def evaluate_command(
             evaluations,
             choices=points if at else None,
             rankings=rankings,
+            bounds=rank_bounds,
             notes=chosen.warnings,
             command=shlex.join(["pueval", *command_line.get()]),
         )
@@ -205,8 +224,12 @@ def evaluate_command(
         print_warnings([*model_warnings, *chosen.warnings])
         return exit_code(model_warnings)
     print_evaluations(evaluations, rankings, all_measures=all_measures)
-    if bounds:
-        print_bias_bounds(bounds)
+    if baselines:
+        print_baselines(evaluations)
+    if rank_bounds:
+        print_bounds(rank_bounds)
+    if bias_bounds:
+        print_bias_bounds(bias_bounds)
     if rows.weight is not None:
         print_line(weight_sentence(next(iter(counts.values()))))
     if any(chosen.points.values()):

@@ -5,18 +5,26 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from pueval.commands.terminal import print_line, print_notes, print_roc_curves, show_tables
+from pueval.commands.terminal import (
+    print_line,
+    print_notes,
+    print_roc_curves,
+    show_table,
+    show_tables,
+)
 from pueval.evaluation.assumption_text import (
     DEFAULT_THRESHOLD,
     interval_sentences,
     prior_and_purity,
     row_counts,
 )
+from pueval.evaluation.baselines import BASELINE_TITLES
 from pueval.evaluation.bias_bounds import BiasBounds
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.findings import worst_warnings
 from pueval.evaluation.measure_titles import REPORTED_MEASURES, TITLES
 from pueval.ranking import RANKING_TITLES
+from pueval.sensitivity.bounds import Bounds
 from pueval.text.numbers import CLIPPED_NOTE, format_level, format_number
 
 
@@ -57,13 +65,47 @@ def print_verdict(evaluations: dict[str, Evaluation]) -> None:
     print_notes(ev.verdict().sentences())
 
 
+def print_baselines(evaluations: dict[str, Evaluation]) -> None:
+    """Print every measure of classifiers that ignore the scores."""
+    baselines = {name: ev.baselines() for name, ev in evaluations.items()}
+    header = ["Baselines"]
+    header += [f"{name}\n{title}" for name in baselines for title in BASELINE_TITLES.values()]
+    rows = [
+        [TITLES[measure], *(cell for each in baselines.values() for cell in each[measure].cells())]
+        for measure in next(iter(baselines.values()))
+    ]
+    _show_below(header, rows)
+    print_line(
+        "Baselines ignore the scores: they predict all rows positive, all negative, or as many "
+        "rows as the model at random."
+    )
+
+
+def print_bounds(bounds: dict[str, Bounds]) -> None:
+    """Print Claesen's bounds of every measure."""
+    first = next(iter(bounds.values()))
+    level = format_level(first.level)
+    rows = [
+        [TITLES[measure], *(str(each[measure]) for each in bounds.values())] for measure in first
+    ]
+    _show_below([f"Bounds ({level})", *bounds], rows)
+    print_line(f"{first.summary()}.")
+
+
+def _show_below(header: list[str], rows: list[list[str]]) -> None:
+    """Print another table, with a blank line before it where tables have no frames."""
+    if not sys.stdout.isatty():
+        print()  # noqa: T201
+    show_table(header, rows)
+
+
 def print_bias_bounds(bounds: dict[str, BiasBounds]) -> None:
     """Print the bounds of every measure for a labeling bias, with intervals."""
     first = next(iter(bounds.values()))
     rows = [
         [TITLES[measure], *(str(each[measure]) for each in bounds.values())] for measure in first
     ]
-    show_tables([([f"Labeling bias {first.bias:g}", *bounds], rows)])
+    _show_below([f"Labeling bias {first.bias:g}", *bounds], rows)
     interval = ""
     if first.level is not None:
         level = format_level(first.level)

@@ -346,6 +346,7 @@ class Evaluation(SensitivityEstimates):
         name: str = "classifier",
         choices: Sequence[OperatingPoint] = (),
         ranking: bool = False,
+        bounds: bool = False,
     ) -> None:
         """Write a self-contained page with sliders: see `pueval.report.write_report`.
 
@@ -359,6 +360,8 @@ class Evaluation(SensitivityEstimates):
             Chosen thresholds to show, from `threshold_for`.
         ranking : bool, default False
             Whether to show the measures that need no prior.
+        bounds : bool, default False
+            Whether to show Claesen's bounds of every measure: see `bounds`.
         """
         from pueval.report import write_report
 
@@ -367,6 +370,7 @@ class Evaluation(SensitivityEstimates):
             {name: self},
             choices={name: choices} if choices else None,
             rankings={name: self.ranking()} if ranking else None,
+            bounds={name: self.bounds()} if bounds else None,
         )
 
     def summary(self) -> str:

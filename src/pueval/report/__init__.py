@@ -11,6 +11,7 @@ from pueval._writing import open_atomic
 if TYPE_CHECKING:
     from pueval.evaluation.estimates import OperatingPoint
     from pueval.evaluation.evaluation import Evaluation
+    from pueval.sensitivity.bounds import Bounds
 
 __all__ = ["write_report"]
 
@@ -22,6 +23,7 @@ def write_report(
     *,
     choices: Mapping[str, Sequence[OperatingPoint]] | None = None,
     rankings: Mapping[str, Mapping[str, float]] | None = None,
+    bounds: Mapping[str, Bounds] | None = None,
     command: str | None = None,
     prior_model: str | None = None,
     notes: Sequence[str] = (),
@@ -47,6 +49,8 @@ def write_report(
         Thresholds chosen by `Evaluation.threshold_for`, by model.
     rankings : mapping of str to mapping, optional
         Measures that need no prior, from `Evaluation.ranking`, by model.
+    bounds : mapping of str to Bounds, optional
+        Bounds of every measure, from `Evaluation.bounds`, by model.
     command : str, optional
         Command that reproduces the page; by default Python code.
     prior_model : str, optional
@@ -69,7 +73,16 @@ def write_report(
     from pueval.report._summary import summarize
 
     page = render(
-        summarize(evaluations, differences, choices, rankings, command, prior_model, notes)
+        summarize(
+            evaluations,
+            differences,
+            choices,
+            rankings,
+            bounds,
+            command=command,
+            prior_model=prior_model,
+            notes=notes,
+        )
     )
     with open_atomic(path) as stream:
         stream.write(page)

@@ -23,5 +23,9 @@ def json_number(value: float) -> float | str:
 
 def estimate_values(estimate: Estimate) -> dict[str, Any]:
     """Return the numbers of an estimate that a page shows."""
-    numbers = {key: json_number(vars(estimate)[key]) for key in ("value", "low", "high", "naive")}
+    # Ten digits are more than anybody reads, and half as long as all.
+    numbers = {
+        key: json_number(float(f"{vars(estimate)[key]:.10g}"))
+        for key in ("value", "low", "high", "naive")
+    }
     return numbers | {"clipped": estimate.clipped}

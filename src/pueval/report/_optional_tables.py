@@ -1,4 +1,4 @@
-"""Tables that a page shows on request: chosen thresholds, and measures without a prior."""
+"""What a page shows on request: chosen thresholds, bounds, and measures without a prior."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pueval.report._json_values import estimate_values, json_number, printable_t
 if TYPE_CHECKING:
     from pueval.evaluation.estimates import OperatingPoint
     from pueval.evaluation.evaluation import Evaluation
+    from pueval.sensitivity.bounds import Bounds
 
 
 def threshold_table_data(
@@ -59,6 +60,27 @@ def ranking_table(
             if models and all(measure in rankings[model] for model in models)
         ],
     }
+
+
+def bound_columns(
+    bounds: Mapping[str, Bounds], evaluations: Mapping[str, Evaluation]
+) -> dict[str, dict[str, Any]]:
+    """Return the bounds of every measure, by model, and what they assume."""
+    columns = {}
+    for model in _models_in_order(bounds, evaluations, "bounds"):
+        ranges, ev = bounds[model], evaluations[model]
+        missing = [name for name in ev if name not in [*ranges]]
+        if missing or (ranges.threshold, ranges.target) != (ev.threshold, ev.target):
+            raise InputError(
+                f"the bounds of {model!r} have another threshold or target than its evaluation. "
+                "Pass the result of ev.bounds()."
+            )
+        columns[model] = {
+            "level": ranges.level,
+            "summary": ranges.summary(),
+            "measures": {name: [json_number(end) for end in ranges[name]] for name in ev},
+        }
+    return columns
 
 
 def _models_in_order(

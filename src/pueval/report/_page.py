@@ -23,13 +23,14 @@ SCRIPTS = (
     "sliders.js",
     "charts.js",
     "tables.js",
+    "copying.js",
     "pictures.js",
     "report.js",
 )
 STYLES = ("report.css", "explore.css", "responsive.css")
 
 # Parts of the summary that no script needs.
-TABLES_ONLY = ("differences", "others")
+TABLES_ONLY = ("baselines", "differences", "others")
 
 # Characters that could end a script element or a line of JavaScript.
 ESCAPED_CHARACTERS = "<>&\u2028\u2029"
@@ -148,6 +149,11 @@ def _infinite(value: str) -> str:
     return value.replace("Infinity", "∞").replace("-", "−")
 
 
+def _bound_range(ends: list[float | str | None]) -> str:
+    low, high = map(_number, ends)
+    return low if ends[0] is None else f"{low}–{high}"
+
+
 def _interval_title(model: dict[str, Any]) -> str:
     return f"{format_level(model['resampling']['level'])} CI" if model["resampling"] else "CI"
 
@@ -157,6 +163,7 @@ def _title_of(measures: list[dict[str, Any]], name: str) -> str:
 
 
 FILTERS = {
+    "bound_range": _bound_range,
     "row_count": format_count,
     "interval_title": _interval_title,
     "method": lambda name: name.replace("_", " "),

@@ -13,6 +13,7 @@ import scipy
 from pueval.core.measures import AREAS, MEASURES
 from pueval.errors import InputError
 from pueval.evaluation.assumption_text import OWN_THRESHOLDS, assumption_sentences, share_origin
+from pueval.evaluation.baselines import BASELINE_TITLES
 from pueval.evaluation.measure_titles import (
     COMPARED_MEASURES,
     HEADLINE_MEASURES,
@@ -20,7 +21,7 @@ from pueval.evaluation.measure_titles import (
     measure_title,
 )
 from pueval.report._json_values import estimate_values, json_number, printable_text
-from pueval.report._optional_tables import ranking_table, threshold_table_data
+from pueval.report._optional_tables import bound_columns, ranking_table, threshold_table_data
 from pueval.report._page_text import headline, thinning_note
 from pueval.report._python_code import reproducing_code
 from pueval.report._score_histograms import score_histogram
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pueval.evaluation.estimates import OperatingPoint
     from pueval.evaluation.evaluation import Evaluation
     from pueval.priors import PriorEstimate
+    from pueval.sensitivity.bounds import Bounds
 
 OfModel = TypeVar("OfModel")
 # With more models than this, the bands of the curves have fewer points.
@@ -48,6 +50,8 @@ def summarize(
     differences: Sequence[Mapping[str, Any]] = (),
     choices: Mapping[str, Sequence[OperatingPoint]] | None = None,
     rankings: Mapping[str, Mapping[str, float]] | None = None,
+    bounds: Mapping[str, Bounds] | None = None,
+    *,
     command: str | None = None,
     prior_model: str | None = None,
     notes: Sequence[str] = (),
@@ -56,7 +60,7 @@ def summarize(
 
     Parameters
     ----------
-    evaluations, differences, choices, rankings, command, prior_model, notes
+    evaluations, differences, choices, rankings, bounds, command, prior_model, notes
         See `pueval.report.write_report`.
 
     Returns
@@ -76,6 +80,8 @@ def summarize(
     all_evaluations, evaluations = evaluations, _best_models(evaluations)
     others = {name: ev for name, ev in all_evaluations.items() if name not in evaluations}
     choices, rankings = _without(choices, others), _without(rankings, others)
+    bounds = _without(bounds, others)
+    bounded = bound_columns(bounds, evaluations)
     differences = [
         row for row in differences if not {row.get("first"), row.get("second")} & others.keys()
     ]
@@ -94,7 +100,11 @@ def summarize(
             },
             "command": printable_text(
                 reproducing_code(
-                    evaluations, len(others), choices=bool(choices), rankings=bool(rankings)
+                    evaluations,
+                    len(others),
+                    choices=bool(choices),
+                    rankings=bool(rankings),
+                    bounds=bool(bounds),
                 )
                 if command is None
                 else command
@@ -108,8 +118,16 @@ def summarize(
             ],
             "compared": TABLE_MEASURES,
             "headlines": list(HEADLINE_MEASURES),
+            "baselines": {
+                "titles": [*BASELINE_TITLES.values()],
+                "models": [
+                    {key: [*vars(value).values()] for key, value in ev.baselines().items()}
+                    for ev in evaluations.values()
+                ],
+            },
             "models": [
                 _model(name, ev, tables[name], coarse=len(evaluations) > MANY_MODELS)
+                | {"bounds": bounded.get(name)}
                 for name, ev in evaluations.items()
             ],
             "others": [_other_model(name, ev) for name, ev in others.items()],
@@ -217,6 +235,8 @@ def _model(name: str, ev: Evaluation, thinned: ThinnedCounts, *, coarse: bool) -
         "measures": {key: estimate_values(estimate) for key, estimate in ev.items()},
         "bands": None if ev.resampling is None else _bands(ev, step=4 if coarse else 1),
         "between_splits": _between_splits(ev),
+        # Of many models, the page has no room for the text of their tables.
+        "exports": {} if coarse else {"Markdown": ev.to_markdown(), "LaTeX": ev.to_latex()},
         "prior_estimate": None if ev.prior_estimate is None else _prior(ev.prior_estimate),
         "feasible": ratio_bounds,
         "warnings": [printable_text(warning) for warning in ev.warnings],

@@ -181,15 +181,21 @@ class Bounds(Result, Mapping[str, MeasureRange]):
         -------
         str
         """
-        prior = f"{self.prior[0]:.3g}"
-        if self.prior[0] < self.prior[1]:
-            prior += f" to {self.prior[1]:.3g}"
-        return f"Bounds for prior {prior} ({format_level(self.level)} {self.band} band)"
+        rows = "known negatives" if self.reference == "negatives" else "labeled rows"
+        return (
+            f"Bounds for these rows with prior {self._prior_text} ({format_level(self.level)} "
+            f"confidence), from the ranks of the {rows} (Claesen et al., 2015)"
+        )
+
+    @property
+    def _prior_text(self) -> str:
+        low, high = self.prior
+        return f"{low:.3g} to {high:.3g}" if low < high else f"{low:.3g}"
 
     def _headline(self) -> str:
-        return (
-            f"{self.summary()}: ROC AUC {self.roc_auc}, average precision {self.average_precision}"
-        )
+        band = f"{format_level(self.level)} {self.band} band"
+        areas = f"ROC AUC {self.roc_auc}, average precision {self.average_precision}"
+        return f"Bounds for prior {self._prior_text} ({band}): {areas}"
 
     def _table(self) -> str:
         if self.threshold is None:

@@ -82,6 +82,7 @@
   document.documentElement.classList.add("script");
   tables.prepareModels(selectModel);
   tables.prepareChosen(moveThreshold);
+  copying.listen();
   pictures.showEstimates();
   selectModel(models.reduce((best, model) => (correctedAuc(model) > correctedAuc(best) ? model : best)).index);
   pictures.showSensitivity(current());
