@@ -28,7 +28,11 @@ def test_copies_the_table_of_the_model(open_page, report, evaluations):
     for name, ev in evaluations.items():
         page.select_option("#model", label=name)
         visible = page.locator(".model-measures:visible")
-        for format_name, text in (("Markdown", ev.to_markdown()), ("LaTeX", ev.to_latex())):
+        texts = {
+            "Markdown": ev.to_markdown(all_measures=True),
+            "LaTeX": ev.to_latex(all_measures=True),
+        }
+        for format_name, text in texts.items():
             visible.get_by_role("button", name=f"Copy as {format_name}").click()
             status = visible.get_by_text(f"Copied the evaluated values as {format_name}.")
             status.wait_for()
@@ -43,6 +47,7 @@ def test_without_the_clipboard_interface(open_page, report, evaluations):
     button = page.locator(".model-measures:visible").get_by_role("button", name="Copy as LaTeX")
     button.click()
     page.get_by_text("Copied the evaluated values as LaTeX.").wait_for()
-    assert page.evaluate("navigator.clipboard.readText()") == evaluations["model_a"].to_latex()
+    text = evaluations["model_a"].to_latex(all_measures=True)
+    assert page.evaluate("navigator.clipboard.readText()") == text
     assert page.locator("textarea").count() == 0
     assert button.evaluate("node => node === document.activeElement")

@@ -57,7 +57,9 @@ def test_an_infinite_bound(tmp_path):
 
 def test_the_text_for_documents(ev):
     (model,) = summarize({"m": ev})["models"]
-    assert model["exports"] == {"Markdown": ev.to_markdown(), "LaTeX": ev.to_latex()}
+    markdown, latex = ev.to_markdown(all_measures=True), ev.to_latex(all_measures=True)
+    assert model["exports"] == {"Markdown": markdown, "LaTeX": latex}
+    assert len(markdown.splitlines()) == len(ev) + 2
 
 
 def test_many_models_have_no_text_for_documents(rows):

@@ -309,8 +309,13 @@ class Evaluation(SensitivityEstimates):
         content = evaluation_text.as_data(self, all_points=all_points)
         return content | {"verdict": self.verdict().to_dict()}
 
-    def to_markdown(self) -> str:
+    def to_markdown(self, *, all_measures: bool = False) -> str:
         r"""Return the printed table in Markdown.
+
+        Parameters
+        ----------
+        all_measures : bool, default False
+            Whether to include all measures, not only those that are printed.
 
         Returns
         -------
@@ -327,17 +332,22 @@ class Evaluation(SensitivityEstimates):
         |:--|--:|--:|
         | ROC AUC | 0.789 | 0.825 |
         """
-        return markdown_table(*evaluation_text.exported_table(self))
+        return markdown_table(*evaluation_text.exported_table(self, all_measures=all_measures))
 
-    def to_latex(self) -> str:
+    def to_latex(self, *, all_measures: bool = False) -> str:
         """Return the printed table in LaTeX, for the package booktabs.
+
+        Parameters
+        ----------
+        all_measures : bool, default False
+            Whether to include all measures, not only those that are printed.
 
         Returns
         -------
         str
             A ``tabular`` with measure, naive and corrected value, and confidence interval.
         """
-        return latex_table(*evaluation_text.exported_table(self))
+        return latex_table(*evaluation_text.exported_table(self, all_measures=all_measures))
 
     def to_html(
         self,

@@ -97,9 +97,11 @@ def estimate_table(
     return header, rows
 
 
-def exported_table(ev: Evaluation) -> tuple[list[str], list[list[str]], list[str]]:
+def exported_table(
+    ev: Evaluation, *, all_measures: bool = False
+) -> tuple[list[str], list[list[str]], list[str]]:
     """Return header, rows and notes of the printed table, for documents."""
-    header, rows = estimate_table(ev)
+    header, rows = estimate_table(ev, ev if all_measures else REPORTED_MEASURES)
     titles = [title[:1].upper() + title[1:] for title in header[1:]]
     return ["Measure", *titles], rows, [CLIPPED_NOTE] if ev.clipped else []
 

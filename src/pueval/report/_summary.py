@@ -236,7 +236,12 @@ def _model(name: str, ev: Evaluation, thinned: ThinnedCounts, *, coarse: bool) -
         "bands": None if ev.resampling is None else _bands(ev, step=4 if coarse else 1),
         "between_splits": _between_splits(ev),
         # Of many models, the page has no room for the text of their tables.
-        "exports": {} if coarse else {"Markdown": ev.to_markdown(), "LaTeX": ev.to_latex()},
+        "exports": {}
+        if coarse
+        else {
+            "Markdown": ev.to_markdown(all_measures=True),
+            "LaTeX": ev.to_latex(all_measures=True),
+        },
         "prior_estimate": None if ev.prior_estimate is None else _prior(ev.prior_estimate),
         "feasible": ratio_bounds,
         "warnings": [printable_text(warning) for warning in ev.warnings],
