@@ -20,12 +20,14 @@ from pueval.evaluation.measure_titles import (
     TITLES,
     measure_title,
 )
+from pueval.report._interval_draws import interval_draws
 from pueval.report._json_values import estimate_values, json_number, printable_text
 from pueval.report._optional_tables import bound_columns, ranking_table, threshold_table_data
 from pueval.report._page_text import headline, thinning_note
 from pueval.report._python_code import reproducing_code
 from pueval.report._score_histograms import score_histogram
 from pueval.report._thinned_counts import ThinnedCounts, affordable_scores, thin_counts
+from pueval.report._threshold_intervals import threshold_intervals
 from pueval.sensitivity.feasibility import share_ratio_bounds
 from pueval.text.numbers import CLIPPED_NOTE
 from pueval.text.results import plain_data
@@ -126,8 +128,7 @@ def summarize(
                 ],
             },
             "models": [
-                _model(name, ev, tables[name], coarse=len(evaluations) > MANY_MODELS)
-                | {"bounds": bounded.get(name)}
+                _model(name, ev, tables[name], len(evaluations)) | {"bounds": bounded.get(name)}
                 for name, ev in evaluations.items()
             ],
             "others": [_other_model(name, ev) for name, ev in others.items()],
@@ -211,7 +212,7 @@ def _assumptions(evaluations: Mapping[str, Evaluation]) -> dict[str, Any]:
     return {"common": common, "own": own}
 
 
-def _model(name: str, ev: Evaluation, thinned: ThinnedCounts, *, coarse: bool) -> dict[str, Any]:
+def _model(name: str, ev: Evaluation, thinned: ThinnedCounts, n_models: int) -> dict[str, Any]:
     counts, mixture = ev.counts, ev.mixture
     ratio_bounds = None
     if counts.n_unlabeled and not counts.has_propensity:
@@ -233,11 +234,15 @@ def _model(name: str, ev: Evaluation, thinned: ThinnedCounts, *, coarse: bool) -
         },
         "resampling": None if ev.resampling is None else vars(ev.resampling),
         "measures": {key: estimate_values(estimate) for key, estimate in ev.items()},
-        "bands": None if ev.resampling is None else _bands(ev, step=4 if coarse else 1),
+        "bands": None
+        if ev.resampling is None
+        else _bands(ev, step=4 if n_models > MANY_MODELS else 1),
+        "draws": interval_draws(ev, n_models),
+        "threshold_intervals": threshold_intervals(ev, n_models),
         "between_splits": _between_splits(ev),
         # Of many models, the page has no room for the text of their tables.
         "exports": {}
-        if coarse
+        if n_models > MANY_MODELS
         else {
             "Markdown": ev.to_markdown(all_measures=True),
             "LaTeX": ev.to_latex(all_measures=True),

@@ -189,7 +189,8 @@ class ChosenThresholdIntervals:
     threshold: float
 
     @cached_property
-    def _repeated(self) -> RepeatedChoice:
+    def repeated_choice(self) -> RepeatedChoice:
+        """The choice of each resample."""
         resamples = self.resamples
         threshold = resamples.draws.threshold
         shares = Shares.of(resamples.counts, resamples.counts.at(threshold))
@@ -201,8 +202,8 @@ class ChosenThresholdIntervals:
 
     def __call__(self, measure: Measure) -> Interval:
         """Return the interval of a measure, extended to the observed value if needed."""
-        interval = self._repeated.interval(measure)
-        value = float(self._repeated.value(measure, self.resamples.mixture)[0])
+        interval = self.repeated_choice.interval(measure)
+        value = float(self.repeated_choice.value(measure, self.resamples.mixture)[0])
         if math.isnan(value) or math.isnan(interval.low):
             return interval
         value = measure.clip(value)

@@ -373,6 +373,7 @@ const correction = (() => {
 
   return {
     MEASURES,
+    ZERO,
     averagePrecision,
     averagePrecisionOf,
     backgroundAt,
@@ -389,6 +390,7 @@ const correction = (() => {
     prevalence,
     rates,
     rocCurve,
+    shares,
     stepAt,
     thin,
     thresholdAt,

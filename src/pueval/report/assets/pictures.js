@@ -50,10 +50,14 @@ const pictures = (() => {
     return [side(0), side(1)];
   }
 
-  // The confidence band of the evaluated curve.
-  function confidenceBand({ bands }, id) {
-    if (bands === null) return undefined;
-    const { x, low, high } = bands[id];
+  // The confidence band of the curve: as evaluated, or from the resamples in the page.
+  function confidenceBand(model, id, curve) {
+    const { mixture } = settings(model);
+    if (!state.hasIntervals(model, mixture)) return undefined;
+    if (state.mixtureMoved(model)) {
+      return bands[id](model, mixture, state.resampledCurves(model, mixture), curve);
+    }
+    const { x, low, high } = model.bands[id];
     return [low, high].map((side) =>
       side.map((y, k) => ({ x: x[k], y })).filter(({ y }) => y !== null),
     );
@@ -65,12 +69,13 @@ const pictures = (() => {
     const several = otherModels.length > 0;
     const drawn = [...otherModels, { model, results: corrected }];
     const value = (results) => format.number(results.measures[area].value);
+    const curveOf = (other) => make(other.drawn, settings(other).mixture, other.target);
     let [band, bandText] = [undefined, ""];
     if (corrected.bounded) {
       band = biasBand(model, point);
       bandText = "bounds under labeling bias";
-    } else if (!state.mixtureMoved()) {
-      band = confidenceBand(model, kind.id);
+    } else {
+      band = confidenceBand(model, kind.id, curveOf(model));
       bandText = band && `${format.percent(model.resampling.level)} confidence band`;
     }
     const dots = [
@@ -85,7 +90,7 @@ const pictures = (() => {
           dashed: true,
         },
         ...drawn.map((entry) => ({
-          points: make(entry.model.drawn, settings(entry.model).mixture, entry.model.target),
+          points: curveOf(entry.model),
           color: entry.model.color,
           faint: several && entry.model !== model,
         })),
@@ -247,7 +252,7 @@ const pictures = (() => {
     const axes = model.hasPropensities ? "prior" : "prior and purity";
     const k = correction.stepAt(model.table, threshold);
     const value = (prior, purity) => state.measure(name, model, { prior, purity }, k);
-    const moved = state.mixtureMoved();
+    const moved = state.mixtureMoved(model);
     const valueAt = (mixture) => format.number(value(mixture.prior, mixture.purity));
     const common = {
       value,

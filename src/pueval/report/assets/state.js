@@ -36,6 +36,9 @@ const state = (() => {
       area: hasPropensities ? model.placement : model.naive_auc,
       areas: new Map(),
       precisionBounds: new Map(),
+      intervals: new Map(),
+      resampledCurves: new Map(),
+      decoded: draws.decode(model.draws),
       // With unlabeled rows counted as negative.
       naive: {
         table: naiveTable,
@@ -73,8 +76,11 @@ const state = (() => {
     threshold: chosen.thresholds[model.index] ?? model.threshold,
   });
 
-  const mixtureMoved = () => chosen.prior !== null || chosen.purity !== null;
-  const moved = (model) => mixtureMoved() || chosen.thresholds[model.index] !== null;
+  const isEvaluated = (model, { prior, purity }) =>
+    prior === model.prior && purity === model.purity;
+  const mixtureMoved = (model) => !isEvaluated(model, settings(model).mixture);
+  const thresholdMoved = (model) => settings(model).threshold !== model.threshold;
+  const moved = (model) => mixtureMoved(model) || thresholdMoved(model);
 
   function reset() {
     Object.assign(chosen, { prior: null, purity: null, bias: 1 });
@@ -110,18 +116,77 @@ const state = (() => {
   function averagePrecisionBounds(source, mixture, bias) {
     const { table, drawn, target, precisionBounds } = source;
     const key = `${mixture.prior} ${mixture.purity} ${bias}`;
-    if (!precisionBounds.has(key)) {
-      precisionBounds.clear();
+    return remember(precisionBounds, key, () => {
       const area = averagePrecision(source, mixture);
-      precisionBounds.set(
-        key,
-        labelingBias.averagePrecisionBounds(table, drawn, mixture, target, bias, area),
-      );
-    }
-    return precisionBounds.get(key);
+      return labelingBias.averagePrecisionBounds(table, drawn, mixture, target, bias, area);
+    });
   }
 
-  // Evaluate all measures as { value, clipped }, with bounds if there is a labeling bias.
+  // ------------------------------------------------------------------ confidence intervals
+
+  // The value for a key, computed if it differs from the last one.
+  function remember(cache, key, compute) {
+    if (!cache.has(key)) {
+      cache.clear();
+      cache.set(key, compute());
+    }
+    return cache.get(key);
+  }
+
+  const resampledCurves = (model, mixture) =>
+    remember(model.resampledCurves, `${mixture.prior} ${mixture.purity}`, () =>
+      draws.curves(model, mixture),
+    );
+
+  function computeIntervals(model, mixture, threshold) {
+    const evaluated = Object.fromEntries(
+      Object.entries(model.measures).map(([name, { low, high }]) => [
+        name,
+        [Number(low ?? NaN), Number(high ?? NaN)],
+      ]),
+    );
+    const asEvaluated = isEvaluated(model, mixture);
+    if (asEvaluated && threshold === model.threshold) return evaluated;
+    const valueAt = (name, t) =>
+      rawMeasure(name, model, mixture, correction.stepAt(model.table, t));
+    if (asEvaluated && model.threshold_intervals) {
+      const found = intervals.interpolateIntervals(
+        model.threshold_intervals, measures, model.table, threshold, valueAt,
+      );
+      return { ...evaluated, ...found };
+    }
+    const values = Object.fromEntries(
+      measures.map(({ name }) => [name, valueAt(name, threshold)]),
+    );
+    const found = intervals.thresholdIntervals(model, measures, mixture, threshold, values);
+    if (asEvaluated) return { ...evaluated, ...found };
+    const curves = resampledCurves(model, mixture);
+    return {
+      ...found,
+      roc_auc: intervals.aucInterval(model, mixture, values.roc_auc),
+      average_precision: intervals.averagePrecisionInterval(
+        model, curves, values.average_precision,
+      ),
+    };
+  }
+
+  // Other labels of the same rows are drawn for a prior and a purity, and exist only for those
+  // evaluated.
+  const hasIntervals = (source, mixture) =>
+    source.decoded !== undefined &&
+    (source.resampling.variance === "sampling" || isEvaluated(source, mixture));
+
+  // The intervals of all measures, by name; undefined if there are none.
+  function confidenceIntervals(model, mixture, threshold) {
+    if (!hasIntervals(model, mixture)) return undefined;
+    const key = `${mixture.prior} ${mixture.purity} ${threshold}`;
+    return remember(model.intervals, key, () => computeIntervals(model, mixture, threshold));
+  }
+
+  // ------------------------------------------------------------------ all measures
+
+  // Evaluate all measures as { value, clipped }, with confidence intervals, or with bounds if there
+  // is a labeling bias.
   function evaluate(source, { mixture, bias, threshold }) {
     const { table, target } = source;
     const k = correction.stepAt(table, threshold);
@@ -130,11 +195,15 @@ const state = (() => {
       bias > 1 && source.biasAllowed === true
         ? labelingBias.boundedRates(table, mixture, target, bias, k)
         : undefined;
+    const confidence = bounded ? undefined : confidenceIntervals(source, mixture, threshold);
     const results = {};
     for (const { name, low, high } of measures) {
       const raw = rawMeasure(name, source, mixture, k);
       const value = Number.isNaN(raw) ? raw : clip(raw, low, high);
       results[name] = { value, clipped: Math.abs(value - raw) > 1e-9 };
+      if (confidence && !Number.isNaN(confidence[name][0])) {
+        results[name].interval = confidence[name];
+      }
       if (bounded === undefined) continue;
       if (name === "roc_auc") {
         results[name].bounds = labelingBias.aucBounds(table, mixture, target, bias, raw);
@@ -158,6 +227,7 @@ const state = (() => {
     current,
     evaluate,
     findMeasure,
+    hasIntervals,
     isFeasible,
     measure,
     measures,
@@ -166,6 +236,7 @@ const state = (() => {
     moved,
     naiveAt,
     priors: data.priors,
+    resampledCurves,
     reset,
     settings,
   };
