@@ -28,6 +28,8 @@ SCRIPTS = (
     "tables.js",
     "copying.js",
     "pictures.js",
+    "score_picture.js",
+    "sensitivity_picture.js",
     "report.js",
 )
 STYLES = ("report.css", "explore.css", "responsive.css")

@@ -41,7 +41,7 @@ def score_histogram(counts: Counts, thinned: Counts) -> dict[str, Any]:
         ``axis`` is "scores", "linear", "logit" or "rank". ``edges`` are ascending scores, or ranks.
         ``labeled``, ``unlabeled`` and ``negative`` are numbers of rows per bin. ``represented``,
         with propensities, is the number of positives that the labeled rows represent. The first
-        and last bins include all rows beyond the axis; ``tails`` says whether there are any.
+        and last bins include all rows beyond the axis; ``tails`` says whether each of them has any.
     """
     score = thinned.score[::-1].astype(np.float64)
     if score.size <= MOST_SINGLE_SCORES:
@@ -98,7 +98,8 @@ def _count_bins(counts: Counts, axis: str, edges: Array, lowest: Array) -> dict[
         histogram["represented"] = (-np.diff(steps.represented_positives)).tolist()
     total, within = _rows_above(counts, np.array([-np.inf, lowest[0]]))
     beyond = _rows_above(counts, np.nextafter(edges[-1:], np.inf))
-    histogram["tails"] = axis in {"linear", "logit"} and bool(total > within or beyond[0] > 0)
+    has_ends = axis in {"linear", "logit"}
+    histogram["tails"] = [has_ends and bool(total > within), has_ends and bool(beyond[0] > 0)]
     return histogram
 
 

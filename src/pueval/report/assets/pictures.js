@@ -1,6 +1,6 @@
 "use strict";
 
-// The content of each plot: data, legends, captions and notes.
+// The content of the curves and of the estimates of the prior: data, legends and captions.
 const pictures = (() => {
   const { NAIVE, models, settings } = state;
   const { clip } = correction;
@@ -136,159 +136,6 @@ const pictures = (() => {
     for (const kind of CURVES) showCurve(kind, model, corrected, naive, otherModels);
   }
 
-  // ------------------------------------------------------------------ scores
-
-  const shares = (counts, total) => counts.map((count) => (total ? count / total : 0));
-
-  // Corrected shares of positives and negatives in each bin.
-  function correctedShares({ histogram, table, hasPropensities }, mixture) {
-    const { labeled, unlabeled, negative, represented } = histogram;
-    if (hasPropensities) {
-      const positives = shares(represented, table.nRepresented);
-      const rows = labeled.map((count, k) => count + unlabeled[k] + negative[k]);
-      const prior = correction.prevalence(table, mixture, "population");
-      return shares(rows, table.n).map((share, k) =>
-        correction.correctPair(positives[k], share, mixture.purity, prior),
-      );
-    }
-    const counts = unlabeled.map((count, k) => count + negative[k]);
-    const background = shares(counts, table.nUnlabeled + table.nNegative);
-    const prior = correction.backgroundPrior(table, mixture);
-    return shares(labeled, table.nLabeled).map((share, k) =>
-      correction.correctPair(share, background[k], mixture.purity, prior),
-    );
-  }
-
-  function showScores(model) {
-    const { mixture, threshold } = settings(model);
-    const { histogram, table } = model;
-    const pairs = correctedShares(model, mixture);
-    const series = [
-      {
-        heights: pairs.map(([, negative]) => negative),
-        color: "var(--negative)",
-        filled: true,
-        text: "negatives, corrected",
-      },
-      {
-        heights: pairs.map(([positive]) => positive),
-        color: "var(--positive)",
-        filled: true,
-        text: "positives, corrected",
-      },
-      {
-        heights: shares(histogram.labeled, table.nLabeled),
-        color: "var(--positive)",
-        text: "labeled",
-      },
-    ];
-    if (table.nUnlabeled) {
-      series.push({
-        heights: shares(histogram.unlabeled, table.nUnlabeled),
-        color: "var(--text)",
-        text: "unlabeled",
-      });
-    }
-    if (table.nNegative) {
-      series.push({
-        heights: shares(histogram.negative, table.nNegative),
-        color: "var(--negative)",
-        text: "known negatives",
-      });
-    }
-    const figure = byId("scores");
-    const k = correction.stepAt(table, threshold);
-    charts.drawScores(figure, {
-      histogram,
-      series,
-      threshold,
-      rank: 1 - correction.rates(model.naive.table, NAIVE, "population")(k).predicted,
-      description:
-        "Score distributions of labeled and unlabeled rows, and of positives and negatives, " +
-        "corrected with the prior and purity at the sliders.",
-    });
-    charts.showLegend(figure, [
-      ...series.map(({ color, filled, text }) => ({
-        mark: filled ? "band" : "thick",
-        color,
-        text,
-      })),
-      { mark: "dashed", color: "var(--text)", text: "threshold" },
-    ]);
-    figure.querySelector(".note").textContent =
-      (histogram.tails ? "The first and last bars include the rows beyond the axis. " : "") +
-      "Corrected shares may fall below zero by chance. If they are clearly negative, the prior, the " +
-      "purity or random labeling is wrong.";
-  }
-
-  // ------------------------------------------------------------------ sensitivity
-
-  // From slightly below the lowest feasible purity up to 1.
-  function purityRange(model, mixture) {
-    const least = model.leastPurity(0);
-    const lowest = Math.min(least - 0.4 * (1 - least), model.purity - 0.01, mixture.purity - 0.01);
-    return [Math.max(Math.floor(50 * lowest) / 50, 0), 1];
-  }
-
-  function bandTexts(levels) {
-    const ends = levels.map((level) => format.significant(level, 3));
-    if (!ends.length) return ["all values"];
-    return [
-      `below ${ends[0]}`,
-      ...ends.slice(1).map((end, i) => `${ends[i]}–${end}`),
-      `above ${ends[ends.length - 1]}`,
-    ];
-  }
-
-  function showSensitivity(model) {
-    const figure = byId("sensitivity");
-    // Without unlabeled rows there is no prior.
-    byId("sensitivity-section").hidden = model.fullyLabeled;
-    if (model.fullyLabeled) return;
-    const { mixture, threshold } = settings(model);
-    const name = byId("sensitivity-measure").value;
-    const { title } = state.findMeasure(name);
-    // Propensities require clean labels.
-    const axes = model.hasPropensities ? "prior" : "prior and purity";
-    const k = correction.stepAt(model.table, threshold);
-    const value = (prior, purity) => state.measure(name, model, { prior, purity }, k);
-    const moved = state.mixtureMoved(model);
-    const valueAt = (mixture) => format.number(value(mixture.prior, mixture.purity));
-    const common = {
-      value,
-      priors: [0, sliders.priorRange(model)],
-      evaluated: moved ? { prior: model.prior, purity: model.purity } : undefined,
-      current: mixture,
-      description:
-        `${title} by ${axes}, corrected: ${valueAt(model)} as evaluated, ` +
-        `${valueAt(mixture)} at the sliders.`,
-    };
-    const dots = [
-      ...(moved ? [{ mark: "cross", color: "var(--text)", text: "as evaluated" }] : []),
-      { mark: "dot", color: "var(--text)", text: moved ? "at the sliders" : "as evaluated" },
-    ];
-    if (model.hasPropensities) {
-      charts.drawByPrior(figure, { ...common, y: title });
-      charts.showLegend(figure, dots);
-    } else {
-      const { levels, colors, covered } = charts.drawSensitivity(figure, {
-        ...common,
-        purities: purityRange(model, mixture),
-        largestPrior: model.largestPrior,
-      });
-      const texts = bandTexts(levels);
-      charts.showLegend(figure, [
-        ...colors.map((color, i) => ({ mark: "box", color, text: texts[i] })),
-        ...(covered ? [{ mark: "hatched", text: "ruled out by the data" }] : []),
-        ...dots,
-      ]);
-    }
-    figure.querySelector("figcaption").textContent = `${title} by ${axes}, corrected`;
-    figure.querySelector(".note").textContent = ["roc_auc", "average_precision"].includes(name)
-      ? ""
-      : `At the threshold ${format.significant(threshold, 6)}.`;
-  }
-
   // ------------------------------------------------------------------ estimates of the prior
 
   function showEstimates() {
@@ -312,5 +159,5 @@ const pictures = (() => {
     });
   }
 
-  return { showCurves, showEstimates, showScores, showSensitivity };
+  return { showCurves, showEstimates };
 })();

@@ -11,14 +11,14 @@
     const corrected = state.evaluate(model, settings(model));
     const naive = state.naiveAt(model, threshold);
     sliders.show();
-    tables.showHeadline(corrected, naive);
+    tables.showHeadline(model, corrected, naive);
     tables.showContingency("naive-table", naive.rate);
     tables.showContingency("corrected-table", corrected.rate, corrected.bounded);
-    tables.showMeasures(corrected, naive);
+    tables.showMeasures(model, corrected, naive);
     tables.showModels();
     tables.showStatus(model, corrected);
     pictures.showCurves(model, corrected, naive);
-    pictures.showScores(model);
+    scorePicture.show(model);
     showSensitivitySoon();
   }
 
@@ -27,7 +27,7 @@
   let timer;
   function showSensitivitySoon() {
     clearTimeout(timer);
-    timer = setTimeout(() => pictures.showSensitivity(current()), DELAY);
+    timer = setTimeout(() => sensitivityPicture.show(current()), DELAY);
   }
 
   // Redraw at most once per frame.
@@ -71,7 +71,7 @@
       document.documentElement.classList.toggle("paper", onPaper);
       pictures.showEstimates();
       update();
-      pictures.showSensitivity(current());
+      sensitivityPicture.show(current());
     };
     window.addEventListener("beforeprint", redraw(true));
     window.addEventListener("afterprint", redraw(false));
@@ -85,7 +85,7 @@
   copying.listen();
   pictures.showEstimates();
   selectModel(models.reduce((best, model) => (correctedAuc(model) > correctedAuc(best) ? model : best)).index);
-  pictures.showSensitivity(current());
+  sensitivityPicture.show(current());
   sliders.listen(scheduleUpdate);
   byId("model")?.addEventListener("change", (event) => selectModel(Number(event.target.value)));
   byId("sensitivity-measure").addEventListener("change", scheduleUpdate);

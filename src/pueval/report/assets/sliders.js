@@ -10,6 +10,8 @@ const sliders = (() => {
   const LARGEST_BIAS = 10;
   const STEPS = 1000;
 
+  const short = (value, digits = 3) => format.significant(value, digits);
+
   // The end of the prior's axis: a round number somewhat above the largest feasible prior.
   function priorRange(model) {
     const feasible = model.feasible ? 1.6 * model.largestPrior(1) : 4 * model.prior;
@@ -21,7 +23,12 @@ const sliders = (() => {
 
   const scoreCount = () => current().table.score.length;
 
-  // How a slider's position translates to its value and back.
+  // A share that was typed. A number above 1 is a percentage: 35 means 35%.
+  const readShare = (value) => (value > 1 && value <= 100 ? value / 100 : value);
+  const shareProblem = (value) => (value >= 0 && value <= 1 ? "" : "must be from 0 to 1 (100%)");
+
+  // How a slider's position translates to its value and back. `problem` says what is wrong with a
+  // typed value.
   const SLIDERS = {
     prior: {
       steps: () => STEPS,
@@ -31,6 +38,13 @@ const sliders = (() => {
       set(value) {
         const { purity } = settings(current()).mixture;
         chosen.prior = clip(value, 0, Math.max(purity - LEAST_CONTRAST, 0));
+      },
+      title: "Prior",
+      read: readShare,
+      problem(value) {
+        const { purity } = settings(current()).mixture;
+        if (shareProblem(value)) return shareProblem(value);
+        return value < purity ? "" : `must be below the purity, ${short(purity)}`;
       },
       digits: 4,
     },
@@ -43,6 +57,13 @@ const sliders = (() => {
         const { prior } = settings(current()).mixture;
         chosen.purity = clip(value, Math.min(prior + LEAST_CONTRAST, 1), 1);
       },
+      title: "Purity",
+      read: readShare,
+      problem(value) {
+        const { prior } = settings(current()).mixture;
+        if (shareProblem(value)) return shareProblem(value);
+        return value > prior ? "" : `must be above the prior, ${short(prior)}`;
+      },
       digits: 4,
     },
     bias: {
@@ -53,6 +74,9 @@ const sliders = (() => {
       set(value) {
         chosen.bias = clip(value, 1, 1e6);
       },
+      title: "Labeling bias",
+      read: (value) => value,
+      problem: (value) => (value >= 1 && value <= 1e6 ? "" : "must be at least 1"),
       digits: 3,
     },
     threshold: {
@@ -67,13 +91,14 @@ const sliders = (() => {
         const k = correction.stepAt(table, value);
         chosen.thresholds[chosen.model] = exact ? value : correction.thresholdAt(table, k);
       },
+      title: "Threshold",
+      read: (value) => value,
+      problem: () => "",
       digits: 6,
     },
   };
 
   // ------------------------------------------------------------------ notes below the sliders
-
-  const short = (value, digits = 3) => format.significant(value, digits);
 
   function priorNote(model, { purity }) {
     if (model.fullyLabeled) return "There are no unlabeled rows.";
@@ -161,19 +186,50 @@ const sliders = (() => {
     byId("reset").disabled = !(state.moved(model) || chosen.bias !== 1);
   }
 
+  function showMessage(name, text) {
+    byId(`${name}-message`).textContent = text;
+    const isRefusal = text.startsWith(SLIDERS[name].title);
+    byId(`${name}-number`).setAttribute("aria-invalid", isRefusal);
+    byId(`${name}-message`).classList.toggle("refusal", isRefusal);
+  }
+
+  function clearMessages() {
+    for (const name of Object.keys(SLIDERS)) showMessage(name, "");
+  }
+
+  // Apply typed text, or say why not.
+  function applyText(name, text) {
+    const slider = SLIDERS[name];
+    const typed = format.parse(text);
+    const value = slider.read(typed);
+    const shown = `${slider.title} stays at ${format.significant(slider.get(), slider.digits)}`;
+    if (Number.isNaN(typed)) {
+      showMessage(name, `${shown}: “${format.shorten(text.trim(), 20)}” is not a number.`);
+      return;
+    }
+    const problem = slider.problem(value);
+    if (problem) {
+      showMessage(name, `${shown}: it ${problem}; got ${short(typed, 6)}.`);
+      return;
+    }
+    clearMessages();
+    slider.set(value);
+    if (value !== typed) showMessage(name, `Read ${short(typed, 6)} as ${short(typed, 6)}%.`);
+  }
+
   // Call `onChange` whenever a slider is moved or a number is entered.
   function listen(onChange) {
     for (const [name, slider] of Object.entries(SLIDERS)) {
       byId(name).addEventListener("input", (event) => {
+        clearMessages();
         slider.set(slider.value(Number(event.target.value)));
         onChange();
       });
       const box = byId(`${name}-number`);
       const applyInput = () => {
-        const value = format.parse(box.value);
         const shown = format.significant(slider.get(), slider.digits);
         // The text is rounded; leaving it unchanged must not change the value.
-        if (!Number.isNaN(value) && box.value !== shown) slider.set(value);
+        if (box.value !== shown) applyText(name, box.value);
         box.value = format.significant(slider.get(), slider.digits);
         onChange();
       };
@@ -186,6 +242,7 @@ const sliders = (() => {
     }
     byId("reset").addEventListener("click", () => {
       state.reset();
+      clearMessages();
       onChange();
       // The button is about to be disabled, so move the focus.
       byId("controls").querySelector("input[type=range]:not(:disabled)").focus();

@@ -183,6 +183,39 @@ const state = (() => {
     return remember(model.intervals, key, () => computeIntervals(model, mixture, threshold));
   }
 
+  // What the ranges beside the numbers are: for the tiles, for the column of a table, and in full.
+  function rangeKind(model) {
+    const { mixture } = settings(model);
+    if (chosen.bias > 1 && model.biasAllowed) {
+      return {
+        short: "bounds; no interval here",
+        column: "at the sliders; bounds, no CI",
+        long:
+          "The ranges are bounds under labeling bias. There is no confidence interval here; " +
+          "ev.labeling_bias and --labeling-bias compute one.",
+      };
+    }
+    if (!hasIntervals(model, mixture)) {
+      const reason = model.decoded
+        ? "other labels of these rows were drawn only for the evaluated prior and purity"
+        : "the evaluation was made without them";
+      return {
+        short: model.decoded ? "no interval here" : "",
+        column: "at the sliders; no CI",
+        long: `There are no confidence intervals here: ${reason}.`,
+      };
+    }
+    const level = format.percent(model.resampling.level);
+    const known = "if prior and purity are exactly those at the sliders";
+    const uncertain = model.threshold_intervals && "including the uncertainty of the prior";
+    const condition = mixtureMoved(model) ? ` ${known}` : uncertain ? `, ${uncertain}` : "";
+    return {
+      short: "",
+      column: `at the sliders; ${level} CI`,
+      long: `The ranges and the bands are ${level} confidence intervals${condition}.`,
+    };
+  }
+
   // ------------------------------------------------------------------ all measures
 
   // Evaluate all measures as { value, clipped }, with confidence intervals, or with bounds if there
@@ -236,6 +269,7 @@ const state = (() => {
     moved,
     naiveAt,
     priors: data.priors,
+    rangeKind,
     resampledCurves,
     reset,
     settings,

@@ -12,16 +12,18 @@ const tables = (() => {
     return node;
   }
 
-  function fillCell(cell, { value, bounds, clipped }) {
+  // Show a value with its confidence interval, or its bounds under labeling bias.
+  function fillCell(cell, { value, interval, bounds, clipped }) {
     cell.replaceChildren(element("span", format.number(value), "value"));
     if (clipped) {
       const mark = element("span", "†", "clipped");
       mark.title = "clipped to the range of the measure";
       cell.append(mark);
     }
-    // An interval that clipping reduced to a point is not informative.
-    if (bounds && !(clipped && bounds[0] === bounds[1])) {
-      cell.append(" ", element("small", format.span(...bounds)));
+    const range = bounds ?? interval;
+    // A range that clipping reduced to a point is not informative.
+    if (range && !(clipped && range[0] === range[1])) {
+      cell.append(" ", element("small", format.span(...range)));
     }
   }
 
@@ -29,12 +31,19 @@ const tables = (() => {
 
   const HEADLINE = ["roc_auc", "average_precision", "f1", "matthews_corrcoef"];
 
-  function showHeadline(corrected, naive) {
+  function showHeadline(model, corrected, naive) {
+    const { short } = state.rangeKind(model);
+    const feasible = state.isFeasible(model, settings(model).mixture);
     byId("headline").replaceChildren(
       ...HEADLINE.map((name) => {
         const entry = element("div");
         const value = element("dd");
         fillCell(value, corrected.measures[name]);
+        if (short) value.append(element("small", short, "no-interval"));
+        if (!feasible) {
+          entry.className = "impossible";
+          value.append(element("small", "impossible: the data rule this out", "ruled-out"));
+        }
         value.append(
           element("small", `naive ${format.number(naive.measures[name].value)}`, "naive"),
         );
@@ -87,10 +96,13 @@ const tables = (() => {
     table.replaceChildren(table.caption, head, body);
   }
 
-  function showMeasures(corrected, naive) {
+  function showMeasures(model, corrected, naive) {
+    const { column, long } = state.rangeKind(model);
+    byId("interval-note").textContent = long;
     for (const part of document.querySelectorAll(".model-measures")) {
       part.hidden = Number(part.dataset.model) !== chosen.model;
       if (part.hidden) continue;
+      part.querySelector(".range-kind").textContent = column;
       for (const row of part.querySelectorAll("tr[data-measure]")) {
         const name = row.dataset.measure;
         const [naiveCell, correctedCell] = row.querySelectorAll("td.live");
@@ -144,10 +156,7 @@ const tables = (() => {
       row.classList.toggle("chosen", model.index === chosen.model);
       row.querySelector("button").setAttribute("aria-pressed", model.index === chosen.model);
       for (const cell of row.querySelectorAll("td[data-key]")) {
-        // Confidence intervals exist only for the evaluated values.
-        const { low, high } = model.measures[cell.dataset.key];
-        const bounds = state.moved(model) || low === null ? undefined : [low, high];
-        fillCell(cell, { ...measures[cell.dataset.key], bounds });
+        fillCell(cell, measures[cell.dataset.key]);
       }
     }
     if (order.key === null) return;
