@@ -24,7 +24,7 @@ from pueval.commands.options import (
     RowOptions,
     ShareOptions,
 )
-from pueval.commands.output_files import check_outputs, write_json
+from pueval.commands.output_files import check_outputs, file_title, write_json
 from pueval.commands.terminal import (
     command_line,
     print_line,
@@ -130,6 +130,7 @@ def compare_command(
             # Rankings need counts, which importance weights do not give; the printed table says so.
             ranking=ranking and comparison.has_integer_counts,
             command=shlex.join(["pueval", *command_line.get()]),
+            file=file_title(file),
         )
     if quiet:
         print_warnings(comparison.warnings)

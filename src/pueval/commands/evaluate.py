@@ -38,7 +38,7 @@ from pueval.commands.options import (
     Quiet,
     ShareOptions,
 )
-from pueval.commands.output_files import check_outputs, write_models
+from pueval.commands.output_files import check_outputs, file_title, write_models
 from pueval.commands.shared_prior import evaluate_with_one_prior
 from pueval.commands.terminal import (
     command_line,
@@ -50,6 +50,7 @@ from pueval.commands.terminal import (
 from pueval.errors import InputError, name_model
 from pueval.evaluation.assumption_text import weight_sentence
 from pueval.evaluation.evaluate import evaluate
+from pueval.groups.group_text import report_table
 from pueval.report import write_report
 
 
@@ -163,7 +164,7 @@ def evaluate_command(
         counting |= {"labeling-bias": labeling_bias is not None, "bounds": bounds}
         counting["baselines"] = baselines
         labeling = variance == "labeling"
-        check_group_options(at=at, ranking=ranking, variance=labeling, html=html_path, **counting)
+        check_group_options(at=at, ranking=ranking, variance=labeling, **counting)
         if label is None or not score:
             raise InputError("--by needs --label and --score.")
         models = read_groups(file, label, score, by, rows)
@@ -171,6 +172,14 @@ def evaluate_command(
         if json_path is not None:
             content = {name: evaluation.to_dict() for name, evaluation in groups.items()}
             write_models(json_path, file, label, content)
+        if html_path is not None:
+            write_report(
+                html_path,
+                {name: evaluation.overall for name, evaluation in groups.items()},
+                groups={name: report_table(evaluation) for name, evaluation in groups.items()},
+                command=shlex.join(["pueval", *command_line.get()]),
+                file=file_title(file),
+            )
         if quiet:
             print_warnings(f"{name}: {text}" for name, g in groups.items() for text in g.warnings)
         else:
@@ -216,6 +225,7 @@ def evaluate_command(
             bounds=rank_bounds,
             notes=chosen.warnings,
             command=shlex.join(["pueval", *command_line.get()]),
+            file=file_title(file),
         )
     model_warnings = [
         name_model(name, text) for name, ev in evaluations.items() for text in ev.warnings

@@ -12,12 +12,11 @@ from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.groups.evaluate_by import evaluate_by
 from pueval.groups.group_evaluation import GroupEvaluation
-from pueval.groups.group_text import clipped_notes, group_table
+from pueval.groups.group_text import group_table, table_notes
 from pueval.sources.arrays import read_arrays
 from pueval.sources.columns import Columns
 from pueval.sources.files import read_rows
 from pueval.sources.labels import KIND_CODES
-from pueval.text.numbers import format_level
 
 # Labels, scores, groups and weights of one model.
 ModelRows = tuple[Array, Array, Array, Array | None]
@@ -93,13 +92,5 @@ def print_groups(evaluations: dict[str, GroupEvaluation]) -> None:
 
 def _notes(groups: GroupEvaluation) -> list[str]:
     """Return the lines below the table."""
-    lines = clipped_notes(groups)
-    if len(groups.names) > PRINTED_GROUPS:
-        lines.append(
-            f"… and {len(groups.names) - PRINTED_GROUPS:,} more groups. --json writes all of them."
-        )
-    if groups.level is not None:
-        lines.append(f"In brackets: {format_level(groups.level)} confidence intervals.")
-    if groups.shrink:
-        lines.append("Groups are shrunken toward their mean; their intervals hold on average only.")
+    lines = table_notes(groups, PRINTED_GROUPS, "--json writes all of them.")
     return lines + [f"! {warning}" for warning in groups.warnings]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,11 @@ def check_outputs(file: str, outputs: dict[str, str | None]) -> None:
             )
     if len(paths) > len({*paths.values()}):
         raise InputError(f"{' and '.join(paths)} are the same file, {path}. Choose two names.")
+
+
+def file_title(file: str) -> str:
+    """Return the name of an input file without its folder, for the title of a report."""
+    return re.split(r"[/\\]", file.rstrip("/\\"))[-1] or file
 
 
 def write_json(path: str, content: dict[str, Any]) -> None:

@@ -298,7 +298,12 @@ class Comparison(ComparedModels):
         return latex_table(*comparison_text.exported_table(self))
 
     def to_html(
-        self, path: str | os.PathLike[str], *, ranking: bool = False, command: str | None = None
+        self,
+        path: str | os.PathLike[str],
+        *,
+        ranking: bool = False,
+        command: str | None = None,
+        file: str | None = None,
     ) -> None:
         """Write a report of all models as a self-contained HTML file.
 
@@ -313,6 +318,8 @@ class Comparison(ComparedModels):
             Whether to include the measures that need no prior.
         command : str, optional
             Command that reproduces the report; Python code by default.
+        file : str, optional
+            Name of the file with the scores, for the title.
         """
         from pueval.report import write_report
 
@@ -327,6 +334,7 @@ class Comparison(ComparedModels):
             command=command,
             prior_model=self.prior_model,
             notes=() if self.prior_estimate is None else self.prior_estimate.warnings,
+            file=file,
         )
 
     def plot(self, **options: Any) -> ComparisonDisplay:

@@ -38,6 +38,8 @@ from pueval.groups.unclipped_estimates import (
 )
 
 if TYPE_CHECKING:
+    import os
+
     import pandas as pd
 
     from pueval.displays import GroupCurvesDisplay
@@ -410,6 +412,20 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         return GroupCurvesDisplay.from_groups(
             self, curve=curve, names=groups, most=most, columns=columns
         )
+
+    def to_html(self, path: str | os.PathLike[str], *, name: str = "classifier") -> None:
+        """Write a report of all rows together, with a table of the groups.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write; an existing file is replaced.
+        name : str
+            Name of the model on the page.
+        """
+        from pueval.report import write_report
+
+        write_report(path, {name: self.overall}, groups={name: group_text.report_table(self)})
 
     def summary(self) -> str:
         """Return one line about data and assumptions.

@@ -8,7 +8,14 @@ import numpy as np
 
 from pueval.evaluation.measure_titles import TITLES
 from pueval.groups.group_estimates import json_name, printable_name
-from pueval.text.numbers import CLIPPED_NOTE, format_count, format_estimate, format_number
+from pueval.report import GroupTable
+from pueval.text.numbers import (
+    CLIPPED_NOTE,
+    format_count,
+    format_estimate,
+    format_level,
+    format_number,
+)
 from pueval.text.results import plain_dict
 from pueval.text.tables import html_summary, text_table
 
@@ -19,6 +26,8 @@ if TYPE_CHECKING:
 SHOWN_MEASURES = ("roc_auc", "average_precision", "precision", "recall", "f1")
 # Groups in the table.
 SHOWN_GROUPS = 20
+# Groups in the table of a report.
+REPORTED_GROUPS = 500
 # Longest note in the table.
 LONGEST_NOTE = 60
 
@@ -67,6 +76,24 @@ def clipped_notes(groups: GroupEvaluation) -> list[str]:
     """Explain the mark of clipped values, if there are any."""
     clipped = any(groups[measure].clipped.any() for measure in SHOWN_MEASURES)
     return [CLIPPED_NOTE] if clipped or {*SHOWN_MEASURES} & {*groups.overall.clipped} else []
+
+
+def table_notes(groups: GroupEvaluation, most: int, rest: str) -> list[str]:
+    """Explain the table of up to ``most`` groups; ``rest`` says where all of them are."""
+    lines = clipped_notes(groups)
+    if len(groups.names) > most:
+        lines.append(f"… and {len(groups.names) - most:,} more groups. {rest}")
+    if groups.level is not None:
+        lines.append(f"In brackets: {format_level(groups.level)} confidence intervals.")
+    if groups.shrink:
+        lines.append("Groups are shrunken toward their mean; their intervals hold on average only.")
+    return lines
+
+
+def report_table(groups: GroupEvaluation) -> GroupTable:
+    """Return the table for a report."""
+    notes = table_notes(groups, REPORTED_GROUPS, "--json and .frame() have all of them.")
+    return GroupTable(*group_table(groups, REPORTED_GROUPS), notes)
 
 
 def summary(groups: GroupEvaluation) -> str:

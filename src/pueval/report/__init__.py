@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pueval._writing import open_atomic
+from pueval.report._group_table import GroupTable
 
 if TYPE_CHECKING:
     from pueval.evaluation.estimates import OperatingPoint
     from pueval.evaluation.evaluation import Evaluation
     from pueval.sensitivity.bounds import Bounds
 
-__all__ = ["write_report"]
+__all__ = ["GroupTable", "write_report"]
 
 
 def write_report(
@@ -27,14 +28,16 @@ def write_report(
     command: str | None = None,
     prior_model: str | None = None,
     notes: Sequence[str] = (),
+    file: str | None = None,
+    groups: Mapping[str, GroupTable] | None = None,
 ) -> None:
     """Write a self-contained HTML page about one or more models.
 
     The page has sliders for prior, purity, labeling bias and threshold, and updates every number
-    and curve. It contains the counts behind the numbers; if there are too many distinct scores, it
-    merges neighboring ones and states the resulting error. The page works offline, and the file is
-    written completely or not at all. Of more than 20 models, the page shows the 20 with the best
-    corrected AUC, and a table of all others.
+    and curve, with intervals and bands. It contains the counts behind the numbers; if there are too
+    many distinct scores, it merges neighboring ones and states the resulting error. The page works
+    offline, and the file is written completely or not at all. Of more than 20 models, the page
+    shows the 20 with the best corrected AUC, and a table of all others.
 
     Parameters
     ----------
@@ -57,6 +60,10 @@ def write_report(
         Model from whose scores the shared prior was estimated.
     notes : sequence of str, optional
         Warnings that concern all models.
+    file : str, optional
+        Name of the file with the scores, for the title.
+    groups : mapping of str to GroupTable, optional
+        Tables of groups by model; `GroupEvaluation.to_html` makes them.
 
     Examples
     --------
@@ -82,6 +89,8 @@ def write_report(
             command=command,
             prior_model=prior_model,
             notes=notes,
+            file=file,
+            groups=groups,
         )
     )
     with open_atomic(path) as stream:

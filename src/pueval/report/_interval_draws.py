@@ -50,8 +50,14 @@ def interval_draws(ev: Evaluation, n_models: int) -> dict[str, Any] | None:
     resamples = _known_prior_resamples(ev, ev._resamples)
     draws, n_draws, columns = resamples.draws, *_draw_sizes(ev, resamples, n_models)
     counts = resamples.counts
-    data = Shares.of(counts, counts.at(draws.threshold))
-    kinds = [_share_pair(resamples, shares) for shares in (data, draws.expected, draws.resampled)]
+    data, expected, resampled = (
+        _share_pair(resamples, shares)
+        for shares in (
+            Shares.of(counts, counts.at(draws.threshold)),
+            draws.expected,
+            draws.resampled,
+        )
+    )
     shift = draws.resampled.prevalence_shift
     return {
         "critical_value": ev.resampling.critical_value,
@@ -62,8 +68,8 @@ def interval_draws(ev: Evaluation, n_models: int) -> dict[str, Any] | None:
             "Infinity" if np.isinf(threshold) else threshold
             for threshold in draws.threshold[columns].tolist()
         ],
-        "labeled": _compact(*(pair[0] for pair in kinds), columns, n_draws),
-        "background": _compact(*(pair[1] for pair in kinds), columns, n_draws),
+        "labeled": _compact(data[0], expected[0], resampled[0], columns, n_draws),
+        "background": _compact(data[1], expected[1], resampled[1], columns, n_draws),
         "rows": _row_numbers(resamples),
         "squared_weights": counts.squared_weights,
         "prevalence_shift": None if shift is None else np.round(shift[:n_draws, 0], 3),
@@ -152,9 +158,7 @@ def _naive_auc_error(resamples: Resamples) -> float:
     return float(interval.standard_error * contrast)
 
 
-def _chosen_shares(
-    resamples: Resamples, threshold: float, n_draws: int
-) -> dict[str, Any]:
+def _chosen_shares(resamples: Resamples, threshold: float, n_draws: int) -> dict[str, Any]:
     """Return the shares at the threshold that each draw chooses: in the draw, and as expected."""
     repeated = ChosenThresholdIntervals(resamples, threshold).repeated_choice
     pairs = [_share_pair(resamples, shares) for shares in (repeated.resampled, repeated.expected)]
@@ -163,8 +167,7 @@ def _chosen_shares(
 
     def rounded(kind: int) -> dict[str, Any]:
         return {
-            name: np.round(pair[kind][:n_draws], 6)
-            for name, pair in zip(names, pairs, strict=True)
+            name: np.round(pair[kind][:n_draws], 6) for name, pair in zip(names, pairs, strict=True)
         }
 
     return {

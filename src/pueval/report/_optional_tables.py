@@ -1,4 +1,4 @@
-"""What a page shows on request: chosen thresholds, bounds, and measures without a prior."""
+"""What a page shows on request: thresholds, bounds, measures without a prior, groups."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pueval.report._json_values import estimate_values, json_number, printable_t
 if TYPE_CHECKING:
     from pueval.evaluation.estimates import OperatingPoint
     from pueval.evaluation.evaluation import Evaluation
+    from pueval.report._group_table import GroupTable
     from pueval.sensitivity.bounds import Bounds
 
 
@@ -81,6 +82,21 @@ def bound_columns(
             "measures": {name: [json_number(end) for end in ranges[name]] for name in ev},
         }
     return columns
+
+
+def group_tables(
+    groups: Mapping[str, GroupTable], evaluations: Mapping[str, Evaluation]
+) -> list[dict[str, Any]]:
+    """Return the table of groups of each model, as text that a page can hold."""
+    return [
+        {
+            "model": printable_text(model),
+            "header": [printable_text(title) for title in groups[model].header],
+            "rows": [[printable_text(cell) for cell in row] for row in groups[model].rows],
+            "notes": [printable_text(note) for note in groups[model].notes],
+        }
+        for model in _models_in_order(groups, evaluations, "groups")
+    ]
 
 
 def _models_in_order(

@@ -32,7 +32,7 @@ SCRIPTS = (
     "sensitivity_picture.js",
     "report.js",
 )
-STYLES = ("report.css", "explore.css", "responsive.css")
+STYLES = ("report.css", "explore.css", "responsive.css", "print.css")
 
 # Parts of the summary that no script needs.
 TABLES_ONLY = ("baselines", "differences", "others")

@@ -22,7 +22,12 @@ from pueval.evaluation.measure_titles import (
 )
 from pueval.report._interval_draws import interval_draws
 from pueval.report._json_values import estimate_values, json_number, printable_text
-from pueval.report._optional_tables import bound_columns, ranking_table, threshold_table_data
+from pueval.report._optional_tables import (
+    bound_columns,
+    group_tables,
+    ranking_table,
+    threshold_table_data,
+)
 from pueval.report._page_text import headline, thinning_note
 from pueval.report._python_code import reproducing_code
 from pueval.report._score_histograms import score_histogram
@@ -36,6 +41,7 @@ if TYPE_CHECKING:
     from pueval.evaluation.estimates import OperatingPoint
     from pueval.evaluation.evaluation import Evaluation
     from pueval.priors import PriorEstimate
+    from pueval.report._group_table import GroupTable
     from pueval.sensitivity.bounds import Bounds
 
 OfModel = TypeVar("OfModel")
@@ -57,12 +63,14 @@ def summarize(
     command: str | None = None,
     prior_model: str | None = None,
     notes: Sequence[str] = (),
+    file: str | None = None,
+    groups: Mapping[str, GroupTable] | None = None,
 ) -> dict[str, Any]:
     """Collect the content of a page.
 
     Parameters
     ----------
-    evaluations, differences, choices, rankings, bounds, command, prior_model, notes
+    evaluations, differences, choices, rankings, bounds, command, prior_model, notes, file, groups
         See `pueval.report.write_report`.
 
     Returns
@@ -111,6 +119,7 @@ def summarize(
                 if command is None
                 else command
             ),
+            "file": None if file is None else printable_text(file),
             "measures": [
                 {"name": name, "title": TITLES[name], "low": 0.0, "high": 1.0} for name in AREAS
             ]
@@ -140,6 +149,7 @@ def summarize(
             "verdict": _verdict(evaluations),
             "assumptions": _assumptions(evaluations),
             "chosen": chosen,
+            "groups": group_tables(groups or {}, evaluations),
             "without_prior": ranking_table(rankings, evaluations),
             "differences": [_difference(row, evaluations) for row in differences],
             "clipped_note": CLIPPED_NOTE

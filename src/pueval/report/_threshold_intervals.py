@@ -25,8 +25,8 @@ def threshold_intervals(ev: Evaluation, n_models: int) -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        ``thresholds``, descending, and by measure a list of pairs of ends, not clipped. None if prior and purity
-        are known, or without intervals: the draws are then enough.
+        ``thresholds``, descending, and by measure a list of pairs of ends, not clipped. None if
+        prior and purity are known, or without intervals: the draws are then enough.
     """
     resamples = ev._resamples
     if resamples is None:

@@ -10,6 +10,8 @@
     const { threshold } = settings(model);
     const corrected = state.evaluate(model, settings(model));
     const naive = state.naiveAt(model, threshold);
+    const isMoved = state.moved(model) || chosen.bias > 1;
+    document.documentElement.classList.toggle("moved", isMoved);
     sliders.show();
     tables.showHeadline(model, corrected, naive);
     tables.showContingency("naive-table", naive.rate);
