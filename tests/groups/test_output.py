@@ -218,6 +218,31 @@ def test_command_line_estimates_one_prior_for_all_models(file, tmp_path, capsys)
         assert model["overall"]["assumptions"]["prior"] == pytest.approx(expected)
 
 
+def test_command_line_report(file, tmp_path, capsys):
+    html = tmp_path / "report.html"
+    code = run(["evaluate", str(file), "--label", "label", "--score", "a", "--score", "b", "--by",
+                "my city", "--prior", "0.2", "--html", str(html)])  # fmt: skip
+    assert code == 0
+    page = html.read_text()
+    assert f"<title>2 models – {file.name} – pueval report</title>" in page
+    assert page.count('<table class="numbers groups">') == 2
+    assert ">macro average</bdi>" in page
+    assert "macro average" in capsys.readouterr().out
+    assert page.count(">Bern</bdi>") == 2
+    assert page.count(">&lt;b&gt;Oslo&lt;/b&gt;</bdi>") == 2
+
+
+def test_report_of_many_groups(rows, tmp_path):
+    y, score, _ = rows
+    names = [f"<b>{k % 700}</b>" for k in range(len(y))]
+    groups = evaluate_by(y, score, names, prior=0.2)
+    groups.to_html(tmp_path / "report.html", name="model_a")
+    page = (tmp_path / "report.html").read_text()
+    assert "<b>" not in page.split("<script")[0]
+    assert "… and 200 more groups" in page
+    assert "<title>model_a – pueval report</title>" in page
+
+
 def test_parquet_with_whole_numbers(tmp_path, rows, capsys):
     y, score, _ = rows
     path, out = tmp_path / "scores.parquet", tmp_path / "out.json"
@@ -235,7 +260,6 @@ def test_parquet_with_whole_numbers(tmp_path, rows, capsys):
         (["--by", "city"], "no group column 'city'. Did you mean 'my city'?"),
         (["--by", "my city", "--at", "recall=0.8"], "--at cannot be combined with --by"),
         (["--by", "my city", "--ranking"], "--ranking cannot be combined with --by"),
-        (["--by", "my city", "--html", "x.html"], "--html cannot be combined with --by"),
         (["--by", "my city", "--variance", "labeling"], "--variance cannot be combined with --by"),
         (["--by", "my city", "--purity", "0.8,0.9"], "purity must be a number"),
         (["--group-prior", "each"], "--group-prior needs --by"),

@@ -23,6 +23,7 @@ from pueval import (
     priors,
 )
 from pueval.commands.app import run
+from pueval.commands.output_files import file_title
 from pueval.core.measures import MEASURES
 from pueval.evaluation.estimates import Estimate
 from pueval.report import write_report
@@ -307,7 +308,7 @@ def test_thinning_keeps_counts_and_says_what_it_costs(rng):
 @pytest.mark.filterwarnings("ignore::pueval.errors.AssumptionWarning")
 @pytest.mark.parametrize("models", [1, 4, 20])
 def test_size(rng, tmp_path, models):
-    """However long the numbers are, and however many, the page stays below 1 MB."""
+    """However long the numbers are, and however many, the page stays below 1.3 MB."""
     n = 60_000
     positive, score, labeled = draw(rng, n, prevalence=0.2, label_frequency=0.3)
     y = np.where(labeled, 1, np.where(~positive & (rng.random(n) < 0.3), -1, 0))
@@ -320,7 +321,7 @@ def test_size(rng, tmp_path, models):
         for k in range(models)
     }
     write_report(tmp_path / "report.html", evaluations)
-    assert (tmp_path / "report.html").stat().st_size < 1_000_000
+    assert (tmp_path / "report.html").stat().st_size < 1_300_000
 
 
 def test_few_scores_of_many_rows_are_exact(rng):
@@ -492,6 +493,29 @@ def test_command_line(scores, tmp_path, capsys):
     value = json.loads(out.read_text())["models"]["a"]["measures"]["f1"]["value"]
     assert data_of(page)["models"][0]["measures"]["f1"]["value"] == value
     assert f"pueval evaluate &#39;{scores}&#39; --label label --score a --prior 0.2 --html" in page
+    assert "<title>a – my scores.csv – pueval report</title>" in page
+    assert 'pueval report of <bdi class="name">my scores.csv</bdi>' in page
+
+
+@pytest.mark.parametrize(
+    ("file", "title"),
+    [
+        ("scores.csv", "scores.csv"),
+        ("/a folder/scores.csv", "scores.csv"),
+        ("C:\\data\\scores.csv", "scores.csv"),
+        ("parts/", "parts"),
+        ("-", "standard input"),
+    ],
+)
+def test_file_title(file, title):
+    assert file_title(file) == title
+
+
+def test_file_names_are_text(ev, tmp_path):
+    write_report(tmp_path / "report.html", {"m": ev}, file="</title><script>alert(1)</script>")
+    page = (tmp_path / "report.html").read_text()
+    assert "<script>alert" not in page
+    assert "&lt;/title&gt;&lt;script&gt;alert(1)" in page
 
 
 def test_quiet(scores, tmp_path, capsys):

@@ -11,6 +11,7 @@ from pueval import __version__
 from pueval._writing import is_device, open_atomic
 from pueval.errors import InputError
 from pueval.sources.paths import locate
+from pueval.sources.standard_input import STANDARD_INPUT, STANDARD_INPUT_NAME
 
 # An output replaces an existing file only if it begins like an earlier output.
 BEGINNINGS = {"--json": b"{", "--html": b"<!doctype html"}
@@ -58,6 +59,8 @@ def check_outputs(file: str, outputs: dict[str, str | None]) -> None:
 
 def file_title(file: str) -> str:
     """Return the name of an input file without its folder, for the title of a report."""
+    if file == STANDARD_INPUT:
+        return STANDARD_INPUT_NAME
     return re.split(r"[/\\]", file.rstrip("/\\"))[-1] or file
 
 

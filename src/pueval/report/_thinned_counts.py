@@ -15,7 +15,7 @@ from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_steps
 from pueval.counts.counts import Counts
 
-# Bytes that a page of 1 MB has left for all models, and bytes of a model without its counts.
+# Bytes that a page has for the counts of all models, and bytes of a model without its counts.
 BYTES_FOR_MODELS, BYTES_PER_MODEL = 570_000, 26_000
 # Largest numbers of bytes of a score (or weight) and of a number of rows.
 SCORE_BYTES, COUNT_BYTES = 22, 7

@@ -202,16 +202,21 @@ const intervals = (() => {
       const { name, low, high } = measure;
       const [to, from] = scaleOf(measure);
       const inside = (x) => clip(x, low, high);
-      const margins = [i, j].map((node) => {
-        const center = to(valueAt(name, thresholds[node]));
-        return ends[name][node].map((end) => (end === null ? NaN : to(Number(end)) - center));
-      });
-      const center = to(valueAt(name, threshold));
+      // Margins vary less than ends from threshold to threshold. Ratios are too noisy for that.
+      const centerAt = (t) => (isRatio(measure) ? 0 : valueAt(name, t));
+      const margins = [i, j].map((node) =>
+        ends[name][node].map((end) =>
+          end === null ? NaN : to(Number(end)) - centerAt(thresholds[node]),
+        ),
+      );
       // An infinite margin with weight 0 would be undefined.
       const part = (share, margin) => (share > 0 ? share * margin : 0);
-      found[name] = [0, 1].map((side) =>
-        inside(from(center + part(1 - weight, margins[0][side]) + part(weight, margins[1][side]))),
-      );
+      const [first, second] = [0, 1].map((side) => {
+        const margin = part(1 - weight, margins[0][side]) + part(weight, margins[1][side]);
+        return inside(from(centerAt(threshold) + margin));
+      });
+      const value = inside(valueAt(name, threshold));
+      found[name] = [Math.min(first, value), Math.max(second, value)];
       if (found[name].some(Number.isNaN)) found[name] = NONE;
     }
     return found;

@@ -270,5 +270,11 @@ const sensitivityPicture = (() => {
       : `At the threshold ${format.significant(threshold, 6)}.`;
   }
 
-  return { show };
+  // The axes of the picture.
+  const ranges = (model, mixture) => ({
+    priors: priorRange(model, mixture),
+    purities: purityRange(model, mixture),
+  });
+
+  return { ranges, show };
 })();
