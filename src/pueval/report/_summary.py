@@ -149,7 +149,7 @@ def summarize(
             "verdict": _verdict(evaluations),
             "assumptions": _assumptions(evaluations),
             "chosen": chosen,
-            "groups": group_tables(groups or {}, evaluations),
+            "groups": group_tables(_without(groups, others), evaluations),
             "without_prior": ranking_table(rankings, evaluations),
             "differences": [_difference(row, evaluations) for row in differences],
             "clipped_note": CLIPPED_NOTE
