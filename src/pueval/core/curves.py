@@ -145,28 +145,34 @@ def auc_z_score(counts: Counts, auc: float) -> float:
     return (auc - 0.5) / math.sqrt(variance)
 
 
-def mean_placement(counts: Counts) -> float:
-    """Probability that a positive outscores a random row of the population; ties count half.
+def mean_placement(counts: Counts, target: Target = "population") -> float:
+    """Probability that a positive outscores a random row of the target; ties count half.
 
-    Each labeled row represents 1/propensity positives.
+    Each labeled row represents 1/propensity positives; after an audit, the positives are estimated.
     """
     score, cumulative = counts._inverse_propensity_sample().distinct_cumulative()
     weight = np.diff(cumulative, prepend=0)
     outscored_by = np.zeros(score.size)
-    for kind in counts._samples:
+    kinds = counts._samples if target == "population" else (counts._unlabeled,)
+    for kind in kinds:
         above, at_or_above = kind.cumulative_counts(score)
         outscored_by += (above + at_or_above) / 2
-    return 1 - float(np.sum(weight * outscored_by)) / float(cumulative[-1]) / counts.n
+    size = sum(kind.total for kind in kinds)
+    return 1 - float(np.sum(weight * outscored_by)) / float(cumulative[-1]) / size
 
 
-def direct_auc(counts: Counts, naive: float, mixture: Mixture) -> float:
+def direct_auc(
+    counts: Counts, naive: float, mixture: Mixture, target: Target = "population"
+) -> float:
     """Correct the naive AUC directly (equation 4 of Jain et al., 2017); not clipped.
 
     If propensities are known, the labeled rows represent all positives, and their AUC against all
-    rows is corrected instead.
+    rows is corrected instead. After an audit, this is done for the positives of the ``target``;
+    without one, the AUC does not depend on the target.
     """
     if counts.has_propensity:
-        return float(correct_area(mean_placement(counts), mixture, mixture.prevalence(counts)))
+        placement = mean_placement(counts, target)
+        return float(correct_area(placement, mixture, mixture.prevalence(counts, target)))
     return float(correct_area(naive, mixture, mixture.background_prior(counts)))
 
 

@@ -337,7 +337,9 @@ class Counts(ScoreTable):
         thinned = step_functions.thin_to_quantiles(self._samples, self._represented, most, keep)
         if thinned is None:
             return self
-        return Counts(*thinned, _inverse_propensities=self._inverse_propensities)
+        return Counts(
+            *thinned, _inverse_propensities=self._inverse_propensities, _audit=self._audit
+        )
 
     def to_bins(self, bins: int) -> Counts:
         """Put scores into bins that keep their order, to save memory.

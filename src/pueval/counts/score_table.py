@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pueval._typing import Array
+from pueval.counts.audited_positives import AuditedPositives
 from pueval.errors import InputError
 from pueval.samples import steps as step_functions
 from pueval.samples.bins import Binning
@@ -30,6 +31,7 @@ class ScoreTable(Result):
 
     ``_represented`` holds the labeled rows with weight 1/propensity, if propensities are known.
     ``_inverse_propensities`` has 1/propensity of the unlabeled rows in the place of scores.
+    ``_audit`` says what an audit found; ``_represented`` then has the estimated positives.
     """
 
     _labeled: Sample
@@ -38,6 +40,7 @@ class ScoreTable(Result):
     _represented: Sample | None = None
     _binning: Binning | None = field(default=None, kw_only=True)
     _inverse_propensities: Sample = field(default=EMPTY, kw_only=True)
+    _audit: AuditedPositives | None = field(default=None, kw_only=True)
 
     # ------------------------------------------------------------------ the table
 

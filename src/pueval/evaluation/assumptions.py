@@ -9,12 +9,15 @@ from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any, cast
 
-from pueval._typing import Range, Target
+import numpy as np
+
+from pueval._typing import Array, Range, Target
 from pueval.core.mixture import Mixture, PriorSource, cap_prior, check_share
 from pueval.core.prior_line import KnownShare, PriorLine
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.steps import Steps
+from pueval.uncertainty.audited_draws import audited_mixtures
 from pueval.uncertainty.intervals import IntervalOptions
 from pueval.uncertainty.measure_intervals import Resamples, resample_counts
 from pueval.uncertainty.prior_draws import normal_priors, priors_from_positives
@@ -47,6 +50,8 @@ class Assumptions:
         Whether the estimate was passed as ``prior``, perhaps from another model's scores.
     from_propensity : bool
         Whether the prior follows from the propensities of the labeled rows.
+    audited : Region or None
+        Confidence intervals of prior and purity from an audit.
     prior_follows_from : {"label_frequency", "prevalence"} or None
         Share that was given instead of the prior. The prior then depends on the number of labeled
         rows, which is random.
@@ -61,6 +66,7 @@ class Assumptions:
     estimate: PriorEstimate | None = None
     estimate_given: bool = False
     from_propensity: bool = False
+    audited: Region | None = None
     prior_follows_from: PriorSource | None = None
     target: Target = "population"
     warnings: tuple[str, ...] = ()
@@ -82,7 +88,7 @@ class Assumptions:
         labeled rows, which varies from sample to sample, has its sampling error added. None if
         prior and purity are known exactly.
         """
-        region = self.region
+        region = self.region or self.audited
         if self.estimate is not None:
             region = confidence_region(self.estimate, options.level)
         if self.prior_follows_from is None or options.variance == "labeling":
@@ -97,6 +103,8 @@ class Assumptions:
         """Interval of the prior, given or estimated; None for a prior that is exact."""
         if self.region is not None:
             return self.region.prior
+        if self.audited is not None:
+            return self.audited.prior
         if self.estimate is None or self.estimate.prior_interval is None:
             return None
         low, high = self.estimate.prior_interval
@@ -107,15 +115,28 @@ class Assumptions:
 
         It does not if it was given, nor if the prior follows from the same number of rows.
         """
-        return target == "population" and not (self.prior_follows_from or self.from_propensity)
+        return target == "population" and not (
+            self.prior_follows_from or self.from_propensity or self.audited
+        )
 
 
 def resolve_assumptions(
-    counts: Counts, target: Target, purity: Any, prior: Any, prevalence: Any, label_frequency: Any
+    counts: Counts,
+    target: Target,
+    purity: Any,
+    prior: Any,
+    prevalence: Any,
+    label_frequency: Any,
+    level: float = 0.95,
 ) -> Assumptions:
-    """Return the given assumptions, or estimate them."""
+    """Return the given assumptions, or estimate them.
+
+    ``level`` is the confidence level of what an audit says.
+    """
     shares = {"prior": prior, "prevalence": prevalence, "label_frequency": label_frequency}
     given = {name: value for name, value in shares.items() if value is not None}
+    if counts._audit is not None:
+        return _audited(counts, given, level)
     if counts.has_propensity:
         _check_propensity(purity, target)
     if not counts.n_unlabeled:
@@ -144,6 +165,33 @@ def resolve_assumptions(
     # `evaluate` issues all warnings together.
     estimate = estimate_without_warning(counts, purity=purity)
     return Assumptions(estimate.mixture(), estimate=estimate, warnings=estimate.warnings)
+
+
+def _audited(counts: Counts, given: dict[str, Any], level: float) -> Assumptions:
+    """Return prior and purity according to an audit."""
+    if given:
+        raise InputError(
+            f"{' and '.join(given)} cannot be combined with audited: the audit determines the "
+            "prior. Leave it out; ev.audit.test() compares it with the audit."
+        )
+    audit = counts._audit
+    assert audit is not None  # noqa: S101 - for the type checker
+    target, positives = audit.target, counts.n_represented
+    labeled = audit.purity * counts.n_labeled if target == "population" else 0.0
+    prior = cap_prior(max((positives - labeled) / counts.n_unlabeled, 0.0), audit.purity)
+    rows = np.diff(counts.at(audit.lower).unlabeled, prepend=0)
+    if target == "population":
+        rows = rows + np.diff(counts.at(audit.lower).labeled, prepend=0)
+    numbers = audit.share_draws @ rows - (labeled / audit.purity) * audit.purity_draws
+    tail = (1 - level) / 2
+    draws = cap_prior((numbers / counts.n_unlabeled).clip(min=0), audit.purity_draws)
+
+    def interval(draws: Array, value: float) -> Range:
+        low, high = np.quantile(draws, [tail, 1 - tail])
+        return min(float(low), value), max(float(high), value)
+
+    region = Region(interval(draws, prior), interval(audit.purity_draws, audit.purity))
+    return Assumptions(Mixture(prior, audit.purity), audited=region, target=target)
 
 
 def _without_unlabeled(counts: Counts, purity: Any, given: dict[str, Any]) -> Assumptions:
@@ -394,6 +442,13 @@ def _uncertain_prior(
             draw_mixtures=draw,
             prior_error=prior_error,
             percentiles_suffice=estimate.known_share is not None and noisy,
+        )
+    if assumptions.audited is not None:
+        return counts, replace(
+            exact,
+            confidence_region=assumptions.audited,
+            draw_mixtures=partial(audited_mixtures, counts),
+            percentiles_suffice=True,
         )
     if assumptions.region is not None:
         return counts, replace(exact, given_region=assumptions.region, prior_error=prior_error)

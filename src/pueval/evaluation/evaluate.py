@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from pueval._typing import Range, Target
+from pueval.audit_estimates.apply_audit import apply_audit
+from pueval.audit_estimates.arguments import audited_purity, refuse_audit_options
+from pueval.audit_estimates.audited_rows import AuditedRows
+from pueval.audit_estimates.labeling_model import Labeling
 from pueval.core.curves import correct_precision_recall, direct_auc, naive_auc
 from pueval.core.mixture import check_target
 from pueval.core.rates import Rates, corrected_and_naive_rates
@@ -15,6 +19,7 @@ from pueval.counts.arguments import check_threshold, read_counts, suggest_argume
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.assumptions import Assumptions, resample_evaluation, resolve_assumptions
+from pueval.evaluation.audit import Audit
 from pueval.evaluation.estimates import IntervalOf, OperatingPoint, clipped_areas
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.findings import (
@@ -30,6 +35,7 @@ from pueval.evaluation.findings import (
     worst_warnings,
 )
 from pueval.samples.steps import Steps
+from pueval.sources.labels import LabelValues
 from pueval.thresholds.default_threshold import default_threshold
 from pueval.thresholds.threshold_choice import ChosenThresholdIntervals
 from pueval.uncertainty.intervals import IntervalOptions
@@ -56,6 +62,9 @@ def evaluate(
     variance: Literal["sampling", "labeling"] = "sampling",
     sample_weight: Any = None,
     propensity: Any = None,
+    audited: Any = None,
+    audit_probability: Any = None,
+    labeling: Labeling = "smooth",
     pos_label: Any = 1,
     unlabeled_label: Any = 0,
     negative_label: Any = None,
@@ -118,6 +127,21 @@ def evaluate(
         prior, the propensities also determine the prevalence; with one, they matter only up to a
         factor. Give those of unlabeled rows too, if you know them (NaN if not): small ones widen
         the intervals.
+    audited : array-like or AuditedRows, optional
+        What checking some rows found: 1 for positive, 0 for negative, missing (NaN, None) for rows
+        that were not checked. An audit of unlabeled rows replaces both assumptions, a known prior
+        and random labeling, by evidence. Labeled rows can be audited, too; they determine the
+        purity. With Counts, pass `pueval.audit.AuditedRows`.
+    audit_probability : array-like, optional
+        Probability with which each audited row was chosen, in (0, 1]. Without it, the audited
+        unlabeled rows are a simple random sample of the unlabeled rows, and the audited labeled
+        rows of the labeled rows.
+    labeling : {"smooth", "random", "score", "any"}
+        With an audit, what to assume about the probability that a positive row is labeled: it is a
+        curve in the score, smooth or with steps, and the less the audit speaks against random
+        labeling the more it is shrunken toward it ("smooth"); it is the same for all rows
+        ("random"); its logit is linear in the rank of the score ("score"); nothing ("any": right
+        under every labeling, but less precise).
     sample_weight, pos_label, unlabeled_label, negative_label : optional
         As for `Counts.from_arrays`.
 
@@ -166,6 +190,9 @@ def evaluate(
         variance=variance,
         sample_weight=sample_weight,
         propensity=propensity,
+        audited=audited,
+        audit_probability=audit_probability,
+        labeling=labeling,
         pos_label=pos_label,
         unlabeled_label=unlabeled_label,
         negative_label=negative_label,
@@ -181,6 +208,9 @@ def evaluate_rows(
     *,
     sample_weight: Any = None,
     propensity: Any = None,
+    audited: Any = None,
+    audit_probability: Any = None,
+    labeling: Labeling = "smooth",
     pos_label: Any = 1,
     unlabeled_label: Any = 0,
     negative_label: Any = None,
@@ -200,7 +230,61 @@ def evaluate_rows(
         unlabeled_label=unlabeled_label,
         negative_label=negative_label,
     )
-    return evaluate_counts(counts, **options)
+    if audited is None:
+        refuse_audit_options(audit_probability, labeling)
+        return evaluate_counts(counts, **options)
+    if propensity is not None:
+        raise InputError(
+            "propensity and audited cannot be combined: the audit estimates the propensities. "
+            "Leave propensity out."
+        )
+    if not isinstance(audited, AuditedRows):
+        audited = AuditedRows.read(
+            y,
+            score,
+            audited,
+            audit_probability,
+            labels=LabelValues(pos_label, unlabeled_label, negative_label),
+            sample_weight=sample_weight,
+        )
+    elif audit_probability is not None:
+        raise InputError("AuditedRows include audit_probability. Leave it out.")
+    return evaluate_audited(counts, audited, labeling=labeling, **options)
+
+
+def evaluate_audited(
+    counts: Counts,
+    audited: AuditedRows,
+    *,
+    labeling: Labeling = "smooth",
+    purity: Any = 1.0,
+    target: Target = "population",
+    n_resamples: int = 2000,
+    seed: int = 0,
+    variance: str = "sampling",
+    **options: Any,
+) -> Evaluation:
+    """Evaluate counts and audited rows as `evaluate` does, without issuing the warnings."""
+    counts._check_nonempty()
+    counts._refuse_propensities("an audit")
+    check_target(target)
+    if variance != "sampling":
+        raise InputError(
+            f"variance={variance!r} cannot be combined with audited. Use variance='sampling'."
+        )
+    audit = apply_audit(
+        counts,
+        audited,
+        labeling=labeling,
+        purity=audited_purity(audited, purity),
+        target=target,
+        n_draws=max(n_resamples, 2),
+        seed=seed,
+    )
+    ev = evaluate_counts(audit.counts, target=target, n_resamples=n_resamples, seed=seed, **options)
+    level = 0.95 if ev.resampling is None else ev.resampling.level
+    findings = Audit(audit, counts, level)
+    return replace(ev, audit=findings, warnings=(*audit.warnings, *ev.warnings))
 
 
 def evaluate_counts(
@@ -226,7 +310,15 @@ def evaluate_counts(
     options = check_options(
         target, level=level, n_resamples=n_resamples, seed=seed, variance=variance
     )
-    assumptions = resolve_assumptions(counts, target, purity, prior, prevalence, label_frequency)
+    assumptions = resolve_assumptions(
+        counts,
+        target,
+        purity,
+        prior,
+        prevalence,
+        label_frequency,
+        0.95 if options is None else options.level,
+    )
     model = rate_thresholds(counts, assumptions, target, threshold)
     threshold_chosen = threshold is None
     interval_counts = counts if interval_counts is None else interval_counts
@@ -329,7 +421,7 @@ def build_evaluation(
     curves = tuple(correct_precision_recall(rates) for rates in model.rates)
     auc = naive_auc(counts, model.corners)
     areas = {
-        "roc_auc": (direct_auc(counts, auc, mixture), auc),
+        "roc_auc": (direct_auc(counts, auc, mixture, model.target), auc),
         "average_precision": (curves[0].area, curves[1].area),
     }
     # The worst first.

@@ -61,6 +61,8 @@ class Evaluation(SensitivityEstimates):
         Whether the threshold was chosen on these rows; intervals account for the choice.
     splits : Splits or None
         Repeats of the cross-validation, if made by `evaluate_cv`.
+    audit : Audit or None
+        What an audit found, if rows were audited.
     """
 
     # ------------------------------------------------------------------ curves

@@ -19,6 +19,7 @@ from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, UnknownMeasureError
 from pueval.evaluation.assumptions import Assumptions, resample_evaluation
+from pueval.evaluation.audit import Audit
 from pueval.evaluation.estimates import (
     Best,
     Contingency,
@@ -58,6 +59,7 @@ class ModelEstimates(Mapping[str, Estimate]):
     _resamples: Resamples | None
     _areas: dict[str, tuple[float, float]]
     splits: Splits | None = None
+    audit: Audit | None = None
     _area_estimates: dict[str, Estimate] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Estimate:
@@ -133,9 +135,9 @@ class ModelEstimates(Mapping[str, Estimate]):
         interval = Interval()
         if self._resamples is not None and name == "roc_auc":
             weighted = self._resamples.counts.has_propensity
-            observed = mean_placement(self.counts) if weighted else naive
+            observed = mean_placement(self.counts, self.target) if weighted else naive
             interval = self._resamples.auc_interval(
-                observed, lambda mixture: direct_auc(self.counts, naive, mixture)
+                observed, lambda mixture: direct_auc(self.counts, naive, mixture, self.target)
             )
         elif self._resamples is not None:
             interval = self._resamples.average_precision_interval(self._average_precision)

@@ -264,7 +264,9 @@ def _check_values(unscored: Counts, seed: int, options: dict[str, Any]) -> None:
     check_options(target, seed=seed, **interval_options)
     if options.get("threshold") is not None:
         check_threshold(options["threshold"])
-    shares = {name: options.get(name) for name in ("prior", "prevalence", "label_frequency")}
+    shares: dict[str, Any] = {
+        name: options.get(name) for name in ("prior", "prevalence", "label_frequency")
+    }
     given = {name: value for name, value in shares.items() if value is not None}
     purity = options.get("purity", 1.0)
     if len(given) == 1 and purity == "estimate" and unscored.n_unlabeled:

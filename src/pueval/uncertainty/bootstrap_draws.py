@@ -137,7 +137,11 @@ def _draw_rows(
     pseudo_observation = np.diff(sum(cumulative), prepend=0) / counts.n
     sizes = [max(round(kind.effective_size), 1) if kind.total else 0 for kind in counts._samples]
     resample_sizes = [np.full(options.n_resamples, size) for size in sizes]
-    if counts.has_propensity:
+    # In a case-control design these numbers are fixed; only an audit allows it here.
+    sizes_vary = counts.has_propensity and (
+        counts._audit is None or counts._audit.target == "population"
+    )
+    if sizes_vary:
         resample_sizes = _vary_sizes(sizes, options, rng)
     generators = rng.spawn(len(sizes))
 
@@ -160,7 +164,7 @@ def _draw_rows(
                 resample_sizes[kind],
                 advance,
             )
-            if not counts.has_propensity:
+            if not sizes_vary:
                 drawn /= np.maximum(drawn.sum(axis=1, keepdims=True), cells[cells > 0].min())
             return cells, sizes[kind] * drawn
         share = np.diff(cumulative[kind], prepend=0) / sample.total
@@ -176,18 +180,19 @@ def _draw_rows(
         *(np.cumsum(drawn, axis=1) / max(n, 1) for drawn, n in zip(rows, sizes, strict=True))
     )
     positives = None
-    if counts.has_propensity:
-        expected_positives, drawn_positives = _draw_positives(
-            counts, steps, mixture, expected.labeled, rows[0] / sizes[0], pseudo_observation, rng
-        )
+    if sizes_vary:
         # With importance weights, the total weight varies from draw to draw.
         totals = np.array([kind.total for kind in counts._samples]) / counts.n
         by_kind = np.broadcast_arrays(resampled.labeled, resampled.unlabeled, resampled.negative)
         weight = np.stack([share[:, -1] for share in by_kind], axis=1) @ totals
+        resampled = Shares(*(share / weight[:, None] for share in by_kind))
+    if counts.has_propensity and counts._audit is None:
+        expected_positives, drawn_positives = _draw_positives(
+            counts, steps, mixture, expected.labeled, rows[0] / sizes[0], pseudo_observation, rng
+        )
         positives = drawn_positives[:, -1] / weight
-        labeled, unlabeled, negative = (share / weight[:, None] for share in by_kind)
         positive = drawn_positives / drawn_positives[:, -1:]
-        resampled = Shares(labeled, unlabeled, negative, positive)
+        resampled = resampled._replace(positive=positive)
         expected = expected._replace(positive=expected_positives)
     noise = rng.normal(size=options.n_resamples)
     return BootstrapDraws(thresholds, expected, resampled, positives, noise)

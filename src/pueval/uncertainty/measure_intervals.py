@@ -31,6 +31,7 @@ from pueval.core.rates import (
 )
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps
+from pueval.uncertainty.audited_draws import draw_audited
 from pueval.uncertainty.bootstrap_draws import (
     BootstrapDraws,
     check_labels_can_be_drawn,
@@ -333,17 +334,17 @@ class Resamples:
     def _background_prior(self, mixture: Mixture | Mixtures) -> float | Array:
         """Return the share of positives in the sample that labeled rows are compared with."""
         if self.counts.has_propensity:
-            return mixture.prevalence(self.counts)
+            return mixture.prevalence(self.counts, self.target)
         return mixture.background_prior(self.counts)
 
     def _naive_areas(self, shares: Shares) -> Array:
         """Return areas under the ROC curve of labeled rows against the background.
 
-        With propensities it is the curve of positives against all rows.
+        With propensities it is the curve of positives against all rows of the target.
         """
         y = shares.labeled if shares.positive is None else shares.positive
         x = background_share(self.counts, shares)
-        if shares.positive is not None:
+        if shares.positive is not None and self.target == "population":
             share = self.counts.n_labeled / self.counts.n
             x = share * shares.labeled + (1 - share) * x
         steps = np.diff(x, axis=-1) * (y[..., 1:] + y[..., :-1]) / 2
@@ -404,7 +405,7 @@ def resample_counts(
     """
     if options.variance == "labeling":
         check_labels_can_be_drawn(counts)
-    draw = partial(
+    draw: Callable[[], BootstrapDraws] = partial(
         draw_counts,
         counts,
         corners,
@@ -414,6 +415,8 @@ def resample_counts(
         options=options,
         prevalence_varies=prevalence_varies,
     )
+    if counts._audit is not None:
+        draw = partial(draw_audited, counts, draw)
     uses_delong = (
         options.variance == "sampling" and not counts.has_propensity and standard_errors is None
     )

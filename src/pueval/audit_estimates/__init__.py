@@ -1,0 +1,1 @@
+"""Internal: what audited rows, labels and scores say together about the positives."""

@@ -1,0 +1,208 @@
+"""From audited rows to Counts that know their positives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import get_args
+
+import numpy as np
+
+from pueval._checks import check_choice
+from pueval._typing import Array, Target
+from pueval.audit_estimates.audited_rows import AuditedRows, design_warnings
+from pueval.audit_estimates.design_estimate import difference_estimate
+from pueval.audit_estimates.labeling_model import AuditTally, Labeling, LabelingModel, Posterior
+from pueval.audit_estimates.score_cells import ScoreCells
+from pueval.counts.audited_positives import AuditedPositives
+from pueval.counts.counts import Counts
+from pueval.errors import InputError
+from pueval.samples.sample import EMPTY, make_sample
+from pueval.uncertainty.audited_draws import with_wrong_labels
+
+# Scores at which the positives are tabulated.
+FINE_CELLS = 2048
+# Fewer audited unlabeled rows say nothing.
+LEAST_AUDITED = 10
+
+
+@dataclass(frozen=True, eq=False)
+class AppliedAudit:
+    """Counts with the positives that an audit implies, and how they were found.
+
+    Attributes
+    ----------
+    counts : Counts
+        The same rows, with ``_represented`` positives and ``_audit``.
+    rows : AuditedRows
+        The audited rows.
+    labeling : {"smooth", "random", "score", "any"}
+        What was assumed about labeling.
+    cells : ScoreCells
+        Cells of the score.
+    model : LabelingModel
+        The labeling model, for tests.
+    posterior : Posterior
+        Draws of propensities and shares of positives from the labeling model.
+    warnings : tuple of str
+        What looks wrong.
+    """
+
+    counts: Counts
+    rows: AuditedRows
+    labeling: Labeling
+    cells: ScoreCells
+    model: LabelingModel
+    posterior: Posterior
+    warnings: tuple[str, ...]
+
+
+def apply_audit(
+    counts: Counts,
+    rows: AuditedRows,
+    *,
+    labeling: Labeling = "smooth",
+    purity: float = 1.0,
+    target: Target = "population",
+    n_draws: int = 2000,
+    seed: int = 0,
+    alone: bool = False,
+) -> AppliedAudit:
+    """Estimate the positives from an audit.
+
+    Parameters
+    ----------
+    counts : Counts
+        All rows.
+    rows : AuditedRows
+        The audited ones.
+    labeling : {"smooth", "random", "score", "any"}
+        What to assume about labeling; see `evaluate`.
+    purity : float
+        Share of true positives among the labeled rows; used if no labeled row was audited.
+    target : {"population", "unlabeled"}
+        Population to evaluate.
+    n_draws, seed : int
+        Number of draws from the distribution of the positives, and random seed.
+    alone : bool
+        Whether to leave labels and model out: the estimate from audited rows only.
+
+    Returns
+    -------
+    AppliedAudit
+    """
+    check_choice("labeling", labeling, get_args(Labeling))
+    unlabeled, labeled = rows.part(labeled=False), rows.part(labeled=True)
+    if len(unlabeled) < LEAST_AUDITED:
+        raise InputError(
+            f"at least {LEAST_AUDITED} unlabeled rows must be audited; got {len(unlabeled):,}. "
+            "Check more rows, drawn at random from the unlabeled ones."
+        )
+    cells = ScoreCells.of(counts)
+    tally = _tally(cells, unlabeled, labeled)
+    purity, purity_draws = _purity(labeled, purity, n_draws, seed)
+    assumed = "smooth" if labeling == "any" else labeling
+    model = LabelingModel(cells, tally)
+    posterior = model.sample(assumed, n_draws, seed)
+    if purity < 1:
+        # The rate of wrong labels depends on the number of negatives, and that on the fit.
+        n_rows = cells.labeled + cells.unlabeled
+        for _ in range(2):
+            n_negative = np.sum(n_rows * (1 - posterior.positive.mean(axis=0)))
+            wrong_rate = min((1 - purity) * cells.labeled.sum() / max(n_negative, 1.0), 0.5)
+            model = LabelingModel(cells, tally, wrong_rate)
+            posterior = model.sample(assumed, n_draws, seed)
+    hidden, hidden_draws = posterior.unlabeled_positive.mean(axis=0), posterior.unlabeled_positive
+    share_draws = posterior.positive if target == "population" else hidden_draws
+    if labeling == "any" or alone:
+        hidden, hidden_draws = difference_estimate(
+            cells, unlabeled, hidden, alone=alone, n_draws=n_draws, seed=seed
+        )
+        share_draws = hidden_draws
+        if target == "population":
+            share_draws = _pooled(cells, posterior.labeled_positive, hidden_draws)
+    positives = AuditedPositives(
+        lower=cells.lower,
+        labeled_share=posterior.labeled_positive.mean(axis=0),
+        unlabeled_share=hidden,
+        share_draws=share_draws,
+        purity=purity,
+        purity_draws=purity_draws,
+        target=target,
+    )
+    return AppliedAudit(
+        _represent(counts, positives, counts.n_labeled + unlabeled.n_positive),
+        rows,
+        labeling,
+        cells,
+        model,
+        posterior,
+        tuple(design_warnings(counts, rows)),
+    )
+
+
+def _tally(cells: ScoreCells, unlabeled: AuditedRows, labeled: AuditedRows) -> AuditTally:
+    """Count audited rows in each cell, in units of effective rows.
+
+    Rows of one cell that were chosen with different probabilities have different weights, relative
+    to the mean of the cell. Probabilities that depend on the score only make no difference.
+    """
+
+    def count(rows: AuditedRows) -> tuple[Array, Array]:
+        cell = cells.find(rows.score)
+        total, squares = (
+            np.bincount(cell, weights=weight, minlength=cells.lower.size)
+            for weight in (rows.weight, rows.weight**2)
+        )
+        effective = np.divide(total**2, squares, out=np.zeros(total.size), where=squares > 0)
+        scale = np.divide(effective, total, out=np.zeros(total.size), where=total > 0)
+        positive = np.bincount(
+            cell, weights=rows.weight * rows.positive, minlength=cells.lower.size
+        )
+        return scale * positive, scale * (total - positive)
+
+    return AuditTally(*count(unlabeled), *count(labeled))
+
+
+def _purity(labeled: AuditedRows, purity: float, n_draws: int, seed: int) -> tuple[float, Array]:
+    """Return the purity and draws of it: from audited labeled rows, if there are any.
+
+    The draws are from the posterior with Jeffreys' prior.
+    """
+    if not len(labeled):
+        return purity, np.full(n_draws, purity)
+    size, share = labeled.effective_size, labeled.positive_share
+    shape = size * share + 0.5, size * (1 - share) + 0.5
+    draws = np.random.default_rng([seed, 24]).beta(*shape, size=n_draws)
+    return shape[0] / sum(shape), draws
+
+
+def _pooled(cells: ScoreCells, labeled_share: Array, unlabeled_share: Array) -> Array:
+    """Return the share of positives among labeled and unlabeled rows together."""
+    rows = np.maximum(cells.labeled + cells.unlabeled, 1e-12)
+    share: Array = (cells.labeled * labeled_share + cells.unlabeled * unlabeled_share) / rows
+    return share
+
+
+def _represent(counts: Counts, positives: AuditedPositives, effective: float) -> Counts:
+    """Return the same rows with the estimated positives.
+
+    ``effective`` is the effective number of positives, for choosing a stable threshold.
+    """
+    fine = Counts(counts._labeled, counts._unlabeled, counts._negative)._thinned(FINE_CELLS)
+    number = positives.positives(fine.score, fine.labeled, fine.unlabeled)
+    if positives.purity < 1:
+        # Rates are corrected for purity; so wrong labels are mixed in, spread like the negatives.
+        rows = fine.unlabeled + (
+            fine.labeled + fine.negative if positives.target == "population" else 0
+        )
+        tpr = np.cumsum(number) / number.sum()
+        share = with_wrong_labels(
+            tpr,
+            np.cumsum(rows) / rows.sum(),
+            np.asarray(number.sum() / rows.sum()),
+            np.asarray(positives.purity),
+        )
+        number = number.sum() * np.diff(np.maximum.accumulate(share), prepend=0)
+    square = number * number.sum() / effective
+    represented = make_sample(fine.score.astype(np.float64), number, square)
+    return replace(counts, _represented=represented, _audit=positives, _inverse_propensities=EMPTY)

@@ -1,0 +1,177 @@
+"""The audited rows: scores, labels, truth, and the probability with which each was chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.stats
+
+from pueval._checks import check_same_length
+from pueval._typing import Array
+from pueval.counts.counts import Counts
+from pueval.errors import InputError
+from pueval.sources.arrays import label_kinds, missing_rows, one_column
+from pueval.sources.labels import LabelValues
+
+# An audit that was no simple random sample is noticed below this p-value.
+VISIBLE_BIAS = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class AuditedRows:
+    """Rows whose class was checked.
+
+    Attributes
+    ----------
+    score : ndarray
+        Scores.
+    labeled : ndarray of bool
+        Whether the row is labeled; else it is unlabeled.
+    positive : ndarray of bool
+        Whether the row turned out to be positive.
+    weight : ndarray
+        Weight of the row divided by the probability with which it was chosen; without
+        probabilities, the weight of the row.
+    has_probability : bool
+        Whether these probabilities are known. If not, the unlabeled rows are a simple random sample
+        of all unlabeled rows, and the labeled ones of all labeled rows.
+    """
+
+    score: Array
+    labeled: Array
+    positive: Array
+    weight: Array
+    has_probability: bool = False
+
+    @classmethod
+    def read(
+        cls,
+        y: Any,
+        score: Any,
+        audited: Any,
+        audit_probability: Any,
+        *,
+        labels: LabelValues,
+        sample_weight: Any = None,
+    ) -> AuditedRows:
+        """Read the audited ones among rows given as arrays."""
+        truth, checked = _read_truth(audited)
+        labels_column, scores = one_column(y, "y"), one_column(score, "score")
+        check_same_length("y", len(labels_column), "audited", len(truth))
+        index = np.flatnonzero(checked)
+        kind = label_kinds(labels_column[index], labels)
+        known_negative = kind == 2
+        if np.any(known_negative):
+            raise InputError(
+                f"{int(known_negative.sum()):,} known negatives have a value in audited. Audit "
+                "unlabeled or labeled rows only."
+            )
+        weight = np.ones(index.size)
+        if sample_weight is not None:
+            weight = one_column(sample_weight, "sample_weight")[index].astype(np.float64)
+        if audit_probability is not None:
+            probability = one_column(audit_probability, "audit_probability")
+            check_same_length("y", len(labels_column), "audit_probability", len(probability))
+            weight = weight / _check_probability(probability[index])
+        return cls(
+            scores[index].astype(np.float64),
+            kind == 0,
+            truth[index],
+            weight,
+            audit_probability is not None,
+        )
+
+    def part(self, *, labeled: bool) -> AuditedRows:
+        """Return the audited labeled rows, or the audited unlabeled rows."""
+        rows = self.labeled == labeled
+        columns = (self.score, self.labeled, self.positive, self.weight)
+        score, is_labeled, positive, weight = (column[rows] for column in columns)
+        return AuditedRows(score, is_labeled, positive, weight, self.has_probability)
+
+    def __len__(self) -> int:
+        return int(self.score.size)
+
+    @property
+    def n_positive(self) -> int:
+        """Number of audited rows that turned out to be positive."""
+        return int(np.count_nonzero(self.positive))
+
+    @property
+    def positive_share(self) -> float:
+        """Weighted share of positives (Hájek)."""
+        return float(np.average(self.positive, weights=self.weight))
+
+    @property
+    def effective_size(self) -> float:
+        """Number of equally weighted rows with the same variance (Kish)."""
+        return float(self.weight.sum() ** 2 / np.sum(self.weight**2)) if len(self) else 0.0
+
+
+def _read_truth(audited: Any) -> tuple[Array, Array]:
+    """Return which rows are positive and which were checked."""
+    values = one_column(
+        np.ma.filled(audited, np.nan) if np.ma.isMA(audited) else audited, "audited"
+    )
+    checked = ~missing_rows(values)
+    positive = np.zeros(len(values), bool)
+    try:
+        found = values[checked].astype(np.float64)
+    except (TypeError, ValueError):
+        found = np.array([np.nan])
+    strange = ~np.isin(found, (0.0, 1.0))
+    if np.any(strange):
+        shown = repr(values[checked][np.argmax(strange)])
+        raise InputError(
+            "audited must hold 1 (positive), 0 (negative) or a missing value for rows that were "
+            f"not checked; got {shown}."
+        )
+    positive[checked] = found == 1
+    if not np.any(checked):
+        raise InputError("audited has no checked row: all values are missing. Leave it out.")
+    return positive, checked
+
+
+def _check_probability(probability: Array) -> Array:
+    if probability.dtype.kind not in "biuf":
+        raise InputError(f"audit_probability must hold numbers; got dtype {probability.dtype}.")
+    values = probability.astype(np.float64)
+    wrong = ~((values > 0) & (values <= 1))
+    if np.any(wrong):
+        raise InputError(
+            "audit_probability of audited rows must be in (0, 1]; "
+            f"{int(wrong.sum()):,} are not, such as {values[np.argmax(wrong)]:g}. It is the "
+            "probability with which the row was chosen."
+        )
+    return values
+
+
+def design_warnings(counts: Counts, rows: AuditedRows) -> list[str]:
+    """Say where the audited rows are visibly not the sample they are taken for."""
+    warnings = []
+    for labeled, name, sample in (
+        (False, "unlabeled", counts._unlabeled),
+        (True, "labeled", counts._labeled),
+    ):
+        audited = rows.part(labeled=labeled)
+        if len(audited) < 2:
+            continue
+        above, at_or_above = sample.cumulative_counts(audited.score)
+        rank = 1 - (above + at_or_above) / (2 * sample.total)
+        share = audited.weight / audited.weight.sum()
+        # The mean rank of a random sample has the variance 1/12 per row.
+        z = (float(np.sum(share * rank)) - 0.5) / np.sqrt(np.sum(share**2) / 12)
+        if 2 * scipy.stats.norm.sf(abs(z)) >= VISIBLE_BIAS:
+            continue
+        tendency = "higher" if z > 0 else "lower"
+        advice = (
+            "Check audit_probability."
+            if rows.has_probability
+            else "Pass audit_probability, the probability with which each row was chosen."
+        )
+        warnings.append(
+            f"the audited {name} rows are no random sample of all {name} rows: they score "
+            f"{tendency}{' even when weighted' if rows.has_probability else ''}. {advice}"
+        )
+    return warnings

@@ -1,0 +1,94 @@
+"""Design-based estimates: right under any labeling, because the audit was a random sample.
+
+The difference estimator adds to the positives that a model predicts among the unlabeled rows the
+mean error of these predictions among the audited ones:
+
+    Σ over unlabeled rows of λ·m  +  n_U · Σ over audited rows of weight·(truth − λ·m)
+
+It is right for any m and λ, and precise where λ·m predicts well. λ minimizes the variance (PPI++ of
+Angelopoulos, Duchi and Zrnic, 2023). With λ = 0 it is the audit alone (Hájek).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.optimize
+
+from pueval._typing import Array
+from pueval.audit_estimates.audited_rows import AuditedRows
+from pueval.audit_estimates.score_cells import ScoreCells
+
+# Two pseudo-observations, one positive and one negative, with this weight of a row each: an audit
+# that found no positive does not exclude them.
+PSEUDO_WEIGHT = 0.5
+
+
+def difference_estimate(
+    cells: ScoreCells, rows: AuditedRows, predicted: Array, *, alone: bool, n_draws: int, seed: int
+) -> tuple[Array, Array]:
+    """Return the share of positives among unlabeled rows in each cell, and draws of it.
+
+    Parameters
+    ----------
+    cells : ScoreCells
+        All rows.
+    rows : AuditedRows
+        Audited unlabeled rows.
+    predicted : ndarray of shape (k,)
+        Share of positives that a model predicts in each cell.
+    alone : bool
+        Whether to leave the predictions out.
+    n_draws, seed : int
+        Number of draws, and random seed. Draws reweight the audited rows (Bayesian bootstrap of
+        Rubin, 1981).
+
+    Returns
+    -------
+    share : ndarray of shape (k,)
+        In [0, 1], adjusted so that the number of positives above a threshold never falls.
+    draws : ndarray of shape (n_draws, k)
+        Not adjusted.
+    """
+    cell, truth = cells.find(rows.score), rows.positive.astype(np.float64)
+    prediction = predicted[cell]
+    factor = 0.0 if alone else _variance_minimizing_factor(truth, prediction, rows.weight)
+    rng = np.random.default_rng([seed, 23])
+    n_unlabeled, k = cells.unlabeled.sum(), cells.lower.size
+    base = factor * predicted
+    residual = truth - factor * prediction
+    weight = rows.weight / rows.weight.sum()
+    found = np.bincount(cell, weights=weight * residual, minlength=k)
+    positives = cells.unlabeled * base + n_unlabeled * found
+    # Draws: gamma weights for rows, and for two pseudo-observations in random cells.
+    scale = rows.effective_size / weight.sum()
+    drawn = rng.gamma(np.maximum(scale * weight, 1e-12), size=(n_draws, weight.size))
+    pseudo = rng.gamma(PSEUDO_WEIGHT, size=(n_draws, 2))
+    total = drawn.sum(axis=1) + pseudo.sum(axis=1)
+    by_cell = np.zeros((n_draws, k))
+    for column, target in enumerate(cell):
+        by_cell[:, target] += drawn[:, column] * residual[column]
+    line = np.arange(n_draws)
+    guess = cells.unlabeled * np.maximum(predicted, 1e-12)
+    for column, share, outcome in ((0, guess, 1.0), (1, cells.unlabeled, 0.0)):
+        where = rng.choice(k, p=share / share.sum(), size=n_draws)
+        by_cell[line, where] += pseudo[:, column] * (outcome - base[where])
+    rows_in_cell = np.maximum(cells.unlabeled, 1e-12)
+    draws = base + n_unlabeled * by_cell / total[:, None] / rows_in_cell
+    return _monotone_share(positives, cells.unlabeled), np.where(cells.unlabeled > 0, draws, 0.0)
+
+
+def _variance_minimizing_factor(truth: Array, prediction: Array, weight: Array) -> float:
+    mean_truth, mean_prediction = (np.average(x, weights=weight) for x in (truth, prediction))
+    squared = weight**2
+    covariance = np.sum(squared * (truth - mean_truth) * (prediction - mean_prediction))
+    variance = np.sum(squared * (prediction - mean_prediction) ** 2)
+    return float(np.clip(covariance / variance, 0, 1)) if variance > 0 else 1.0
+
+
+def _monotone_share(positives: Array, rows: Array) -> Array:
+    """Return shares in [0, 1] whose cumulative numbers are closest to the given ones."""
+    cumulative = np.cumsum(positives)
+    rising = scipy.optimize.isotonic_regression(cumulative, weights=np.maximum(rows, 1e-9)).x
+    numbers = np.diff(np.clip(rising, 0, None), prepend=0)
+    share: Array = np.divide(numbers, rows, out=np.zeros(rows.size), where=rows > 0)
+    return share.clip(0, 1)

@@ -1,0 +1,288 @@
+"""The labeling model: what labels, rows and audited rows say together about the positives.
+
+Let π(s) be the probability that a row with score s is positive, e(s) the probability that such a
+row is labeled if it is positive (the propensity), and w the probability that a negative row is
+labeled by mistake. Then
+
+- a row is labeled with probability π·e + (1 − π)·w;
+- an audited unlabeled row turns out to be positive with odds π·(1 − e) : (1 − π)·(1 − w);
+- an audited labeled row turns out to be positive with odds π·e : (1 − π)·w.
+
+All rows together tell π·e well, and only the audit tells π and e apart. Both are logistic functions
+of the score: a constant, a slope, and a smooth deviation from the line. How large slope and
+deviation of e are depends on `labeling`:
+
+- ``"random"``: neither; every positive is equally likely to be labeled (SCAR);
+- ``"score"``: a slope only;
+- ``"smooth"``: both. Their standard deviations are not known. Every pair in a small grid has a
+  posterior of its own, and they are averaged with their marginal likelihoods. So the less the
+  audit speaks against random labeling, the more the estimates shrink toward it.
+
+The posterior is explored by importance sampling from its normal approximations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+import numpy as np
+import scipy.special
+
+from pueval._typing import Array
+from pueval.audit_estimates.score_cells import ScoreCells
+
+Labeling = Literal["smooth", "random", "score", "any"]
+ModelLabeling = Literal["smooth", "random", "score"]
+
+# Standard deviations of constant, slope (per unit of position) and deviation of logit π.
+POSITIVE_SCALES = (10.0, 5.0, 2.0)
+# Standard deviation of the constant of logit e, around 0.
+LEVEL_SCALE = 3.0
+# Standard deviations of the slope of logit e, per standard deviation of the labeled rows, and of
+# its smooth deviation. Chosen by simulation (benchmarks/audit.py).
+SLOPE_SCALES = {"random": (0.0,), "score": (1.5,), "smooth": (0.7, 1.5)}
+DEVIATION_SCALES = {"random": (0.0,), "score": (0.0,), "smooth": (0.5, 1.5, 3.0)}
+# Length, in units of position, power and number of the basis functions of the deviations. The
+# propensity can have steps.
+POSITIVE_BASIS = (1.7, 2.0, 8)
+PROPENSITY_BASIS = (1.0, 1.0, 20)
+# Precision of a coefficient that is 0.
+FIXED = 1e8
+# Degrees of freedom of the t distributions from which proposals are drawn; proposals per draw.
+PROPOSAL_FREEDOM = 20
+PROPOSALS = 4
+# Draws are spread by this factor around their mean: no curve of the model is exactly right.
+# Chosen by simulation of coverage (benchmarks/audit.py).
+SPREAD = 1.07
+# Newton's method stops when no posterior density gains more than this, on the log scale.
+TOLERANCE = 1e-4
+MOST_STEPS = 60
+TINY = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class AuditTally:
+    """Audited rows in each cell, by label and truth; in units of effective rows."""
+
+    unlabeled_positive: Array
+    unlabeled_negative: Array
+    labeled_positive: Array
+    labeled_negative: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Draws from the posterior; arrays of shape (n_draws, k).
+
+    Attributes
+    ----------
+    positive : ndarray
+        Probability that a row of the cell is positive, π.
+    unlabeled_positive : ndarray
+        Probability that an unlabeled row of the cell is positive.
+    labeled_positive : ndarray
+        Probability that a labeled row of the cell is positive.
+    propensity : ndarray
+        Probability that a positive row of the cell is labeled, e.
+    effective_draws : float
+        Effective number of proposals behind the draws.
+    """
+
+    positive: Array
+    unlabeled_positive: Array
+    labeled_positive: Array
+    propensity: Array
+    effective_draws: float
+
+
+class LabelingModel:
+    """Likelihood and normal approximations of the posterior.
+
+    Parameters
+    ----------
+    cells : ScoreCells
+        All rows.
+    tally : AuditTally
+        The audited ones among them.
+    wrong_rate : float
+        Probability w that a negative row is labeled by mistake; 0 for clean labels.
+    """
+
+    def __init__(self, cells: ScoreCells, tally: AuditTally, wrong_rate: float = 0.0) -> None:
+        self.tally = tally
+        self.wrong_rate = wrong_rate
+        self.labeled = cells.labeled - tally.labeled_positive - tally.labeled_negative
+        self.unlabeled = cells.unlabeled - tally.unlabeled_positive - tally.unlabeled_negative
+        # Effective rows of an audit with unequal weights can exceed those of a cell by rounding.
+        self.labeled, self.unlabeled = (x.clip(min=0) for x in (self.labeled, self.unlabeled))
+        x, constant = cells.position, np.ones(cells.position.size)
+        center = np.average(x, weights=cells.labeled)
+        spread = np.sqrt(np.average((x - center) ** 2, weights=cells.labeled))
+        slope = (x - center) / (spread or 1.0)
+        self.positive_basis = np.column_stack([constant, x, cells.basis(*POSITIVE_BASIS)])
+        self.propensity_basis = np.column_stack([constant, slope, cells.basis(*PROPENSITY_BASIS)])
+        self.split = self.positive_basis.shape[1]
+        self.size = self.split + self.propensity_basis.shape[1]
+
+    # ------------------------------------------------------------------ likelihood
+
+    def probabilities(self, coefficients: Array) -> tuple[Array, Array]:
+        """Return π and e in each cell, for each line of coefficients."""
+        positive = scipy.special.expit(coefficients[:, : self.split] @ self.positive_basis.T)
+        propensity = scipy.special.expit(coefficients[:, self.split :] @ self.propensity_basis.T)
+        return positive, propensity
+
+    def log_likelihood(self, coefficients: Array) -> Array:
+        """Return the log-likelihood for each line of coefficients, up to a constant."""
+        positive, propensity = self.probabilities(coefficients)
+        tally, wrong = self.tally, self.wrong_rate
+        is_labeled = positive * propensity + (1 - positive) * wrong
+        terms = (
+            self.labeled * np.log(is_labeled + TINY)
+            + self.unlabeled * np.log1p(-is_labeled.clip(max=1 - 1e-15))
+            + tally.unlabeled_positive * np.log(positive * (1 - propensity) + TINY)
+            + tally.labeled_positive * np.log(positive * propensity + TINY)
+            + (tally.unlabeled_negative + tally.labeled_negative) * np.log(1 - positive + TINY)
+        )
+        total: Array = terms.sum(axis=1)
+        return total
+
+    def score_and_information(self, coefficients: Array) -> tuple[Array, Array]:
+        """Return the gradient of the log-likelihood, and the information matrix.
+
+        The information is the expected one for the labels, of which there are many, and the
+        observed one for the audited rows.
+        """
+        positive, propensity = self.probabilities(coefficients)
+        tally, wrong = self.tally, self.wrong_rate
+        is_labeled = positive * propensity + (1 - positive) * wrong
+        variance = np.maximum(is_labeled * (1 - is_labeled), 1e-12)
+        by_positive = positive * (1 - positive) * (propensity - wrong)
+        by_propensity = positive * propensity * (1 - propensity)
+        rows = self.labeled + self.unlabeled
+        residual = (self.labeled - rows * is_labeled) / variance
+        found = tally.unlabeled_positive + tally.labeled_positive
+        checked = found + tally.unlabeled_negative + tally.labeled_negative
+        slopes = (
+            residual * by_positive + found - checked * positive,
+            residual * by_propensity + tally.labeled_positive - found * propensity,
+        )
+        weights = (
+            rows * by_positive**2 / variance + checked * positive * (1 - positive),
+            rows * by_positive * by_propensity / variance,
+            rows * by_propensity**2 / variance + found * propensity * (1 - propensity),
+        )
+        bases = self.positive_basis, self.propensity_basis
+        gradient = np.concatenate(
+            [slope @ basis for slope, basis in zip(slopes, bases, strict=True)], axis=1
+        )
+        upper, mixed, lower = (
+            first.T @ (weight[:, :, None] * second)
+            for weight, first, second in zip(
+                weights, (bases[0], bases[0], bases[1]), (bases[0], bases[1], bases[1]), strict=True
+            )
+        )
+        information = np.concatenate(
+            [
+                np.concatenate([upper, mixed], axis=2),
+                np.concatenate([mixed.transpose(0, 2, 1), lower], axis=2),
+            ],
+            axis=1,
+        )
+        return gradient, information
+
+    # ------------------------------------------------------------------ posterior
+
+    def precisions(self, labeling: ModelLabeling) -> Array:
+        """Return the prior precisions of the coefficients, a line for each pair of scales."""
+        scales = [*product(SLOPE_SCALES[labeling], DEVIATION_SCALES[labeling])]
+        lines = np.empty((len(scales), self.size))
+        constant, slope, deviation = POSITIVE_SCALES
+        lines[:, : self.split] = 1 / deviation**2
+        lines[:, :2] = 1 / constant**2, 1 / slope**2
+        lines[:, self.split] = 1 / LEVEL_SCALE**2
+        for line, (slope_scale, deviation_scale) in zip(lines, scales, strict=True):
+            line[self.split + 1] = 1 / slope_scale**2 if slope_scale else FIXED
+            line[self.split + 2 :] = 1 / deviation_scale**2 if deviation_scale else FIXED
+        return lines
+
+    def log_density(self, coefficients: Array, precision: Array) -> Array:
+        """Return the log of the posterior density, up to a constant that depends on precision."""
+        prior: Array = np.sum(coefficients**2 * precision, axis=1) / 2
+        return self.log_likelihood(coefficients) - prior
+
+    def modes(self, precision: Array) -> Array:
+        """Find the mode of the posterior for each line of prior precisions.
+
+        Newton's method, with Levenberg's damping where a step does not help.
+        """
+        n_labeled, n_unlabeled = self.labeled.sum(), self.unlabeled.sum()
+        guess = np.clip(2 * n_labeled / (n_labeled + n_unlabeled), 0.02, 0.5)
+        current = np.zeros(precision.shape)
+        current[:, 0] = scipy.special.logit(guess)
+        current[:, 1] = 1.0
+        density = self.log_density(current, precision)
+        damping = np.full(len(precision), 1e-3)
+        diagonal = np.arange(self.size)
+        for _ in range(MOST_STEPS):
+            gradient, information = self.score_and_information(current)
+            information[:, diagonal, diagonal] += precision
+            information[:, diagonal, diagonal] *= 1 + damping[:, None]
+            step = np.linalg.solve(information, (gradient - current * precision)[:, :, None])
+            proposed = current + step[:, :, 0]
+            value = self.log_density(proposed, precision)
+            better = value >= density
+            gain = np.where(better, value - density, np.inf)
+            current[better], density = proposed[better], np.where(better, value, density)
+            damping = np.where(better, damping / 5, np.maximum(damping, 1e-4) * 8)
+            if np.all((gain < TOLERANCE) | (damping > 1e12)):
+                break
+        return current
+
+    def sample(self, labeling: ModelLabeling, n_draws: int, seed: int) -> Posterior:
+        """Draw from the posterior, averaged over the pairs of prior scales."""
+        precision = self.precisions(labeling)
+        mode = self.modes(precision)
+        information = self.score_and_information(mode)[1]
+        information[:, np.arange(self.size), np.arange(self.size)] += precision
+        factor = np.linalg.cholesky(information)
+        density = self.log_density(mode, precision)
+        log_determinant = 2 * np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
+        evidence = density + np.log(precision).sum(axis=1) / 2 - log_determinant / 2
+        weight = np.exp(evidence - evidence.max())
+        weight /= weight.sum()
+        rng = np.random.default_rng([seed, 22])
+        n = PROPOSALS * n_draws
+        # Systematic sampling: each component gets its share of the proposals.
+        component = np.repeat(np.arange(weight.size), rng.multinomial(n, weight))
+        freedom = PROPOSAL_FREEDOM
+        standard = rng.normal(size=(n, self.size))
+        standard /= np.sqrt(rng.chisquare(freedom, size=n) / freedom)[:, None]
+        proposed = mode[component]
+        for index in np.unique(component):
+            lines = component == index
+            proposed[lines] += np.linalg.solve(factor[index].T, standard[lines].T).T
+        target = self.log_density(proposed, precision[component]) - density[component]
+        distance = np.sum(standard**2, axis=1)
+        proposal = -(freedom + self.size) / 2 * np.log1p(distance / freedom)
+        importance = np.exp(target - proposal - np.max(target - proposal))
+        importance /= importance.sum()
+        points = (rng.random() + np.arange(n_draws)) / n_draws
+        chosen = np.searchsorted(np.cumsum(importance), points).clip(max=n - 1)
+        draws = proposed[rng.permutation(chosen)]
+        draws = draws.mean(axis=0) + SPREAD * (draws - draws.mean(axis=0))
+        return self._posterior(draws, 1 / float(np.sum(importance**2)))
+
+    def _posterior(self, coefficients: Array, effective_draws: float) -> Posterior:
+        positive, propensity = self.probabilities(coefficients)
+        wrong = self.wrong_rate
+        hidden, labeled = positive * (1 - propensity), positive * propensity
+        return Posterior(
+            positive,
+            hidden / (hidden + (1 - positive) * (1 - wrong)),
+            labeled / (labeled + (1 - positive) * wrong) if wrong else np.ones(labeled.shape),
+            propensity,
+            effective_draws,
+        )

@@ -1,0 +1,51 @@
+"""What an audit says about the positives, by cells of the score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pueval._typing import Array, Target
+
+
+@dataclass(frozen=True, eq=False)
+class AuditedPositives:
+    """The share of positives in each cell: an estimate, and draws from its distribution.
+
+    Attributes
+    ----------
+    lower : ndarray of shape (k,)
+        Lower edges of the cells, descending.
+    labeled_share, unlabeled_share : ndarray of shape (k,)
+        Share of positives among the labeled and the unlabeled rows of each cell.
+    share_draws : ndarray of shape (n_draws, k)
+        Draws of the share of positives among the rows of the target.
+    purity : float
+        Share of true positives among all labeled rows.
+    purity_draws : ndarray of shape (n_draws,)
+        Draws of it.
+    target : {"population", "unlabeled"}
+        Population whose positives these are.
+    """
+
+    lower: Array
+    labeled_share: Array
+    unlabeled_share: Array
+    share_draws: Array
+    purity: float
+    purity_draws: Array
+    target: Target
+
+    def find(self, score: Array) -> Array:
+        """Return the index of the cell of each score."""
+        index = np.searchsorted(-self.lower, -np.asarray(score, np.float64))
+        return np.minimum(index, self.lower.size - 1)
+
+    def positives(self, score: Array, labeled: Array, unlabeled: Array) -> Array:
+        """Return the number of positives among rows with these scores."""
+        cell = self.find(score)
+        number = unlabeled * self.unlabeled_share[cell]
+        if self.target == "population":
+            number = number + labeled * self.labeled_share[cell]
+        return np.asarray(number, np.float64)

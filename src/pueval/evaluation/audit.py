@@ -1,0 +1,394 @@
+"""Audit: what checking some rows found, beside the measures it changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import scipy.stats
+
+from pueval._typing import Array, Range
+from pueval.audit_estimates.apply_audit import AppliedAudit
+from pueval.audit_estimates.random_labeling_test import random_labeling_pvalue
+from pueval.core.mixture import check_share
+from pueval.counts.counts import Counts
+from pueval.errors import InputError
+from pueval.text.numbers import format_count, format_interval, format_level
+from pueval.text.results import Result
+
+if TYPE_CHECKING:
+    from pueval.priors import PriorEstimate
+
+# Shares of the positives, from the top, at which the propensity is reported.
+POSITIVE_RANKS = (0.05, 0.25, 0.5, 0.75, 0.95)
+# The labeling bias compares positives between these ranks.
+BIAS_RANKS = (0.05, 0.95)
+
+
+class AuditEstimate(NamedTuple):
+    """A number with its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PropensityCurve(Result):
+    """Probability that a positive row is labeled, by its place among the positives.
+
+    Attributes
+    ----------
+    score : ndarray
+        Scores, descending.
+    rank : ndarray
+        Share of the positives with at least this score.
+    propensity, low, high : ndarray
+        Estimate, and ends of the pointwise intervals.
+    level : float
+        Confidence level.
+    """
+
+    score: Array
+    rank: Array
+    propensity: Array
+    low: Array
+    high: Array
+    level: float
+
+    def _headline(self) -> str:
+        return f"Propensity by score, with pointwise {format_level(self.level)} intervals"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(Result):
+    """What an audit found; ``ev.audit``.
+
+    Attributes
+    ----------
+    applied : AppliedAudit
+        Audited rows, labeling model and posterior.
+    counts : Counts
+        The data without the audit.
+    level : float
+        Confidence level of the intervals.
+    """
+
+    applied: AppliedAudit
+    counts: Counts
+    level: float = 0.95
+
+    # ------------------------------------------------------------------ what was checked
+
+    @property
+    def labeling(self) -> str:
+        """What was assumed about labeling."""
+        return self.applied.labeling
+
+    @property
+    def n_unlabeled(self) -> int:
+        """Number of audited unlabeled rows."""
+        return len(self.applied.rows.part(labeled=False))
+
+    @property
+    def n_unlabeled_positive(self) -> int:
+        """Number of them that are positive."""
+        return self.applied.rows.part(labeled=False).n_positive
+
+    @property
+    def n_labeled(self) -> int:
+        """Number of audited labeled rows."""
+        return len(self.applied.rows.part(labeled=True))
+
+    @property
+    def n_labeled_positive(self) -> int:
+        """Number of them that are positive."""
+        return self.applied.rows.part(labeled=True).n_positive
+
+    # ------------------------------------------------------------------ estimates
+
+    @cached_property
+    def _positive_draws(self) -> Array:
+        """Draws of the number of positives in the target."""
+        audit = self._positives
+        steps = self.counts.at(audit.lower)
+        rows = np.diff(steps.unlabeled, prepend=0).astype(np.float64)
+        if audit.target == "population":
+            rows += np.diff(steps.labeled, prepend=0)
+        numbers: Array = audit.share_draws @ rows
+        if audit.target == "population":
+            numbers = numbers + (audit.purity_draws - audit.purity) * self.counts.n_labeled
+        return numbers
+
+    @property
+    def _positives(self) -> Any:
+        return self.applied.counts._audit
+
+    def _estimate(self, value: float, draws: Array) -> AuditEstimate:
+        tail = (1 - self.level) / 2
+        low, high = (float(end) for end in np.quantile(draws, [tail, 1 - tail]))
+        return AuditEstimate(value, min(low, value), max(high, value))
+
+    @cached_property
+    def prior(self) -> AuditEstimate:
+        """Share of positives among the unlabeled rows, by audit, labels and scores together."""
+        audit, n_unlabeled = self._positives, self.counts.n_unlabeled
+        labeled = self.counts.n_labeled if audit.target == "population" else 0.0
+        draws = (self._positive_draws - labeled * audit.purity_draws) / n_unlabeled
+        steps = np.diff(self.counts.at(audit.lower).unlabeled, prepend=0)
+        value = float(steps @ audit.unlabeled_share / n_unlabeled)
+        return self._estimate(value, draws.clip(0, 1))
+
+    @cached_property
+    def prior_by_audit_alone(self) -> AuditEstimate:
+        """Share of positives among the unlabeled rows, by the audited rows alone (Hájek).
+
+        The interval is Jeffreys', for the effective number of audited rows.
+        """
+        rows = self.applied.rows.part(labeled=False)
+        return self._proportion(rows.positive_share, rows.effective_size)
+
+    @cached_property
+    def prior_by_scores(self) -> PriorEstimate:
+        """Share of positives among the unlabeled rows, by labels and scores alone."""
+        from pueval.priors._estimate_prior import estimate_without_warning
+
+        return estimate_without_warning(self.counts)
+
+    @cached_property
+    def purity(self) -> AuditEstimate | None:
+        """Share of true positives among the labeled rows; None if none of them was audited."""
+        if not self.n_labeled:
+            return None
+        return self._estimate(self._positives.purity, self._positives.purity_draws)
+
+    @cached_property
+    def label_frequency(self) -> AuditEstimate:
+        """Share of all positives that are labeled."""
+        audit, counts = self._positives, self.counts
+        prior = self.prior
+        labeled = audit.purity * counts.n_labeled
+        ends = (labeled / (labeled + share * counts.n_unlabeled) for share in prior)
+        value, high, low = ends
+        return AuditEstimate(value, low, high)
+
+    def _proportion(self, share: float, size: float) -> AuditEstimate:
+        tail = (1 - self.level) / 2
+        shape = size * share + 0.5, size * (1 - share) + 0.5
+        low, high = scipy.stats.beta.ppf([tail, 1 - tail], *shape)
+        return AuditEstimate(share, min(float(low), share), max(float(high), share))
+
+    # ------------------------------------------------------------------ labeling
+
+    @cached_property
+    def random_labeling_pvalue(self) -> float:
+        """P-value of the hypothesis that all positives are equally likely to be labeled.
+
+        The test looks for a trend of the propensity in the score (likelihood ratio, one degree of
+        freedom). It does not see labeling that depends on other features and not on the score;
+        such labeling changes no measure of this classifier.
+        """
+        return random_labeling_pvalue(self.applied.model)
+
+    def propensity(self) -> PropensityCurve:
+        """Return the probability that a positive row is labeled, by score.
+
+        Returns
+        -------
+        PropensityCurve
+        """
+        posterior, cells = self.applied.posterior, self.applied.cells
+        tail = (1 - self.level) / 2
+        low, high = np.quantile(posterior.propensity, [tail, 1 - tail], axis=0)
+        return PropensityCurve(
+            cells.lower,
+            self._positive_rank,
+            posterior.propensity.mean(axis=0),
+            low,
+            high,
+            self.level,
+        )
+
+    @cached_property
+    def _positive_rank(self) -> Array:
+        cells = self.applied.cells
+        positives = np.cumsum(
+            (cells.labeled + cells.unlabeled) * self.applied.posterior.positive.mean(axis=0)
+        )
+        rank: Array = positives / positives[-1]
+        return rank
+
+    def propensity_at(self, rank: float) -> AuditEstimate:
+        """Return the propensity of the positive below a given share of all positives.
+
+        Parameters
+        ----------
+        rank : float
+            Share of the positives that score higher: 0.5 is the median positive.
+
+        Returns
+        -------
+        AuditEstimate
+        """
+        cell = int(
+            np.searchsorted(self._positive_rank, rank).clip(max=self._positive_rank.size - 1)
+        )
+        draws = self.applied.posterior.propensity[:, cell]
+        return self._estimate(float(draws.mean()), draws)
+
+    @cached_property
+    def labeling_bias(self) -> AuditEstimate:
+        """Largest ratio Λ between the propensities of two positives, by the audit.
+
+        The extreme 5% of the positives at either end are left out. It is at least 1, so its
+        interval does not say whether labeling is random; see `random_labeling_pvalue`.
+        """
+        rank = self._positive_rank
+        inside = (rank >= BIAS_RANKS[0]) & (rank <= BIAS_RANKS[1])
+        if not inside.any():
+            inside[:] = True
+        propensity = self.applied.posterior.propensity[:, inside]
+        mean = propensity.mean(axis=0)
+        ratio = propensity.max(axis=1) / propensity.min(axis=1)
+        return self._estimate(float(mean.max() / mean.min()), ratio)
+
+    # ------------------------------------------------------------------ tests of what was believed
+
+    def test(
+        self,
+        *,
+        prior: float | None = None,
+        prevalence: float | None = None,
+        label_frequency: float | None = None,
+        purity: float | None = None,
+    ) -> float:
+        """Test a share that was believed against the audit. Give exactly one.
+
+        Parameters
+        ----------
+        prior, prevalence, label_frequency : float, optional
+            Share of positives among unlabeled rows or among all rows; share of positives that are
+            labeled.
+        purity : float, optional
+            Share of true positives among the labeled rows, if some of them were audited.
+
+        Returns
+        -------
+        float
+            Two-sided p-value: twice the smaller tail of the distribution that the audit implies.
+        """
+        shares = {
+            "prior": prior,
+            "prevalence": prevalence,
+            "label_frequency": label_frequency,
+            "purity": purity,
+        }
+        given = {name: value for name, value in shares.items() if value is not None}
+        if len(given) != 1:
+            raise InputError(
+                f"give exactly one of {', '.join(shares)}; got {', '.join(given) or 'none'}."
+            )
+        ((name, value),) = given.items()
+        value = check_share(name, value)
+        audit, counts = self._positives, self.counts
+        labeled = audit.purity_draws * counts.n_labeled
+        in_target = labeled if audit.target == "population" else 0.0
+        hidden = self._positive_draws - in_target
+        if name == "purity":
+            if not self.n_labeled:
+                raise InputError("no labeled row was audited, so the purity cannot be tested.")
+            draws = audit.purity_draws
+        elif name == "prior":
+            draws = hidden / counts.n_unlabeled
+        elif name == "prevalence":
+            draws = (hidden + labeled) / counts.n
+        else:
+            draws = labeled / (labeled + hidden)
+        below = float(np.mean(draws <= value))
+        smallest = 1 / (len(draws) + 1)
+        return min(1.0, 2 * max(min(below, 1 - below), smallest))
+
+    # ------------------------------------------------------------------ text
+
+    def sentences(self) -> list[str]:
+        """Return what the audit found, as sentences.
+
+        Returns
+        -------
+        list of str
+        """
+        found = (
+            f"{format_count(self.n_unlabeled_positive)} of {format_count(self.n_unlabeled)} "
+            "audited unlabeled rows are positive"
+        )
+        if self.n_labeled:
+            found += (
+                f", and {format_count(self.n_labeled_positive)} of "
+                f"{format_count(self.n_labeled)} audited labeled rows"
+            )
+        top, middle = (self.propensity_at(rank).value for rank in (0.05, 0.5))
+        pvalue = self.random_labeling_pvalue
+        shown = f"p = {pvalue:.2g}" if pvalue >= 0.001 else "p < 0.001"
+        chance = f"the probability of a label is {middle:.2g} at the median positive and {top:.2g} "
+        if pvalue < 0.05:
+            trend = "high" if top > middle else "low"
+            labeling = f"Labels favor {trend} scores: {chance}near the top ({shown})."
+        else:
+            labeling = (
+                f"The audit does not contradict random labeling ({shown}): {chance}near the top."
+            )
+        return [f"{found}.", labeling]
+
+    def _headline(self) -> str:
+        level = format_level(self.level)
+
+        def line(name: str, estimate: AuditEstimate | Range | None) -> str:
+            if estimate is None:
+                return ""
+            value, low, high = estimate  # type: ignore[misc]
+            return f"\n{name:<32} {value:.3g} ({level} CI {format_interval(low, high)})"
+
+        return (
+            " ".join(self.sentences())
+            + line("Prior", self.prior)
+            + line("Prior by the audit alone", self.prior_by_audit_alone)
+            + line("Label frequency", self.label_frequency)
+            + line("Purity", self.purity)
+            + line("Labeling bias Λ", self.labeling_bias)
+        )
+
+    def _table(self) -> str:
+        return ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the audit found as plain numbers and text.
+
+        Returns
+        -------
+        dict
+        """
+        estimates = {
+            "prior": self.prior,
+            "prior_by_audit_alone": self.prior_by_audit_alone,
+            "label_frequency": self.label_frequency,
+            "purity": self.purity,
+            "labeling_bias": self.labeling_bias,
+        }
+        return {
+            "labeling": self.labeling,
+            "n_unlabeled": self.n_unlabeled,
+            "n_unlabeled_positive": self.n_unlabeled_positive,
+            "n_labeled": self.n_labeled,
+            "n_labeled_positive": self.n_labeled_positive,
+            "level": self.level,
+            **{
+                name: None if estimate is None else estimate._asdict()
+                for name, estimate in estimates.items()
+            },
+            "random_labeling_pvalue": self.random_labeling_pvalue,
+            "propensity": {
+                f"{rank:g}": self.propensity_at(rank)._asdict() for rank in POSITIVE_RANKS
+            },
+        }
