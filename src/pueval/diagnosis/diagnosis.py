@@ -107,4 +107,10 @@ class Diagnosis(Result):
         lines += [f"! {problem}" for problem in self.problems]
         blocked = any(isinstance(problem, Contradiction) for problem in self.problems)
         run = "Solve the problems above first. Then run:" if blocked else "Run next:"
-        return "\n".join([*lines, run, f"  {self.command}"])
+        lines += [run, f"  {self.command}"]
+        if self.unlabeled and not blocked:
+            lines.append(
+                "Add --target unlabeled if the labeled rows were collected separately "
+                "(case-control)."
+            )
+        return "\n".join(lines)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pueval.counts.counts import Counts
 from pueval.diagnosis import column_roles
 from pueval.diagnosis.diagnosis import ColumnRole, Diagnosis
-from pueval.diagnosis.prior_knowledge import describe_prior
+from pueval.diagnosis.prior_outlook import describe_prior
 from pueval.diagnosis.score_problems import repeats_label, score_problem
 from pueval.errors import Contradiction, name_model
 from pueval.sources.column_profiles import (

@@ -1,7 +1,8 @@
-"""How well the prior can be known from some scores."""
+"""How well the prior can be estimated from some scores."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from pueval.core.curves import (
@@ -11,19 +12,21 @@ from pueval.core.curves import (
     naive_auc,
 )
 from pueval.counts.counts import Counts
+from pueval.evaluation.evaluate import evaluate_counts
+from pueval.evaluation.verdict import known_prior
 from pueval.priors._consensus import FEW_LABELED, TOO_FEW_LABELED
 from pueval.priors._estimate_prior import estimate_without_warning
-from pueval.text.numbers import format_number
 
-# Widths of the interval of a prior that is known well, and roughly.
-WELL, ROUGHLY = 0.1, 0.25
 GIVE_A_SHARE = "If you know it, give --prior, --prevalence or --label-frequency."
 
 
 def describe_prior(
     models: Mapping[str, Counts],
 ) -> tuple[list[str], tuple[float, float] | None]:
-    """Return what can be known about the prior, and its interval from the best model's scores."""
+    """Return what can be known about the prior, and its interval from the best model's scores.
+
+    The grade is that of the verdict on an evaluation with this estimate.
+    """
     models = {name: counts for name, counts in models.items() if counts.n_unlabeled}
     if not models:
         return [], None
@@ -40,16 +43,18 @@ def describe_prior(
         return lines, None
     estimate = estimate_without_warning(counts, test_labels=False)
     low, high = estimate.prior_interval or (0.0, estimate.prior_upper)
-    if low <= 0 and high >= min(estimate.prior_upper, 1.0) - 1e-9 and high > WELL:
+    knowledge = "not"
+    if math.isfinite(estimate.prior):
+        knowledge, _ = known_prior(evaluate_counts(counts, prior=estimate, level=None))
+    if knowledge == "not":
         lines.append(
-            f"The prior cannot be estimated from {name}: any value up to {format_number(high)} "
+            f"The prior cannot be estimated from {name}: any value up to {high:.3g} "
             f"fits. {GIVE_A_SHARE}"
         )
         return lines, None
-    width = high - low
-    how = "well" if width <= WELL else "roughly" if width <= ROUGHLY else "only poorly"
+    how = "well" if knowledge == "well" else "only poorly"
     lines.append(
-        f"The prior can be estimated {how} from {name}: it lies between {format_number(low)} and "
-        f"{format_number(high)} (95% CI). {GIVE_A_SHARE}"
+        f"The prior can be estimated {how} from {name}: it lies between {low:.3g} and "
+        f"{high:.3g} (95% CI). {GIVE_A_SHARE}"
     )
     return lines, (low, high)
