@@ -73,10 +73,13 @@ def test_printing_compares_no_pairs(compared_pairs, monkeypatch):
 
 
 def test_many_warnings_are_cut():
-    with pytest.warns(AssumptionWarning):
+    with pytest.warns(AssumptionWarning) as caught:
         comparison = compare_many(prior=0.9)
+    assert len(caught) == 3
     assert len(comparison.warnings) >= N_MODELS
-    assert repr(comparison).endswith("more warnings; .warnings has all")
+    n_more = len(comparison.warnings) - 3
+    assert repr(comparison).endswith(f"(And {n_more} more: see .warnings.)")
+    assert repr(comparison).count("\n! ") == 3
     first, second, *_ = comparison
     few = comparison.subset([first, second]).warnings
     assert few

@@ -17,6 +17,7 @@ from pueval.commands.options import (
     ROW_DEFAULTS,
     SHARE_DEFAULTS,
     WHOLE,
+    AllMeasures,
     AllPoints,
     HtmlPath,
     InputFile,
@@ -35,6 +36,7 @@ from pueval.commands.terminal import (
 from pueval.comparison.compare import compare
 from pueval.comparison.comparison import Comparison
 from pueval.comparison.comparison_text import (
+    PRINTED_MEASURES,
     difference_rows,
     leading_models,
     notes,
@@ -43,6 +45,8 @@ from pueval.comparison.comparison_text import (
     value_rows,
 )
 from pueval.comparison.paired_rows import check_model_names
+from pueval.comparison.rankings import MOST_MODELS
+from pueval.evaluation.findings import worst_warnings
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES
 from pueval.sources.columns import Columns
 from pueval.sources.files import read_rows
@@ -64,6 +68,7 @@ def compare_command(
     n_resamples: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 2000,
     seed: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 0,
     ranking: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
+    all_measures: AllMeasures = False,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
     all_points: AllPoints = False,
     html_path: HtmlPath = None,
@@ -119,7 +124,8 @@ def compare_command(
         sample_weight=rows.sample_weight,
         **KIND_CODES.arguments,
     )
-    tables = _tables(comparison, tuple(measure or ()), ranking=ranking)
+    values = value_rows(comparison, comparison.measures if all_measures else PRINTED_MEASURES)
+    tables = [values, *_pair_tables(comparison, tuple(measure or ()), ranking=ranking)]
     if json_path is not None:
         write_json(
             json_path, {"file": file, "label": label} | comparison.to_dict(all_points=all_points)
@@ -137,16 +143,20 @@ def compare_command(
         return exit_code(comparison.warnings)
     print_line(f"{summary(comparison)}.")
     show_tables(tables)
-    print_notes([*notes(comparison), *(f"! {warning}" for warning in comparison.warnings)])
+    lines = [*notes(comparison), *(f"! {each}" for each in worst_warnings(comparison.warnings))]
+    if not all_measures and len(comparison) <= MOST_MODELS:
+        shown, total = len(PRINTED_MEASURES), len(comparison.measures)
+        lines.insert(0, f"{shown} of {total} measures; --all shows the rest.")
+    print_notes(lines)
     return exit_code(comparison.warnings)
 
 
-def _tables(comparison: Comparison, measures: tuple[str, ...], *, ranking: bool) -> list[Any]:
-    """Make all tables before any is printed, so that an error is the only output.
+def _pair_tables(comparison: Comparison, measures: tuple[str, ...], *, ranking: bool) -> list[Any]:
+    """Make the tables below the values, before any is printed: an error is then the only output.
 
     Of many models, pairs are compared only by the measures that the user asks for.
     """
-    tables = [value_rows(comparison)]
+    tables = []
     shown = leading_models(comparison)
     if shown is comparison and not measures:
         measures = HEADLINE_MEASURES

@@ -31,6 +31,7 @@ from pueval.commands.options import (
     OUTPUT,
     SHARE_DEFAULTS,
     WHOLE,
+    AllMeasures,
     AllPoints,
     CountOptions,
     HtmlPath,
@@ -79,7 +80,7 @@ def evaluate_command(
     bounds: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     baselines: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     ranking: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
-    all_measures: Annotated[bool, Parameter(name="--all", group=OUTPUT, negative=())] = False,
+    all_measures: AllMeasures = False,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
     all_points: AllPoints = False,
     html_path: HtmlPath = None,
@@ -141,8 +142,6 @@ def evaluate_command(
         negative, or as many as by the model at random.
     ranking
         Also print the measures that need no prior: PULP, Lee-Liu, pseudo-F and others.
-    all_measures
-        Print all measures, not only the dozen that people report most.
     json_path
         JSON file for all results, including the curves.
     """

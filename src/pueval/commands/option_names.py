@@ -14,6 +14,7 @@ OPTIONS = {
     "group_prior": "--group-prior",
 }
 PHRASES = {
+    "see .warnings": "--json has all",
     " For no intervals use level=None.": "",
     'purity="estimate"': "--purity estimate",
     'group_prior="label_frequency"': "--group-prior label_frequency",

@@ -53,6 +53,15 @@ LABEL = Parameter(group=COLUMNS, help="Column with the labels of the rows.")
 Quiet = Annotated[
     bool, Parameter(group=OUTPUT, negative=(), help="Print only errors and warnings.")
 ]
+AllMeasures = Annotated[
+    bool,
+    Parameter(
+        name="--all",
+        group=OUTPUT,
+        negative=(),
+        help="Print all measures, not only the dozen that people report most.",
+    ),
+]
 AllPoints = Annotated[
     bool,
     Parameter(

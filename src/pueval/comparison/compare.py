@@ -16,7 +16,7 @@ from pueval.core.mixture import check_target
 from pueval.counts.arguments import check_threshold, suggest_arguments
 from pueval.errors import AssumptionWarning, InputError, name_model
 from pueval.evaluation.assumptions import resolve_assumptions
-from pueval.evaluation.findings import noisy_labels
+from pueval.evaluation.findings import noisy_labels, worst_warnings
 from pueval.sources.labels import LabelValues
 from pueval.uncertainty.intervals import IntervalOptions
 
@@ -144,8 +144,8 @@ def compare(
         notes += [
             name_model(name, note) for note in ev.warnings if note not in assumptions.warnings
         ]
-    for note in notes:
-        warnings.warn(note, AssumptionWarning, stacklevel=3)
+    for warning in worst_warnings(notes):
+        warnings.warn(warning, AssumptionWarning, stacklevel=3)
     made_here = assumptions.estimate is not None and not assumptions.estimate_given
     source = prior_model if made_here else None
     pairs = ModelPairs(estimation, tuple(models))

@@ -18,6 +18,7 @@ from pueval.evaluation.assumption_text import (
     row_counts,
 )
 from pueval.evaluation.estimates import Estimate
+from pueval.evaluation.findings import worst_warnings
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES, measure_title
 from pueval.text.numbers import (
     CLIPPED_MARK,
@@ -26,7 +27,6 @@ from pueval.text.numbers import (
     format_level,
     format_number,
 )
-from pueval.text.results import SHOWN_ROWS
 from pueval.text.tables import html_summary, text_table
 from pueval.uncertainty.intervals import Interval
 
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 Table = tuple[list[str], list[list[str]]]
 
-DECIDE_BY = "Decide by the average precision, the AUC or a best value."
 # Measures that a Comparison prints; the data frame has all.
 PRINTED_MEASURES = (
     *AREAS,
@@ -47,6 +46,8 @@ PRINTED_MEASURES = (
 # With more pairs, only those with the best model are shown; of these, a Comparison prints the
 # pairs with the next best models.
 MOST_PAIRS, PRINTED_PAIRS = 6, 4
+# Larger probabilities are not shown as 1.
+NEARLY_CERTAIN = 0.99
 # With more models, values are shown without intervals.
 MOST_WITH_INTERVALS = 4
 
@@ -169,7 +170,8 @@ def _most_probable_best(comparison: Comparison, measure: str) -> str:
     if not defined:
         return UNDEFINED
     best = max(defined, key=lambda name: defined[name])
-    return f"{best} ({defined[best]:.2g})"
+    shown = ">0.99" if defined[best] > NEARLY_CERTAIN else f"{defined[best]:.2g}"
+    return f"{best} ({shown})"
 
 
 def best_probability_or_nan(comparison: Comparison, measure: str) -> dict[str, float]:
@@ -227,11 +229,8 @@ def as_text(comparison: Comparison) -> str:
     ]
     if len(comparison) <= MOST_MODELS:
         parts += ["", text_table(*difference_rows(comparison, most=PRINTED_PAIRS))]
-    shown, n_more = comparison.warnings, 0
-    if len(comparison) > MOST_MODELS:
-        shown, n_more = shown[:SHOWN_ROWS], max(len(shown) - SHOWN_ROWS, 0)
-    parts += [_left_out(comparison), *notes(comparison), *(f"! {warning}" for warning in shown)]
-    parts += [f"… and {n_more:,} more warnings; .warnings has all"] if n_more else []
+    parts += [_left_out(comparison), *notes(comparison)]
+    parts += [f"! {warning}" for warning in worst_warnings(comparison.warnings)]
     return "\n".join(parts)
 
 
@@ -269,7 +268,7 @@ def _interval_notes(comparison: Comparison) -> list[str]:
             "are the largest in the interval."
         )
     if any(ev.threshold_chosen for ev in comparison.evaluations.values()):
-        lines.append(f"{OWN_THRESHOLDS} {DECIDE_BY}")
+        lines.append(OWN_THRESHOLDS)
     return lines
 
 
@@ -283,8 +282,9 @@ def exported_table(comparison: Comparison) -> tuple[list[str], list[list[str]], 
 
 def as_html(comparison: Comparison) -> str:
     """Return summary, tables and warnings for a notebook."""
-    lines = [*notes(comparison), *(f"⚠ {warning}" for warning in comparison.warnings)]
-    tables = [value_rows(comparison)]
+    lines = [_left_out(comparison), *notes(comparison)]
+    lines += [f"⚠ {warning}" for warning in worst_warnings(comparison.warnings)]
+    tables = [value_rows(comparison, PRINTED_MEASURES)]
     if len(comparison) <= MOST_MODELS:
         tables.append(difference_rows(comparison))
     return html_summary(f"Comparison of {summary(comparison)}", tables, lines)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 DEFAULT_THRESHOLD = "The threshold was chosen on these rows, near the best Matthews correlation."
 OWN_THRESHOLDS = (
     "Threshold-based measures use each model's own threshold, chosen near its best Matthews "
-    "correlation. Do not rank models by them."
+    "correlation. Do not rank models by them. To choose a model, use the average precision if you "
+    "act on the top-scored rows, otherwise the ROC AUC."
 )
 CHOSEN_THRESHOLD = "Intervals at the threshold account for choosing it on the same rows."
 

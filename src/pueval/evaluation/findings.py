@@ -25,16 +25,19 @@ MOST_WARNINGS = 3
 
 
 def worst_warnings(warnings: Sequence[str]) -> list[str]:
-    """Return the first few warnings; the last one says how many there are more.
+    """Return the worst warnings, contradictions first; the last one says how many there are more.
 
     Examples
     --------
     >>> worst_warnings(["a.", "b.", "c.", "d.", "e."])
     ['a.', 'b.', 'c. (And 2 more: see .warnings.)']
     """
-    shown = [*warnings[:MOST_WARNINGS]]
-    if len(warnings) > MOST_WARNINGS:
-        shown[-1] += f" (And {len(warnings) - MOST_WARNINGS} more: see .warnings.)"
+    shown = sorted(warnings, key=lambda warning: not isinstance(warning, Contradiction))
+    n_more = len(shown) - MOST_WARNINGS
+    if n_more > 0:
+        shown[MOST_WARNINGS - 1 :] = [
+            f"{shown[MOST_WARNINGS - 1]} (And {n_more:,} more: see .warnings.)"
+        ]
     return shown
 
 

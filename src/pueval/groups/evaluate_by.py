@@ -20,6 +20,7 @@ from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.evaluate import evaluate_counts
 from pueval.evaluation.evaluation import Evaluation
+from pueval.evaluation.findings import worst_warnings
 from pueval.groups.group_evaluation import GroupEvaluation, no_level_error
 from pueval.groups.group_priors import (
     GroupPrior,
@@ -230,8 +231,8 @@ def evaluate_by(
     messages = [*overall.warnings]
     if group_prior == "shared" and (uneven := uneven_label_warning(names, sizes, usable)):
         messages.append(uneven)
-    for message in messages:
-        warnings.warn(message, AssumptionWarning, stacklevel=3)
+    for warning in worst_warnings(messages):
+        warnings.warn(warning, AssumptionWarning, stacklevel=3)
     return GroupEvaluation(
         tuple(names),
         overall,
