@@ -1,13 +1,16 @@
 """Verdicts: checked against what is true in simulations, and against slow versions."""
 
 import math
+import textwrap
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
-from pueval import AssumptionWarning, Counts, evaluate
+from pueval import AssumptionWarning, Counts, evaluate, largest_prior, priors
+from pueval.errors import Contradiction
 from pueval.evaluation.bias_bounds import bound_measures
 from pueval.evaluation.findings import worst_warnings
 from pueval.evaluation.measure_titles import REPORTED_MEASURES
@@ -56,6 +59,8 @@ def test_fraud_is_poorly_known():
     assert f"of {(~y).sum():,} unlabeled rows are positive (95% CI" in text
     assert "poorly known" in text
     assert "random sample of all positives" in text
+    assert "hidden positives half or double" in text
+    assert len(textwrap.wrap(text, 100)) <= 8
 
 
 def test_species_are_poorly_known():
@@ -93,7 +98,7 @@ def test_a_given_prior_is_as_given():
     _, verdict = judge(y, score, prior=0.2)
     assert verdict.prior_knowledge == "given"
     assert verdict.hidden_interval is None
-    assert "by what you gave" in verdict.sentences()[0]
+    assert "as you specified" in verdict.sentences()[0]
     assert "prior" not in verdict.width_shares
 
 
@@ -214,7 +219,45 @@ def test_without_intervals():
 def test_reversed_scores_and_impossible_priors_come_first():
     y, score, _ = one_sample(3000, 0.3, 2.0, 0.3)
     assert "Negate" in judge(y, -score, prior=0.2)[1].next_step
-    assert "contradicts" in judge(y, score, prior=0.9)[1].next_step
+    ev, verdict = judge(y, score, prior=0.9)
+    assert verdict.contradicted
+    assert "contradict" in verdict.sentences()[0]
+    assert f"at most {largest_prior(ev.counts).prior:.3f}" in verdict.next_step
+    assert not any("uncertainty" in sentence for sentence in verdict.sentences())
+    region = judge(y, score, prior=(0.1, 0.9))[1]
+    assert not region.contradicted
+    assert "Use a prior" not in region.next_step
+
+
+def test_in_sample_scores_come_before_the_prior():
+    y, score, _ = one_sample(3000, 0.3, 2.0, 0.3)
+    _, verdict = judge(y, np.where(y, 9.0 + score, score))
+    assert "in-sample" in verdict.next_step
+    assert "unlabeled rows" not in verdict.next_step
+
+
+def test_no_more_rows_are_checked_than_there_are():
+    """Twenty positives take more rows than there are if they are rare."""
+    y, score, _ = one_sample(400, 0.3, 1.7, 0.97)
+    ev, verdict = judge(y, score)
+    assert 20 / ev.prior > (~y).sum()
+    assert "check the unlabeled rows and" in verdict.next_step
+
+
+def test_estimates_far_below_the_largest_prior_say_so():
+    _, verdict = judge(*one_sample(60_000, 0.01, 2.2, 0.3)[:2])
+    low, high = verdict.hidden_interval
+    assert "Without assumptions" not in verdict.sentences()[0]
+    far = replace(verdict, most_hidden=4 * high)
+    assert f"up to {4 * high:,.0f} are possible" in far.sentences()[0]
+
+
+def test_an_estimate_without_an_interval_is_not_graded():
+    y, score, _ = one_sample(3000, 0.3, 2.0, 0.3)
+    estimate = priors.estimate(y, score, method="alphamax")
+    _, verdict = judge(y, score, prior=estimate)
+    assert "no interval" in verdict.sentences()[0]
+    assert "poorly" not in verdict.sentences()[0]
 
 
 def test_printed_table_has_a_dozen_measures():
@@ -237,4 +280,6 @@ def test_at_most_three_warnings_the_worst_first():
     assert len(ev.warnings) > 3 or len(caught) == len(ev.warnings)
     assert len(caught) <= 3
     assert len(worst_warnings(["w"] * 7)) == 3
+    worst = Contradiction("worst")
+    assert worst_warnings(["w", "w", "w", worst])[0] is worst
     assert worst_warnings(["w"] * 7)[-1].startswith("w (And 4 more")

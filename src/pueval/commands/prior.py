@@ -76,7 +76,7 @@ def prior_command(
         write_models(json_path, file, label, content)
     interval = f"{format_level(level)} CI"
     for name, estimate in estimates.items():
-        if math.isfinite(estimate.prior) and estimate.prior_interval is not None:
+        if math.isfinite(estimate.prior):
             ev = evaluate_counts(models[name], prior=estimate, level=level)
             print_verdict({name: ev})
         show_table([name, "prior", interval, "purity", interval], estimate.rows())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pueval.core.curves import REVERSED_Z_SCORE, auc_z_score
-from pueval.sensitivity.feasibility import infeasibility_message
-from pueval.text.numbers import format_count
+from pueval.sensitivity.feasibility import infeasibility_message, largest_prior
+from pueval.text.numbers import format_count, format_number
 
 if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation
@@ -36,21 +36,54 @@ def next_step(ev: Evaluation, knowledge: Knowledge, shares: dict[str, float]) ->
     -------
     str
     """
-    if auc_z_score(ev.counts, ev["roc_auc"].naive) < REVERSED_Z_SCORE:
+    from pueval.priors._consensus import SUSPICIOUS_AUC
+
+    naive = ev["roc_auc"].naive
+    if auc_z_score(ev.counts, naive) < REVERSED_Z_SCORE:
         return "Negate the scores: labeled rows score lower than the others."
-    if not ev.counts.has_propensity and infeasibility_message(ev.counts, ev.mixture) is not None:
-        return "Check prior, purity and scores: the ranking contradicts them."
-    largest = next(iter(shares), None)
-    if ev.prior_estimate is not None and knowledge in {"poorly", "not"}:
-        return (
-            "Give the prevalence, the prior or the label frequency if you know it, even as an "
-            f"interval. Otherwise check {_rows_to_check(ev.prior)} unlabeled rows drawn at random "
-            "and give the share of positives among them as the prior."
-            + (" More labels will not help much." if largest == "prior" else "")
-        )
+    impossible = None if ev.counts.has_propensity else _correct_shares(ev)
+    if impossible is not None:
+        return impossible
+    if ev.prior_estimate is not None:
+        if naive > SUSPICIOUS_AUC:
+            return (
+                "Check that no row was scored by a model that was trained on it: so high an AUC "
+                "is typical of in-sample scores."
+            )
+        if knowledge in {"poorly", "not"}:
+            return _learn_prior(ev, shares)
     if ev.resampling is None:
         return "Evaluate with a level to see how uncertain the numbers are."
     return _more_data(ev, knowledge, shares)
+
+
+def _correct_shares(ev: Evaluation) -> str | None:
+    """Return which prior or purity the ranking allows; None if it allows those of the evaluation.
+
+    A given region is impossible only if its most favorable corner is.
+    """
+    mixture = ev.mixture if ev.region is None else ev.region.best_fit
+    if infeasibility_message(ev.counts, mixture) is None:
+        return None
+    largest = largest_prior(ev.counts, purity=mixture.purity)
+    if largest.possible and largest.prior > 0:
+        allowed = f"Use a prior of at most {format_number(largest.prior)}"
+    else:
+        allowed = f"Use a purity above {mixture.purity:g}: no prior fits this one"
+    return f"{allowed}, or find out whether labels are random and scores out-of-fold."
+
+
+def _learn_prior(ev: Evaluation, shares: dict[str, float]) -> str:
+    """Return how to learn the prior: from other knowledge, or from rows checked at random."""
+    rows = _rows_to_check(ev.prior)
+    check = "the unlabeled rows"
+    if rows < ev.counts.n_unlabeled:
+        check = f"{format_count(rows)} unlabeled rows drawn at random"
+    text = (
+        "Give the prevalence, prior or label frequency, even as an interval. If you do not know "
+        f"it, check {check} and give the share of positives as the prior."
+    )
+    return text + (" More labels will not help much." if next(iter(shares), "") == "prior" else "")
 
 
 def _more_data(ev: Evaluation, knowledge: Knowledge, shares: dict[str, float]) -> str:
@@ -75,7 +108,7 @@ def _more_data(ev: Evaluation, knowledge: Knowledge, shares: dict[str, float]) -
     return "Find out how positives came to be labeled: that assumption matters most now."
 
 
-def _rows_to_check(prior: float) -> str:
+def _rows_to_check(prior: float) -> float:
     """Return how many random rows contain enough positives, rounded to one digit."""
     needed = max(LEAST_CHECKED, CHECKED_POSITIVES / max(prior, 1e-6))
-    return format_count(float(f"{needed:.1g}"))
+    return float(f"{needed:.1g}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pueval._typing import Range
+from pueval.errors import Contradiction
 from pueval.evaluation.bias_bounds import MeasureBounds, bound_measures
 from pueval.evaluation.measure_titles import TITLES, title_in_sentence
 from pueval.evaluation.next_step import next_step
@@ -31,10 +32,16 @@ DIVIDED_MEASURE = "average_precision"
 # Sources of uncertainty with a smaller share are not named.
 NAMED_SHARE = 0.05
 KNOWLEDGE_WORDS: Mapping[Knowledge, str] = {
-    "well": "This is well known",
-    "poorly": "This is poorly known",
-    "not": "This is not known: the data exclude hardly anything",
+    "well": "This number is well known",
+    "poorly": "This number is poorly known",
+    "not": "This number is not known: the data rule out almost nothing",
 }
+# The verdict names the largest number of positives that the ranking allows if the interval of an
+# estimate ends below it by more than this factor.
+FAR_BELOW_LARGEST = 3.0
+CONTRADICTED = (
+    "The data contradict these assumptions: see the warnings. Do not rely on the numbers below."
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,8 +57,13 @@ class Verdict(Result):
     hidden_interval : tuple of float, or None
         Confidence interval of that number, or the given interval; None if the prior was given as
         a number.
+    most_hidden : float
+        Largest number of positives that the ranking allows, for any distribution of the scores
+        (`largest_prior`); NaN if the prior was not estimated.
     level : float or None
         Confidence level; None without intervals.
+    contradicted : bool
+        Whether the data contradict an assumption; a warning says which.
     prior_knowledge : {"given", "well", "poorly", "not"}
         How well the prior is known. "well": the interval spans at most a factor of two, and moves
         neither precision nor average precision by more than 0.2. "not": it reaches from almost
@@ -62,12 +74,15 @@ class Verdict(Result):
     random_labeling : bool
         Whether labels are assumed to be random; False if propensities were given, or if every
         class is known.
+    prior_estimated : bool
+        Whether the prior was estimated from the scores; then it depends on random labeling, too.
     labeling_bias : dict of str to MeasureBounds
         Bounds of AUC, average precision and recall if some positives are up to twice as likely to
-        be labeled as others. Empty if labeling is not assumed to be random.
+        be labeled as others. Empty if labeling is not assumed to be random, or if no such labeling
+        fits the rows.
     tipping_bias : float
-        Smallest labeling bias at which the true AUC may lie outside its confidence interval; inf
-        if there is none, NaN without intervals.
+        Smallest labeling bias at which the bounds of the AUC, without sampling error, leave its
+        confidence interval; inf if there is none, NaN without intervals.
     next_step : str
         What to do next.
     """
@@ -75,10 +90,13 @@ class Verdict(Result):
     n_unlabeled: float
     hidden_positives: float
     hidden_interval: Range | None
+    most_hidden: float
     level: float | None
+    contradicted: bool
     prior_knowledge: Knowledge
     width_shares: dict[str, float]
     random_labeling: bool
+    prior_estimated: bool
     labeling_bias: dict[str, MeasureBounds]
     tipping_bias: float
     next_step: str
@@ -92,6 +110,8 @@ class Verdict(Result):
         """
         if not self.n_unlabeled:
             return ["The class of every row is known: nothing had to be corrected."]
+        if self.contradicted:
+            return [CONTRADICTED, self._hidden(), self._labeling(), f"Next: {self.next_step}"]
         sentences = [self._hidden()]
         if self.width_shares:
             sentences.append(self._sources())
@@ -99,34 +119,47 @@ class Verdict(Result):
 
     def _hidden(self) -> str:
         rows = f"{format_count(self.n_unlabeled)} unlabeled rows"
-        return hidden_positives_sentence(
+        text = hidden_positives_sentence(
             self.hidden_positives, rows, self.hidden_interval, self.level, self.prior_knowledge
         )
+        if self.contradicted or self.hidden_interval is None:
+            return text
+        if self.most_hidden > FAR_BELOW_LARGEST * self.hidden_interval[1]:
+            most = format_count(round(self.most_hidden))
+            text += f" Without assumptions about the scores, up to {most} are possible."
+        return text
 
     def _sources(self) -> str:
         named = [
-            f"{source} {100 * share:.0f}%"
+            f"the {source} ({100 * share:.0f}%)"
             for source, share in self.width_shares.items()
             if share >= NAMED_SHARE
         ]
         title = title_in_sentence(TITLES[DIVIDED_MEASURE])
-        return f"Sources of uncertainty ({title}): {', '.join(named)}."
+        return f"The uncertainty of the {title} comes mainly from {_join_words(named)}."
 
     def _labeling(self) -> str:
         if not self.random_labeling:
-            return "Assumed: positives were labeled with the given propensities."
-        assumed = "Assumed: labeled positives are a random sample of all positives."
-        if not self.labeling_bias:
-            return assumed
-        ranges = ", ".join(
-            f"{TITLES[name] if name == 'roc_auc' else title_in_sentence(TITLES[name])} "
-            f"{_range_text(bounds)}"
-            for name, bounds in self.labeling_bias.items()
+            return "All numbers assume that positives were labeled with the given propensities."
+        assumed = (
+            "All numbers assume that the labeled positives are a random sample of all positives."
         )
-        text = f"{assumed} If some were up to twice as likely to be labeled as others: {ranges}."
+        if not self.labeling_bias or self.contradicted:
+            return assumed
+        ranges = [
+            f"the {TITLES[name] if name == 'roc_auc' else title_in_sentence(TITLES[name])} "
+            f"{'could be ' if name == 'roc_auc' else ''}{_range_text(bounds)}"
+            for name, bounds in self.labeling_bias.items()
+        ]
+        if self.prior_estimated:
+            ranges.append("the number of hidden positives half or double")
+        text = (
+            f"{assumed} If some were up to twice as likely to be labeled as others, "
+            f"{_join_words(ranges)}."
+        )
         if math.isfinite(self.tipping_bias):
             ratio = f"{self.tipping_bias:.2g}"
-            text += f" From a ratio of {ratio} on, the AUC may lie outside its interval."
+            text += f" A ratio of {ratio} alone can move the AUC out of its interval."
         return text
 
     def _headline(self) -> str:
@@ -146,8 +179,21 @@ def hidden_positives_sentence(
         kind = "" if level is None else f"{format_level(level)} CI "
         text += f" ({kind}{low} to {high})"
     if knowledge == "given":
-        return f"{text}, by what you gave."
+        return f"{text}, as you specified."
+    if interval is None:
+        return f"{text}. This estimate has no interval, so how well it is known cannot be said."
     return f"{text}. {KNOWLEDGE_WORDS[knowledge]}."
+
+
+def _join_words(words: list[str]) -> str:
+    """Join words with commas and "and".
+
+    Examples
+    --------
+    >>> _join_words(["a"]), _join_words(["a", "b"]), _join_words(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def _range_text(bounds: MeasureBounds) -> str:
@@ -161,7 +207,7 @@ def judge(ev: Evaluation) -> Verdict:
     counts, mixture, options = ev.counts, ev.mixture, ev.resampling
     level = None if options is None else options.level
     region = None if options is None else ev.assumptions.mixture_region(counts, options)
-    knowledge, interval = _prior_knowledge(ev, region)
+    knowledge, interval = known_prior(ev, region)
     shares: dict[str, float] = {}
     if ev._resamples is not None and counts.n_unlabeled:
         shares = width_shares(DIVIDED_MEASURE, ev._resamples, region, ev.threshold)
@@ -175,24 +221,39 @@ def judge(ev: Evaluation) -> Verdict:
         if found.fits:
             bounds = dict(found)
             tipping = _tipping_bias(ev, labeling)
+    largest = math.nan if ev.prior_estimate is None else ev.prior_estimate.prior_upper
     return Verdict(
         n_unlabeled=counts.n_unlabeled,
         hidden_positives=mixture.prior * counts.n_unlabeled,
         hidden_interval=None
         if interval is None
         else (interval[0] * counts.n_unlabeled, interval[1] * counts.n_unlabeled),
+        most_hidden=largest * counts.n_unlabeled,
         level=level,
+        contradicted=any(isinstance(warning, Contradiction) for warning in ev.warnings),
         prior_knowledge=knowledge,
         width_shares=shares,
         random_labeling=random,
+        prior_estimated=_depends_on_scores(ev),
         labeling_bias=bounds,
         tipping_bias=tipping,
         next_step=next_step(ev, knowledge, shares),
     )
 
 
-def _prior_knowledge(ev: Evaluation, region: Region | None) -> tuple[Knowledge, Range | None]:
-    """Return how well the prior is known, and its interval."""
+def _depends_on_scores(ev: Evaluation) -> bool:
+    """Return whether the prior was estimated from the scores, and so by assuming random labeling.
+
+    A prior that follows from a known share and an estimated purity was not.
+    """
+    return ev.prior_estimate is not None and ev.prior_estimate.known_share is None
+
+
+def known_prior(ev: Evaluation, region: Region | None = None) -> tuple[Knowledge, Range | None]:
+    """Return how well the prior is known, and its interval.
+
+    ``region`` is the confidence region of prior and purity, if there is one.
+    """
     interval = ev.assumptions.prior_range if region is None else region.prior
     if interval is not None and interval[0] == interval[1]:
         interval = None
