@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pueval.report._thinned_counts import ThinnedCounts
 from pueval.sensitivity.feasibility import infeasibility_message
+from pueval.text.numbers import ROUNDING
 
 if TYPE_CHECKING:
     from pueval.evaluation.estimates import Estimate
@@ -39,15 +40,30 @@ def significant_decimals(estimate: Estimate) -> int:
     return 3 if width > 0.001 else 4
 
 
+def rounded_value(value: float, digits: int) -> str:
+    """Show a value with some decimals, and with two significant digits if it is small.
+
+    Examples
+    --------
+    >>> rounded_value(0.8513, 2), rounded_value(0.0846, 2), rounded_value(0.00021, 2)
+    ('0.85', '0.085', '0.00021')
+    """
+    size = abs(value)
+    if ROUNDING < size < 0.1:
+        digits = max(digits, 1 - math.floor(math.log10(size)))
+    return f"{value:.{digits}f}"
+
+
 def rounded_estimate(estimate: Estimate) -> str:
     """Show a value with its interval, rounded to the decimals that the interval justifies."""
     if math.isnan(estimate.value):
         return "undefined"
     digits = significant_decimals(estimate)
-    text = f"{estimate.value:.{digits}f}"
+    text = rounded_value(estimate.value, digits)
     if math.isnan(estimate.low):
         return text
-    return f"{text} ({estimate.low:.{digits}f}–{estimate.high:.{digits}f})"
+    low, high = (rounded_value(end, digits) for end in (estimate.low, estimate.high))
+    return f"{text} ({low}–{high})"
 
 
 def headline(ev: Evaluation) -> list[tuple[str, bool]]:
@@ -58,7 +74,7 @@ def headline(ev: Evaluation) -> list[tuple[str, bool]]:
     name = _most_moved(ev)
     title, article = _HEADLINE_TITLES[name]
     estimate, mixture = ev[name], ev.mixture
-    naive = f"{estimate.naive:.{significant_decimals(estimate)}f}"
+    naive = rounded_value(estimate.naive, significant_decimals(estimate))
     corrected = rounded_estimate(estimate)
     correct_labels = f"{format_share(mixture.purity)} of the labels correct"
     if not ev.counts.n_unlabeled:

@@ -11,9 +11,15 @@ import numpy as np
 import scipy
 
 from pueval.core.measures import AREAS, MEASURES
-from pueval.errors import InputError
-from pueval.evaluation.assumption_text import OWN_THRESHOLDS, assumption_sentences, share_origin
+from pueval.errors import Contradiction, InputError
+from pueval.evaluation.assumption_text import (
+    OWN_THRESHOLDS,
+    assumption_sentences,
+    share_origin,
+    threshold_rule,
+)
 from pueval.evaluation.baselines import BASELINE_TITLES
+from pueval.evaluation.findings import MOST_WARNINGS
 from pueval.evaluation.measure_titles import (
     COMPARED_MEASURES,
     HEADLINE_MEASURES,
@@ -144,7 +150,8 @@ def summarize(
             "priors": _priors(
                 evaluations | {n: ev for n, ev in others.items() if n == prior_model}, prior_model
             ),
-            "notes": [printable_text(note) for note in notes],
+            "warnings": _warnings(evaluations, notes),
+            "most_warnings": MOST_WARNINGS,
             "thinning_note": thinning_note([*tables.values()]),
             "verdict": _verdict(evaluations),
             "assumptions": _assumptions(evaluations),
@@ -202,6 +209,18 @@ def _thin(ev: Evaluation, thresholds: Sequence[float], n_models: int) -> Thinned
     )
 
 
+def _warnings(evaluations: Mapping[str, Evaluation], notes: Sequence[str]) -> list[tuple[str, str]]:
+    """Return warnings with the names of their models, contradictions first."""
+    several = len(evaluations) > 1
+    found = [("", note) for note in notes] + [
+        (name if several else "", warning)
+        for name, ev in evaluations.items()
+        for warning in ev.warnings
+    ]
+    found.sort(key=lambda item: not isinstance(item[1], Contradiction))
+    return [(printable_text(name), printable_text(warning)) for name, warning in found]
+
+
 def _verdict(evaluations: Mapping[str, Evaluation]) -> list[str]:
     """Return the verdict on the model with the best AUC, which the page shows first."""
     areas = {name: ev["roc_auc"].value for name, ev in evaluations.items()}
@@ -237,6 +256,7 @@ def _model(name: str, ev: Evaluation, thinned: ThinnedCounts, n_models: int) -> 
         "prevalence": ev.prevalence,
         "label_frequency": mixture.label_frequency(counts),
         "threshold": json_number(ev.threshold),
+        "threshold_rule": threshold_rule(ev),
         "counts": {
             "labeled": counts.n_labeled,
             "unlabeled": counts.n_unlabeled,
@@ -259,7 +279,6 @@ def _model(name: str, ev: Evaluation, thinned: ThinnedCounts, n_models: int) -> 
         },
         "prior_estimate": None if ev.prior_estimate is None else _prior(ev.prior_estimate),
         "feasible": ratio_bounds,
-        "warnings": [printable_text(warning) for warning in ev.warnings],
         "exact": thinned.exact,
         "naive_auc": ev["roc_auc"].naive,
         "placement": thinned.placement,

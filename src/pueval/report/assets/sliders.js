@@ -62,7 +62,7 @@ const sliders = (() => {
       problem(value) {
         const { prior } = settings(current()).mixture;
         if (shareProblem(value)) return shareProblem(value);
-        return value > prior ? "" : `must be above the prior, ${short(prior)}`;
+        return value > prior ? "" : `must be above the prior, ${short(prior)}, and at most 1`;
       },
       digits: 4,
     },

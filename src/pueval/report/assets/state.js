@@ -187,12 +187,13 @@ const state = (() => {
   function rangeKind(model) {
     const { mixture } = settings(model);
     if (chosen.bias > 1 && model.biasAllowed) {
+      const short = format.significant(chosen.bias, 3);
       return {
-        short: "bounds; no interval here",
-        column: "at the sliders; bounds, no CI",
+        short: "bounds without sampling error",
+        column: "at the sliders; bounds",
         long:
-          "The ranges are bounds under labeling bias. There is no confidence interval here; " +
-          "ev.labeling_bias and --labeling-bias compute one.",
+          "The ranges are bounds for this labeling bias. They leave out sampling error; " +
+          `ev.labeling_bias(${short}) and --labeling-bias ${short} include it.`,
       };
     }
     if (!hasIntervals(model, mixture)) {
