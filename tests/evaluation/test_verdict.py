@@ -246,7 +246,7 @@ def test_no_more_rows_are_checked_than_there_are():
 
 def test_estimates_far_below_the_largest_prior_say_so():
     _, verdict = judge(*one_sample(60_000, 0.01, 2.2, 0.3)[:2])
-    low, high = verdict.hidden_interval
+    high = verdict.hidden_interval[1]
     assert "Without assumptions" not in verdict.sentences()[0]
     far = replace(verdict, most_hidden=4 * high)
     assert f"up to {4 * high:,.0f} are possible" in far.sentences()[0]

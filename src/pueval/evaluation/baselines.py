@@ -10,10 +10,10 @@ import numpy as np
 
 from pueval.core.measures import AREAS, MEASURES, Table, find_measure, unknown_measure_error
 from pueval.core.rates import Rates
-from pueval.errors import UnknownMeasureError, require
+from pueval.errors import UnknownMeasureError
 from pueval.evaluation.measure_titles import TITLES
 from pueval.text.numbers import format_number
-from pueval.text.results import Result, plain_dict
+from pueval.text.results import Result, measure_frame, plain_dict
 from pueval.text.tables import html_summary, text_table
 
 if TYPE_CHECKING:
@@ -102,12 +102,7 @@ class Baselines(Mapping[str, Baseline]):
         -------
         pandas.DataFrame
         """
-        pandas = require("pandas", extra="pandas", purpose="Baselines.frame()")
-        frame: pd.DataFrame = pandas.DataFrame(
-            [vars(baseline) for baseline in self.values()],
-            index=pandas.Index([*self], name="measure"),
-        )
-        return frame
+        return measure_frame(self, "Baselines.frame()")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the values of every measure as plain numbers, ready for JSON.

@@ -12,11 +12,10 @@ from pueval.core.confidence import normal_quantile
 from pueval.core.measures import AREAS, MEASURES
 from pueval.core.mixture import Mixture
 from pueval.core.tilted_rates import LabelingTilt
-from pueval.errors import require
 from pueval.evaluation.measure_titles import TITLES
 from pueval.sensitivity.labeling_bias import BiasedLabeling, Bound
 from pueval.text.numbers import format_interval, format_level, format_number
-from pueval.text.results import Result, plain_dict
+from pueval.text.results import Result, measure_frame, plain_dict
 from pueval.text.tables import html_summary, text_table
 from pueval.uncertainty.intervals import Interval
 from pueval.uncertainty.measure_intervals import Resamples
@@ -102,12 +101,7 @@ class BiasBounds(Mapping[str, MeasureBounds]):
         -------
         pandas.DataFrame
         """
-        pandas = require("pandas", extra="pandas", purpose="BiasBounds.frame()")
-        frame: pd.DataFrame = pandas.DataFrame(
-            [vars(bounds) for bounds in self.values()],
-            index=pandas.Index([*self], name="measure"),
-        )
-        return frame
+        return measure_frame(self, "BiasBounds.frame()")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers and text, ready for JSON.

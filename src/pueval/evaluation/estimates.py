@@ -16,7 +16,6 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.measures import MEASURES, Measure, Table, clip, find_measure, was_clipped
 from pueval.core.rates import Rates
-from pueval.errors import require
 from pueval.text.numbers import (
     CLIPPED_NOTE,
     format_count,
@@ -26,7 +25,7 @@ from pueval.text.numbers import (
     format_number,
     format_threshold,
 )
-from pueval.text.results import Result, plain_dict
+from pueval.text.results import Result, measure_frame, plain_dict
 from pueval.text.tables import html_summary, text_table
 from pueval.uncertainty.intervals import Interval
 
@@ -262,7 +261,7 @@ class OperatingPoint(Mapping[str, Estimate]):
         -------
         pandas.DataFrame
         """
-        return estimate_frame(self, "OperatingPoint.frame()")
+        return measure_frame(self, "OperatingPoint.frame()")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers and text, ready for JSON.
@@ -321,16 +320,6 @@ def estimate_rows(
             row.append(format_interval(estimate.low, estimate.high, clipped=clipped))
         rows.append(row)
     return header, rows
-
-
-def estimate_frame(estimates: Mapping[str, Estimate], purpose: str) -> pd.DataFrame:
-    """Return a pandas DataFrame with a row per measure and a column per field of `Estimate`."""
-    pandas = require("pandas", extra="pandas", purpose=purpose)
-    frame: pd.DataFrame = pandas.DataFrame(
-        [vars(estimate) for estimate in estimates.values()],
-        index=pandas.Index([*estimates], name="measure"),
-    )
-    return frame
 
 
 def best_value(measure: Measure, rates: Rates) -> tuple[float, float]:

@@ -14,11 +14,12 @@ from pueval.errors import InputError
 from pueval.evaluation import evaluation_text
 from pueval.evaluation.assumption_text import prior_and_purity
 from pueval.evaluation.baselines import Baselines
-from pueval.evaluation.estimates import Estimate, OperatingPoint, estimate_frame
+from pueval.evaluation.estimates import Estimate, OperatingPoint
 from pueval.evaluation.sensitivity_estimates import SensitivityEstimates
 from pueval.evaluation.verdict import Verdict, judge
 from pueval.ranking import ranking_measures
 from pueval.text.exported_tables import latex_table, markdown_table
+from pueval.text.results import measure_frame
 from pueval.thresholds.measure_curve import MeasureCurve, curve_thresholds, measure_curve
 from pueval.uncertainty.bands import BandKind, CurveBand, precision_recall_band, roc_band
 from pueval.uncertainty.intervals import Interval
@@ -292,7 +293,7 @@ class Evaluation(SensitivityEstimates):
         -------
         pandas.DataFrame
         """
-        return estimate_frame(self, "Evaluation.frame()")
+        return measure_frame(self, "Evaluation.frame()")
 
     def to_dict(self, *, all_points: bool = False) -> dict[str, Any]:
         """Return everything as plain numbers, lists and text, ready for JSON.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation
 
 # Printed sentences are wrapped to this length.
-LINE_LENGTH = 100
+LINE_LENGTH = 88
 
 
 def as_data(ev: Evaluation, *, all_points: bool) -> dict[str, Any]:

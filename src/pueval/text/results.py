@@ -82,6 +82,16 @@ def _fields(result: Any) -> dict[str, Any]:
     return {name: getattr(result, name) for name in names}
 
 
+def measure_frame(values: Mapping[str, Any], purpose: str) -> pd.DataFrame:
+    """Return a pandas DataFrame with a row per measure and a column per field of its value."""
+    pandas = require("pandas", extra="pandas", purpose=purpose)
+    frame: pd.DataFrame = pandas.DataFrame(
+        [vars(value) for value in values.values()],
+        index=pandas.Index([*values], name="measure"),
+    )
+    return frame
+
+
 def evenly_spaced(size: int, count: int) -> Array:
     """Return at most ``count`` indices below ``size``, first and last included."""
     return np.unique(np.linspace(0, size - 1, min(size, count)).round().astype(int))
