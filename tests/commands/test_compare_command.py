@@ -36,6 +36,19 @@ def test_tables(scored, capsys):
         assert part in out
 
 
+def test_all_measures_on_request(scored, capsys):
+    path, _, _ = scored
+    assert command(path, "--prior", "0.2", models=("a", "b")) == 0
+    short = capsys.readouterr().out
+    assert "13 of 25 measures; --all shows the rest." in short
+    assert "Markedness" not in short
+    assert "average precision if you act on the top-scored rows" in short
+    assert command(path, "--prior", "0.2", "--all", models=("a", "b")) == 0
+    long = capsys.readouterr().out
+    assert "Markedness" in long
+    assert "--all shows" not in long
+
+
 def test_a_prior_as_an_interval(scored, tmp_path, capsys):
     path, y, scores = scored
     target = tmp_path / "out.json"

@@ -51,7 +51,9 @@ def test_score_columns_with_commas(file, capsys, command):
 @pytest.mark.parametrize("name", ["AlphaMax", "alphamax", "ALPHAMAX", "alpha_max"])
 def test_methods_as_their_classes_are_called(file, capsys, name):
     assert run(["prior", file, *COLUMNS, "--method", name]) == 0
-    assert "\nalphamax " in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "\nalphamax " in out
+    assert "This estimate has no interval" in out
 
 
 def test_unknown_methods(rows, file, capsys):

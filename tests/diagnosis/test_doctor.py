@@ -86,6 +86,17 @@ def test_the_next_command_runs(rows, save, capsys):
     assert shlex.split(found.command)[1] == "evaluate"
 
 
+def test_rare_positives_are_graded_as_by_the_verdict(save, rng):
+    """A narrow interval of a small prior is poor knowledge if it spans a factor of many."""
+    _, score, labeled = draw(rng, 60_000, prevalence=0.01, label_frequency=0.3, separation=2.2)
+    found = doctor(save(pd.DataFrame({"label": labeled.astype(int), "model": score})))
+    low, high = found.prior_interval
+    assert high - low < 0.1
+    assert pueval.evaluate(labeled, score, n_resamples=100).verdict().prior_knowledge == "poorly"
+    assert any("only poorly" in line for line in found.knowledge)
+    assert "Add --target unlabeled if" in str(found)
+
+
 def test_what_can_be_known(rows, save, rng):
     found = doctor(save(rows))
     low, high = found.prior_interval

@@ -179,9 +179,10 @@ def test_several_models_keep_their_intervals(open_page, tmp_path):
 def test_bounds_say_that_they_are_no_intervals(page):
     type_number(page, "bias", "2")
     for tile in tiles(page):
-        assert "no interval here" in tile.inner_text()
-    assert "There is no confidence interval here" in page.locator("#interval-note").inner_text()
-    assert "bounds, no CI" in page.locator(".range-kind").inner_text()
+        assert "bounds without sampling error" in tile.inner_text()
+    note = page.locator("#interval-note").inner_text()
+    assert "They leave out sampling error; ev.labeling_bias(2) and --labeling-bias 2" in note
+    assert page.locator(".range-kind").inner_text() == "at the sliders; bounds"
 
 
 def test_other_labels_have_no_interval_at_another_prior(open_page, tmp_path):
@@ -215,7 +216,12 @@ def test_an_impossible_prior_marks_every_tile(page):
         ("prior", "350", "0.2", "Prior stays at 0.2: it must be from 0 to 1 (100%); got 350."),
         ("prior", "-0.1", "0.2", "Prior stays at 0.2: it must be from 0 to 1 (100%); got −0.1."),
         ("prior", "1", "0.2", "Prior stays at 0.2: it must be below the purity, 1; got 1."),
-        ("purity", "0.1", "1", "Purity stays at 1: it must be above the prior, 0.2; got 0.1."),
+        (
+            "purity",
+            "0.1",
+            "1",
+            "Purity stays at 1: it must be above the prior, 0.2, and at most 1; got 0.1.",
+        ),
         ("prior", "<b>", "0.2", "Prior stays at 0.2: “<b>” is not a number."),
         ("bias", "0.5", "1", "Labeling bias stays at 1: it must be at least 1; got 0.5."),
     ],

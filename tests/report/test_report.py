@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import warnings
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from pueval import (
 from pueval.commands.app import run
 from pueval.commands.output_files import file_title
 from pueval.core.measures import MEASURES
+from pueval.errors import Contradiction
 from pueval.evaluation.estimates import Estimate
 from pueval.report import write_report
 from pueval.report._page import asset, embedded_json, policy, source_hash
@@ -118,6 +120,24 @@ def test_warnings_are_shown(rows, tmp_path):
     assert ">Warnings</h2>" in page
     assert "Prior 0.9 does not fit this ranking" in page
     assert "the AUC would be above 1: the data rule out this many positives." in headline_text(ev)
+
+
+def test_three_warnings_are_shown_at_first(rows, tmp_path):
+    with pytest.warns(AssumptionWarning):
+        ev = evaluate(rows[0], -rows[1], prior=0.9, threshold=99.0)
+    several = replace(ev, warnings=("first", "second", "third", Contradiction("the worst")))
+    several.to_html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    shown, more = page.split("<summary>1 more</summary>")
+    for text in ("The worst", "First", "Second"):
+        assert f"<li>{text}" in shown
+    assert "<li>Third" in more
+    assert "<li>Third" not in shown
+
+
+def test_small_numbers_keep_their_digits_in_the_headline():
+    small = Estimate(0.0846, 0.00021, 0.67, 0.004, 0.1, 0.0846)
+    assert rounded_estimate(small) == "0.085 (0.00021–0.67)"
 
 
 def test_several_models(rows, ev, tmp_path, rng):
