@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from pueval._typing import Array
+from pueval.commands.evaluation_tables import print_verdict
 from pueval.commands.options import RowOptions
 from pueval.commands.shared_prior import evaluate_with_one_prior
 from pueval.commands.terminal import print_line, print_notes, show_table
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
+from pueval.evaluation.findings import worst_warnings
 from pueval.groups.evaluate_by import evaluate_by
 from pueval.groups.group_evaluation import GroupEvaluation
 from pueval.groups.group_text import group_table, table_notes
@@ -83,7 +85,8 @@ def _counts(rows: ModelRows) -> Counts:
 
 
 def print_groups(evaluations: dict[str, GroupEvaluation]) -> None:
-    """Print every model's groups and warnings."""
+    """Print the verdict on all rows, and every model's groups and warnings."""
+    print_verdict({name: groups.overall for name, groups in evaluations.items()})
     for name, groups in evaluations.items():
         print_line(f"{name}: {groups.summary()}.")
         show_table(*group_table(groups, PRINTED_GROUPS))
@@ -93,4 +96,4 @@ def print_groups(evaluations: dict[str, GroupEvaluation]) -> None:
 def _notes(groups: GroupEvaluation) -> list[str]:
     """Return the lines below the table."""
     lines = table_notes(groups, PRINTED_GROUPS, "--json writes all of them.")
-    return lines + [f"! {warning}" for warning in groups.warnings]
+    return lines + [f"! {warning}" for warning in worst_warnings(groups.warnings)]
