@@ -91,8 +91,12 @@ class TestEvaluation:
     def test_repr(self, ev):
         lines = repr(ev).splitlines()
         assert lines[0].startswith("Evaluation of ")
-        assert lines[1].split() == ["naive", "corrected", "95%", "CI"]
-        assert any(line.startswith("Matthews correlation") for line in lines)
+        cells = [line.split() for line in lines]
+        header = cells.index(["naive", "corrected", "95%", "CI"])
+        # The verdict is above the table, and no line is too long for a terminal.
+        assert " ".join(ev.verdict().sentences()) in " ".join(lines[1:header])
+        assert all(len(line) <= 88 for line in lines)
+        assert any(line.startswith("Matthews correlation") for line in lines[header:])
 
     def test_html_is_escaped(self, ev):
         html = ev._repr_html_()

@@ -183,11 +183,15 @@ def test_what_was_asked_for(rows, ev, tmp_path):
     assert second["threshold"] == "Infinity"
     assert '<td class="threshold">∞</td>' in page
     assert first["cells"][-1] is None
-    assert first["cells"][1] == {
-        key: getattr(choices[0]["recall"], key)
-        for key in ("value", "low", "high", "naive", "clipped")
-    }
-    assert second["cells"][-1]["value"] == choices[1]["cost"].value
+    # The page has ten digits of each number.
+    assert first["cells"][1] == pytest.approx(
+        {
+            key: getattr(choices[0]["recall"], key)
+            for key in ("value", "low", "high", "naive", "clipped")
+        },
+        rel=1e-9,
+    )
+    assert second["cells"][-1]["value"] == pytest.approx(choices[1]["cost"].value, rel=1e-9)
     shown = dict(content["without_prior"]["lines"])
     assert shown["PULP"] == [ev.ranking()["pulp"]]
     assert content["command"].endswith('.to_html("report.html", choices=choices, ranking=True)')
@@ -511,7 +515,8 @@ def test_command_line(scores, tmp_path, capsys):
     assert "ROC AUC" in capsys.readouterr().out
     page = html.read_text()
     value = json.loads(out.read_text())["models"]["a"]["measures"]["f1"]["value"]
-    assert data_of(page)["models"][0]["measures"]["f1"]["value"] == value
+    shown = data_of(page)["models"][0]["measures"]["f1"]["value"]
+    assert shown == pytest.approx(value, rel=1e-9)
     assert f"pueval evaluate &#39;{scores}&#39; --label label --score a --prior 0.2 --html" in page
     assert "<title>a – my scores.csv – pueval report</title>" in page
     assert 'pueval report of <bdi class="name">my scores.csv</bdi>' in page
