@@ -99,7 +99,9 @@ class SensitivityEstimates(ModelEstimates):
 
         The interval contains the true value with probability ``level`` or more if the bias is
         large enough, for the least favorable labeling, too. It includes the sampling error of the
-        bounds, and the uncertainty of the prior as intervals of this evaluation do.
+        bounds, and the uncertainty of the prior as intervals of this evaluation do. That of an
+        estimated prior assumes random labeling: with a bias, the prior can be up to Λ times larger
+        or smaller than the estimate. Give a prior that you know, or an interval, if you can.
 
         With ``target="unlabeled"``, the bias is the largest ratio between the probabilities of two
         unlabeled positives to be in the labeled sample. With noisy labels, wrongly labeled rows
