@@ -21,6 +21,8 @@ from pueval.uncertainty.audited_draws import with_wrong_labels
 
 # Scores at which the positives are tabulated.
 FINE_CELLS = 2048
+# Effective rows of a group within which weights are compared, and largest number of groups.
+WEIGHTED_GROUP, MOST_GROUPS = 30, 8
 # Fewer audited unlabeled rows say nothing.
 LEAST_AUDITED = 10
 
@@ -141,26 +143,36 @@ def apply_audit(
 
 
 def _tally(cells: ScoreCells, unlabeled: AuditedRows, labeled: AuditedRows) -> AuditTally:
-    """Count audited rows in each cell, in units of effective rows.
-
-    Rows of one cell that were chosen with different probabilities have different weights, relative
-    to the mean of the cell. Probabilities that depend on the score only make no difference.
-    """
+    """Count audited rows in each cell, in units of effective rows."""
 
     def count(rows: AuditedRows) -> tuple[Array, Array]:
-        cell = cells.find(rows.score)
-        total, squares = (
-            np.bincount(cell, weights=weight, minlength=cells.lower.size)
-            for weight in (rows.weight, rows.weight**2)
+        weight = _relative_weights(rows)
+        return (
+            cells.count(rows.score, weight * rows.positive),
+            cells.count(rows.score, weight * ~rows.positive),
         )
-        effective = np.divide(total**2, squares, out=np.zeros(total.size), where=squares > 0)
-        scale = np.divide(effective, total, out=np.zeros(total.size), where=total > 0)
-        positive = np.bincount(
-            cell, weights=rows.weight * rows.positive, minlength=cells.lower.size
-        )
-        return scale * positive, scale * (total - positive)
 
     return AuditTally(*count(unlabeled), *count(labeled))
+
+
+def _relative_weights(rows: AuditedRows) -> Array:
+    """Return the weight of each row relative to rows with similar scores, in effective rows.
+
+    The model describes rows by their score. So probabilities that depend on the score only need no
+    weights, and others need weights only relative to rows with similar scores: those of one of a
+    few groups. In each group the weights sum to the effective number of rows (Kish). There are as
+    many groups as can have `WEIGHTED_GROUP` effective rows each.
+    """
+    relative = np.ones(len(rows))
+    order = np.argsort(rows.score, kind="stable")
+    for n_groups in range(MOST_GROUPS, 0, -1):
+        groups = [group for group in np.array_split(order, n_groups) if group.size]
+        for group in groups:
+            weight = rows.weight[group]
+            relative[group] = weight * weight.sum() / np.sum(weight**2)
+        if min((relative[group].sum() for group in groups), default=0) >= WEIGHTED_GROUP:
+            break
+    return relative
 
 
 def _purity(labeled: AuditedRows, purity: float, n_draws: int, seed: int) -> tuple[float, Array]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from pueval._typing import Range
 from pueval.text.numbers import format_count, format_level
 
 if TYPE_CHECKING:
@@ -20,6 +21,12 @@ OWN_THRESHOLDS = (
     "correlation. Do not rank models by them. To choose a model, use the average precision if you "
     "act on the top-scored rows, otherwise the ROC AUC."
 )
+LABELING_SENTENCES = {
+    "smooth": "The probability of a label is a curve in the score, estimated with the audit.",
+    "score": "The logit of the probability of a label is linear in the score's rank.",
+    "random": "Labeled positives are a random sample of all positives.",
+    "any": "Nothing is assumed about labeling.",
+}
 CHOSEN_THRESHOLD = "Intervals at the threshold account for choosing it on the same rows."
 
 
@@ -51,6 +58,8 @@ def _share(ev: Evaluation, name: Literal["prior", "purity"], prior_model: str | 
         return f"{name} {low:.4g}" + (f" to {high:.4g}" if high > low else "")
     if ev.assumptions.from_propensity and name == "prior":
         return f"{name} {value:.4g} (from the propensities)"
+    if (interval := audited_interval(ev, name)) is not None:
+        return f"{name} {value:.3g} (by the audit, {_interval(_level(ev), interval)})"
     if name == "prior" and _follows_from_purity(ev):
         given = ev.assumptions.prior_follows_from
         return f"{name} {value:.4g}" + (f" (from {_words(given)} and purity)" if given else "")
@@ -61,6 +70,19 @@ def _share(ev: Evaluation, name: Literal["prior", "purity"], prior_model: str | 
         return f"{name} {value:.3g}"
     source = f" from the scores of {prior_model}" if prior_model else ""
     return f"{name} {value:.3g} (estimated{source}, {_interval(ev.prior_estimate.level, interval)})"
+
+
+def audited_interval(ev: Evaluation, name: Literal["prior", "purity"]) -> Range | None:
+    """Return the interval of prior or purity, if an audit determined it."""
+    region = ev.assumptions.audited
+    if region is None or (name == "purity" and region.purity[0] == region.purity[1]):
+        return None
+    interval: Range = getattr(region, name)
+    return interval
+
+
+def _level(ev: Evaluation) -> float:
+    return 0.95 if ev.resampling is None else ev.resampling.level
 
 
 def _follows_from_purity(ev: Evaluation) -> bool:
@@ -83,6 +105,8 @@ def share_origin(ev: Evaluation, name: Literal["prior", "purity"]) -> str:
         return "There are no unlabeled rows, so there is no prior."
     if name == "prior" and ev.assumptions.from_propensity:
         return "It follows from the propensities of the labeled rows."
+    if (audited := audited_interval(ev, name)) is not None:
+        return f"It was estimated by the audit ({_interval(_level(ev), audited)})."
     source = ev.assumptions.prior_follows_from
     if name == "prior" and source and (_follows_from_purity(ev) or region is not None):
         shown = ""
@@ -146,6 +170,8 @@ def assumption_sentences(ev: Evaluation) -> list[str]:
 
 
 def _labeling(ev: Evaluation) -> str:
+    if ev.audit is not None:
+        return " ".join([*ev.audit.sentences(), LABELING_SENTENCES[ev.audit.labeling]])
     if ev.counts.has_propensity:
         return "Positives were labeled with the given propensities."
     wrong = ", and wrongly labeled rows of all negatives" if ev.mixture.purity < 1 else ""
@@ -176,6 +202,8 @@ def interval_scope(ev: Evaluation) -> str:
         return f"covering every {share} and purity in the given intervals"
     if ev.assumptions.from_propensity:
         return "treating the propensities as exact"
+    if ev.audit is not None:
+        return "including uncertainty from the audit"
     given = None
     if ev.resampling is not None and ev.resampling.variance == "sampling":
         given = ev.assumptions.prior_follows_from

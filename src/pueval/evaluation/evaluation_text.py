@@ -59,6 +59,7 @@ def as_data(ev: Evaluation, *, all_points: bool) -> dict[str, Any]:
             "roc": _curve_data(roc, roc.fpr, roc.tpr, all_points=all_points),
             "pr": _curve_data(pr, pr.recall, pr.precision, all_points=all_points),
             "splits": None if ev.splits is None else ev.splits.to_dict(),
+            "audit": None if ev.audit is None else ev.audit.to_dict(),
             "warnings": ev.warnings,
         }
     )

@@ -54,6 +54,8 @@ def next_step(ev: Evaluation, knowledge: Knowledge, shares: dict[str, float]) ->
             return _learn_prior(ev, shares)
     if ev.resampling is None:
         return "Evaluate with a level to see how uncertain the numbers are."
+    if ev.audit is not None:
+        return _more_audited_rows(ev)
     return _more_data(ev, knowledge, shares)
 
 
@@ -81,9 +83,21 @@ def _learn_prior(ev: Evaluation, shares: dict[str, float]) -> str:
         check = f"{format_count(rows)} unlabeled rows drawn at random"
     text = (
         "Give the prevalence, prior or label frequency, even as an interval. If you do not know "
-        f"it, check {check} and give the share of positives as the prior."
+        f"it, check {check} and pass what you find as audited."
     )
     return text + (" More labels will not help much." if next(iter(shares), "") == "prior" else "")
+
+
+def _more_audited_rows(ev: Evaluation) -> str:
+    """Return how many more rows to check."""
+    if ev["roc_auc"].high - ev["roc_auc"].low <= NARROW:
+        return "Nothing: the intervals are narrow, and they rest on evidence."
+    assert ev.audit is not None  # noqa: S101 - for the type checker
+    more = format_count(float(f"{3 * ev.audit.n_unlabeled:.1g}"))
+    return (
+        f"If the intervals are too wide, check about {more} more unlabeled rows: that halves most "
+        "of them. pueval.audit.plan chooses the rows that help most."
+    )
 
 
 def _more_data(ev: Evaluation, knowledge: Knowledge, shares: dict[str, float]) -> str:

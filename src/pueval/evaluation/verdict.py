@@ -44,6 +44,12 @@ CONTRADICTED = (
 )
 
 
+AUDIT_ASSUMPTION = (
+    "The numbers rest on the audit, not on random labeling: audited rows were drawn at random, "
+    "with the given probabilities, and their classes are right."
+)
+
+
 @dataclass(frozen=True, repr=False)
 class Verdict(Result):
     """What an evaluation means; made by `Evaluation.verdict`.
@@ -70,12 +76,15 @@ class Verdict(Result):
         zero to the largest prior that the data allow.
     width_shares : dict of str to float
         Shares of the variance of the average precision by source: prior, purity, labeled rows,
-        unlabeled rows, known negatives. The largest comes first; empty without intervals.
+        unlabeled rows, known negatives. The largest comes first; empty without intervals, and
+        with an audit.
     random_labeling : bool
         Whether labels are assumed to be random; False if propensities were given, or if every
         class is known.
     prior_estimated : bool
         Whether the prior was estimated from the scores; then it depends on random labeling, too.
+    audit : tuple of str
+        What an audit found, as sentences; empty without one.
     labeling_bias : dict of str to MeasureBounds
         Bounds of AUC, average precision and recall if some positives are up to twice as likely to
         be labeled as others. Empty if labeling is not assumed to be random, or if no such labeling
@@ -97,6 +106,7 @@ class Verdict(Result):
     width_shares: dict[str, float]
     random_labeling: bool
     prior_estimated: bool
+    audit: tuple[str, ...]
     labeling_bias: dict[str, MeasureBounds]
     tipping_bias: float
     next_step: str
@@ -112,7 +122,7 @@ class Verdict(Result):
             return ["The class of every row is known: nothing had to be corrected."]
         if self.contradicted:
             return [CONTRADICTED, self._hidden(), self._labeling(), f"Next: {self.next_step}"]
-        sentences = [self._hidden()]
+        sentences = [*self.audit, self._hidden()]
         if self.width_shares:
             sentences.append(self._sources())
         return [*sentences, self._labeling(), f"Next: {self.next_step}"]
@@ -139,6 +149,8 @@ class Verdict(Result):
         return f"The uncertainty of the {title} comes mainly from {_join_words(named)}."
 
     def _labeling(self) -> str:
+        if self.audit:
+            return AUDIT_ASSUMPTION
         if not self.random_labeling:
             return "All numbers assume that positives were labeled with the given propensities."
         assumed = (
@@ -209,7 +221,7 @@ def judge(ev: Evaluation) -> Verdict:
     region = None if options is None else ev.assumptions.mixture_region(counts, options)
     knowledge, interval = known_prior(ev, region)
     shares: dict[str, float] = {}
-    if ev._resamples is not None and counts.n_unlabeled:
+    if ev._resamples is not None and counts.n_unlabeled and ev.audit is None:
         shares = width_shares(DIVIDED_MEASURE, ev._resamples, region, ev.threshold)
     random = bool(counts.n_unlabeled) and not counts.has_propensity
     bounds, tipping = {}, math.nan
@@ -235,6 +247,7 @@ def judge(ev: Evaluation) -> Verdict:
         width_shares=shares,
         random_labeling=random,
         prior_estimated=_depends_on_scores(ev),
+        audit=() if ev.audit is None else tuple(ev.audit.sentences()),
         labeling_bias=bounds,
         tipping_bias=tipping,
         next_step=next_step(ev, knowledge, shares),
@@ -258,7 +271,7 @@ def known_prior(ev: Evaluation, region: Region | None = None) -> tuple[Knowledge
     if interval is not None and interval[0] == interval[1]:
         interval = None
     estimate = ev.prior_estimate
-    if estimate is None and ev.region is None:
+    if estimate is None and ev.region is None and ev.audit is None:
         return "given", interval
     if interval is None:
         return "poorly", None

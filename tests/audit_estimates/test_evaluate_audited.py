@@ -1,0 +1,254 @@
+"""evaluate() with audited rows: exact where all is known, and right in simulations."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+
+from pueval import Counts, evaluate
+from pueval.audit_estimates.audited_rows import AuditedRows
+from pueval.errors import AssumptionWarning, InputError
+from tests.audit_estimates.audits import (
+    LABELINGS,
+    audit_rows,
+    label_rows,
+    make_rows,
+    uniform_audit,
+)
+
+
+def sample(seed=0, labeling="up", n=6000, size=300):
+    rng = np.random.default_rng(seed)
+    positive, score = make_rows(rng, n=n)
+    labeled = label_rows(rng, positive, score, labeling)
+    return positive, score, labeled, uniform_audit(rng, positive, labeled, size)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_complete_audit_gives_the_truth(weighted):
+    # With at most 60 distinct scores, each has a cell of its own, and nothing is left to estimate.
+    rng = np.random.default_rng(0)
+    positive = rng.random(2000) < 0.3
+    score = np.round(rng.normal(size=2000) + positive, 1)
+    score = np.clip(score, -2.0, 3.0)
+    labeled = positive & (rng.random(2000) < np.where(score > 1, 0.6, 0.2))
+    audited = np.where(labeled, np.nan, positive.astype(float))
+    weight = rng.integers(1, 4, size=2000) if weighted else None
+    ev = evaluate(
+        labeled, score, audited=audited, labeling="any", threshold=0.5, sample_weight=weight
+    )
+    options = {"sample_weight": weight}
+    assert ev["roc_auc"].value == pytest.approx(roc_auc_score(positive, score, **options))
+    assert ev["f1"].value == pytest.approx(f1_score(positive, score >= 0.5, **options))
+    assert ev.prevalence == pytest.approx(np.average(positive, weights=weight))
+    truth = average_precision_score(positive, score, **options)
+    assert ev["average_precision"].value == pytest.approx(truth, abs=0.02)  # interpolated ties
+
+
+def test_audit_alone_is_the_weighted_share():
+    _, _, _, audited = data = sample()
+    _, score, labeled, _ = data
+    ev = evaluate(labeled, score, audited=audited)
+    found = np.nanmean(audited)
+    assert ev.audit.prior_by_audit_alone.value == pytest.approx(found)
+    assert ev.audit.n_unlabeled == 300
+    assert ev.audit.n_unlabeled_positive == np.nansum(audited)
+    low, high = ev.audit.prior_by_audit_alone[1:]
+    assert low < found < high
+
+
+@pytest.mark.parametrize("target", ["population", "unlabeled"])
+def test_audit_recovers_the_truth_where_labels_favor_high_scores(target):
+    positive, score, labeled, audited = sample(n=20_000, size=600)
+    rows = np.ones(score.size, bool) if target == "population" else ~labeled
+    truth = roc_auc_score(positive[rows], score[rows])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        before = evaluate(labeled, score, target=target)["roc_auc"]
+    after = evaluate(labeled, score, audited=audited, target=target)["roc_auc"]
+    assert before.low > truth
+    assert after.low < truth < after.high
+    assert abs(after.value - truth) < abs(before.value - truth) / 2
+
+
+def test_focused_audit_needs_its_probabilities():
+    rng = np.random.default_rng(3)
+    positive, score = make_rows(rng, n=20_000)
+    labeled = label_rows(rng, positive, score)
+    probability = np.where(score > 1.5, 0.1, 0.01)
+    audited = audit_rows(rng, positive, labeled, probability)
+    ev = evaluate(labeled, score, audited=audited, audit_probability=probability)
+    assert not ev.warnings
+    truth = positive[~labeled].mean()
+    assert ev.audit.prior.low < truth < ev.audit.prior.high
+    with pytest.warns(AssumptionWarning, match="audit_probability"):
+        evaluate(labeled, score, audited=audited)
+
+
+def test_probability_that_depends_on_another_column():
+    # Rows of one branch are checked ten times as often, and it has more positives at each score.
+    rng = np.random.default_rng(4)
+    errors = []
+    for _ in range(12):
+        positive, score = make_rows(rng, n=8000)
+        branch = rng.random(score.size) < np.where(positive, 0.8, 0.3)
+        labeled = label_rows(rng, positive, score)
+        probability = np.where(branch, 0.12, 0.012)
+        audited = audit_rows(rng, positive, labeled, probability)
+        ev = evaluate(labeled, score, audited=audited, audit_probability=probability, level=None)
+        errors.append(ev.prior - positive[~labeled].mean())
+    # Unweighted, the share of positives would be twice as large.
+    assert abs(np.mean(errors)) < 3 * np.std(errors) / np.sqrt(len(errors)) + 0.005
+
+
+def test_audited_labeled_rows_determine_the_purity():
+    positive, score, labeled, audited = sample(labeling="random", n=20_000, size=600)
+    rng = np.random.default_rng(5)
+    wrong = rng.choice(np.flatnonzero(~positive & ~labeled & np.isnan(audited)), 200, replace=False)
+    labeled[wrong] = True
+    truth = positive[labeled].mean()
+    rows = rng.choice(np.flatnonzero(labeled), 150, replace=False)
+    audited[rows] = positive[rows]
+    ev = evaluate(labeled, score, audited=audited)
+    purity = ev.audit.purity
+    assert purity.low < truth < purity.high
+    assert ev.purity == pytest.approx(purity.value)
+    assert ev.audit.test(purity=1.0) < 0.01
+    assert ev.audit.test(purity=truth) > 0.01
+    assert ev["roc_auc"].low < roc_auc_score(positive, score) < ev["roc_auc"].high
+
+
+def test_given_purity_without_audited_labeled_rows():
+    positive, score, labeled, audited = sample(labeling="random", n=20_000, size=600)
+    rng = np.random.default_rng(6)
+    wrong = rng.choice(np.flatnonzero(~positive & ~labeled & np.isnan(audited)), 200, replace=False)
+    labeled[wrong] = True
+    ev = evaluate(labeled, score, audited=audited, purity=float(positive[labeled].mean()))
+    assert ev["roc_auc"].low < roc_auc_score(positive, score) < ev["roc_auc"].high
+    assert ev.prevalence == pytest.approx(positive.mean(), abs=0.03)
+
+
+def test_counts_with_audited_rows_equal_arrays():
+    _, score, labeled, audited = sample()
+    rows = np.isfinite(audited)
+    checked = AuditedRows(score[rows], labeled[rows], audited[rows] == 1, np.ones(int(rows.sum())))
+    ours = evaluate(Counts.from_arrays(labeled, score), audited=checked)
+    theirs = evaluate(labeled, score, audited=audited)
+    assert ours["f1"] == theirs["f1"]
+    assert ours.audit.to_dict() == theirs.audit.to_dict()
+
+
+def test_audited_column_kinds():
+    _, score, labeled, audited = sample()
+    expected = evaluate(labeled, score, audited=audited, level=None)["roc_auc"].value
+    pandas = pytest.importorskip("pandas")
+    missing = np.isnan(audited)
+    kinds = {
+        "objects": [
+            None if gap else bool(value) for gap, value in zip(missing, audited, strict=True)
+        ],
+        "nullable": pandas.array(np.where(missing, 0, audited), dtype="Int64"),
+        "masked": np.ma.masked_array(np.where(missing, 0, audited), missing),
+    }
+    kinds["nullable"][missing] = pandas.NA
+    for column in kinds.values():
+        ev = evaluate(labeled, score, audited=column, level=None)
+        assert ev["roc_auc"].value == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"audited": "two"}, "must hold 1"),
+        ({"audited": "none"}, "no checked row"),
+        ({"audited": "short"}, "same length"),
+        ({"audited": "few"}, "at least 10"),
+        ({"prior": 0.2}, "cannot be combined"),
+        ({"propensity": 0.5}, "cannot be combined"),
+        ({"labeling": "linear"}, "labeling must be"),
+        ({"audit_probability": 0.0}, r"in \(0, 1\]"),
+        ({"purity": (0.8, 0.9)}, "purity must be a number"),
+        ({"variance": "labeling"}, "variance"),
+    ],
+)
+def test_refusals(change, message):
+    _, score, labeled, audited = sample()
+    columns = {
+        "two": np.where(np.isnan(audited), np.nan, 2.0),
+        "none": np.full(audited.size, np.nan),
+        "short": audited[:-1],
+        "few": np.where(np.cumsum(np.isfinite(audited)) <= 5, audited, np.nan),
+    }
+    options = {"audited": audited} | change
+    if isinstance(options["audited"], str):
+        options["audited"] = columns[options["audited"]]
+    for name in ("propensity", "audit_probability"):
+        if name in options:
+            options[name] = np.full(score.size, options[name])
+    with pytest.raises(InputError, match=message):
+        evaluate(labeled, score, **options)
+
+
+def test_options_without_an_audit_are_refused():
+    _, score, labeled, _ = sample()
+    with pytest.raises(InputError, match="needs audited"):
+        evaluate(labeled, score, labeling="any")
+    with pytest.raises(InputError, match="needs audited"):
+        evaluate(labeled, score, audit_probability=np.ones(score.size))
+
+
+def test_text_and_plain_data():
+    _, score, labeled, audited = sample()
+    ev = evaluate(labeled, score, audited=audited)
+    text = str(ev)
+    assert "audited unlabeled rows are positive" in text
+    assert "Labels favor high scores" in text
+    assert "random sample of all positives" not in text
+    assert "by the audit" in text
+    data = ev.to_dict()["audit"]
+    assert data["n_unlabeled"] == 300
+    assert data["random_labeling_pvalue"] < 0.05
+    assert data["propensity"]["0.05"]["value"] > 2 * data["propensity"]["0.95"]["value"]
+    assert "Prior by the audit alone" in repr(ev.audit)
+    curve = ev.audit.propensity()
+    assert np.all(curve.low <= curve.propensity)
+    assert np.all(curve.propensity <= curve.high)
+
+
+def test_tests_of_believed_shares():
+    positive, score, labeled, audited = sample(labeling="random")
+    audit = evaluate(labeled, score, audited=audited).audit
+    truths = {
+        "prior": positive[~labeled].mean(),
+        "prevalence": positive.mean(),
+        "label_frequency": labeled.sum() / positive.sum(),
+    }
+    for name, truth in truths.items():
+        assert audit.test(**{name: truth}) > 0.01
+        assert audit.test(**{name: 0.9}) < 0.01
+    with pytest.raises(InputError, match="exactly one"):
+        audit.test()
+    with pytest.raises(InputError, match="no labeled row"):
+        audit.test(purity=0.9)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("labeling", LABELINGS)
+def test_coverage(labeling):
+    """Intervals of the default cover the truth under every labeling (benchmarks/audit.py)."""
+    rng = np.random.default_rng(7)
+    population = make_rows(rng, n=1_000_000)
+    threshold = 1.5
+    truths = {
+        "roc_auc": roc_auc_score(*population),
+        "f1": f1_score(population[0], population[1] >= threshold),
+    }
+    replications, hits = 60, dict.fromkeys(truths, 0)
+    for seed in range(replications):
+        _, score, labeled, audited = sample([seed, 1], labeling)
+        ev = evaluate(labeled, score, audited=audited, threshold=threshold, n_resamples=500)
+        for name, truth in truths.items():
+            hits[name] += ev[name].low <= truth <= ev[name].high
+    # Three standard errors below .93.
+    assert min(hits.values()) / replications >= 0.83, hits
