@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -186,8 +186,16 @@ class ScoreTable(Result):
         """Return cumulative counts at +inf, at every labeled score, and at the lowest score.
 
         A measure that rises with the true positive rate and falls with the false positive rate
-        has its maximum at one of these: between them, only background rows are added.
+        has its maximum at one of these: between them, only background rows are added. After an
+        audit, positives are also added between them, and every score where this is known counts.
         """
+        if self._audit is not None:
+            estimated = self._inverse_propensity_sample().distinct_cumulative()[0]
+            score = np.union1d(self._cumulative_labeled[0], estimated)[::-1]
+            labeled = self._labeled.cumulative_counts(score)[1]
+            corners = step_functions.roc_corners(self._samples, (score, labeled), self._represented)
+            # Positives and negatives of one score are spread evenly.
+            return replace(corners, tied=np.zeros(corners.threshold.size, dtype=bool))
         return step_functions.roc_corners(
             self._samples, self._cumulative_labeled, self._represented
         )
