@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from pueval.evaluation.assumption_text import (
     row_counts,
 )
 from pueval.evaluation.estimates import Estimate
+from pueval.evaluation.evaluation_text import LINE_LENGTH
 from pueval.evaluation.findings import worst_warnings
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES, measure_title
 from pueval.text.numbers import (
@@ -229,7 +231,8 @@ def as_text(comparison: Comparison) -> str:
     ]
     if len(comparison) <= MOST_MODELS:
         parts += ["", text_table(*difference_rows(comparison, most=PRINTED_PAIRS))]
-    parts += [_left_out(comparison), *notes(comparison)]
+    parts += [_left_out(comparison)]
+    parts += [textwrap.fill(note, LINE_LENGTH) for note in notes(comparison)]
     parts += [f"! {warning}" for warning in worst_warnings(comparison.warnings)]
     return "\n".join(parts)
 
