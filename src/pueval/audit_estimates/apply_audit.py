@@ -11,7 +11,14 @@ from pueval._checks import check_choice
 from pueval._typing import Array, Target
 from pueval.audit_estimates.audited_rows import AuditedRows, design_warnings
 from pueval.audit_estimates.design_estimate import difference_estimate
-from pueval.audit_estimates.labeling_model import AuditTally, Labeling, LabelingModel, Posterior
+from pueval.audit_estimates.labeling_model import (
+    AuditTally,
+    Labeling,
+    LabelingModel,
+    ModelLabeling,
+    Posterior,
+    model_labeling,
+)
 from pueval.audit_estimates.score_cells import ScoreCells
 from pueval.counts.audited_positives import AuditedPositives
 from pueval.counts.counts import Counts
@@ -56,6 +63,11 @@ class AppliedAudit:
     model: LabelingModel
     posterior: Posterior
     warnings: tuple[str, ...]
+
+    @property
+    def assumed(self) -> ModelLabeling:
+        """Labeling that the model assumes: ``"any"`` corrects the default one."""
+        return model_labeling(self.labeling)
 
 
 def apply_audit(
@@ -102,7 +114,7 @@ def apply_audit(
     cells = ScoreCells.of(counts)
     tally = _tally(cells, unlabeled, labeled)
     purity, purity_draws = _purity(labeled, purity, n_draws, seed)
-    assumed = "smooth" if labeling == "any" else labeling
+    assumed = model_labeling(labeling)
     model = LabelingModel(cells, tally)
     posterior = model.sample(assumed, n_draws, seed)
     if purity < 1:
@@ -146,7 +158,7 @@ def _tally(cells: ScoreCells, unlabeled: AuditedRows, labeled: AuditedRows) -> A
     """Count audited rows in each cell, in units of effective rows."""
 
     def count(rows: AuditedRows) -> tuple[Array, Array]:
-        weight = _relative_weights(rows)
+        weight = relative_weights(rows)
         return (
             cells.count(rows.score, weight * rows.positive),
             cells.count(rows.score, weight * ~rows.positive),
@@ -155,7 +167,7 @@ def _tally(cells: ScoreCells, unlabeled: AuditedRows, labeled: AuditedRows) -> A
     return AuditTally(*count(unlabeled), *count(labeled))
 
 
-def _relative_weights(rows: AuditedRows) -> Array:
+def relative_weights(rows: AuditedRows) -> Array:
     """Return the weight of each row relative to rows with similar scores, in effective rows.
 
     The model describes rows by their score. So probabilities that depend on the score only need no

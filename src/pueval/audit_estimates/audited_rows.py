@@ -109,6 +109,11 @@ class AuditedRows:
         return float(self.weight.sum() ** 2 / np.sum(self.weight**2)) if len(self) else 0.0
 
 
+def checked_rows(audited: Any) -> Array:
+    """Return the positions of the audited rows."""
+    return np.flatnonzero(_read_truth(audited)[1])
+
+
 def _read_truth(audited: Any) -> tuple[Array, Array]:
     """Return which rows are positive and which were checked."""
     values = one_column(

@@ -77,6 +77,37 @@ def difference_estimate(
     return _monotone_share(positives, cells.unlabeled), np.where(cells.unlabeled > 0, draws, 0.0)
 
 
+def difference_positives(
+    unlabeled: Array, predicted: Array, cell: Array, positive: Array, weight: Array
+) -> Array:
+    """Return the positives among unlabeled rows in each cell, for resampled rows.
+
+    Parameters
+    ----------
+    unlabeled : ndarray of shape (n_resamples, k)
+        Unlabeled rows in each cell.
+    predicted : ndarray of shape (k,)
+        Share of positives that a model predicts in each cell.
+    cell, positive : ndarray of shape (n,)
+        Cells and classes of the audited rows.
+    weight : ndarray of shape (n_resamples, n)
+        Their weights.
+
+    Returns
+    -------
+    ndarray of shape (n_resamples, k)
+    """
+    factor = _variance_minimizing_factor(positive * 1.0, predicted[cell], weight.mean(axis=0))
+    error = positive - factor * predicted[cell]
+    share = weight / np.maximum(weight.sum(axis=1, keepdims=True), 1e-12)
+    found = np.zeros(unlabeled.shape)
+    for column, target in enumerate(cell):
+        found[:, target] += share[:, column] * error[column]
+    positives: Array = unlabeled.sum(axis=1, keepdims=True) * found
+    positives += unlabeled * factor * predicted
+    return positives
+
+
 def _variance_minimizing_factor(truth: Array, prediction: Array, weight: Array) -> float:
     mean_truth, mean_prediction = (np.average(x, weights=weight) for x in (truth, prediction))
     squared = weight**2

@@ -23,6 +23,9 @@ The posterior is explored by importance sampling from its normal approximations.
 
 from __future__ import annotations
 
+import copy
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Literal
@@ -35,6 +38,12 @@ from pueval.audit_estimates.score_cells import ScoreCells
 
 Labeling = Literal["smooth", "random", "score", "any"]
 ModelLabeling = Literal["smooth", "random", "score"]
+
+
+def model_labeling(labeling: Labeling) -> ModelLabeling:
+    """Return the labeling of the model that ``labeling`` uses: "any" corrects the default."""
+    return "smooth" if labeling == "any" else labeling
+
 
 # Standard deviations of constant, slope (per unit of position) and deviation of logit π.
 POSITIVE_SCALES = (10.0, 5.0, 2.0)
@@ -213,16 +222,17 @@ class LabelingModel:
         prior: Array = np.sum(coefficients**2 * precision, axis=1) / 2
         return self.log_likelihood(coefficients) - prior
 
-    def modes(self, precision: Array) -> Array:
+    def modes(self, precision: Array, start: Array | None = None) -> Array:
         """Find the mode of the posterior for each line of prior precisions.
 
         Newton's method, with Levenberg's damping where a step does not help.
         """
-        n_labeled, n_unlabeled = self.labeled.sum(), self.unlabeled.sum()
-        guess = np.clip(2 * n_labeled / (n_labeled + n_unlabeled), 0.02, 0.5)
-        current = np.zeros(precision.shape)
-        current[:, 0] = scipy.special.logit(guess)
-        current[:, 1] = 1.0
+        if start is None:
+            n_labeled, n_unlabeled = self.labeled.sum(), self.unlabeled.sum()
+            guess = np.clip(2 * n_labeled / (n_labeled + n_unlabeled), 0.02, 0.5)
+            start = np.zeros(self.size)
+            start[:2] = scipy.special.logit(guess), 1.0
+        current = np.broadcast_to(start, precision.shape).copy()
         density = self.log_density(current, precision)
         damping = np.full(len(precision), 1e-3)
         diagonal = np.arange(self.size)
@@ -241,18 +251,52 @@ class LabelingModel:
                 break
         return current
 
-    def sample(self, labeling: ModelLabeling, n_draws: int, seed: int) -> Posterior:
-        """Draw from the posterior, averaged over the pairs of prior scales."""
-        precision = self.precisions(labeling)
+    def _approximate(self, precision: Array) -> tuple[Array, Array, Array]:
+        """Return the modes, factors of the information, and weights by marginal likelihood."""
         mode = self.modes(precision)
         information = self.score_and_information(mode)[1]
         information[:, np.arange(self.size), np.arange(self.size)] += precision
         factor = np.linalg.cholesky(information)
-        density = self.log_density(mode, precision)
         log_determinant = 2 * np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
-        evidence = density + np.log(precision).sum(axis=1) / 2 - log_determinant / 2
+        evidence = self.log_density(mode, precision)
+        evidence = evidence + np.log(precision).sum(axis=1) / 2 - log_determinant / 2
         weight = np.exp(evidence - evidence.max())
-        weight /= weight.sum()
+        return mode, factor, weight / weight.sum()
+
+    def refit(
+        self, labeling: ModelLabeling, labeled: Array, unlabeled: Array, tally: Sequence[Array]
+    ) -> Array:
+        """Fit resampled rows, with the prior scales that are most likely for these rows.
+
+        Parameters
+        ----------
+        labeling : {"smooth", "random", "score"}
+            What to assume about labeling.
+        labeled, unlabeled : ndarray of shape (n_resamples, k)
+            Resampled rows in each cell, audited ones included.
+        tally : sequence of four ndarray of shape (n_resamples, k)
+            Resampled audited rows, in the order of `AuditTally`.
+
+        Returns
+        -------
+        ndarray of shape (n_resamples, k)
+            Share of positives among the unlabeled rows of each cell, at the mode.
+        """
+        precision = self.precisions(labeling)
+        mode, _, weight = self._approximate(precision)
+        likely = int(np.argmax(weight))
+        model = copy.copy(self)
+        model.tally = AuditTally(*tally)
+        model.labeled = (labeled - tally[2] - tally[3]).clip(min=0)
+        model.unlabeled = (unlabeled - tally[0] - tally[1]).clip(min=0)
+        fitted = model.modes(precision[[likely]].repeat(len(labeled), axis=0), mode[likely])
+        return model._posterior(fitted, math.nan).unlabeled_positive
+
+    def sample(self, labeling: ModelLabeling, n_draws: int, seed: int) -> Posterior:
+        """Draw from the posterior, averaged over the pairs of prior scales."""
+        precision = self.precisions(labeling)
+        mode, factor, weight = self._approximate(precision)
+        density = self.log_density(mode, precision)
         rng = np.random.default_rng([seed, 22])
         n = PROPOSALS * n_draws
         # Systematic sampling: each component gets its share of the proposals.

@@ -6,16 +6,22 @@ import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from pueval._typing import Range, Target
+from pueval._typing import Array, Range, Target
+from pueval.audit_estimates.arguments import refuse_audit_options
+from pueval.audit_estimates.audited_rows import checked_rows
+from pueval.audit_estimates.labeling_model import Labeling
+from pueval.comparison.audited_pairs import AuditedPairs
 from pueval.comparison.comparison import Comparison
 from pueval.comparison.estimate_models import PairedEstimation
 from pueval.comparison.model_pairs import ModelPairs
-from pueval.comparison.paired_rows import read_paired_rows, unknown_model_error
+from pueval.comparison.paired_rows import PairedRows, read_paired_rows, unknown_model_error
 from pueval.core.curves import model_with_highest_naive_auc
 from pueval.core.mixture import check_target
 from pueval.counts.arguments import check_threshold, suggest_arguments
 from pueval.errors import AssumptionWarning, InputError, name_model
 from pueval.evaluation.assumptions import resolve_assumptions
+from pueval.evaluation.evaluate import evaluate_rows
+from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.findings import noisy_labels, worst_warnings
 from pueval.sources.labels import LabelValues
 from pueval.uncertainty.intervals import IntervalOptions
@@ -39,6 +45,9 @@ def compare(
     n_resamples: int = 2000,
     seed: int = 0,
     sample_weight: Any = None,
+    audited: Any = None,
+    audit_probability: Any = None,
+    labeling: Labeling = "smooth",
     pos_label: Any = 1,
     unlabeled_label: Any = 0,
     negative_label: Any = None,
@@ -80,6 +89,10 @@ def compare(
         Number of bootstrap resamples for the intervals of each model.
     seed : int, default 0
         Random seed for the resampling.
+    audited, audit_probability, labeling : optional
+        Results of checking some rows, as for `pueval.evaluate`. Each model's scores have a labeling
+        model of their own. Covariances of the models come from resampled rows, audited ones
+        included.
     sample_weight, pos_label, unlabeled_label, negative_label : optional
         As for `Counts.from_arrays`.
 
@@ -124,6 +137,34 @@ def compare(
     labels = LabelValues(pos_label, unlabeled_label, negative_label)
     rows = read_paired_rows(y, scores, sample_weight=sample_weight, labels=labels)
     thresholds = _thresholds(rows.names, threshold)
+    if audited is not None:
+        evaluations = {
+            name: evaluate_rows(
+                y,
+                score,
+                prior=prior,
+                prevalence=prevalence,
+                label_frequency=label_frequency,
+                purity=purity,
+                target=target,
+                threshold=model_threshold,
+                level=level,
+                n_resamples=n_resamples,
+                seed=seed,
+                sample_weight=sample_weight,
+                audited=audited,
+                audit_probability=audit_probability,
+                labeling=labeling,
+                pos_label=pos_label,
+                unlabeled_label=unlabeled_label,
+                negative_label=negative_label,
+            )
+            for name, score, model_threshold in zip(
+                rows.names, rows.scores, thresholds, strict=True
+            )
+        }
+        return _audited_comparison(rows, evaluations, checked_rows(audited), target, options)
+    refuse_audit_options(audit_probability, labeling)
     given = (prior, prevalence, label_frequency)
     estimated = purity == "estimate" or all(value is None for value in given)
     counts = dict(zip(rows.names, rows.counts, strict=True))
@@ -150,6 +191,26 @@ def compare(
     source = prior_model if made_here else None
     pairs = ModelPairs(estimation, tuple(models))
     return Comparison(evaluations, assumptions, target, resampling, source, tuple(notes), pairs)
+
+
+def _audited_comparison(
+    rows: PairedRows,
+    evaluations: dict[str, Evaluation],
+    checked: Array,
+    target: Target,
+    options: IntervalOptions,
+) -> Comparison:
+    """Compare models that were evaluated with an audit; issue their warnings."""
+    notes = [name_model(name, note) for name, ev in evaluations.items() for note in ev.warnings]
+    for warning in worst_warnings(notes):
+        warnings.warn(warning, AssumptionWarning, stacklevel=4)
+    audits = tuple(ev.audit.applied for ev in evaluations.values() if ev.audit is not None)
+    models = tuple(evaluations.values())
+    pairs = AuditedPairs(rows, models, audits, checked, target, options.seed)
+    first = models[0]
+    return Comparison(
+        evaluations, first.assumptions, target, first.resampling, None, tuple(notes), pairs
+    )
 
 
 def _thresholds(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from pueval._typing import Target
+from pueval.comparison.audited_pairs import AuditedPairs
 from pueval.comparison.model_pairs import ModelPairs
 from pueval.comparison.paired_estimates import BEST_VALUES
 from pueval.comparison.paired_rows import check_model_names, unknown_model_error
@@ -31,7 +32,7 @@ class ComparedModels:
     resampling: IntervalOptions | None
     prior_model: str | None
     warnings: tuple[str, ...]
-    _pairs: ModelPairs
+    _pairs: ModelPairs | AuditedPairs
 
     # ------------------------------------------------------------------ models
 

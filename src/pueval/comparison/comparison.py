@@ -220,6 +220,11 @@ class Comparison(ComparedModels):
         ----------
         Claesen, Davis, De Smet and De Moor (2015), section 6.2.
         """
+        if self._pairs.model_values.shares is None:
+            raise InputError(
+                "order_by_prior moves the prior, but the audit determines it. Compare the models "
+                "with differences()."
+            )
         counts = [ev.counts for ev in self.evaluations.values()]
         if not counts[0].n_unlabeled:
             raise InputError("there are no unlabeled rows, so there is no prior that could vary.")

@@ -121,8 +121,9 @@ class EstimatesByMeasure:
     ----------
     fixed : dict of str to PairedEstimates
         Areas and best values.
-    shares : PairedShares
+    shares : PairedShares or None
         Shares of rows at or above each model's threshold, for the measures at these thresholds.
+        None after an audit: then ``fixed`` has all measures.
     exchanged : ExchangedEstimates or None
         Errors of differences of average precisions and best values; None without confidence
         intervals.
@@ -134,13 +135,13 @@ class EstimatesByMeasure:
     """
 
     fixed: dict[str, PairedEstimates]
-    shares: PairedShares
+    shares: PairedShares | None
     exchanged: ExchangedEstimates | None = None
     along_intervals: tuple[tuple[EstimatesByMeasure, ...], ...] = ()
     in_region: tuple[EstimatesByMeasure, ...] = ()
 
     def __getitem__(self, name: str) -> PairedEstimates:
-        estimates = self.fixed.get(name) or estimate_at_thresholds(self.shares, find_measure(name))
+        estimates = self._at_one_mixture(name)
         if self.exchanged is not None and name in self.exchanged.prevalence_changes:
             covariance = self.exchanged.covariance(name, np.diag(estimates.covariance))
             estimates = replace(estimates, covariance=covariance)
@@ -154,8 +155,13 @@ class EstimatesByMeasure:
             in_region=tuple(point[name] for point in self.in_region),
         )
 
+    def _at_one_mixture(self, name: str) -> PairedEstimates:
+        if name in self.fixed or self.shares is None:
+            return self.fixed[name]
+        return estimate_at_thresholds(self.shares, find_measure(name))
+
     def standard_errors(self, name: str) -> Array:
         """Return the standard errors of a measure, one per model."""
-        estimates = self.fixed.get(name) or estimate_at_thresholds(self.shares, find_measure(name))
+        estimates = self._at_one_mixture(name)
         errors: Array = np.sqrt(np.maximum(np.diag(estimates.covariance), 0))
         return errors
