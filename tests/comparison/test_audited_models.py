@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.metrics import roc_auc_score
 
 from pueval import compare, evaluate
 from pueval.errors import InputError
@@ -54,7 +53,7 @@ def test_differences_are_paired():
 
 def test_subset_and_weights():
     _, labeled, scores, audited = two_models(3)
-    scores["c"] = -scores["a"]
+    scores["c"] = scores["a"] + scores["b"]
     weight = np.random.default_rng(0).integers(1, 3, size=labeled.size)
     comparison = compare(labeled, scores, audited=audited, sample_weight=weight, n_resamples=200)
     part = comparison.subset(["a", "b"])
@@ -78,16 +77,16 @@ def test_refusals():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("labeling", ["random", "up", "step"])
+@pytest.mark.parametrize(
+    "labeling",
+    ["up", *(pytest.param(name, marks=pytest.mark.slow) for name in ("random", "step"))],
+)
 def test_size_for_equally_good_models(labeling):
     """Equally good models differ significantly in about 5% of cases."""
     names = ("roc_auc", "average_precision", "best_f1")
     replications, rejected = 60, dict.fromkeys(names, 0)
     for seed in range(replications):
-        positive, labeled, scores, audited = two_models([seed, 3], labeling=labeling)
-        assert (
-            abs(roc_auc_score(positive, scores["a"]) - roc_auc_score(positive, scores["b"])) < 0.1
-        )
+        _, labeled, scores, audited = two_models([seed, 3], labeling=labeling)
         comparison = compare(labeled, scores, audited=audited, n_resamples=100)
         for name in names:
             rejected[name] += comparison.differences(name)[0].pvalue < 0.05
