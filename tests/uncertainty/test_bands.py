@@ -47,7 +47,7 @@ class TestBands:
         """Limits are around what is known: precision at the scores that there are."""
         _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.4)
         ranks = np.argsort(np.argsort(score))
-        ev = evaluate(labeled, ranks * levels // 3000, prior=0.2)
+        ev = evaluate(labeled, 1 + ranks * levels // 3000, prior=0.2)
         curve, band = ev.pr(), ev.pr_band(kind)
         there = np.searchsorted(curve.recall, band.x)
         np.testing.assert_allclose(band.value, curve.precision[there])
@@ -93,7 +93,7 @@ class TestBands:
     def test_precision_starts_at_one(self):
         """Where nothing is predicted positive yet; not at the prevalence."""
         y = np.repeat([1, 0], [200, 1800])
-        score = np.repeat([1.0, 0.0], [200, 1800])
+        score = np.repeat([2.0, 1.0], [200, 1800])
         for kind in ("pointwise", "simultaneous"):
             band = evaluate(y, score, prior=0.0).pr_band(kind)
             assert np.all(band.low[band.x < 0.9] > 0.9)
