@@ -240,6 +240,9 @@ class TestComparison:
         class Comparison:
             evaluations = dict.fromkeys("abc", ev)
 
+            def __len__(self):
+                return len(self.evaluations)
+
             def differences(self, measure):
                 rows = [row for row in rows_of[1] if row["measure"] == measure]
                 return tuple(SimpleNamespace(standard_error=0.1, **row) for row in rows)

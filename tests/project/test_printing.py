@@ -22,14 +22,8 @@ from pueval.simulate import binormal, label_at_random
 REFERENCE = Path(__file__).parents[2] / "docs/reference/index.md"
 # Classes that hold data or settings, and are no results.
 NO_RESULTS = {
-    "Beta",
-    "Counts",
-    "GroupTable",
-    "Measure",
-    "Normal",
-    "PUStratifiedKFold",
-    "Population",
-    "Remainder",
+    *("Beta", "Normal", "Population", "Remainder"),
+    *("Counts", "GroupTable", "Measure", "PUStratifiedKFold"),
 }
 
 

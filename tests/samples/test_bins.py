@@ -173,7 +173,8 @@ class TestErrors:
     def test_shown(self, rng):
         _, score, labeled = draw(rng, 2000, prevalence=0.3, label_frequency=0.3)
         ev = evaluate(Counts.from_arrays(labeled, score).to_bins(64), prior=0.2)
-        assert "scores in bins (64 per doubling of the score): AUC within" in repr(ev)
+        text = " ".join(repr(ev).split())  # the lines are wrapped
+        assert "scores in bins (64 per doubling of the score): AUC within" in text
         assert ev.to_dict()["resolution"]["roc_auc"] == ev.resolution.roc_auc
         exact = evaluate(labeled, score, prior=0.2)
         assert exact.resolution is None
