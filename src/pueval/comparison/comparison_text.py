@@ -226,15 +226,18 @@ def order_rows(comparison: Comparison, measures: tuple[str, ...] = HEADLINE_MEAS
 def as_text(comparison: Comparison) -> str:
     """Return summary, tables and warnings."""
     parts = [
-        f"Comparison of {summary(comparison)}",
+        _wrap(f"Comparison of {summary(comparison)}"),
         text_table(*value_rows(comparison, PRINTED_MEASURES)),
     ]
     if len(comparison) <= MOST_MODELS:
         parts += ["", text_table(*difference_rows(comparison, most=PRINTED_PAIRS))]
-    parts += [_left_out(comparison)]
-    parts += [textwrap.fill(note, LINE_LENGTH) for note in notes(comparison)]
+    parts += map(_wrap, [_left_out(comparison), *notes(comparison)])
     parts += [f"! {warning}" for warning in worst_warnings(comparison.warnings)]
     return "\n".join(parts)
+
+
+def _wrap(sentences: str) -> str:
+    return textwrap.fill(sentences, LINE_LENGTH)
 
 
 def _left_out(comparison: Comparison) -> str:
