@@ -10,6 +10,7 @@ import scipy.stats
 
 from pueval._checks import check_same_length
 from pueval._typing import Array
+from pueval.core.mixture import check_share
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.sources.arrays import label_kinds, missing_rows, one_column
@@ -180,3 +181,20 @@ def design_warnings(counts: Counts, rows: AuditedRows) -> list[str]:
             f"{tendency}{' even when weighted' if rows.has_probability else ''}. {advice}"
         )
     return warnings
+
+
+def audited_purity(audited: AuditedRows, purity: Any) -> float:
+    """Return the given purity, if no labeled row was audited."""
+    if audited.labeled.any():
+        if purity not in (1.0, "estimate"):
+            raise InputError(
+                f"the audited labeled rows determine the purity; got purity={purity!r}. Leave it "
+                "out; ev.audit.test() compares it with the audit."
+            )
+        return 1.0
+    if isinstance(purity, str | tuple | list):
+        raise InputError(
+            f"with audited, purity must be a number; got {purity!r}. Audit labeled rows to "
+            "estimate it."
+        )
+    return check_share("purity", purity, low_open=True)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pueval._typing import Range, Target
 from pueval.audit_estimates.apply_audit import apply_audit
-from pueval.audit_estimates.arguments import audited_purity, refuse_audit_options
-from pueval.audit_estimates.audited_rows import AuditedRows
+from pueval.audit_estimates.audited_rows import AuditedRows, audited_purity
 from pueval.audit_estimates.labeling_model import Labeling
 from pueval.core.curves import correct_precision_recall, direct_auc, naive_auc
 from pueval.core.mixture import check_target
@@ -231,7 +230,7 @@ def evaluate_rows(
         negative_label=negative_label,
     )
     if audited is None:
-        refuse_audit_options(audit_probability, labeling)
+        _refuse_audit_options(audit_probability, labeling)
         return evaluate_counts(counts, **options)
     if propensity is not None:
         raise InputError(
@@ -250,6 +249,17 @@ def evaluate_rows(
     elif audit_probability is not None:
         raise InputError("AuditedRows include audit_probability. Leave it out.")
     return evaluate_audited(counts, audited, labeling=labeling, **options)
+
+
+def _refuse_audit_options(audit_probability: Any, labeling: str) -> None:
+    """Refuse options of an audit where there is none."""
+    if audit_probability is not None:
+        raise InputError("audit_probability needs audited, the results of the audit.")
+    if labeling != "smooth":
+        raise InputError(
+            f"labeling={labeling!r} needs audited: without an audit, labels are assumed to be "
+            "random, or to follow the propensities you pass."
+        )
 
 
 def evaluate_audited(
