@@ -36,10 +36,10 @@ from pueval.uncertainty.bootstrap_draws import (
     BootstrapDraws,
     check_labels_can_be_drawn,
     draw_counts,
+    keep_draws,
 )
 from pueval.uncertainty.delong import delong_standard_error
 from pueval.uncertainty.intervals import Interval, IntervalOptions, bootstrap_standard_error
-from pueval.uncertainty.kept_draws import keep_draws
 from pueval.uncertainty.uncertain_prior import UncertainPrior
 
 # Standard error of the optimism of a best value, as a multiple of it. Chosen by simulation of
