@@ -2,6 +2,7 @@
 
 import sys
 from collections import defaultdict
+from inspect import CO_OPTIMIZED
 from pathlib import Path
 
 import pueval
@@ -16,9 +17,12 @@ def files_entered(call):
     files = defaultdict(set)
 
     def profile(frame, event, _):
-        if event == "call" and frame.f_code.co_filename.startswith(str(PACKAGE)):
-            path = Path(frame.f_code.co_filename).relative_to(PACKAGE).as_posix()
-            files[path].add(frame.f_code.co_qualname)
+        code = frame.f_code
+        # Not the bodies of modules and classes, which run when first imported.
+        is_function = event == "call" and code.co_flags & CO_OPTIMIZED
+        if is_function and code.co_filename.startswith(str(PACKAGE)):
+            path = Path(code.co_filename).relative_to(PACKAGE).as_posix()
+            files[path].add(code.co_qualname)
 
     sys.setprofile(profile)
     try:
