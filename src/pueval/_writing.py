@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
+import secrets
 import shutil
 import stat
 import sys
@@ -178,9 +179,15 @@ def _permissions(path: Path) -> int:
     """Return the permissions of an existing file, or the default ones of a new file."""
     if path.exists():
         return stat.S_IMODE(path.stat().st_mode)
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
+    # The system applies its default to a file. To ask for the umask would be to change it, for all
+    # threads.
+    probe = path.with_name(f".{path.name[:80]}.{secrets.token_hex(8)}{TEMPORARY}")
+    descriptor = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        return stat.S_IMODE(os.fstat(descriptor).st_mode)
+    finally:
+        os.close(descriptor)
+        probe.unlink(missing_ok=True)
 
 
 def is_device(path: Path) -> bool:
