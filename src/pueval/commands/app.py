@@ -21,7 +21,7 @@ from pueval.commands.option_names import name_options
 from pueval.commands.options import STANDARD_INPUT_PATH
 from pueval.commands.prior import prior_command
 from pueval.commands.simulate import simulate_command
-from pueval.commands.terminal import command_line
+from pueval.commands.terminal import command_line, print_error
 from pueval.errors import (
     INTERRUPT_EXIT_CODE,
     AssumptionWarning,
@@ -151,5 +151,5 @@ def _options(command: Sequence[str]) -> set[str]:
 
 
 def _fail(message: str, exit_code: int = 2) -> int:
-    print(f"pueval: {message}", file=sys.stderr)  # noqa: T201
+    print_error(message)
     return exit_code

@@ -16,7 +16,7 @@ from pueval._typing import Array
 from pueval._writing import is_device
 from pueval.commands.options import OUTPUT, WHOLE
 from pueval.commands.output_files import check_overwrite
-from pueval.commands.terminal import print_warnings
+from pueval.commands.terminal import print_warnings, printable
 from pueval.errors import InputError
 from pueval.simulate._families import beta_scores, binormal, ranked
 from pueval.simulate._labeling import Labeling
@@ -206,7 +206,7 @@ def simulate_command(
 def _print_description(out: str, description: str) -> None:
     """Print the description; to the standard error stream if the rows go to a device."""
     stream = sys.stderr if is_device(Path(out)) else sys.stdout
-    print(description, file=stream)
+    print(printable(description), file=stream)
 
 
 def _formula_warning(out: str, columns: list[str]) -> str:

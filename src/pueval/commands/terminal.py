@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 # Header and rows.
 TextTable = tuple[Sequence[str], Sequence[Sequence[str]]]
 WIDTH, HEIGHT = 34, 12
+# Characters that move the cursor, change colors, or reverse the direction of text, and halves of
+# characters, which cannot be printed.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 # Least width of the column of titles.
 MIN_TITLE_WIDTH = 12
 STYLES = ("yellow", "bold cyan")
@@ -34,9 +38,20 @@ STYLES = ("yellow", "bold cyan")
 command_line: ContextVar[Sequence[str]] = ContextVar("command_line", default=())
 
 
+def printable(text: str) -> str:
+    r"""Return text with characters that control a terminal as codes; names may contain them.
+
+    Examples
+    --------
+    >>> print(printable("model\x1b[2J"))
+    model\x1b[2J
+    """
+    return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
 def print_line(text: str) -> None:
     """Print a line."""
-    Console(soft_wrap=not sys.stdout.isatty(), highlight=False).print(escape(text))
+    Console(soft_wrap=not sys.stdout.isatty(), highlight=False).print(escape(printable(text)))
 
 
 def print_notes(lines: Iterable[str]) -> None:
@@ -48,7 +63,12 @@ def print_notes(lines: Iterable[str]) -> None:
 def print_warnings(lines: Iterable[str]) -> None:
     """Print warnings to the standard error stream."""
     for line in lines:
-        print(f"pueval: warning: {name_options(line)}", file=sys.stderr)  # noqa: T201
+        print_error(f"warning: {name_options(line)}")
+
+
+def print_error(message: str) -> None:
+    """Print a message to the standard error stream."""
+    print(f"pueval: {printable(message)}", file=sys.stderr)  # noqa: T201
 
 
 def show_tables(tables: Iterable[TextTable]) -> None:
@@ -61,6 +81,7 @@ def show_tables(tables: Iterable[TextTable]) -> None:
 
 def show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table that fits the terminal, or aligned text if the output is no terminal."""
+    header, rows = [*map(printable, header)], [[*map(printable, row)] for row in rows]
     if not sys.stdout.isatty():
         flat = [cell.replace("\n", " ") for cell in header]
         print(text_table(flat, rows))  # noqa: T201
