@@ -16,9 +16,11 @@ from pueval.errors import InputError, require
 from pueval.simulate._labeling import Labeling
 from pueval.simulate._populations import SimulatedRows
 from pueval.sources.columns import check_unique
-from pueval.sources.duckdb_tables import label_condition, quoted, text_literal
+from pueval.sources.csv_files import csv_header
+from pueval.sources.duckdb_connections import quoted, restricted_connection, text_literal
+from pueval.sources.duckdb_tables import label_condition
 from pueval.sources.labels import LabelMatch
-from pueval.sources.paths import SUFFIXES, csv_header, file_not_found_error
+from pueval.sources.paths import SUFFIXES, file_not_found_error
 
 PARQUET = {".parquet", ".pq"}
 TRUTH = "true_class"
@@ -33,9 +35,10 @@ def write_simulated_rows(
     columns = {"score": rows.score[labeling.rows], "label": labeling.label}
     if truth:
         columns[TRUTH] = labeling.truth.astype(np.int8)
-    with _connection() as connection:
+    options = _copy_options(path)
+    with atomic_path(path) as temporary, _connection(temporary) as connection:
         connection.register("labeling", columns)
-        _copy(connection, "SELECT * FROM labeling", path)
+        connection.execute(f"COPY labeling TO {text_literal(temporary)} ({options})")
 
 
 def label_file(
@@ -59,7 +62,8 @@ def label_file(
         raise InputError(
             f"{path} is the labeled file itself. Choose another name, to keep its classes."
         )
-    with _connection() as connection:
+    options = _copy_options(path)
+    with atomic_path(path) as temporary, _connection(source, temporary) as connection:
         name = text_literal(glob.escape(source))
         if _is_parquet(source):
             table = f"read_parquet({name})"
@@ -70,11 +74,11 @@ def label_file(
                 check_unique(column.lower(), [name.lower() for name in header], source)
             # As text, so that columns are written as they were read. DuckDB would guess the marks
             # of quotes and comments from the cells, and take apostrophes for quotes.
-            options = (
+            marks = (
                 f"header = true, all_varchar = true, delim = {text_literal(delimiter)}, "
                 "quote = '\"', escape = '\"', comment = '', skip = 0"
             )
-            table = f"read_csv({name}, {options})"
+            table = f"read_csv({name}, {marks})"
         names = connection.sql(f"SELECT * FROM {table}").columns  # noqa: S608 - quoted
         for column in (class_column, *numbers):
             if column not in names:
@@ -100,12 +104,11 @@ def label_file(
         label[labeling.rows] = labeling.label
         connection.register("labeling", {"label": label, TRUTH: classes.astype(np.int8)})
         added = "m.label" + (f", m.{TRUTH}" if truth else "")
-        _copy(
-            connection,
+        query = (
             f"SELECT t.* EXCLUDE ({quoted(class_column)}), {added} "  # noqa: S608 - quoted
-            f"FROM (SELECT * FROM {table}) t POSITIONAL JOIN labeling m WHERE m.label >= 0",
-            path,
+            f"FROM (SELECT * FROM {table}) t POSITIONAL JOIN labeling m WHERE m.label >= 0"
         )
+        connection.execute(f"COPY ({query}) TO {text_literal(temporary)} ({options})")
         formulas = [] if _is_parquet(path) else _formula_columns(connection, table, class_column)
     return labeling, formulas
 
@@ -128,9 +131,9 @@ def _formula_columns(connection: Any, table: str, class_column: str) -> list[str
 
 
 @contextmanager
-def _connection() -> Iterator[Any]:
+def _connection(*files: str) -> Iterator[Any]:
     duckdb = require("duckdb", extra="cli", purpose="writing files")
-    with duckdb.connect() as connection:
+    with restricted_connection(files, purpose="writing files", keep_order=True) as connection:
         try:
             yield connection
         except duckdb.Error as error:
@@ -138,20 +141,17 @@ def _connection() -> Iterator[Any]:
             raise InputError(f"the file could not be read or written: {reason}") from None
 
 
-def _copy(connection: Any, query: str, path: str) -> None:
-    """Write the result of a query to a file, completely or not at all."""
+def _copy_options(path: str) -> str:
+    """Return the options that write a file; refuse formats that cannot be written."""
     suffix = Path(path).suffix.lower()
     if suffix in SUFFIXES and not _is_parquet(path):
         raise InputError(
             f"cannot write {suffix} files. Choose a name that ends in .csv, .csv.gz or .parquet."
         )
     # The file is temporary already; DuckDB would write another one first.
-    kind = "USE_TMP_FILE false, "
-    kind += "FORMAT parquet" if _is_parquet(path) else "FORMAT csv, HEADER true"
-    if suffix == ".gz":
-        kind += ", COMPRESSION gzip"
-    with atomic_path(path) as name:
-        connection.execute(f"COPY ({query}) TO {text_literal(name)} ({kind})")
+    options = "USE_TMP_FILE false, "
+    options += "FORMAT parquet" if _is_parquet(path) else "FORMAT csv, HEADER true"
+    return options + (", COMPRESSION gzip" if suffix == ".gz" else "")
 
 
 def _is_parquet(path: str) -> bool:

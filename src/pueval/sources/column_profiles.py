@@ -7,9 +7,18 @@ from typing import Any
 
 from pueval.errors import InputError, require
 from pueval.sources.columns import Columns
-from pueval.sources.duckdb_tables import database_relation, is_readable, number_of, open_table
+from pueval.sources.csv_files import csv_header
+from pueval.sources.duckdb_connections import restricted_connection
+from pueval.sources.duckdb_tables import (
+    accessed_files,
+    database_relation,
+    is_nan,
+    is_readable,
+    number_of,
+    open_table,
+)
 from pueval.sources.labels import LabelValues
-from pueval.sources.paths import DataLocation, csv_header, folder_columns
+from pueval.sources.paths import DataLocation, folder_columns
 from pueval.sources.storage import is_counts_file
 
 # Columns with at most this many distinct values are listed with their values.
@@ -81,8 +90,7 @@ def _column_names(location: DataLocation) -> list[str]:
         header = csv_header(location.files[0], "")[1]
         return [*header, *(name for name, _ in folder_columns(location.files[0], location.folder))]
     if location.format == "duckdb":
-        duckdb = require("duckdb", extra="cli", purpose="reading files")
-        with duckdb.connect() as connection:
+        with restricted_connection(accessed_files(location)) as connection:
             return list(database_relation(connection, location).columns)
     if location.format == "parquet" and any(map(is_counts_file, location.files)):
         raise InputError(
@@ -103,7 +111,7 @@ def _profile(
     ]
     # NaN counts as missing.
     columns = ", ".join(
-        f"CASE WHEN CAST({number} AS VARCHAR) = 'nan' THEN NULL ELSE CAST(g{k} AS VARCHAR) END "
+        f"CASE WHEN {is_nan(number)} THEN NULL ELSE CAST(g{k} AS VARCHAR) END "
         f"AS t{k}, CASE WHEN isfinite(CAST({number} AS DOUBLE)) THEN CAST({number} AS DOUBLE) END "
         f"AS n{k}"
         for k, number in enumerate(numbers)

@@ -5,7 +5,6 @@ Column names, file names and label values are untrusted text, so all of them are
 
 from __future__ import annotations
 
-import glob
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,9 +13,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pueval.errors import InputError, require
-from pueval.samples.threads import available_cores
 from pueval.sources.arrays import EXACT
 from pueval.sources.columns import Columns, check_column, check_unique
+from pueval.sources.csv_files import check_last_line, csv_header, is_packed
+from pueval.sources.duckdb_connections import (
+    file_names,
+    quoted,
+    restricted_connection,
+    text_literal,
+)
 from pueval.sources.labels import (
     MISSING_WORDS,
     NO_LABEL,
@@ -29,9 +34,9 @@ from pueval.sources.labels import (
 )
 from pueval.sources.paths import (
     DataLocation,
-    csv_header,
     folder_columns,
     needs_folder_columns,
+    parquet_headers,
     unreadable_error,
 )
 
@@ -41,30 +46,12 @@ LARGE_INTEGERS = {"UBIGINT", "HUGEINT", "UHUGEINT"}
 NUMBERS = {*INTEGERS, *LARGE_INTEGERS, "FLOAT", "DOUBLE", "DECIMAL"}
 # Types whose numbers may be fractions; text is read as DOUBLE.
 FLOATS = {"FLOAT", "DOUBLE", "VARCHAR"}
-# Not isnan(): DuckDB answers false where the statistics of a Parquet file leave NaN out.
-NAN = "'nan'"
 
 # Our name of a column → the user's name, and what the column holds.
 RequestedColumns = dict[str, tuple[str, str]]
 
 
 # ---------------------------------------------------------------------- SQL
-
-
-def quoted(name: str) -> str:
-    """Return a name as SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def text_literal(value: Any) -> str:
-    """Return a text as SQL."""
-    return "'" + str(value).replace("'", "''") + "'"
-
-
-def file_names(files: Sequence[str]) -> str:
-    """Return a list of file names as SQL."""
-    # DuckDB treats every name as a pattern, so brackets and stars in names are escaped.
-    return "[" + ", ".join(text_literal(glob.escape(file)) for file in files) + "]"
 
 
 def is_number(dtype: str) -> bool:
@@ -92,9 +79,21 @@ def number_of(name: str, dtype: str) -> str:
         return f"TRY_CAST({name} AS BIGINT)"
     if is_number(dtype):
         return f"CAST({name} AS DOUBLE)"
+    return number_in_text(f"CAST({name} AS VARCHAR)")
+
+
+def number_in_text(text: str) -> str:
+    """Return the SQL for the number in a text; null if it is none."""
     # DuckDB's CSV reader would do a plain cast of a text column itself, and stop at the first
-    # value that is not a number instead of counting them.
-    return f"TRY_CAST(trim(CAST({name} AS VARCHAR)) AS DOUBLE)"
+    # value that is not a number instead of counting them. A cast takes 1_000 and +-1 for numbers.
+    not_number = f"contains({text}, '_') OR contains({text}, '+-')"
+    return f"CASE WHEN {not_number} THEN NULL ELSE TRY_CAST(trim({text}) AS DOUBLE) END"
+
+
+def is_nan(number: str) -> str:
+    """Return the SQL condition that a number is NaN."""
+    # Not isnan(): DuckDB answers false where the statistics of a Parquet file leave NaN out.
+    return f"CAST({number} AS VARCHAR) IN ('nan', '-nan')"
 
 
 def label_condition(column: str, dtype: str, match: LabelMatch) -> str:
@@ -105,7 +104,7 @@ def label_condition(column: str, dtype: str, match: LabelMatch) -> str:
     text = f"CAST({column} AS VARCHAR)"
     conditions = [f"{text} = {text_literal(match.spellings[0])}"]
     if match.number is not None:
-        conditions.append(f"TRY_CAST({column} AS DOUBLE) = {match.number!r}")
+        conditions.append(f"{number_in_text(text)} = {match.number!r}")
     truth = match.value_in("boolean")
     if truth is not None:
         conditions.append(f"lower({text}) = '{str(truth).lower()}'")
@@ -204,7 +203,7 @@ class FileTable:
 
     def _number_problem(self, table: Any, ours: str, name: str, content: str) -> InputError | None:
         text = f"CAST({ours} AS VARCHAR)"
-        not_number = f"{text} IS NOT NULL AND TRY_CAST(trim({text}) AS DOUBLE) IS NULL"
+        not_number = f"{text} IS NOT NULL AND {number_in_text(text)} IS NULL"
         not_numbers = self.relation.filter(not_number)
         [(other, example)] = not_numbers.aggregate(f"count(*), any_value({text})").fetchall()
         if other:
@@ -226,7 +225,7 @@ class FileTable:
                     "Divide them by a common factor."
                 )
         as_float = f"CAST({ours} AS DOUBLE)"
-        is_missing = f"{ours} IS NULL OR CAST({as_float} AS VARCHAR) = {NAN}"
+        is_missing = f"{ours} IS NULL OR {is_nan(as_float)}"
         missing, infinite, negative = _count(table, is_missing, f"isinf({as_float})", f"{ours} < 0")
         if missing:
             return missing_error(f"{content} (column {name!r})", missing)
@@ -260,8 +259,7 @@ def open_table(
     duckdb = require("duckdb", extra="cli", purpose="reading files")
     requested = {"label": (columns.label, "label")} | _number_columns(columns)
     requested |= {f"g{k}": (name, "group") for k, name in enumerate(columns.by)}
-    with duckdb.connect(config={"threads": available_cores()}) as connection:
-        connection.execute("SET preserve_insertion_order = false")
+    with restricted_connection(accessed_files(location)) as connection:
         try:
             if location.format == "csv":
                 relation = _csv_relation(connection, location, requested)
@@ -278,11 +276,20 @@ def open_table(
             raise unreadable_error(location.text, error) from None
 
 
+def accessed_files(location: DataLocation) -> list[str]:
+    """Return the names of the files that DuckDB opens; a database may have a log beside it."""
+    log = [f"{location.files[0]}.wal"] if location.format == "duckdb" else []
+    return [*location.files, *log]
+
+
 def _typed_relation(connection: Any, location: DataLocation, requested: RequestedColumns) -> Any:
     """Return the requested columns of Parquet or Arrow files or of a database's table."""
+    if location.format == "parquet":
+        return _parquet_relation(connection, location, requested)
     if location.format == "duckdb":
         relation = database_relation(connection, location)
-    elif location.format == "arrow":
+        names = relation.columns
+    else:
         dataset = require("pyarrow.dataset", extra="cli", purpose="reading Arrow files")
         try:
             files = dataset.dataset(
@@ -293,18 +300,46 @@ def _typed_relation(connection: Any, location: DataLocation, requested: Requeste
             )
         except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
             raise unreadable_error(location.text, error) from None
-        relation = connection.from_arrow(files)
-    else:
-        hive = needs_folder_columns(location, [name for name, _ in requested.values()])
-        relation = connection.sql(
-            f"SELECT * FROM read_parquet({file_names(location.files)}, "  # noqa: S608 - quoted
-            f"union_by_name = true, hive_partitioning = {str(hive).lower()})"
-        )
+        relation, names = connection.from_arrow(files), files.schema.names
     for name, content in requested.values():
-        check_column(name, relation.columns, content)
-    return relation.select(
-        ", ".join(f"{quoted(name)} AS {ours}" for ours, (name, _) in requested.items())
+        check_column(name, names, content)
+        check_unique(name, names, location.text)
+    return relation.select(_selected(requested, names, relation.columns))
+
+
+def _selected(
+    requested: RequestedColumns, names: Sequence[str], duckdb_names: Sequence[str]
+) -> str:
+    """Return the SQL that selects requested columns by their places; null where there is none.
+
+    DuckDB does not distinguish names that differ in case only. It renames the columns ``a``, ``A``
+    and ``A_1`` to ``a``, ``A_1`` and ``A_1_1``.
+    """
+    folders = duckdb_names[len(names) :]
+    places = dict(zip([*names, *folders], duckdb_names, strict=True))
+    return ", ".join(
+        f"{quoted(places[name]) if name in places else 'NULL'} AS {ours}"
+        for ours, (name, _) in requested.items()
     )
+
+
+def _parquet_relation(connection: Any, location: DataLocation, requested: RequestedColumns) -> Any:
+    """Return the requested columns of Parquet files; those with the same header share a query."""
+    files_by_header = parquet_headers(location)
+    wanted = [name for name, _ in requested.values()]
+    hive = needs_folder_columns(location, wanted, files_by_header)
+    queries, all_names = [], []
+    for header, files in files_by_header.items():
+        source = (
+            f"read_parquet({file_names(files)}, hive_partitioning = {str(hive).lower()}, "
+            "union_by_name = true)"
+        )
+        columns = connection.sql(f"SELECT * FROM {source}").columns  # noqa: S608 - quoted
+        all_names += [*header, *columns[len(header) :]]  # the rest are names of folders
+        queries.append(f"SELECT {_selected(requested, header, columns)} FROM {source}")  # noqa: S608
+    for name, content in requested.values():
+        check_column(name, list(dict.fromkeys(all_names)), content)
+    return connection.sql(" UNION ALL ".join(queries))
 
 
 def database_relation(connection: Any, location: DataLocation) -> Any:
@@ -330,11 +365,14 @@ def _csv_relation(connection: Any, location: DataLocation, requested: RequestedC
     files_by_header: dict[tuple[Any, ...], list[str]] = {}
     for file in location.files:
         if Path(file).stat().st_size:
-            header = csv_header(file, requested["label"][0])
-            key = (*header, folder_columns(file, location.folder))
+            delimiter, header = csv_header(file, requested["label"][0])
+            if not is_packed(file):
+                check_last_line(file)
+            folders = folder_columns(file, location.folder)
+            key = (delimiter, header, folders, is_packed(file))
             files_by_header.setdefault(key, []).append(file)
     queries = []
-    for (delimiter, header, folders), files in files_by_header.items():
+    for (delimiter, header, folders, packed), files in files_by_header.items():
         constants = dict(folders)
         selected = []
         for ours, (name, content) in requested.items():
@@ -348,6 +386,7 @@ def _csv_relation(connection: Any, location: DataLocation, requested: RequestedC
         options = (
             f"header = true, auto_detect = false, columns = {{{types}}}, delim = "
             f"{text_literal(delimiter)}, quote = '\"', escape = '\"', "
+            f"parallel = {str(not packed).lower()}, "
             f"nullstr = [{', '.join(map(text_literal, MISSING_WORDS))}]"
         )
         source = f"read_csv({file_names(files)}, {options})"

@@ -1,10 +1,18 @@
-"""Files read by Polars, Dask or Spark, in this process or on a running cluster."""
+"""Files read by Polars, Dask or Spark, in this process or on a running cluster.
+
+Polars and Dask would drop rows between stray quotes, and shift the fields of lines that are too
+long. So DuckDB parses CSV files for them, and they count the rows.
+"""
 
 from __future__ import annotations
 
+import glob
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from narwhals.exceptions import NarwhalsError
@@ -12,13 +20,16 @@ from narwhals.exceptions import NarwhalsError
 from pueval.errors import InputError, require
 from pueval.samples.bins import Bins
 from pueval.sources.columns import Columns, Tallies, check_column, check_unique
+from pueval.sources.csv_files import csv_header
+from pueval.sources.duckdb_tables import open_table
+from pueval.sources.files import count_in_frame
 from pueval.sources.frames import query_frame
 from pueval.sources.labels import MISSING_WORDS, LabelValues
 from pueval.sources.paths import (
     DataLocation,
-    csv_header,
     locate,
     needs_folder_columns,
+    parquet_headers,
     unreadable_error,
 )
 
@@ -41,71 +52,114 @@ def read_with_engine(
     """Count the rows of files with an engine other than DuckDB."""
     if engine not in FORMATS:
         raise InputError(f"engine must be one of duckdb, {', '.join(FORMATS)}; got {engine!r}.")
+    if engine == "polars" and address is not None:
+        raise InputError("Polars runs in this process and has no address. Leave it out.")
     location = locate(path, remote=True)
     if location.format not in FORMATS[engine]:
         raise InputError(
             f"the engine {engine} reads {' and '.join(FORMATS[engine])} files; got format "
             f"{location.format} ({location.text}). Use the engine duckdb."
         )
-    open_with = {"polars": _polars, "dask": _dask, "spark": _spark}
-    is_text = location.format == "csv"
-    with open_with[engine](location, columns, address) as frame:
-        try:
-            return query_frame(
-                frame, columns, labels=labels, bins=bins, untyped_labels=True, from_text=is_text
-            )
-        except NarwhalsError as error:
-            raise unreadable_error(location.text, error) from None
+    try:
+        if engine == "spark":
+            with _spark(location, columns, labels, address) as frame:
+                is_text = location.format == "csv"
+                return _query(frame, columns, labels, bins, from_text=is_text)
+        if location.format == "csv":
+            return _read_csv(engine, location, columns, labels, bins, address)
+        if engine == "polars":
+            with _polars(location, columns) as frame:
+                return _query(frame, columns, labels, bins)
+        with _dask_cluster(location, address) as frames:
+            files = [_literal_name(file) for file in location.files]
+            folder = location.folder and _literal_name(location.folder)
+            return _query(frames.read_parquet(folder or files), columns, labels, bins)
+    except NarwhalsError as error:
+        raise unreadable_error(location.text, error) from None
 
 
-def _split(columns: Columns) -> tuple[list[str], list[str]]:
-    """Return the columns of numbers, and those of text: labels and groups."""
-    numbers = columns.numbers
-    text = [name for name in (columns.label, *columns.by) if name not in numbers]
-    return list(dict.fromkeys(numbers)), list(dict.fromkeys(text))
+def _query(
+    frame: Any, columns: Columns, labels: LabelValues, bins: Bins, *, from_text: bool = False
+) -> Tallies:
+    return query_frame(
+        frame, columns, labels=labels, bins=bins, untyped_labels=True, from_text=from_text
+    )
 
 
-def _csv_delimiter(location: DataLocation, columns: Columns) -> str:
-    """Read the delimiter from the first file, and check that the columns exist."""
-    if "://" in location.files[0]:
-        return ","
-    delimiter, header = csv_header(location.files[0], columns.label)
-    for name, content in columns.contents:
-        check_unique(name, header, location.files[0])
-        check_column(name, header, content)
-    return delimiter
+def _is_remote(file: str) -> bool:
+    return "://" in file
+
+
+def _literal_name(file: str) -> str:
+    """Return a file name for a reader that takes every name for a pattern."""
+    return file if _is_remote(file) else glob.escape(file)
+
+
+# ---------------------------------------------------------------------- Polars and Dask
+
+
+def _read_csv(
+    engine: str,
+    location: DataLocation,
+    columns: Columns,
+    labels: LabelValues,
+    bins: Bins,
+    address: str | None,
+) -> Tallies:
+    """Count the rows of CSV files that DuckDB parses."""
+    if _is_remote(location.files[0]):
+        raise InputError(
+            f"the engine {engine} reads CSV files of this machine only; got {location.text}. "
+            "Copy the file, save it as Parquet, or use the engine spark."
+        )
+    with open_table(location, columns, labels) as table:
+        if engine == "polars":
+            polars = require("polars", extra="polars", purpose="the engine polars")
+            frame = polars.from_arrow(table.numbers().to_arrow_table())
+            return count_in_frame(table, frame, bins)
+        with _dask_cluster(location, address) as frames:
+            parts = [
+                replace(location, files=(file,))
+                for file in location.files
+                if Path(file).stat().st_size
+            ]
+            meta = _as_pandas(table.numbers().limit(0))
+            frame = frames.from_map(_read_part, parts, wanted=columns, labels=labels, meta=meta)
+            return count_in_frame(table, frame, bins)
+
+
+def _read_part(location: DataLocation, wanted: Columns, labels: LabelValues) -> Any:
+    """Read one file, on a worker of the cluster."""
+    with open_table(location, wanted, labels) as table:
+        return _as_pandas(table.numbers())
+
+
+def _as_pandas(relation: Any) -> Any:
+    """Return rows as a frame of pandas whose columns have types of Arrow, which has nulls."""
+    pandas = require("pandas", extra="dask", purpose="the engine dask")
+    return relation.to_arrow_table().to_pandas(types_mapper=pandas.ArrowDtype)
 
 
 @contextmanager
-def _polars(location: DataLocation, columns: Columns, address: str | None) -> Iterator[Any]:
+def _polars(location: DataLocation, columns: Columns) -> Iterator[Any]:
     polars = require("polars", extra="polars", purpose="the engine polars")
-    if address is not None:
-        raise InputError("Polars runs in this process and has no address. Leave it out.")
-    files = list(location.files)
-    numbers, text = _split(columns)
+    files, is_local = list(location.files), not _is_remote(location.files[0])
     try:
         if location.format == "arrow":
-            yield polars.scan_ipc(files, hive_partitioning=location.folder is not None)
-        elif location.format == "parquet":
-            hive = location.folder is not None and needs_folder_columns(location, [*numbers, *text])
-            yield polars.scan_parquet(files, hive_partitioning=hive)
+            hive = location.folder is not None
+            yield polars.scan_ipc(files, hive_partitioning=hive, glob=not is_local)
         else:
-            # As text first: a type guessed from the first lines may not fit the rest.
-            frame = polars.scan_csv(
-                files,
-                separator=_csv_delimiter(location, columns),
-                infer_schema=False,
-                null_values=MISSING_WORDS,
-                glob=False,
+            hive = location.folder is not None and needs_folder_columns(
+                location, [name for name, _ in columns.contents], parquet_headers(location)
             )
-            stripped = polars.col(numbers).str.strip_chars()
-            yield frame.select(*text, stripped.cast(polars.Float64, strict=False))
+            yield polars.scan_parquet(files, hive_partitioning=hive, glob=not is_local)
     except polars.exceptions.PolarsError as error:
         raise unreadable_error(location.text, error) from None
 
 
 @contextmanager
-def _dask(location: DataLocation, columns: Columns, address: str | None) -> Iterator[Any]:
+def _dask_cluster(location: DataLocation, address: str | None) -> Iterator[Any]:
+    """Connect to a cluster, if there is an address; yield the module with Dask's frames."""
     frames = require("dask.dataframe", extra="dask", purpose="the engine dask")
     client = None
     if address is not None:
@@ -115,11 +169,13 @@ def _dask(location: DataLocation, columns: Columns, address: str | None) -> Iter
         except (OSError, ValueError, TimeoutError) as error:
             raise _no_cluster("Dask scheduler", address, error) from None
     try:
-        if location.format == "parquet":
-            yield frames.read_parquet(location.folder or list(location.files))
-        else:
-            yield _dask_csv(frames, location, columns)
-    except (OSError, ValueError, TypeError) as error:  # ArrowTypeError is a TypeError
+        yield frames
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"the workers of the cluster need the package {error.name}. Install pueval[cli] there."
+        ) from None
+    except (OSError, ValueError, TypeError) as error:
+        # ArrowTypeError is a TypeError
         if isinstance(error, InputError):
             raise
         raise unreadable_error(location.text, error) from None
@@ -128,25 +184,32 @@ def _dask(location: DataLocation, columns: Columns, address: str | None) -> Iter
             client.close()
 
 
-def _dask_csv(frames: Any, location: DataLocation, columns: Columns) -> Any:
-    numbers, text = _split(columns)
-    compressed = any(file.endswith(".gz") for file in location.files)
-    frame = frames.read_csv(
-        list(location.files),
-        sep=_csv_delimiter(location, columns),
-        usecols=[*text, *numbers],
-        dtype=str,
-        na_values=MISSING_WORDS,
-        **({"blocksize": None} if compressed else {}),
-    )
-    for name in numbers:
-        # to_numeric declares integers, whatever the text holds.
-        frame[name] = frames.to_numeric(frame[name].str.strip(), errors="coerce").astype(float)
-    return frame
+# ---------------------------------------------------------------------- Spark
+
+
+# Characters with a meaning in the patterns of Hadoop.
+SPARK_PATTERN = re.compile(r"[\\{}\[\]*?]")
+# A number as text; Java would also take 1d and 1f for numbers.
+NUMBER = r"(?i)[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity)"
+SPACE = r"^[\s\u00a0]+|[\s\u00a0]+$"
+CSV_OPTIONS = {
+    "header": "true",
+    # Otherwise columns of further files would be taken by position, not by name.
+    "enforceSchema": "false",
+    # Otherwise surplus fields would be dropped, and those after a stray comma shifted.
+    "mode": "FAILFAST",
+    "columnPruning": "false",
+    # Otherwise a line break inside quotes would begin a new row.
+    "multiLine": "true",
+    "escape": '"',
+    "unescapedQuoteHandling": "RAISE_ERROR",
+}
 
 
 @contextmanager
-def _spark(location: DataLocation, columns: Columns, address: str | None) -> Iterator[Any]:
+def _spark(
+    location: DataLocation, columns: Columns, labels: LabelValues, address: str | None
+) -> Iterator[Any]:
     sql, functions, errors, java = (
         require(package, extra="spark", purpose="the engine spark")
         for package in ("pyspark.sql", "pyspark.sql.functions", "pyspark.errors", "py4j.protocol")
@@ -159,33 +222,64 @@ def _spark(location: DataLocation, columns: Columns, address: str | None) -> Ite
         running = None
     try:
         session = running if running is not None and address is None else _session(sql, address)
+        # A session of our own, with settings of its own.
+        reader_session = session.newSession()
+        reader_session.conf.set("spark.sql.caseSensitive", "true")
     except (*failures, RuntimeError) as error:
         raise _no_cluster("Spark master", address or "local[*]", error) from None
+    files = [_spark_name(file) for file in location.files]
     try:
-        reader = session.read
+        reader = reader_session.read
         if location.folder is not None:
             reader = reader.option("basePath", location.folder)
         if location.format == "parquet":
-            yield reader.parquet(*location.files)
+            yield reader.parquet(*files)
         else:
-            delimiter = _csv_delimiter(location, columns)
-            reader = reader.option("header", "true").option("sep", delimiter)
-            # Otherwise columns of further files would be taken by position, not by name.
-            reader = reader.option("enforceSchema", "false")
-            # Otherwise surplus fields would be dropped, and those after a stray comma shifted.
-            reader = reader.option("mode", "FAILFAST").option("columnPruning", "false")
-            frame = reader.csv(list(location.files))
-            numbers, text = _split(columns)
-            cleaned = {name: _cleaned(functions, name) for name in (*text, *numbers)}
-            yield frame.select(
-                *(cleaned[name].alias(name) for name in text),
-                *(functions.trim(cleaned[name]).try_cast("double").alias(name) for name in numbers),
-            )
+            frame = reader.options(**CSV_OPTIONS, sep=_csv_delimiter(location, columns)).csv(files)
+            yield _spark_columns(functions, frame, columns, labels)
     except failures as error:
         raise _spark_error(location, error) from None
     finally:
         if running is None:
             session.stop()
+
+
+def _spark_name(file: str) -> str:
+    """Return a file name for Spark, which takes every name for a pattern."""
+    return file if _is_remote(file) else SPARK_PATTERN.sub(r"\\\g<0>", file)
+
+
+def _csv_delimiter(location: DataLocation, columns: Columns) -> str:
+    """Read the delimiter from the first file, and check that the columns exist."""
+    if _is_remote(location.files[0]):
+        return ","
+    delimiter, header = csv_header(location.files[0], columns.label)
+    for name, content in columns.contents:
+        check_unique(name, header, location.files[0])
+        check_column(name, header, content)
+    return delimiter
+
+
+def _spark_columns(functions: Any, frame: Any, columns: Columns, labels: LabelValues) -> Any:
+    """Return the requested columns of text: labels as they were given, scores as numbers."""
+    selected = {}
+    for name, content in columns.contents:
+        text = functions.col("`" + name.replace("`", "``") + "`")
+        text = functions.when(~text.isin(*MISSING_WORDS), text)
+        trimmed = functions.regexp_replace(text, SPACE, "")
+        number = functions.when(trimmed.rlike(f"^{NUMBER}$"), trimmed.try_cast("double"))
+        if content in {"score", "weight"}:
+            selected[name] = number
+        elif name not in selected:
+            selected[name] = text
+        if content == "label":
+            for match in labels.matches(from_text=True):
+                if match is not None and match.number is not None:
+                    # As in SQL: 1.0 and 1e0 are labels 1.
+                    same = functions.coalesce(number == match.number, functions.lit(False))  # noqa: FBT003
+                    label = functions.lit(match.spellings[0])
+                    selected[name] = functions.when(same, label).otherwise(selected[name])
+    return frame.select(*(column.alias(name) for name, column in selected.items()))
 
 
 def _spark_error(location: DataLocation, error: Exception) -> InputError:
@@ -205,12 +299,6 @@ def _session(sql: Any, address: str | None) -> Any:
     if address is not None and address.startswith("sc://"):
         return builder.remote(address).getOrCreate()
     return builder.master(address or "local[*]").getOrCreate()
-
-
-def _cleaned(functions: Any, name: str) -> Any:
-    """Return a text column with null in the place of words that mean missing."""
-    column = functions.col("`" + name.replace("`", "``") + "`")
-    return functions.when(~column.isin(*MISSING_WORDS), column)
 
 
 def _no_cluster(what: str, address: str, error: Exception) -> InputError:

@@ -6,7 +6,9 @@ and scores into bins.
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -20,6 +22,33 @@ from pueval.sources.labels import UNKNOWN, LabelMatch, LabelValues
 # What is wrong with a number: it is missing, infinite, or an integer that no float64 can hold
 # (for weights: a negative number).
 FINE, MISSING, INFINITE, UNFIT = range(4)
+
+
+def plain_columns(
+    lazy: nw.LazyFrame[Any], columns: Columns, *others: str
+) -> tuple[nw.LazyFrame[Any], Columns, list[str]]:
+    """Rename columns whose names have a meaning for an engine; return their new names.
+
+    Polars takes ``^s.*$`` for a pattern of names, Spark ``a.b`` for a field inside a column.
+    """
+    names = [name for name, _ in columns.contents] + list(others)
+    existing = set(lazy.collect_schema().names())
+    unused = (name for k in itertools.count() if (name := f"column{k}") not in existing)
+    new = {
+        name: next(unused)
+        for name in dict.fromkeys(names)
+        if re.search(r"^\^.*\$$|[.`]", name, re.DOTALL)
+    }
+    if not new:
+        return lazy, columns, list(others)
+    weight = columns.sample_weight
+    renamed = Columns(
+        new.get(columns.label, columns.label),
+        tuple(new.get(name, name) for name in columns.scores),
+        None if weight is None else new.get(weight, weight),
+        tuple(new.get(name, name) for name in columns.by),
+    )
+    return lazy.rename(new), renamed, [new.get(name, name) for name in others]
 
 
 def row_table(

@@ -47,7 +47,8 @@ def read_files(
     location = locate(path)
     with open_table(location, columns, labels) as table:
         if columns.by:
-            return _count_groups(table, bins)
+            # By a query: there may be many groups, each with scores of its own.
+            return count_in_frame(table, table.numbers(), bins)
         samples = _count_rows(location, table, bins)
     return {(): dict(zip(columns.scores, samples, strict=True))}
 
@@ -124,8 +125,8 @@ def _as_numpy(column: Any) -> Array:
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
-def _count_groups(table: FileTable, bins: Bins) -> Tallies:
-    """Count groups by a query: there may be many, each with scores of its own."""
+def count_in_frame(table: FileTable, frame: Any, bins: Bins) -> Tallies:
+    """Count the rows of a frame that holds `FileTable.numbers`, in the engine of the frame."""
     from pueval.sources.frames import query_frame
 
     ours = Columns(
@@ -135,7 +136,7 @@ def _count_groups(table: FileTable, bins: Bins) -> Tallies:
         tuple(f"g{k}" for k in range(len(table.columns.by))),
     )
     tallies = query_frame(
-        table.numbers(),
+        frame,
         ours,
         labels=KIND_CODES,
         bins=bins,

@@ -31,6 +31,7 @@ from pueval.sources.expressions import (
     UNFIT,
     bin_edge,
     label_conditions,
+    plain_columns,
     row_table,
 )
 from pueval.sources.labels import (
@@ -128,7 +129,8 @@ def query_frame(
     schema = lazy.collect_schema()
     for name, content in columns.contents:
         check_column(name, schema.names(), content)
-    table = row_table(lazy, schema, columns, labels, from_text=untyped_labels)
+    lazy, plain, _ = plain_columns(lazy, columns)
+    table = row_table(lazy, lazy.collect_schema(), plain, labels, from_text=untyped_labels)
     n_rows = int(lazy.select(n=nw.len()).collect()["n"].to_list()[0]) if bins == "auto" else 0
     used_bins = resolve_bins(bins, n_rows * len(columns.scores))
     reduced = ReducedTable(_reduce(table, columns, used_bins), columns, schema, from_text)
@@ -144,11 +146,11 @@ def query_frame(
         raise missing_error(f"label (column {columns.label!r})", missing)
     if unknown := reduced.count(code // 16 == UNKNOWN):
         conditions = label_conditions(
-            columns.label, schema[columns.label], labels, from_text=untyped_labels
+            plain.label, schema[columns.label], labels, from_text=untyped_labels
         )
         recognized = reduce(or_, (condition for _, condition in conditions), nw.lit(value=False))
-        rows = lazy.filter(~recognized & ~nw.col(columns.label).is_null()).select(columns.label)
-        values = rows.unique().head(6).collect()[columns.label].to_list()
+        rows = lazy.filter(~recognized & ~nw.col(plain.label).is_null()).select(plain.label)
+        values = rows.unique().head(6).collect()[plain.label].to_list()
         raise labels.unrecognized_error(sorted(values, key=str), unknown)
     reduced.refuse_unusable_numbers()
     return reduced.tallies(used_bins, automatic=bins == "auto")

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import glob
-import gzip
 import os
 import re
-import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from pueval.errors import InputError, require
 from pueval.sources.columns import check_unique
-from pueval.sources.foreign_formats import LONGEST, refuse_foreign_format
 from pueval.sources.standard_input import (
     STANDARD_INPUT,
     STANDARD_INPUT_NAME,
@@ -73,6 +69,8 @@ def locate(path: str | os.PathLike[str], *, remote: bool = False) -> DataLocatio
     text = os.fspath(path)
     if text == STANDARD_INPUT:
         return replace(locate(save_standard_input()), text=STANDARD_INPUT_NAME)
+    if not text:
+        raise InputError("the name of the file is empty. Pass the name of a file or folder.")
     if text.startswith(DATABASE):
         return _database(text)
     if remote and "://" in text:
@@ -149,29 +147,6 @@ def unreadable_error(path: str, error: Exception) -> InputError:
     return InputError(f"{path} could not be read as a table: {reason.rstrip('.')}.")
 
 
-def csv_header(file: str, label: str) -> tuple[str, tuple[str, ...]]:
-    """Return the delimiter and the column names in the first line of a CSV file.
-
-    The delimiter is the one that makes a column of the label. DuckDB would guess it from all
-    lines, and guess wrong if some lines are malformed.
-    """
-    opener: Any = gzip.open if file.lower().endswith(".gz") else open
-    try:
-        with opener(file, "rb") as stream:
-            start = stream.read(LONGEST)
-        with opener(file, "rt", encoding="utf-8-sig", errors="replace", newline="") as stream:
-            header = stream.readline().rstrip("\r\n")
-    except (OSError, EOFError, zlib.error) as error:
-        raise unreadable_error(file, error) from None
-    refuse_foreign_format(file, start)
-    try:
-        columns = {mark: next(csv.reader([header], delimiter=mark), []) for mark in ",\t;|"}
-    except csv.Error as error:
-        raise InputError(f"the first line of {file} is not a CSV header: {error}.") from None
-    delimiter = max(columns, key=lambda mark: (label in columns[mark], len(columns[mark])))
-    return delimiter, tuple(columns[delimiter])
-
-
 def folder_columns(file: str, folder: str | None) -> tuple[tuple[str, str], ...]:
     """Return the columns that the folders of a file stand for, such as ``day=3``, with values."""
     if folder is None:
@@ -181,28 +156,43 @@ def folder_columns(file: str, folder: str | None) -> tuple[tuple[str, str], ...]
     return tuple((name, value) for name, equals, value in pairs if equals)
 
 
-def needs_folder_columns(location: DataLocation, names: Sequence[str]) -> bool:
+def parquet_headers(location: DataLocation) -> dict[tuple[str, ...], list[str]]:
+    """Return the column names of Parquet files, and the files that have them."""
+    parquet = require("pyarrow.parquet", extra="cli", purpose="reading files")
+    files_by_header: dict[tuple[str, ...], list[str]] = {}
+    for file in location.files:
+        try:
+            header = tuple(parquet.read_schema(file).names)
+        except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
+            raise unreadable_error(file, error) from None
+        files_by_header.setdefault(header, []).append(file)
+    return files_by_header
+
+
+def needs_folder_columns(
+    location: DataLocation,
+    names: Sequence[str],
+    files_by_header: Mapping[tuple[str, ...], Sequence[str]],
+) -> bool:
     """Whether some requested columns of Parquet files are names of folders, such as ``day=3``.
 
     Engines turn every folder of a path into a column, which then hides the file's own column. So
     they do so only if a requested column is in no file.
     """
-    parquet = require("pyarrow.parquet", extra="cli", purpose="reading files")
-    in_files: set[str] = set()
-    for file in location.files:
-        try:
-            header = parquet.read_schema(file).names
-        except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
-            raise unreadable_error(file, error) from None
+    for header, files in files_by_header.items():
         for name in names:
-            check_unique(name, header, file)
-        in_files.update(header)
+            check_unique(name, header, files[0])
+    in_files = {name for header in files_by_header for name in header}
     if in_files.issuperset(names):
         return False
-    inside = {name for file in location.files for name, _ in folder_columns(file, location.folder)}
-    in_paths = {part.partition("=")[0] for file in location.files for part in Path(file).parts}
+    in_paths = {
+        part.partition("=")[0].lower()
+        for file in location.files
+        for part in Path(file).parent.parts
+        if "=" in part
+    }
     for name in names:
-        if name in in_files and name in in_paths - inside:
+        if name in in_files and name.lower() in in_paths:
             raise InputError(
                 f"{location.text} has a column {name!r} and lies in a folder of that name, which "
                 "would be read instead. Rename the folder."

@@ -26,7 +26,7 @@ from pueval.samples.bins import Binning, assemble_bins
 from pueval.samples.sample import Samples
 from pueval.sources.arrays import EXACT
 from pueval.sources.columns import Columns, check_column
-from pueval.sources.expressions import bin_edge, row_table
+from pueval.sources.expressions import bin_edge, plain_columns, row_table
 from pueval.sources.frames import open_frame, query_frame
 from pueval.sources.labels import LabelValues, missing_error
 
@@ -62,8 +62,10 @@ def draw_resamples(
             f"key column {key!r} must hold integers, or engines would not agree on its hash; "
             f"got dtype {schema[key]}. Number the rows, or pass a column of integers."
         )
-    _check_key(lazy, key)
-    table = row_table(lazy, schema, columns, labels, key=nw.col(key).cast(nw.Float64))
+    lazy, plain, [plain_key] = plain_columns(lazy, columns, key)
+    _check_key(lazy, plain_key, key)
+    key_number = nw.col(plain_key).cast(nw.Float64)
+    table = row_table(lazy, lazy.collect_schema(), plain, labels, key=key_number)
     table = table.with_columns(bin=bin_edge(nw.col("score"), bins))
     groups = ["code", "bin", *(["which"] if len(columns.scores) > 1 else [])]
     resamples: dict[str, list[tuple[Samples, Binning]]] = {name: [] for name in columns.scores}
@@ -87,8 +89,8 @@ def draw_resamples(
     return resamples
 
 
-def _check_key(lazy: nw.LazyFrame[Any], key: str) -> None:
-    column = nw.col(key)
+def _check_key(lazy: nw.LazyFrame[Any], plain_key: str, key: str) -> None:
+    column = nw.col(plain_key)
     null = nw.when(column.is_null()).then(nw.lit(1)).otherwise(nw.lit(0))
     large = nw.when((column > EXACT) | (column < -EXACT)).then(nw.lit(1)).otherwise(nw.lit(0))
     sums = lazy.select(null=null, large=large).select(nw.col("null").sum(), nw.col("large").sum())

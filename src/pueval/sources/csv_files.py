@@ -1,0 +1,80 @@
+"""What CSV files look like: the delimiter, the column names, and lines that are too long."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+import zlib
+from typing import Any
+
+from pueval.errors import InputError
+from pueval.sources.foreign_formats import LONGEST, refuse_foreign_format
+from pueval.sources.paths import unreadable_error
+
+DELIMITERS = ",\t;|"
+# Characters of the first line, and bytes of any other line. The second is the limit of DuckDB.
+LONGEST_HEADER, LONGEST_LINE = 2**20, 2_000_000
+
+
+def is_packed(file: str) -> bool:
+    """Whether a file is compressed, by its name."""
+    return file.lower().endswith(".gz")
+
+
+def csv_header(file: str, label: str) -> tuple[str, tuple[str, ...]]:
+    """Return the delimiter and the column names in the first line of a CSV file.
+
+    The delimiter is the one that makes a column of the label. DuckDB would guess it from all
+    lines, and guess wrong if some lines are malformed.
+    """
+    opener: Any = gzip.open if is_packed(file) else open
+    try:
+        with opener(file, "rb") as stream:
+            start = stream.read(LONGEST)
+        with opener(file, "rt", encoding="utf-8-sig", errors="replace", newline="") as stream:
+            header = stream.readline(LONGEST_HEADER + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise unreadable_error(file, error) from None
+    refuse_foreign_format(file, start)
+    if len(header) > LONGEST_HEADER:
+        raise InputError(
+            f"the first line of {file} is not a CSV header: it has more than {LONGEST_HEADER:,} "
+            "characters."
+        )
+    columns = {mark: _fields(header.rstrip("\r\n"), mark) for mark in DELIMITERS}
+    delimiter = max(columns, key=lambda mark: (label in columns[mark], len(columns[mark])))
+    if not columns[delimiter]:
+        raise InputError(
+            f"the first line of {file} is not a CSV header: a name in it has more than "
+            f"{csv.field_size_limit():,} characters."
+        )
+    return delimiter, tuple(columns[delimiter])
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    """Split a line; with the wrong delimiter, a field may be too long, and there are none."""
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [""])
+    except csv.Error:
+        return []
+
+
+def check_last_line(file: str) -> None:
+    """Refuse a last line that DuckDB would drop without an error.
+
+    Its parallel reader does so with lines that do not fit into its buffer. Compressed files are
+    not read in parallel.
+    """
+    with open(file, "rb") as stream:  # noqa: PTH123 - as csv_header
+        size = stream.seek(0, 2)
+        if size <= LONGEST_LINE:
+            return
+        stream.seek(size - LONGEST_LINE)
+        end = stream.read()
+    # The last character may be a line break or not.
+    if not re.search(rb"[\r\n]", end.rstrip(b"\r\n")):
+        raise InputError(
+            f"{file} could not be read as a table: its last line has more than "
+            f"{LONGEST_LINE:,} bytes."
+        )
