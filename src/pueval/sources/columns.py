@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -43,6 +43,16 @@ class Columns:
         if self.sample_weight is not None:
             contents.append((self.sample_weight, "weight"))
         return contents + [(name, "group") for name in self.by]
+
+    def renamed(self, new: Mapping[str, str]) -> Columns:
+        """Return the columns under other names; those that have none keep their own."""
+        weight = self.sample_weight
+        return Columns(
+            new.get(self.label, self.label),
+            tuple(new.get(name, name) for name in self.scores),
+            None if weight is None else new.get(weight, weight),
+            tuple(new.get(name, name) for name in self.by),
+        )
 
 
 def score_names(scores: str | Sequence[str]) -> tuple[str, ...]:

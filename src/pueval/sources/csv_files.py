@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import gzip
+import os
 import re
 import zlib
+from pathlib import Path
 from typing import Any
 
 from pueval.errors import InputError
@@ -60,21 +62,36 @@ def _fields(line: str, delimiter: str) -> list[str]:
         return []
 
 
-def check_last_line(file: str) -> None:
-    """Refuse a last line that DuckDB would drop without an error.
+def check_file_end(file: str) -> None:
+    """Refuse files whose end DuckDB would not read rightly, without an error.
 
-    Its parallel reader does so with lines that do not fit into its buffer. Compressed files are
-    not read in parallel.
+    Its parallel reader drops a last line that does not fit into its buffer, and it does not compare
+    the checksum of compressed files.
     """
-    with open(file, "rb") as stream:  # noqa: PTH123 - as csv_header
-        size = stream.seek(0, 2)
-        if size <= LONGEST_LINE:
-            return
-        stream.seek(size - LONGEST_LINE)
-        end = stream.read()
+    try:
+        end = _end_of_packed(file) if is_packed(file) else _end(file)
+    except (OSError, EOFError, zlib.error) as error:
+        raise unreadable_error(file, error) from None
     # The last character may be a line break or not.
-    if not re.search(rb"[\r\n]", end.rstrip(b"\r\n")):
+    if len(end) == LONGEST_LINE and not re.search(rb"[\r\n]", end.rstrip(b"\r\n")):
         raise InputError(
             f"{file} could not be read as a table: its last line has more than "
             f"{LONGEST_LINE:,} bytes."
         )
+
+
+def _end(file: str) -> bytes:
+    """Return the last bytes of a file."""
+    with Path(file).open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(size - LONGEST_LINE, 0))
+        return stream.read()
+
+
+def _end_of_packed(file: str) -> bytes:
+    """Return the last bytes of a compressed file, which is read to its end and its checksum."""
+    end = b""
+    with gzip.open(file) as stream:
+        while block := stream.read(LONGEST_LINE):
+            end = (end + block)[-LONGEST_LINE:]
+    return end

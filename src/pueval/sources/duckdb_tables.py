@@ -15,7 +15,7 @@ from typing import Any, Literal
 from pueval.errors import InputError, require
 from pueval.sources.arrays import EXACT
 from pueval.sources.columns import Columns, check_column, check_unique
-from pueval.sources.csv_files import check_last_line, csv_header, is_packed
+from pueval.sources.csv_files import check_file_end, csv_header
 from pueval.sources.duckdb_connections import (
     file_names,
     quoted,
@@ -215,7 +215,8 @@ class FileTable:
             )
         if self.types[ours] not in FLOATS and self.types[ours] != "BOOLEAN":
             # Compared as integers: as a float, 2**53 + 1 would be rounded to 2**53.
-            [too_large] = _count(self.relation, f"{ours} > {EXACT} OR {ours} < -{EXACT}")
+            limit = EXACT if is_integer(self.types[ours]) else EXACT - 1
+            [too_large] = _count(self.relation, f"{ours} > {limit} OR {ours} < -{limit}")
             given = f"{too_large:,} beyond in column {name!r}"
             if too_large and content == "score":
                 return inexact_scores_error(given)
@@ -366,13 +367,11 @@ def _csv_relation(connection: Any, location: DataLocation, requested: RequestedC
     for file in location.files:
         if Path(file).stat().st_size:
             delimiter, header = csv_header(file, requested["label"][0])
-            if not is_packed(file):
-                check_last_line(file)
-            folders = folder_columns(file, location.folder)
-            key = (delimiter, header, folders, is_packed(file))
+            check_file_end(file)
+            key = (delimiter, header, folder_columns(file, location.folder))
             files_by_header.setdefault(key, []).append(file)
     queries = []
-    for (delimiter, header, folders, packed), files in files_by_header.items():
+    for (delimiter, header, folders), files in files_by_header.items():
         constants = dict(folders)
         selected = []
         for ours, (name, content) in requested.items():
@@ -386,7 +385,6 @@ def _csv_relation(connection: Any, location: DataLocation, requested: RequestedC
         options = (
             f"header = true, auto_detect = false, columns = {{{types}}}, delim = "
             f"{text_literal(delimiter)}, quote = '\"', escape = '\"', "
-            f"parallel = {str(not packed).lower()}, "
             f"nullstr = [{', '.join(map(text_literal, MISSING_WORDS))}]"
         )
         source = f"read_csv({file_names(files)}, {options})"

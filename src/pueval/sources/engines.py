@@ -62,18 +62,20 @@ def read_with_engine(
         )
     try:
         if engine == "spark":
-            with _spark(location, columns, labels, address) as frame:
+            with _spark(location, columns, labels, address) as (frame, plain):
                 is_text = location.format == "csv"
-                return _query(frame, columns, labels, bins, from_text=is_text)
+                tallies = _query(frame, plain, labels, bins, from_text=is_text)
+            return {
+                group: dict(zip(columns.scores, samples.values(), strict=True))
+                for group, samples in tallies.items()
+            }
         if location.format == "csv":
             return _read_csv(engine, location, columns, labels, bins, address)
         if engine == "polars":
             with _polars(location, columns) as frame:
                 return _query(frame, columns, labels, bins)
         with _dask_cluster(location, address) as frames:
-            files = [_literal_name(file) for file in location.files]
-            folder = location.folder and _literal_name(location.folder)
-            return _query(frames.read_parquet(folder or files), columns, labels, bins)
+            return _query(_dask_parquet(frames, location, columns), columns, labels, bins)
     except NarwhalsError as error:
         raise unreadable_error(location.text, error) from None
 
@@ -88,11 +90,6 @@ def _query(
 
 def _is_remote(file: str) -> bool:
     return "://" in file
-
-
-def _literal_name(file: str) -> str:
-    """Return a file name for a reader that takes every name for a pattern."""
-    return file if _is_remote(file) else glob.escape(file)
 
 
 # ---------------------------------------------------------------------- Polars and Dask
@@ -149,9 +146,7 @@ def _polars(location: DataLocation, columns: Columns) -> Iterator[Any]:
             hive = location.folder is not None
             yield polars.scan_ipc(files, hive_partitioning=hive, glob=not is_local)
         else:
-            hive = location.folder is not None and needs_folder_columns(
-                location, [name for name, _ in columns.contents], parquet_headers(location)
-            )
+            hive = is_local and location.folder is not None and _needs_folders(location, columns)
             yield polars.scan_parquet(files, hive_partitioning=hive, glob=not is_local)
     except polars.exceptions.PolarsError as error:
         raise unreadable_error(location.text, error) from None
@@ -184,6 +179,27 @@ def _dask_cluster(location: DataLocation, address: str | None) -> Iterator[Any]:
             client.close()
 
 
+def _dask_parquet(frames: Any, location: DataLocation, columns: Columns) -> Any:
+    if _is_remote(location.files[0]):
+        return frames.read_parquet(location.files[0])
+    # Dask would take names for patterns, and names of folders for columns.
+    options = {} if _needs_folders(location, columns) else {"dataset": {"partitioning": None}}
+    return frames.read_parquet([glob.escape(file) for file in location.files], **options)
+
+
+def _needs_folders(location: DataLocation, columns: Columns) -> bool:
+    """Whether names of folders are columns; refuse files that lack a column."""
+    names = [name for name, _ in columns.contents]
+    headers = parquet_headers(location)
+    if needs_folder_columns(location, names, headers):
+        return True
+    for header, files in headers.items():
+        for name, content in columns.contents:
+            if name not in header:
+                raise InputError(f"{files[0]} has no {content} column {name!r}.")
+    return False
+
+
 # ---------------------------------------------------------------------- Spark
 
 
@@ -209,7 +225,8 @@ CSV_OPTIONS = {
 @contextmanager
 def _spark(
     location: DataLocation, columns: Columns, labels: LabelValues, address: str | None
-) -> Iterator[Any]:
+) -> Iterator[tuple[Any, Columns]]:
+    """Yield the requested columns, and their names, in which dots and backticks are replaced."""
     sql, functions, errors, java = (
         require(package, extra="spark", purpose="the engine spark")
         for package in ("pyspark.sql", "pyspark.sql.functions", "pyspark.errors", "py4j.protocol")
@@ -230,13 +247,15 @@ def _spark(
     files = [_spark_name(file) for file in location.files]
     try:
         reader = reader_session.read
-        if location.folder is not None:
-            reader = reader.option("basePath", location.folder)
-        if location.format == "parquet":
-            yield reader.parquet(*files)
-        else:
+        plain = columns.renamed(_plain_names(columns))
+        if location.format == "csv":
             frame = reader.options(**CSV_OPTIONS, sep=_csv_delimiter(location, columns)).csv(files)
-            yield _spark_columns(functions, frame, columns, labels)
+            yield _spark_numbers(functions, frame, columns, labels), plain
+        else:
+            # Names of folders would hide columns of the same name.
+            if location.folder is not None and _needs_folders(location, columns):
+                reader = reader.option("basePath", location.folder)
+            yield _spark_columns(functions, reader.parquet(*files), columns), plain
     except failures as error:
         raise _spark_error(location, error) from None
     finally:
@@ -260,11 +279,35 @@ def _csv_delimiter(location: DataLocation, columns: Columns) -> str:
     return delimiter
 
 
-def _spark_columns(functions: Any, frame: Any, columns: Columns, labels: LabelValues) -> Any:
+def _plain_names(columns: Columns) -> dict[str, str]:
+    """Return names of columns without dots and backticks, which Spark takes for syntax."""
+    plain: dict[str, str] = {}
+    for name, _ in columns.contents:
+        unused = re.sub(r"[.`]", "_", name)
+        while name not in plain and unused in plain.values():
+            unused += "_"
+        plain.setdefault(name, unused)
+    return plain
+
+
+def _spark_column(functions: Any, name: str) -> Any:
+    return functions.col("`" + name.replace("`", "``") + "`")
+
+
+def _spark_columns(functions: Any, frame: Any, columns: Columns) -> Any:
+    """Return the requested columns, under plain names."""
+    for name, content in columns.contents:
+        check_column(name, frame.columns, content)
+    return frame.select(
+        *(_spark_column(functions, name).alias(new) for name, new in _plain_names(columns).items())
+    )
+
+
+def _spark_numbers(functions: Any, frame: Any, columns: Columns, labels: LabelValues) -> Any:
     """Return the requested columns of text: labels as they were given, scores as numbers."""
     selected = {}
     for name, content in columns.contents:
-        text = functions.col("`" + name.replace("`", "``") + "`")
+        text = _spark_column(functions, name)
         text = functions.when(~text.isin(*MISSING_WORDS), text)
         trimmed = functions.regexp_replace(text, SPACE, "")
         number = functions.when(trimmed.rlike(f"^{NUMBER}$"), trimmed.try_cast("double"))
@@ -279,7 +322,8 @@ def _spark_columns(functions: Any, frame: Any, columns: Columns, labels: LabelVa
                     same = functions.coalesce(number == match.number, functions.lit(False))  # noqa: FBT003
                     label = functions.lit(match.spellings[0])
                     selected[name] = functions.when(same, label).otherwise(selected[name])
-    return frame.select(*(column.alias(name) for name, column in selected.items()))
+    plain = _plain_names(columns)
+    return frame.select(*(column.alias(plain[name]) for name, column in selected.items()))
 
 
 def _spark_error(location: DataLocation, error: Exception) -> InputError:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -27,28 +26,19 @@ FINE, MISSING, INFINITE, UNFIT = range(4)
 def plain_columns(
     lazy: nw.LazyFrame[Any], columns: Columns, *others: str
 ) -> tuple[nw.LazyFrame[Any], Columns, list[str]]:
-    """Rename columns whose names have a meaning for an engine; return their new names.
-
-    Polars takes ``^s.*$`` for a pattern of names, Spark ``a.b`` for a field inside a column.
-    """
+    """Rename columns whose names Polars takes for patterns, such as ``^s.*$``."""
     names = [name for name, _ in columns.contents] + list(others)
     existing = set(lazy.collect_schema().names())
     unused = (name for k in itertools.count() if (name := f"column{k}") not in existing)
+    is_polars = lazy.implementation is nw.Implementation.POLARS
     new = {
         name: next(unused)
         for name in dict.fromkeys(names)
-        if re.search(r"^\^.*\$$|[.`]", name, re.DOTALL)
+        if is_polars and name.startswith("^") and name.endswith("$")
     }
     if not new:
         return lazy, columns, list(others)
-    weight = columns.sample_weight
-    renamed = Columns(
-        new.get(columns.label, columns.label),
-        tuple(new.get(name, name) for name in columns.scores),
-        None if weight is None else new.get(weight, weight),
-        tuple(new.get(name, name) for name in columns.by),
-    )
-    return lazy.rename(new), renamed, [new.get(name, name) for name in others]
+    return lazy.rename(new), columns.renamed(new), [new.get(name, name) for name in others]
 
 
 def row_table(
@@ -174,6 +164,10 @@ def _number(name: str, dtype: nw.dtypes.DType, content: str) -> tuple[nw.Expr, n
     missing = column.is_null()
     if dtype.is_integer():
         unfit = nw.when((column > EXACT) | (column < -EXACT)).then(nw.lit(UNFIT))
+        fault = unfit.otherwise(nw.lit(FINE))
+    elif dtype.is_decimal():
+        # Spark has no unsigned integers, and reads them as decimals.
+        unfit = nw.when((as_float >= EXACT) | (as_float <= -EXACT)).then(nw.lit(UNFIT))
         fault = unfit.otherwise(nw.lit(FINE))
     else:
         # Not is_nan: DuckDB answers false where the statistics of a Parquet file say that all

@@ -107,8 +107,9 @@ def _add_batch(columns: list[Any], table: FileTable, collector: BatchCollector) 
         return True
     types = [dtype for name, dtype in table.types.items() if name != "label"]
     for dtype, values in zip(types, arrays[1:], strict=True):
-        # Floats must be able to hold integers exactly.
-        if dtype not in FLOATS and not -EXACT <= values.min() <= values.max() <= EXACT:
+        # Floats must be able to hold integers exactly. Decimals may have been rounded to the limit.
+        limit = EXACT if is_integer(dtype) else EXACT - 1
+        if dtype not in FLOATS and not -limit <= values.min() <= values.max() <= limit:
             return False
     if table.columns.sample_weight is not None:
         if not (arrays[-1].min() >= 0 and arrays[-1].max() < np.inf):

@@ -222,7 +222,7 @@ class ReducedTable:
             if missing:
                 not_number = f"score, or one that is not a number (column {name!r})"
                 raise missing_error(not_number if self.from_text else content, missing)
-            if infinite and self.schema[name].is_integer():
+            if infinite and (self.schema[name].is_integer() or self.schema[name].is_decimal()):
                 raise inexact_scores_error(f"{infinite:,} beyond in column {name!r}")
             if infinite:
                 raise infinite_error(content, infinite)
