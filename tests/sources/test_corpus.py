@@ -248,7 +248,7 @@ def test_random_csv(tmp_path, text):
 
 
 @pytest.mark.thorough
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], **FIXED)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], **FIXED)
 @given(csv_texts())
 def test_random_csv_with_dask(tmp_path, text):
     need("dask.dataframe")
@@ -302,7 +302,8 @@ PARQUET = {
     "NaN label": table([1.0, float("nan"), 0.0, 1.0]),
 } | {f"score {value}": table(score=[value, 0.5, 0.1, 0.2]) for value in MISSING_OR_NOT_FINITE}
 UNREADABLE = {
-    "too large integers", "too large unsigned", "too large decimals", "unknown labels", "other labels", "no rows",
+    "too large integers", "too large unsigned", "too large decimals", "unknown labels",
+    "other labels", "no rows",
     "dates", "lists", "missing label", "NaN label",
     *(f"score {value}" for value in MISSING_OR_NOT_FINITE),
 }  # fmt: skip

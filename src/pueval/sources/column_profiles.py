@@ -8,9 +8,8 @@ from typing import Any
 from pueval.errors import InputError, require
 from pueval.sources.columns import Columns
 from pueval.sources.csv_files import csv_header
-from pueval.sources.duckdb_connections import restricted_connection
 from pueval.sources.duckdb_tables import (
-    accessed_files,
+    connect_to,
     database_relation,
     is_nan,
     is_readable,
@@ -18,7 +17,7 @@ from pueval.sources.duckdb_tables import (
     open_table,
 )
 from pueval.sources.labels import LabelValues
-from pueval.sources.paths import DataLocation, folder_columns
+from pueval.sources.paths import DataLocation, folder_columns, unreadable_error
 from pueval.sources.storage import is_counts_file
 
 # Columns with at most this many distinct values are listed with their values.
@@ -90,7 +89,7 @@ def _column_names(location: DataLocation) -> list[str]:
         header = csv_header(location.files[0], "")[1]
         return [*header, *(name for name, _ in folder_columns(location.files[0], location.folder))]
     if location.format == "duckdb":
-        with restricted_connection(accessed_files(location)) as connection:
+        with connect_to(location) as connection:
             return list(database_relation(connection, location).columns)
     if location.format == "parquet" and any(map(is_counts_file, location.files)):
         raise InputError(
@@ -98,7 +97,10 @@ def _column_names(location: DataLocation) -> list[str]:
         )
     dataset = require("pyarrow.dataset", extra="cli", purpose="reading files")
     format_ = "ipc" if location.format == "arrow" else "parquet"
-    return list(dataset.dataset(list(location.files), format=format_).schema.names)
+    try:
+        return list(dataset.dataset(list(location.files), format=format_).schema.names)
+    except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
+        raise unreadable_error(location.text, error) from None
 
 
 def _profile(

@@ -257,30 +257,33 @@ def open_table(
     location: DataLocation, columns: Columns, labels: LabelValues
 ) -> Iterator[FileTable]:
     """Open files or a database as one table; rows are read only when queried."""
-    duckdb = require("duckdb", extra="cli", purpose="reading files")
     requested = {"label": (columns.label, "label")} | _number_columns(columns)
     requested |= {f"g{k}": (name, "group") for k, name in enumerate(columns.by)}
-    with restricted_connection(accessed_files(location)) as connection:
+    with connect_to(location) as connection:
+        if location.format == "csv":
+            relation = _csv_relation(connection, location, requested)
+        else:
+            relation = _typed_relation(connection, location, requested)
+        types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+        for ours, (name, content) in _number_columns(columns).items():
+            if not is_readable(types[ours]):
+                raise InputError(
+                    f"{content} column {name!r} must hold numbers; got type {types[ours]}."
+                )
+        yield FileTable(relation, columns, labels, types)
+
+
+@contextmanager
+def connect_to(location: DataLocation) -> Iterator[Any]:
+    """Open a connection that can read some files only; name them in errors."""
+    duckdb = require("duckdb", extra="cli", purpose="reading files")
+    # A database may have a log beside it.
+    log = [f"{location.files[0]}.wal"] if location.format == "duckdb" else []
+    with restricted_connection([*location.files, *log]) as connection:
         try:
-            if location.format == "csv":
-                relation = _csv_relation(connection, location, requested)
-            else:
-                relation = _typed_relation(connection, location, requested)
-            types = dict(zip(relation.columns, map(str, relation.types), strict=True))
-            for ours, (name, content) in _number_columns(columns).items():
-                if not is_readable(types[ours]):
-                    raise InputError(
-                        f"{content} column {name!r} must hold numbers; got type {types[ours]}."
-                    )
-            yield FileTable(relation, columns, labels, types)
+            yield connection
         except duckdb.Error as error:
             raise unreadable_error(location.text, error) from None
-
-
-def accessed_files(location: DataLocation) -> list[str]:
-    """Return the names of the files that DuckDB opens; a database may have a log beside it."""
-    log = [f"{location.files[0]}.wal"] if location.format == "duckdb" else []
-    return [*location.files, *log]
 
 
 def _typed_relation(connection: Any, location: DataLocation, requested: RequestedColumns) -> Any:
