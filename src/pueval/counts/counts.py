@@ -206,7 +206,8 @@ class Counts(ScoreTable):
         bins : int, "auto" or None, default "auto"
             As for `from_frame`; "auto" keeps every score of up to 50 million rows.
         engine : {"duckdb", "polars", "dask", "spark"}
-            Engine that reads the files. DuckDB runs in this process, on all cores.
+            Engine that reads the files. DuckDB runs in this process, on all cores. It also parses
+            CSV files for Polars and Dask, which count the rows.
         address : str, optional
             Address of a running cluster: a Dask scheduler, such as ``"tcp://host:8786"``, or a
             Spark master (``"spark://host:7077"``) or Connect server (``"sc://host:15002"``).

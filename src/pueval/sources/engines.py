@@ -239,14 +239,11 @@ def _spark(
         running = None
     try:
         session = running if running is not None and address is None else _session(sql, address)
-        # A session of our own, with settings of its own.
-        reader_session = session.newSession()
-        reader_session.conf.set("spark.sql.caseSensitive", "true")
+        reader = _case_sensitive(session, location).read
     except (*failures, RuntimeError) as error:
         raise _no_cluster("Spark master", address or "local[*]", error) from None
     files = [_spark_name(file) for file in location.files]
     try:
-        reader = reader_session.read
         plain = columns.renamed(_plain_names(columns))
         if location.format == "csv":
             frame = reader.options(**CSV_OPTIONS, sep=_csv_delimiter(location, columns)).csv(files)
@@ -261,6 +258,18 @@ def _spark(
     finally:
         if running is None:
             session.stop()
+
+
+def _case_sensitive(session: Any, location: DataLocation) -> Any:
+    """Return a session that distinguishes the columns a and A; settings of the given one stay.
+
+    Addresses may need settings of the given session, and older servers cannot make another one.
+    """
+    if _is_remote(location.files[0]) or ".connect." in type(session).__module__:
+        return session
+    separate = session.newSession()
+    separate.conf.set("spark.sql.caseSensitive", "true")
+    return separate
 
 
 def _spark_name(file: str) -> str:
