@@ -144,7 +144,9 @@ def _polars(location: DataLocation, columns: Columns) -> Iterator[Any]:
     try:
         if location.format == "arrow":
             hive = location.folder is not None
-            yield polars.scan_ipc(files, hive_partitioning=hive, glob=not is_local)
+            # Older versions know this option for Parquet files only.
+            literal = {"glob": False} if is_local and any(map(glob.has_magic, files)) else {}
+            yield polars.scan_ipc(files, hive_partitioning=hive, **literal)
         else:
             hive = is_local and location.folder is not None and _needs_folders(location, columns)
             yield polars.scan_parquet(files, hive_partitioning=hive, glob=not is_local)
