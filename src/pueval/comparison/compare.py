@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from pueval._typing import Array, Range, Target
-from pueval.audit_estimates.arguments import refuse_audit_options
 from pueval.audit_estimates.audited_rows import checked_rows
 from pueval.audit_estimates.labeling_model import Labeling
 from pueval.comparison.audited_pairs import AuditedPairs
@@ -20,7 +19,7 @@ from pueval.core.mixture import check_target
 from pueval.counts.arguments import check_threshold, suggest_arguments
 from pueval.errors import AssumptionWarning, InputError, name_model
 from pueval.evaluation.assumptions import resolve_assumptions
-from pueval.evaluation.evaluate import evaluate_rows
+from pueval.evaluation.evaluate import evaluate_rows, refuse_audit_options
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.findings import noisy_labels, worst_warnings
 from pueval.sources.labels import LabelValues

@@ -230,7 +230,7 @@ def evaluate_rows(
         negative_label=negative_label,
     )
     if audited is None:
-        _refuse_audit_options(audit_probability, labeling)
+        refuse_audit_options(audit_probability, labeling)
         return evaluate_counts(counts, **options)
     if propensity is not None:
         raise InputError(
@@ -251,7 +251,7 @@ def evaluate_rows(
     return evaluate_audited(counts, audited, labeling=labeling, **options)
 
 
-def _refuse_audit_options(audit_probability: Any, labeling: str) -> None:
+def refuse_audit_options(audit_probability: Any, labeling: str) -> None:
     """Refuse options of an audit where there is none."""
     if audit_probability is not None:
         raise InputError("audit_probability needs audited, the results of the audit.")
