@@ -472,3 +472,34 @@ def test_rows_in_another_order_are_refused(rng):
     y = pd.Series(np.arange(60) % 3 == 0)
     with pytest.raises(InputError, match="same index in different orders"):
         evaluate_cv(LogisticRegression(), X, y.sample(frac=1, random_state=0), prior=0.1)
+
+
+class TestAudit:
+    def data(self):
+        rng = np.random.default_rng(11)
+        X = rng.normal(size=(3000, 3))
+        positive = X[:, 0] + X[:, 1] + rng.normal(size=3000) > 1.5
+        # Positives with high features are labeled more often.
+        y = positive & (rng.random(3000) < np.where(X[:, 0] > 0.8, 0.6, 0.15))
+        audited = np.full(3000, np.nan)
+        rows = rng.choice(np.flatnonzero(~y), 400, replace=False)
+        audited[rows] = positive[rows]
+        return X, positive, y, audited
+
+    def test_audited_rows_reach_the_evaluation(self):
+        X, positive, y, audited = self.data()
+        ev = evaluate_cv(LogisticRegression(), X, y, audited=audited, n_resamples=200)
+        assert ev.audit.n_unlabeled == 400
+        assert ev.splits.design_effect >= 1
+        score = ev.splits.score[0]
+        truth = roc_auc_score(positive, score)
+        assert ev["roc_auc"].low < truth < ev["roc_auc"].high
+
+    def test_refusals_before_fitting(self):
+        X, _, y, audited = self.data()
+        with pytest.raises(InputError, match="n_repeats=1"):
+            evaluate_cv(LogisticRegression(), X, y, audited=audited, n_repeats=2)
+        with pytest.raises(InputError, match="needs audited"):
+            evaluate_cv(LogisticRegression(), X, y, labeling="any")
+        with pytest.raises(InputError, match="must hold 1"):
+            evaluate_cv(LogisticRegression(), X, y, audited=audited * 3)

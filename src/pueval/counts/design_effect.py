@@ -41,4 +41,5 @@ def with_design_effect(counts: Counts, effect: float) -> Counts:
         represented,
         _binning=counts._binning,
         _inverse_propensities=counts._inverse_propensities,
+        _audit=counts._audit,
     )

@@ -16,6 +16,7 @@ from pueval.core.mixture import check_target
 from pueval.core.rates import Rates, corrected_and_naive_rates
 from pueval.counts.arguments import check_threshold, read_counts, suggest_arguments
 from pueval.counts.counts import Counts
+from pueval.counts.design_effect import with_design_effect
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.assumptions import Assumptions, resample_evaluation, resolve_assumptions
 from pueval.evaluation.audit import Audit
@@ -272,9 +273,13 @@ def evaluate_audited(
     n_resamples: int = 2000,
     seed: int = 0,
     variance: str = "sampling",
+    design_effect: float = 1.0,
     **options: Any,
 ) -> Evaluation:
-    """Evaluate counts and audited rows as `evaluate` does, without issuing the warnings."""
+    """Evaluate counts and audited rows as `evaluate` does, without issuing the warnings.
+
+    ``design_effect`` is the factor by which rows that are not independent increase variances.
+    """
     counts._check_nonempty()
     counts._refuse_propensities("an audit")
     check_target(target)
@@ -291,7 +296,14 @@ def evaluate_audited(
         n_draws=max(n_resamples, 2),
         seed=seed,
     )
-    ev = evaluate_counts(audit.counts, target=target, n_resamples=n_resamples, seed=seed, **options)
+    ev = evaluate_counts(
+        audit.counts,
+        target=target,
+        n_resamples=n_resamples,
+        seed=seed,
+        interval_counts=with_design_effect(audit.counts, design_effect),
+        **options,
+    )
     level = 0.95 if ev.resampling is None else ev.resampling.level
     findings = Audit(audit, counts, level)
     return replace(ev, audit=findings, warnings=(*audit.warnings, *ev.warnings))

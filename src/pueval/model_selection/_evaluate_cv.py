@@ -11,13 +11,21 @@ import numpy as np
 
 from pueval._checks import check_choice, choose_score_method
 from pueval._typing import Array
+from pueval.audit_estimates.audited_rows import AuditedRows, audited_purity
+from pueval.audit_estimates.labeling_model import Labeling
 from pueval.core.prior_line import KnownShare
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
 from pueval.counts.design_effect import with_design_effect
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.assumptions import check_known_share, resolve_assumptions
-from pueval.evaluation.evaluate import check_options, evaluate, evaluate_counts
+from pueval.evaluation.evaluate import (
+    check_options,
+    evaluate,
+    evaluate_audited,
+    evaluate_counts,
+    refuse_audit_options,
+)
 from pueval.evaluation.evaluation import Evaluation
 from pueval.model_selection._out_of_fold import (
     Align,
@@ -44,7 +52,7 @@ ASSUMPTION_OPTIONS = ("prior", "prevalence", "label_frequency", "purity", "targe
 INTERVAL_OPTIONS = ("level", "n_resamples", "variance")
 # Parameters of evaluate that evaluate_cv handles itself.
 OWN_PARAMETERS = (
-    "y", "score", "sample_weight", "propensity", "seed",
+    "y", "score", "sample_weight", "propensity", "seed", "audited", "audit_probability", "labeling",
     "pos_label", "unlabeled_label", "negative_label",
 )  # fmt: skip
 
@@ -65,6 +73,9 @@ def evaluate_cv(
     training_variance: bool = True,
     sample_weight: Any = None,
     propensity: Any = None,
+    audited: Any = None,
+    audit_probability: Any = None,
+    labeling: Labeling = "smooth",
     pos_label: Any = 1,
     unlabeled_label: Any = 0,
     negative_label: Any = None,
@@ -112,6 +123,9 @@ def evaluate_cv(
         narrow, unless the classifier hardly depends on single rows.
     sample_weight, propensity, pos_label, unlabeled_label, negative_label : optional
         See `pueval.evaluate`. Weights apply to the evaluation, not to the fit.
+    audited, audit_probability, labeling : optional
+        Results of checking some rows, as for `pueval.evaluate`. The classifier is not trained on
+        them. Needs ``n_repeats=1``.
     **options
         Other keyword arguments of `pueval.evaluate`, such as ``prior``, ``prevalence``,
         ``label_frequency``, ``purity``, ``target``, ``threshold`` and ``level``.
@@ -182,6 +196,25 @@ def evaluate_cv(
             y, score, sample_weight=sample_weight, propensity=propensity, **labels
         )
 
+    def read_audit(score: Array) -> AuditedRows:
+        return AuditedRows.read(
+            y,
+            score,
+            audited,
+            audit_probability,
+            labels=LabelValues(*labels.values()),
+            sample_weight=sample_weight,
+        )
+
+    if audited is None:
+        refuse_audit_options(audit_probability, labeling)
+    elif n_repeats > 1:
+        raise InputError(
+            f"audited needs n_repeats=1: an audited row has one score then; got {n_repeats}."
+        )
+    else:
+        # Check the audit before fitting, too.
+        audited_purity(read_audit(np.arange(len(kind))), options.get("purity", 1.0))
     advice = "wrap it, for example in CalibratedClassifierCV"
     score_method = choose_score_method(estimator, "method", method, advice)
     # Check all arguments before fitting; row numbers take the place of the scores.
@@ -221,8 +254,14 @@ def evaluate_cv(
             design_effect = training_design_effect(every, repeats[0], labeled, sample_weight)
     counts = [count_rows(score) for score in scores]
     average = average_counts(counts)
-    interval_counts = with_design_effect(average, design_effect)
-    ev = evaluate_counts(average, seed=seed, interval_counts=interval_counts, **options)
+    if audited is None:
+        interval_counts = with_design_effect(average, design_effect)
+        ev = evaluate_counts(average, seed=seed, interval_counts=interval_counts, **options)
+    else:
+        rows = read_audit(scores[0])
+        ev = evaluate_audited(
+            average, rows, labeling=labeling, seed=seed, design_effect=design_effect, **options
+        )
     by_repeat: list[Evaluation | None] = [ev]
     if len(counts) > 1:
         by_repeat = [_evaluate_repeat(ev, repeat, options) for repeat in counts]
