@@ -126,6 +126,7 @@ _LAZY_NAMES = {
 
 # Public subpackages, imported on first use as attributes of pueval.
 _LAZY_PACKAGES = (
+    "audit",
     "displays",
     "model_selection",
     "priors",

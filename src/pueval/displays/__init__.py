@@ -5,6 +5,7 @@ itself, with ``figure_`` and ``ax_`` (or ``axes_``) set, and ``frame()`` returns
 Matplotlib (``pip install "pueval[plot]"``) is needed only for drawing.
 """
 
+from pueval.displays._audit_plan import AuditPlanDisplay
 from pueval.displays._group_curves import GroupCurvesDisplay
 from pueval.displays._measure_by_threshold import MeasureByThresholdDisplay
 from pueval.displays._model_comparison import ComparisonDisplay
@@ -18,6 +19,7 @@ from pueval.displays._score_distribution import ScoreDistributionDisplay
 from pueval.displays._sensitivity import SensitivityDisplay
 
 __all__ = [
+    "AuditPlanDisplay",
     "ComparisonDisplay",
     "GroupCurvesDisplay",
     "MeasureByThresholdDisplay",
