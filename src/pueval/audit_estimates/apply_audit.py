@@ -30,6 +30,8 @@ from pueval.uncertainty.audited_draws import with_wrong_labels
 FINE_CELLS = 2048
 # Effective rows of a group within which weights are compared, and largest number of groups.
 WEIGHTED_GROUP, MOST_GROUPS = 30, 8
+# Rows on either side whose weights are averaged.
+NEIGHBORS = 10
 # Fewer audited unlabeled rows say nothing.
 LEAST_AUDITED = 10
 
@@ -173,18 +175,33 @@ def relative_weights(rows: AuditedRows) -> Array:
     The model describes rows by their score. So probabilities that depend on the score only need no
     weights, and others need weights only relative to rows with similar scores: those of one of a
     few groups. In each group the weights sum to the effective number of rows (Kish). There are as
-    many groups as can have `WEIGHTED_GROUP` effective rows each.
+    many groups as can have `WEIGHTED_GROUP` effective rows each. Any function of the score can be
+    divided out first; a smooth one that follows the weights keeps most effective rows.
     """
     relative = np.ones(len(rows))
     order = np.argsort(rows.score, kind="stable")
+    weights = rows.weight / _weight_by_score(rows.weight, order)
     for n_groups in range(MOST_GROUPS, 0, -1):
         groups = [group for group in np.array_split(order, n_groups) if group.size]
         for group in groups:
-            weight = rows.weight[group]
+            weight = weights[group]
             relative[group] = weight * weight.sum() / np.sum(weight**2)
         if min((relative[group].sum() for group in groups), default=0) >= WEIGHTED_GROUP:
             break
     return relative
+
+
+def _weight_by_score(weight: Array, order: Array) -> Array:
+    """Return the geometric mean of the weights of the rows with the nearest other scores."""
+    if weight.size < 2:
+        return np.ones(weight.size)
+    logarithm = np.log(weight[order])
+    total, place = np.r_[0.0, np.cumsum(logarithm)], np.arange(weight.size)
+    first, last = (place - NEIGHBORS).clip(0), (place + NEIGHBORS + 1).clip(max=weight.size)
+    smooth = np.empty(weight.size)
+    # Without the row itself, whose weight would be shrunken else.
+    smooth[order] = np.exp((total[last] - total[first] - logarithm) / (last - first - 1))
+    return smooth
 
 
 def _purity(labeled: AuditedRows, purity: float, n_draws: int, seed: int) -> tuple[float, Array]:
