@@ -272,7 +272,7 @@ def test_two_rounds_together_are_unbiased():
     y, score, positive = population(2000, share=0.2)
     first = make_plan(y, score, budget=60, prevalence=0.2)
     hidden, totals, naive = np.sum(positive & ~y), [], []
-    for seed in range(150):
+    for seed in range(100):
         truth = check(first, positive, seed=seed)
         second = make_plan(
             y,
