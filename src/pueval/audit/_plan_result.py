@@ -194,8 +194,9 @@ class Plan(Result):
 
         Audits by the plan are simulated, with the classes of the rows drawn from the expected
         shares of positives, and evaluated as `evaluate` does by default. The forecast is as good
-        as these shares: made without an earlier audit, it assumes that prior and random labeling
-        are about right.
+        as these shares. Without an earlier audit they assume random labeling; if labels favor high
+        scores, intervals can become half as wide again. A plan that continues an audit, even of a
+        few dozen rows, forecasts from what that found.
 
         Parameters
         ----------
