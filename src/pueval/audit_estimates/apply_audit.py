@@ -195,7 +195,8 @@ def _weight_by_score(weight: Array, order: Array) -> Array:
     """Return the geometric mean of the weights of the rows with the nearest other scores."""
     if weight.size < 2:
         return np.ones(weight.size)
-    logarithm = np.log(weight[order])
+    # Weights can be 0.
+    logarithm = np.log(np.maximum(weight[order], 1e-6 * weight.max()))
     total, place = np.r_[0.0, np.cumsum(logarithm)], np.arange(weight.size)
     first, last = (place - NEIGHBORS).clip(0), (place + NEIGHBORS + 1).clip(max=weight.size)
     smooth = np.empty(weight.size)
