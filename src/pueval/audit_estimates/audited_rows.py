@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.stats
+import scipy  # loads its submodules when they are first used
 
 from pueval._checks import check_same_length
 from pueval._typing import Array

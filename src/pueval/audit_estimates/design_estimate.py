@@ -12,7 +12,7 @@ Angelopoulos, Duchi and Zrnic, 2023). With λ = 0 it is the audit alone (Hájek)
 from __future__ import annotations
 
 import numpy as np
-import scipy.optimize
+import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array
 from pueval.audit_estimates.audited_rows import AuditedRows

@@ -31,7 +31,7 @@ from itertools import product
 from typing import Literal
 
 import numpy as np
-import scipy.special
+import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array
 from pueval.audit_estimates.score_cells import ScoreCells

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import scipy.stats
+import scipy  # loads its submodules when they are first used
 
 from pueval.audit_estimates.labeling_model import FIXED, LabelingModel
 

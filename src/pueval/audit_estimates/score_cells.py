@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.special
+import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array
 from pueval.counts.counts import Counts

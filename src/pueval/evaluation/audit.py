@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import scipy.stats
+import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array, Range
 from pueval.audit_estimates.apply_audit import AppliedAudit
