@@ -81,7 +81,7 @@ class GroupShrinkage(GroupResult):
         )
 
 
-class Posterior(NamedTuple):
+class GroupPosterior(NamedTuple):
     """Mean and standard deviation of the true values, weights, and those of an unknown group."""
 
     mean: Array
@@ -92,7 +92,7 @@ class Posterior(NamedTuple):
     spread: float
 
 
-def posterior(estimate: Array, variance: Array) -> Posterior:
+def posterior(estimate: Array, variance: Array) -> GroupPosterior:
     """Return means and standard deviations of normal true values, from estimates with variances.
 
     For each of many values of the variance τ² between groups, the mean of the groups is the
@@ -135,7 +135,7 @@ def posterior(estimate: Array, variance: Array) -> Posterior:
     error = np.sqrt(density @ (within + (value - average) ** 2))
     center = float(density @ mean)
     unknown = density @ (spread**2 + 1 / total + (mean - center) ** 2)
-    return Posterior(
+    return GroupPosterior(
         average,
         error,
         density @ (1 - share),
