@@ -43,9 +43,10 @@ def interval_draws(ev: Evaluation, n_models: int) -> dict[str, Any] | None:
         ``prevalence_shift`` is the deviation of the prevalence of each draw in standard errors.
         ``squared_weights`` are the sums over labeled, unlabeled and negative rows, for that error.
         ``auc_error`` is the standard error of the naive AUC. ``choice`` has the shares at the
-        threshold that each draw chooses, if the threshold was chosen. None without intervals.
+        threshold that each draw chooses, if the threshold was chosen. None without intervals, and
+        of audited models, whose prior and purity do not move.
     """
-    if ev.resampling is None or ev._resamples is None:
+    if ev.resampling is None or ev._resamples is None or ev.counts._audit is not None:
         return None
     resamples = _known_prior_resamples(ev, ev._resamples)
     draws, n_draws, columns = resamples.draws, *_draw_sizes(ev, resamples, n_models)

@@ -30,6 +30,7 @@ SCRIPTS = (
     "pictures.js",
     "score_picture.js",
     "sensitivity_picture.js",
+    "audit_picture.js",
     "report.js",
 )
 STYLES = ("report.css", "explore.css", "responsive.css", "print.css")

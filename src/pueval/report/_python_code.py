@@ -48,7 +48,15 @@ def _arguments(ev: Evaluation) -> str:
     """Return the keyword arguments of `evaluate`, as code."""
     arguments: dict[str, str] = {}
     region, estimate = ev.region, ev.prior_estimate
-    if ev.counts.has_propensity:
+    audited = ev.assumptions.audited
+    if audited is not None:
+        arguments["audited"] = "audited"
+        if ev.audit is not None:
+            if ev.audit.applied.rows.has_probability:
+                arguments["audit_probability"] = "audit_probability"
+            if ev.audit.labeling != "smooth":
+                arguments["labeling"] = f'"{ev.audit.labeling}"'
+    elif ev.counts.has_propensity:
         arguments["propensity"] = "propensity"
     if ev.counts._has_importance_weights:
         arguments["sample_weight"] = "sample_weight"
@@ -56,11 +64,14 @@ def _arguments(ev: Evaluation) -> str:
         arguments["prior"] = "estimate"
     elif estimate is not None and estimate.purity_interval is not None:
         arguments["purity"] = '"estimate"'
+    elif audited is not None and audited.purity[0] < audited.purity[1]:
+        pass  # The audit determines the purity.
     elif ev.mixture.purity != 1 or region is not None:
         interval = None if region is None else region.purity
         arguments["purity"] = _value_or_interval(ev.mixture.purity, interval)
-    known = estimate is None or (
-        estimate.known_share is not None and not ev.assumptions.estimate_given
+    known = audited is None and (
+        estimate is None
+        or (estimate.known_share is not None and not ev.assumptions.estimate_given)
     )
     if known and ev.counts.n_unlabeled and not ev.assumptions.from_propensity:
         name = ev.assumptions.prior_follows_from or "prior"

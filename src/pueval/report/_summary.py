@@ -26,6 +26,7 @@ from pueval.evaluation.measure_titles import (
     TITLES,
     measure_title,
 )
+from pueval.report._audit_section import audit_section, audited_shares
 from pueval.report._interval_draws import interval_draws
 from pueval.report._json_values import estimate_values, json_number, printable_text
 from pueval.report._optional_tables import (
@@ -283,6 +284,8 @@ def _model(name: str, ev: Evaluation, thinned: ThinnedCounts, n_models: int) -> 
         "naive_auc": ev["roc_auc"].naive,
         "placement": thinned.placement,
         "region": None if region is None else {"prior": region.prior, "purity": region.purity},
+        "audited": audited_shares(ev),
+        "audit": None if ev.audit is None else audit_section(ev, ev.audit),
         "prior_origin": share_origin(ev, "prior"),
         "histogram": score_histogram(counts, thinned.counts),
     }

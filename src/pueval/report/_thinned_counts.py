@@ -35,8 +35,8 @@ class ThinnedCounts:
     exact : bool
         Whether the counts are the original ones.
     placement : float or None
-        Probability that a positive outscores any other row, estimated with propensities; None
-        without propensities.
+        Probability that a positive outscores any other row of the target, estimated with
+        propensities or an audit; None without these.
     precision_error : float
         Error of the average precision at the evaluated prior and purity.
     auc_error : float
@@ -89,7 +89,7 @@ def thin_counts(
     The thresholds in ``keep`` remain, so that measures there are exact. ``precision`` is the
     average precision of the original counts.
     """
-    placement = mean_placement(counts) if counts.has_propensity else None
+    placement = mean_placement(counts, target) if counts.has_propensity else None
     if _has_few_scores(counts, 3 * scores) and counts.score.size <= scores:
         return ThinnedCounts(counts, True, placement, 0.0, 0.0)  # noqa: FBT003
     thinned = counts._thinned(scores, keep=keep)

@@ -14,8 +14,9 @@ const correction = (() => {
   // ------------------------------------------------------------------ counts
 
   // Turn counts at descending scores into cumulative counts: index k holds the rows at the first k
-  // scores. With propensities, `represented` is the number of positives that labeled rows represent.
-  function makeTable({ score, labeled, unlabeled, negative, represented }) {
+  // scores. With propensities, `represented` is the number of positives that labeled rows represent;
+  // of an audited model, it is the estimated number of positives.
+  function makeTable({ score, labeled, unlabeled, negative, represented, audited = false }) {
     const cumulate = (column) => {
       const sums = new Float64Array(score.length + 1);
       if (column) column.forEach((count, k) => (sums[k + 1] = sums[k] + count));
@@ -23,6 +24,7 @@ const correction = (() => {
     };
     const table = {
       score,
+      audited,
       labeled: cumulate(labeled),
       unlabeled: cumulate(unlabeled),
       negative: cumulate(negative),
@@ -69,21 +71,28 @@ const correction = (() => {
     return low;
   }
 
-  // The steps above all scores, at every labeled score, and at the lowest score.
+  const increases = (column, k) => column[k] > column[k - 1];
+
+  // The steps above all scores, at every labeled score, and at the lowest score. After an audit, also
+  // at every score with estimated positives.
   function corners(table) {
     const steps = [0];
     const lowest = table.score.length;
+    const columns = table.audited ? [table.labeled, table.represented] : [table.labeled];
     for (let k = 1; k <= lowest; k++) {
-      if (table.labeled[k] > table.labeled[k - 1]) steps.push(k);
+      if (columns.some((column) => increases(column, k))) steps.push(k);
     }
     const last = steps[steps.length - 1];
     if (backgroundAt(table, last) < backgroundAt(table, lowest)) steps.push(lowest);
     return steps;
   }
 
-  const addsLabeled = (table, k) => k > 0 && table.labeled[k] > table.labeled[k - 1];
+  const addsLabeled = (table, k) => k > 0 && increases(table.labeled, k);
+  // After an audit, positives and negatives of one score are spread evenly.
   const isTied = (table, k) =>
-    addsLabeled(table, k) && backgroundAt(table, k) > backgroundAt(table, k - 1);
+    !table.audited &&
+    addsLabeled(table, k) &&
+    backgroundAt(table, k) > backgroundAt(table, k - 1);
 
   const thresholdAt = (table, k) => (k ? table.score[k - 1] : Infinity);
 
@@ -209,10 +218,10 @@ const correction = (() => {
 
   // ------------------------------------------------------------------ areas
 
-  // `area` is the naive AUC; with propensities, the mean placement of the positives.
-  function directAuc(table, area, mixture) {
+  // `area` is the naive AUC; with propensities or an audit, the mean placement of the positives.
+  function directAuc(table, area, mixture, target) {
     const prior = table.represented
-      ? prevalence(table, mixture, "population")
+      ? prevalence(table, mixture, target)
       : backgroundPrior(table, mixture);
     const contrast = mixture.purity - prior;
     return (area - (1 - contrast) / 2) / contrast;

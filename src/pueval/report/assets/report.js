@@ -21,6 +21,7 @@
     tables.showStatus(model, corrected);
     pictures.showCurves(model, corrected, naive);
     scorePicture.show(model);
+    auditPicture.show(model);
     showSensitivitySoon();
   }
 

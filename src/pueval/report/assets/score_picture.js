@@ -173,13 +173,16 @@ const scorePicture = (() => {
   const shares = (counts, total) => counts.map((count) => (total ? count / total : 0));
 
   // Corrected shares of positives and negatives in each bin.
-  function correctedShares({ histogram, table, hasPropensities }, mixture) {
+  function correctedShares({ histogram, table, target, hasPropensities }, mixture) {
     const { labeled, unlabeled, negative, represented } = histogram;
     if (hasPropensities) {
       const positives = shares(represented, table.nRepresented);
-      const rows = labeled.map((count, k) => count + unlabeled[k] + negative[k]);
-      const prior = correction.prevalence(table, mixture, "population");
-      return shares(rows, table.n).map((share, k) =>
+      const whole = target === "population";
+      const rows = whole
+        ? labeled.map((count, k) => count + unlabeled[k] + negative[k])
+        : unlabeled;
+      const prior = correction.prevalence(table, mixture, target);
+      return shares(rows, whole ? table.n : table.nUnlabeled).map((share, k) =>
         correction.correctPair(positives[k], share, mixture.purity, prior),
       );
     }
@@ -189,6 +192,12 @@ const scorePicture = (() => {
     return shares(labeled, table.nLabeled).map((share, k) =>
       correction.correctPair(share, background[k], mixture.purity, prior),
     );
+  }
+
+  // The share of rows that score below the threshold.
+  function thresholdRank(model) {
+    const k = correction.stepAt(model.table, settings(model).threshold);
+    return 1 - correction.rates(model.naive.table, NAIVE, "population")(k).predicted;
   }
 
   function show(model) {
@@ -229,15 +238,16 @@ const scorePicture = (() => {
       });
     }
     const figure = document.getElementById("scores");
-    const k = correction.stepAt(table, threshold);
     draw(figure, {
       histogram,
       series,
       threshold,
-      rank: 1 - correction.rates(model.naive.table, NAIVE, "population")(k).predicted,
+      rank: thresholdRank(model),
       description:
         "Score distributions of labeled and unlabeled rows, and of positives and negatives, " +
-        "corrected with the prior and purity at the sliders.",
+        (model.audited
+          ? "corrected with the audit."
+          : "corrected with the prior and purity at the sliders."),
     });
     charts.showLegend(figure, [
       ...series.map(({ color, filled, text }) => ({
@@ -247,10 +257,11 @@ const scorePicture = (() => {
       })),
       { mark: "upright", color: "var(--text)", text: "threshold" },
     ]);
-    figure.querySelector(".note").textContent =
-      "Corrected shares may fall below zero by chance. If they are clearly negative, the prior, the " +
-      "purity or random labeling is wrong.";
+    figure.querySelector(".note").textContent = model.audited
+      ? "The corrected shares follow from the audit, the labels and the scores."
+      : "Corrected shares may fall below zero by chance. If they are clearly negative, the prior, the " +
+        "purity or random labeling is wrong.";
   }
 
-  return { show };
+  return { scoreAxis, show, thresholdMarks, thresholdRank };
 })();

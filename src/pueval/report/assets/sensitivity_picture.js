@@ -224,8 +224,10 @@ const sensitivityPicture = (() => {
   function show(model) {
     const figure = byId("sensitivity");
     // Without unlabeled rows there is no prior.
-    byId("sensitivity-section").hidden = model.fullyLabeled;
-    if (model.fullyLabeled) return;
+    const section = byId("sensitivity-section");
+    section.hidden = model.fullyLabeled;
+    section.classList.toggle("audited", model.audited);
+    if (model.fullyLabeled || model.audited) return;
     const { mixture, threshold } = settings(model);
     const name = byId("sensitivity-measure").value;
     const { title } = state.findMeasure(name);

@@ -102,6 +102,10 @@ const sliders = (() => {
 
   function priorNote(model, { purity }) {
     if (model.fullyLabeled) return "There are no unlabeled rows.";
+    if (model.audited) {
+      const [low, high] = model.priorInterval.map((end) => short(end, 2));
+      return `The audit determines the prior. ${format.percent(model.auditLevel)} CI: ${low} to ${high}.`;
+    }
     if (model.hasPropensities) return "With propensities, the data do not bound the prior.";
     const largest = model.largestPrior(purity);
     if (purity < model.leastPurity(0)) return `The data rule out purity ${short(purity)}.`;
@@ -113,6 +117,11 @@ const sliders = (() => {
   }
 
   function purityNote(model, { prior }) {
+    if (model.audited) {
+      if (!model.purityInterval) return "No labeled row was audited: the purity is as specified.";
+      const [low, high] = model.purityInterval.map((end) => short(end, 2));
+      return `The audit determines the purity. ${format.percent(model.auditLevel)} CI: ${low} to ${high}.`;
+    }
     if (model.hasPropensities) return "With propensities, labels are assumed to be clean.";
     if (model.fullyLabeled) return "";
     const least = model.leastPurity(prior);
@@ -122,6 +131,7 @@ const sliders = (() => {
 
   function biasNote(model) {
     if (model.fullyLabeled) return "There are no unlabeled rows.";
+    if (model.audited) return "The audit already measures the labeling bias.";
     if (model.hasPropensities) return "Propensities already describe the labeling bias.";
     if (chosen.bias > 1) return "The small numbers are bounds, without sampling error.";
     return "1 means random labeling; larger values give bounds.";
@@ -175,7 +185,7 @@ const sliders = (() => {
     byId("bias-range").textContent = biasNote(model);
     byId("threshold-range").textContent = thresholdNote(model);
     const disabledSliders = {
-      prior: model.fullyLabeled,
+      prior: model.fullyLabeled || model.audited,
       purity: model.hasPropensities,
       bias: !biasEnabled,
     };

@@ -17,7 +17,8 @@ const state = (() => {
   const findMeasure = (name) => measures.find((measure) => measure.name === name);
 
   const models = data.models.map((model, index) => {
-    const table = correction.makeTable(model.table);
+    const audited = model.audited !== null;
+    const table = correction.makeTable({ ...model.table, audited });
     const naiveTable = correction.makeTable({ ...model.table, represented: undefined });
     const hasPropensities = table.represented !== undefined;
     const ratioBounds = model.feasible && {
@@ -28,6 +29,8 @@ const state = (() => {
       ...model,
       index,
       table,
+      audited,
+      auditLevel: model.audited?.level,
       hasPropensities,
       threshold: Number(model.threshold),
       color: data.models.length > 1 ? `var(--m${index % COLORS})` : "var(--corrected)",
@@ -48,8 +51,10 @@ const state = (() => {
         areas: new Map(),
       },
       drawn: correction.thin(table, MOST_DRAWN),
-      priorInterval: model.prior_estimate?.prior_interval ?? model.region?.prior,
-      purityInterval: model.prior_estimate?.purity_interval ?? model.region?.purity,
+      priorInterval:
+        model.audited?.prior ?? model.prior_estimate?.prior_interval ?? model.region?.prior,
+      purityInterval:
+        model.audited?.purity ?? model.prior_estimate?.purity_interval ?? model.region?.purity,
       largestPrior: (purity) =>
         ratioBounds ? sensitivity.largestPrior(table, ratioBounds, purity) : purity,
       leastPurity: (prior) =>
@@ -70,9 +75,12 @@ const state = (() => {
 
   const current = () => models[chosen.model];
 
+  // An audit determines prior, purity and labeling, so these sliders do not move its model.
   const settings = (model) => ({
-    mixture: { prior: chosen.prior ?? model.prior, purity: chosen.purity ?? model.purity },
-    bias: chosen.bias,
+    mixture: model.audited
+      ? { prior: model.prior, purity: model.purity }
+      : { prior: chosen.prior ?? model.prior, purity: chosen.purity ?? model.purity },
+    bias: model.audited ? 1 : chosen.bias,
     threshold: chosen.thresholds[model.index] ?? model.threshold,
   });
 
@@ -101,7 +109,9 @@ const state = (() => {
 
   // The unclipped value of a measure for a prior and purity, at step k.
   function rawMeasure(name, source, mixture, k) {
-    if (name === "roc_auc") return correction.directAuc(source.table, source.area, mixture);
+    if (name === "roc_auc") {
+      return correction.directAuc(source.table, source.area, mixture, source.target);
+    }
     if (name === "average_precision") return averagePrecision(source, mixture);
     return correction.measure(name, correction.rates(source.table, mixture, source.target)(k));
   }
@@ -171,10 +181,12 @@ const state = (() => {
   }
 
   // Other labels of the same rows are drawn for a prior and a purity, and exist only for those
-  // evaluated.
+  // evaluated. An audited model has intervals as evaluated, and needs no draws for other values.
   const hasIntervals = (source, mixture) =>
-    source.decoded !== undefined &&
-    (source.resampling.variance === "sampling" || isEvaluated(source, mixture));
+    source.audited
+      ? source.resampling !== null
+      : source.decoded !== undefined &&
+        (source.resampling.variance === "sampling" || isEvaluated(source, mixture));
 
   // The intervals of all measures, by name; undefined if there are none.
   function confidenceIntervals(model, mixture, threshold) {
@@ -208,7 +220,8 @@ const state = (() => {
     }
     const level = format.percent(model.resampling.level);
     const known = "if prior and purity are exactly those at the sliders";
-    const uncertain = model.threshold_intervals && "including the uncertainty of the prior";
+    const source = model.audited ? "audit" : "prior";
+    const uncertain = model.threshold_intervals && `including the uncertainty of the ${source}`;
     const condition = mixtureMoved(model) ? ` ${known}` : uncertain ? `, ${uncertain}` : "";
     return {
       short: "",
