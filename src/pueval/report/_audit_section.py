@@ -70,7 +70,7 @@ def audit_section(ev: Evaluation, audit: Audit) -> dict[str, Any]:
     }
 
 
-def _estimates(ev: Evaluation, audit: Audit) -> list[tuple[str, float, float, float]]:
+def _estimates(ev: Evaluation, audit: Audit) -> list[tuple[Any, ...]]:
     """Return title, value and interval of each share that the audit determines.
 
     Prior, purity and label frequency are those of the evaluation.
@@ -82,14 +82,13 @@ def _estimates(ev: Evaluation, audit: Audit) -> list[tuple[str, float, float, fl
         Mixture(share, mixture.purity).label_frequency(counts)
         for share in (mixture.prior, *reversed(prior))
     ]
-    estimates = [
+    return [
         ("Prior, by audit, labels and scores", mixture.prior, *prior),
         ("Prior, by the audit alone", *audit.prior_by_audit_alone),
         ("Label frequency", *label_frequency),
         *([] if purity is None else [("Purity", mixture.purity, *purity)]),
         ("Labeling bias Λ", *audit.labeling_bias),
     ]
-    return estimates  # type: ignore[return-value]
 
 
 def _prior_sentences(ev: Evaluation, audit: Audit) -> list[str]:
@@ -105,8 +104,7 @@ def _prior_sentences(ev: Evaluation, audit: Audit) -> list[str]:
     shown = f"p = {pvalue:.2g}" if pvalue >= 0.001 else "p < 0.001"
     checked = format_count(audit.n_unlabeled)
     return [
-        f"The audit determines the prior: with labels and scores, it is {prior:.3g} "
-        f"({interval(together)}).",
+        f"The audit determines the prior: it is {prior:.3g} ({interval(together)}).",
         f"The {checked} audited unlabeled rows alone give {alone:.3g} ({interval(by_audit)}).",
         f"So {frequency:.3g} of all positives are labeled ({interval(ends)}).",
         f"The test of random labeling gives {shown}.",
@@ -127,7 +125,7 @@ def _curve(audit: Audit) -> dict[str, Any]:
 
 
 def _thinned(score: Array, n_rows: int) -> Array:
-    """Return scores of some rows, ascending: a share of them if all ``n_rows`` rows are too many."""
+    """Return ascending scores; only a share of them if all ``n_rows`` rows are too many."""
     number = score.size if n_rows <= MOST_TICKS else score.size * MOST_TICKS // n_rows
     place = np.linspace(0, score.size - 1, number).round().astype(np.intp)
     thinned: Array = np.sort(score)[place]

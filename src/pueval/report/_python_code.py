@@ -70,8 +70,7 @@ def _arguments(ev: Evaluation) -> str:
         interval = None if region is None else region.purity
         arguments["purity"] = _value_or_interval(ev.mixture.purity, interval)
     known = audited is None and (
-        estimate is None
-        or (estimate.known_share is not None and not ev.assumptions.estimate_given)
+        estimate is None or (estimate.known_share is not None and not ev.assumptions.estimate_given)
     )
     if known and ev.counts.n_unlabeled and not ev.assumptions.from_propensity:
         name = ev.assumptions.prior_follows_from or "prior"

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Number of thresholds, and the smallest number with many models.
 MOST_THRESHOLDS, LEAST_THRESHOLDS = 20, 8
+# The page of an audited model has no draws, and room for more thresholds.
+AUDITED_FACTOR = 2
 
 
 def threshold_intervals(ev: Evaluation, n_models: int) -> dict[str, Any] | None:
@@ -36,6 +38,8 @@ def threshold_intervals(ev: Evaluation, n_models: int) -> dict[str, Any] | None:
         return None
     candidates = resamples.draws.threshold
     number = max(MOST_THRESHOLDS // n_models, LEAST_THRESHOLDS)
+    if ev.counts._audit is not None:
+        number *= AUDITED_FACTOR
     position = np.linspace(0, 1, number + 1)[1:] ** 1.5 * (candidates.size - 1)
     thresholds = candidates[np.unique(np.round(position).astype(np.intp))].tolist()
     measures = {}

@@ -8,6 +8,8 @@ const auditPicture = (() => {
 
   // Share of the height for the audited rows, at the top and at the bottom.
   const MARGIN = 0.09;
+  // Pixels from the top to below the audited positives.
+  const BELOW_TICKS = 24;
 
   // A function from a score and its rank to its place on the axis.
   function placeOn(axis) {
@@ -61,7 +63,7 @@ const auditPicture = (() => {
     const band = { x: "x", y1: ({ low }) => inside(low), y2: ({ high }) => inside(high) };
     charts.show(figure, {
       width,
-      height: clip(width * 0.38, 240, 340),
+      height: clip(width * 0.38, 220, 340),
       x: { domain: ends, label: axis.label, ticks: axis.ticks, tickFormat: axis.tickFormat },
       y: {
         domain: [lowest, highest],
@@ -83,7 +85,7 @@ const auditPicture = (() => {
         tickMarks(positives, (1 + MARGIN) * top, highest, "var(--positive)"),
         tickMarks(negatives, lowest, -MARGIN * top, "var(--negative)"),
         ...scorePicture.thresholdMarks(
-          axis.position(threshold, scorePicture.thresholdRank(model)), ends, threshold,
+          axis.position(threshold, scorePicture.thresholdRank(model)), ends, threshold, BELOW_TICKS,
         ),
         Plot.tip(
           points.slice(0, -1),

@@ -72,8 +72,9 @@ const scorePicture = (() => {
 
   const HALO = { fill: "var(--text)", stroke: "var(--page)", strokeWidth: 4 };
 
-  // A line at the threshold with its value; at the edge if the axis does not reach it.
-  function thresholdMarks(position, [first, last], threshold) {
+  // A line at the threshold with its value, some pixels below the top; at the edge if the axis does
+  // not reach it.
+  function thresholdMarks(position, [first, last], threshold, below = 2) {
     const x = clip(position, first, last);
     const atRight = x > (first + last) / 2;
     const text = `threshold ${format.significant(threshold, 4)}`;
@@ -85,7 +86,7 @@ const scorePicture = (() => {
         frameAnchor: "top",
         textAnchor: atRight ? "end" : "start",
         dx: atRight ? -7 : 7,
-        dy: 2,
+        dy: below,
         fontWeight: 600,
         ...HALO,
       }),
