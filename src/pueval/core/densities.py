@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from pueval._checks import check_choice, check_count
-from pueval._typing import Array
+from pueval._typing import Array, Target
 from pueval.core.confidence import normal_quantile
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_pair, correct_steps
@@ -137,9 +137,11 @@ def score_densities(
     background = _bin_shares(
         (steps.unlabeled + steps.negative) / (counts.n_unlabeled + counts.n_negative)
     )
-    corrected = correct_steps(counts, steps, mixture)
+    # Only after an audit do the densities depend on the target.
+    target: Target = "population" if counts._audit is None else counts._audit.target
+    corrected = correct_steps(counts, steps, mixture, target)
     # Unmix labeled and background rows. With known propensities, unmix the positives that the
-    # labeled rows represent and all rows.
+    # labeled rows represent and all rows; after an audit, the estimated positives and the target.
     pair, sizes = (labeled, background), counts.effective_sizes
     background_prior = mixture.background_prior(counts)
     if steps.represented_positives is not None:
@@ -147,8 +149,11 @@ def score_densities(
             _bin_shares(steps.represented_positives / counts.n_represented),
             _bin_shares(corrected.predicted),
         )
-        sizes = counts._inverse_propensity_sample().effective_size, sum(counts.effective_sizes)
-        background_prior = mixture.prevalence(counts)
+        n_rows = sum(counts.effective_sizes)
+        if target == "unlabeled":
+            n_rows = counts._unlabeled.effective_size
+        sizes = counts._inverse_propensity_sample().effective_size, n_rows
+        background_prior = mixture.prevalence(counts, target)
     # A share p of n rows has the variance p·(1 − p)/n. The correction is linear; its coefficients
     # are the corrections of (1, 0) and (0, 1).
     first, second = np.eye(2)

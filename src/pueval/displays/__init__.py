@@ -13,6 +13,7 @@ from pueval.displays._overview import OverviewDisplay
 from pueval.displays._precision_recall import PrecisionRecallDisplay
 from pueval.displays._prior_estimate import PriorEstimateDisplay
 from pueval.displays._prior_likelihood import PriorLikelihoodDisplay
+from pueval.displays._propensity import PropensityDisplay
 from pueval.displays._rank_cdf import RankCdfDisplay
 from pueval.displays._roc import RocCurveDisplay
 from pueval.displays._score_distribution import ScoreDistributionDisplay
@@ -27,6 +28,7 @@ __all__ = [
     "PrecisionRecallDisplay",
     "PriorEstimateDisplay",
     "PriorLikelihoodDisplay",
+    "PropensityDisplay",
     "RankCdfDisplay",
     "RocCurveDisplay",
     "ScoreDistributionDisplay",

@@ -19,10 +19,11 @@ EXACT = MixtureIntervals()
 
 
 def mixture_intervals(ev: Evaluation) -> MixtureIntervals:
-    """Return the intervals that were specified or estimated."""
+    """Return the intervals that were specified, or estimated from the scores or by an audit."""
     if ev.prior_estimate is not None:
         return MixtureIntervals(ev.prior_estimate.prior_interval, ev.prior_estimate.purity_interval)
-    if ev.region is None:
+    region = ev.region or ev.assumptions.audited
+    if region is None:
         return EXACT
-    intervals = (ev.region.prior, ev.region.purity)
+    intervals = (region.prior, region.purity)
     return MixtureIntervals(*(pair if pair[0] < pair[1] else None for pair in intervals))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from pueval.core.densities import Scale, ScoreDensities, score_densities
+from pueval.displays._audited_rows import AuditedScores, draw_audited, make_room, places_on_scale
 from pueval.displays._evaluation_display import ClassifierDisplay
 from pueval.displays._legends import place_legend_above
 from pueval.displays._mixture_intervals import mixture_intervals
@@ -17,7 +18,7 @@ from pueval.text.numbers import format_level
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.collections import FillBetweenPolyCollection
+    from matplotlib.collections import FillBetweenPolyCollection, LineCollection
     from matplotlib.patches import StepPatch
 
     from pueval.evaluation.evaluation import Evaluation
@@ -32,6 +33,7 @@ class ScoreDistributionDisplay(ClassifierDisplay):
     A naive evaluation takes the density of the unlabeled rows for that of the negatives. The
     corrected densities separate the positives among the unlabeled rows from the negatives. A
     corrected density clearly below 0 is evidence against the prior, the purity or random labeling.
+    After an audit, ticks below the histograms are the audited rows.
     Create a display with `from_evaluation`, `from_predictions` or `from_estimator`, which also
     draw it.
 
@@ -47,6 +49,8 @@ class ScoreDistributionDisplay(ClassifierDisplay):
         Decision threshold to mark, on the scale of the bins.
     level : float, optional
         Confidence level of the intervals of the corrected densities; None for no intervals.
+    audited : AuditedScores, optional
+        Audited rows, on the scale of the bins; None without an audit.
     name : str, optional
         Name of the classifier, for the legend.
 
@@ -58,6 +62,8 @@ class ScoreDistributionDisplay(ClassifierDisplay):
         Confidence intervals of the corrected densities in each bin.
     threshold_ : matplotlib Line2D or None
         Decision threshold.
+    audited_positive_, audited_negative_ : matplotlib LineCollection or None
+        Ticks of the audited rows.
     ax_, figure_ : matplotlib Axes and Figure
         Axes and figure of the plot.
 
@@ -80,12 +86,15 @@ class ScoreDistributionDisplay(ClassifierDisplay):
     prior_interval: tuple[float, float] | None = None
     threshold: float | None = None
     level: float | None = None
+    audited: AuditedScores | None = None
     labeled_: StepPatch = field(init=False)
     unlabeled_: StepPatch = field(init=False)
     positive_: StepPatch = field(init=False)
     negative_: StepPatch = field(init=False)
     positive_band_: FillBetweenPolyCollection | None = field(init=False)
     negative_band_: FillBetweenPolyCollection | None = field(init=False)
+    audited_positive_: LineCollection | None = field(init=False)
+    audited_negative_: LineCollection | None = field(init=False)
 
     @classmethod
     def compute(
@@ -115,16 +124,15 @@ class ScoreDistributionDisplay(ClassifierDisplay):
         ScoreDistributionDisplay
         """
         counts, threshold = ev.counts, ev.threshold
-        if scale == "rank":
-            steps = counts.at(threshold)
-            above = steps.labeled + steps.unlabeled + steps.negative
-            threshold = float(1 - above[0] / counts.n)
+        densities = score_densities(counts, ev.mixture, bins=bins, scale=scale)
+        threshold = float(places_on_scale(counts, np.array([threshold]), scale)[0])
         return cls(
-            densities=score_densities(counts, ev.mixture, bins=bins, scale=scale),
+            densities=densities,
             prior=ev.mixture.prior,
             prior_interval=mixture_intervals(ev).prior,
             threshold=threshold,
             level=None if ev.resampling is None else ev.resampling.level,
+            audited=None if ev.audit is None else AuditedScores.of(ev.audit, scale),
             name=name,
         )
 
@@ -151,6 +159,7 @@ class ScoreDistributionDisplay(ClassifierDisplay):
         *,
         plot_band: bool = True,
         plot_threshold: bool = True,
+        plot_audited: bool = True,
         labeled_kwargs: dict[str, Any] | None = None,
         unlabeled_kwargs: dict[str, Any] | None = None,
         positive_kwargs: dict[str, Any] | None = None,
@@ -164,8 +173,9 @@ class ScoreDistributionDisplay(ClassifierDisplay):
         ----------
         ax : matplotlib Axes, optional
             Axes to draw on; by default those of a new figure.
-        plot_band, plot_threshold : bool, default True
-            Whether to draw the intervals of the corrected densities and the decision threshold.
+        plot_band, plot_threshold, plot_audited : bool, default True
+            Whether to draw the intervals of the corrected densities, the decision threshold and
+            the audited rows.
         labeled_kwargs, unlabeled_kwargs, positive_kwargs, negative_kwargs : dict, optional
             Matplotlib keywords for the histograms (``Axes.stairs``).
         band_kwargs : dict, optional
@@ -220,6 +230,14 @@ class ScoreDistributionDisplay(ClassifierDisplay):
         ax.set(xlabel=xlabels[densities.scale], ylabel="Density")
         ax.margins(x=0.01)
         remove_spines(ax, despine=despine)
+        self.audited_positive_ = self.audited_negative_ = None
+        audited = self.audited if plot_audited else None
+        if audited is not None:
+            # The colors are those of the corrected densities; one entry is enough.
+            ticks = draw_audited(ax, audited, ("audited rows", None))
+            self.audited_positive_, self.audited_negative_ = ticks
         x, y = np.repeat(densities.edges, 2)[1:-1], np.repeat(np.max(tops, axis=0), 2)
         place_legend_above(ax, x, y)
+        if audited is not None:
+            make_room(ax)
         return self

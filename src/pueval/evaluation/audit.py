@@ -19,12 +19,17 @@ from pueval.text.numbers import format_count, format_interval, format_level
 from pueval.text.results import Result
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from pueval.displays import PropensityDisplay
     from pueval.priors import PriorEstimate
 
 # Shares of the positives, from the top, at which the propensity is reported.
 POSITIVE_RANKS = (0.05, 0.25, 0.5, 0.75, 0.95)
 # The labeling bias compares positives between these ranks.
 BIAS_RANKS = (0.05, 0.95)
+# Pictures reach the intervals of positives between these ranks: beyond, they can be wide.
+PICTURE_RANKS = (0.02, 0.98)
 
 
 class AuditEstimate(NamedTuple):
@@ -57,6 +62,12 @@ class PropensityCurve(Result):
     low: Array
     high: Array
     level: float
+
+    @property
+    def _highest(self) -> float:
+        """Upper end of the intervals, without those of the extreme positives, for pictures."""
+        shown = (self.rank >= PICTURE_RANKS[0]) & (self.rank <= PICTURE_RANKS[1])
+        return float(self.high[shown if shown.any() else slice(None)].max())
 
     def _headline(self) -> str:
         return f"Propensity by score, with pointwise {format_level(self.level)} intervals"
@@ -310,7 +321,24 @@ class Audit(Result):
         smallest = 1 / (len(draws) + 1)
         return min(1.0, 2 * max(min(below, 1 - below), smallest))
 
-    # ------------------------------------------------------------------ text
+    # ------------------------------------------------------------------ picture and text
+
+    def plot(self, ax: Axes | None = None) -> PropensityDisplay:
+        """Plot the propensity by score, with the audited rows.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
+
+        Returns
+        -------
+        PropensityDisplay
+            Display with ``figure_``, ``ax_`` and ``frame()``.
+        """
+        from pueval.displays import PropensityDisplay
+
+        return PropensityDisplay.from_audit(self, ax=ax)
 
     def sentences(self) -> list[str]:
         """Return what the audit found, as sentences.

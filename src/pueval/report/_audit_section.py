@@ -11,6 +11,7 @@ from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
 from pueval.evaluation.assumption_text import LABELING_SENTENCES, audited_interval
 from pueval.report._json_values import printable_text
+from pueval.report._score_histograms import rows_above
 from pueval.text.numbers import format_count, format_level
 
 if TYPE_CHECKING:
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 
 # Largest number of audited rows that are drawn.
 MOST_TICKS = 1000
-# The axis of the propensity reaches the intervals of the positives between these ranks; few
-# positives are beyond, and their intervals are wide.
-AXIS_RANKS = (0.02, 0.98)
 DIGITS = 5
 
 
@@ -114,13 +112,10 @@ def _prior_sentences(ev: Evaluation, audit: Audit) -> list[str]:
 def _curve(audit: Audit) -> dict[str, Any]:
     curve = audit.propensity()
     columns = {name: getattr(curve, name)[::-1] for name in ("propensity", "low", "high")}
-    low, high = AXIS_RANKS
-    shown = (curve.rank >= low) & (curve.rank <= high)
-    highest = curve.high[shown if shown.any() else slice(None)].max()
     return {
         **_scores_and_ranks(audit.counts, curve.score[::-1]),
         **{name: np.round(column, DIGITS) for name, column in columns.items()},
-        "highest": float(highest),
+        "highest": curve._highest,
     }
 
 
@@ -134,6 +129,4 @@ def _thinned(score: Array, n_rows: int) -> Array:
 
 def _scores_and_ranks(counts: Counts, score: Array) -> dict[str, Any]:
     """Return scores with the share of rows that score lower."""
-    steps = counts.at(score)
-    above = steps.labeled + steps.unlabeled + steps.negative
-    return {"score": score, "rank": np.round(1 - above / counts.n, DIGITS)}
+    return {"score": score, "rank": np.round(1 - rows_above(counts, score) / counts.n, DIGITS)}

@@ -62,7 +62,7 @@ def score_histogram(counts: Counts, thinned: Counts) -> dict[str, Any]:
     rows = np.cumsum((thinned.labeled + thinned.unlabeled + thinned.negative)[::-1])
     quantiles = np.arange(BINS) / BINS * rows[-1]
     lowest = np.unique(score[np.searchsorted(rows, quantiles, side="right")])
-    ranks = 1 - _rows_above(counts, lowest) / counts.n
+    ranks = 1 - rows_above(counts, lowest) / counts.n
     return _count_bins(counts, "rank", np.append(ranks, 1.0), lowest)
 
 
@@ -82,7 +82,8 @@ def _axis_ranges(counts: Counts) -> tuple[tuple[float, float], tuple[float, floa
     )
 
 
-def _rows_above(counts: Counts, scores: Array) -> Array:
+def rows_above(counts: Counts, scores: Array) -> Array:
+    """Return the number of rows at or above each score."""
     steps = counts.at(scores)
     rows: Array = steps.labeled + steps.unlabeled + steps.negative
     return rows
@@ -96,8 +97,8 @@ def _count_bins(counts: Counts, axis: str, edges: Array, lowest: Array) -> dict[
         histogram[name] = (-np.diff(getattr(steps, name))).tolist()
     if steps.represented_positives is not None:
         histogram["represented"] = (-np.diff(steps.represented_positives)).tolist()
-    total, within = _rows_above(counts, np.array([-np.inf, lowest[0]]))
-    beyond = _rows_above(counts, np.nextafter(edges[-1:], np.inf))
+    total, within = rows_above(counts, np.array([-np.inf, lowest[0]]))
+    beyond = rows_above(counts, np.nextafter(edges[-1:], np.inf))
     has_ends = axis in {"linear", "logit"}
     histogram["tails"] = [has_ends and bool(total > within), has_ends and bool(beyond[0] > 0)]
     return histogram
