@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from pueval._typing import Target
 from pueval.commands.at_option import choose_thresholds, threshold_table
+from pueval.commands.audit_options import AUDIT_DEFAULTS, AuditOptions, read_audit
 from pueval.commands.evaluation_tables import (
     print_baselines,
     print_bias_bounds,
@@ -63,6 +64,7 @@ def evaluate_command(
     score: Annotated[list[str] | None, Parameter(group=COLUMNS, negative=())] = None,
     rows: CountOptions = COUNT_DEFAULTS,
     shares: ShareOptions = SHARE_DEFAULTS,
+    audit: AuditOptions = AUDIT_DEFAULTS,
     target: Annotated[Target, Parameter(group=ASSUMPTIONS)] = "population",
     by: Annotated[str | None, Parameter(group=COLUMNS)] = None,
     group_prior: Annotated[
@@ -92,6 +94,8 @@ def evaluate_command(
     negative, and corrected.
 
     Example: pueval evaluate scores.csv --label label --score model_a --prior 0.2
+
+    Example: pueval evaluate scores.csv --label label --score model_a --audit checked.csv --id id
 
     Parameters
     ----------
@@ -151,6 +155,13 @@ def evaluate_command(
     if shrink and not intervals:
         raise InputError("--shrink cannot be combined with --no-intervals.")
     assumptions = shares.read()
+    has_audit = audit.check(
+        by=by is not None,
+        engine=rows.engine != "duckdb",
+        bounds=bounds,
+        labeling_bias=labeling_bias is not None,
+        **{name: value is not None for name, value in assumptions.items() if name != "purity"},
+    )
     options: dict[str, Any] = {
         "target": target,
         "threshold": threshold,
@@ -188,6 +199,11 @@ def evaluate_command(
         raise InputError("--group-prior needs --by.")
     if shrink:
         raise InputError("--shrink needs --by.")
+    if has_audit:
+        if label is None or not score:
+            raise InputError("--audit needs --label and --score.")
+        options |= {"audited": read_audit(file, label, score, audit, rows)}
+        options |= {} if audit.labeling is None else {"labeling": audit.labeling}
     counts = read_models(file, label, score or [], rows)
     evaluations = evaluate_with_one_prior(
         counts,

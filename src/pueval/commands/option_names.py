@@ -12,12 +12,15 @@ OPTIONS = {
     "negative_label": "--negative",
     "n_resamples": "--n-resamples",
     "group_prior": "--group-prior",
+    "audit_probability": "the column 'probability'",
 }
 PHRASES = {
     "see .warnings": "--json has all",
     " For no intervals use level=None.": "",
     'purity="estimate"': "--purity estimate",
     'group_prior="label_frequency"': "--group-prior label_frequency",
+    "; ev.audit.test() compares it with the audit": "",
+    "Pass audit_probability,": "Add the column 'probability' to the checked rows,",
     "For one model use evaluate()": "For one model use pueval evaluate",
 }
 COLUMN_LIST = re.compile(r"(?<=\. )Name each column separately: (\[[^\]]*\])")

@@ -69,7 +69,7 @@ class TableProfile:
 
 def profile_table(location: DataLocation) -> TableProfile:
     """Profile the columns of files or of a database's table, in a few passes over the rows."""
-    names = _column_names(location)
+    names = column_names(location)
     used = names[:MOST_COLUMNS]
     with open_table(location, Columns(used[0], (), None, tuple(used)), LabelValues()) as table:
         rows, profiles = _profile(table.relation, table.types, used)
@@ -83,10 +83,10 @@ def profile_table(location: DataLocation) -> TableProfile:
     return TableProfile(rows, {p.name: p for p in profiles}, len(names), duplicates)
 
 
-def _column_names(location: DataLocation) -> list[str]:
-    """Return the names of all columns."""
+def column_names(location: DataLocation, known: str = "") -> list[str]:
+    """Return the names of all columns; a known one determines the delimiter of CSV files."""
     if location.format == "csv":
-        header = csv_header(location.files[0], "")[1]
+        header = csv_header(location.files[0], known)[1]
         return [*header, *(name for name, _ in folder_columns(location.files[0], location.folder))]
     if location.format == "duckdb":
         with connect_to(location) as connection:

@@ -24,12 +24,13 @@ Tallies = dict[tuple[Hashable, ...], dict[str, BinnedSamples]]
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of labels, scores, weights and groups."""
+    """The columns of labels, scores, weights and groups, and of the names of rows."""
 
     label: str
     scores: tuple[str, ...]
     sample_weight: str | None = None
     by: tuple[str, ...] = ()
+    row_id: str | None = None
 
     @property
     def numbers(self) -> tuple[str, ...]:

@@ -138,14 +138,15 @@ def kind_of(dtype: str, labels: LabelValues) -> str:
 class FileTable:
     """The requested columns of files or of a database, under names of our own.
 
-    The names are ``label``, ``s0``, ``s1``, … for scores, ``w`` for weights and ``g0``, ``g1``, …
-    for groups, so the user's names may be anything.
+    The names are ``label``, ``s0``, ``s1``, … for scores, ``w`` for weights, ``g0``, ``g1``, … for
+    groups and ``id`` for the names of rows, so the user's names may be anything.
     """
 
     relation: Any
     columns: Columns
     labels: LabelValues
     types: dict[str, str]
+    connection: Any
 
     def comparable_labels(self) -> LabelValues | None:
         """Return label values to compare the label column with as it is; None if it needs SQL."""
@@ -177,7 +178,7 @@ class FileTable:
         kind = "label" if keep_labels else kind_of(self.types["label"], self.labels)
         selected = [f"{kind} AS k"]
         for name, dtype in self.types.items():
-            if name.startswith("g"):
+            if name.startswith("g") or name == "id":
                 selected.append(name)
             elif name != "label":
                 selected.append(f"{number_of(name, dtype)} AS {name}")
@@ -259,18 +260,17 @@ def open_table(
     """Open files or a database as one table; rows are read only when queried."""
     requested = {"label": (columns.label, "label")} | _number_columns(columns)
     requested |= {f"g{k}": (name, "group") for k, name in enumerate(columns.by)}
+    if columns.row_id is not None:
+        requested["id"] = (columns.row_id, "id")
     with connect_to(location) as connection:
-        if location.format == "csv":
-            relation = _csv_relation(connection, location, requested)
-        else:
-            relation = _typed_relation(connection, location, requested)
+        relation = select_columns(connection, location, requested)
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         for ours, (name, content) in _number_columns(columns).items():
             if not is_readable(types[ours]):
                 raise InputError(
                     f"{content} column {name!r} must hold numbers; got type {types[ours]}."
                 )
-        yield FileTable(relation, columns, labels, types)
+        yield FileTable(relation, columns, labels, types, connection)
 
 
 @contextmanager
@@ -284,6 +284,15 @@ def connect_to(location: DataLocation) -> Iterator[Any]:
             yield connection
         except duckdb.Error as error:
             raise unreadable_error(location.text, error) from None
+
+
+def select_columns(connection: Any, location: DataLocation, requested: RequestedColumns) -> Any:
+    """Return columns of files or of a database; those of CSV files are text.
+
+    The first column determines the delimiter of CSV files.
+    """
+    relation = _csv_relation if location.format == "csv" else _typed_relation
+    return relation(connection, location, requested)
 
 
 def _typed_relation(connection: Any, location: DataLocation, requested: RequestedColumns) -> Any:
@@ -367,9 +376,10 @@ def _csv_relation(connection: Any, location: DataLocation, requested: RequestedC
     Files may have their columns in different orders; files with the same header share a query.
     """
     files_by_header: dict[tuple[Any, ...], list[str]] = {}
+    first = next(iter(requested.values()))[0]
     for file in location.files:
         if Path(file).stat().st_size:
-            delimiter, header = csv_header(file, requested["label"][0])
+            delimiter, header = csv_header(file, first)
             check_file_end(file)
             key = (delimiter, header, folder_columns(file, location.folder))
             files_by_header.setdefault(key, []).append(file)

@@ -1,0 +1,143 @@
+"""Results of audits on the command line: ``--audit checked.csv --id id``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Annotated
+
+import numpy as np
+from cyclopts import Group, Parameter
+
+from pueval.audit_estimates.audited_rows import AuditedRows
+from pueval.audit_estimates.combined_audits import combined_weights
+from pueval.audit_estimates.labeling_model import Labeling
+from pueval.commands.options import CountOptions
+from pueval.errors import InputError
+from pueval.sources.checked_files import CheckedRows, read_checked_rows
+from pueval.sources.columns import Columns
+from pueval.sources.row_ids import find_rows
+
+AUDIT = Group("Audit", sort_key=2)
+# Ids that a message shows.
+SHOWN = 5
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class AuditOptions:
+    """Files with checked rows, and how to use them.
+
+    Parameters
+    ----------
+    audit
+        File with checked rows, made by "pueval audit plan" or by hand: the columns id, truth (1
+        for positive, 0 for negative, empty if not checked) and, unless rows were chosen with equal
+        probability, probability (of being chosen). Repeat the option for several audits: each
+        counts in proportion to its effective number of rows, and a row may be in several files if
+        they agree on its truth. An audit replaces --prior.
+    id
+        Column with the id of each row, in the file with the scores and in that with the checked
+        rows. By default, rows are found by their number in the column row, which counts from 1.
+    truth
+        Column of the checked rows with the truth; "truth" by default.
+    probability
+        Column of the checked rows with their probability; "probability" by default, if there is
+        one. Without it, checked unlabeled rows count as a simple random sample of the unlabeled
+        rows, and checked labeled rows of the labeled rows.
+    labeling
+        What to assume about the probability that a positive row is labeled: it is a curve in the
+        score, shrunken toward a constant (smooth); a constant (random); its logit is linear in the
+        rank of the score (score); nothing (any).
+    """
+
+    audit: Annotated[list[str] | None, Parameter(group=AUDIT, negative=())] = None
+    id: Annotated[str | None, Parameter(group=AUDIT)] = None
+    truth: Annotated[str | None, Parameter(group=AUDIT)] = None
+    probability: Annotated[str | None, Parameter(group=AUDIT)] = None
+    labeling: Annotated[Labeling | None, Parameter(group=AUDIT)] = None
+
+    def check(self, **others: bool) -> bool:
+        """Return whether there is an audit; raise an error for options that do not fit.
+
+        ``others`` tells which options were given that cannot be combined with an audit.
+        """
+        if not self.audit:
+            for field in fields(self):
+                if getattr(self, field.name) is not None:
+                    raise InputError(f"--{field.name} needs --audit, a file with checked rows.")
+            return False
+        for name, given in others.items():
+            if given:
+                option = f"--{name.replace('_', '-')}"
+                why = (
+                    "The audit estimates it; leave it out."
+                    if name in {"prior", "prevalence", "label_frequency"}
+                    else "Leave one of them out."
+                )
+                raise InputError(f"{option} cannot be combined with --audit. {why}")
+        return True
+
+
+AUDIT_DEFAULTS = AuditOptions()
+
+
+def read_audit(
+    file: str, label: str, scores: Sequence[str], options: AuditOptions, rows: CountOptions
+) -> AuditedRows:
+    """Read the audit files, and find label and score of the checked rows."""
+    if len(dict.fromkeys(scores)) != 1:
+        raise InputError(
+            f"--audit needs exactly one --score; got {len(dict.fromkeys(scores))}. Evaluate models "
+            "one at a time."
+        )
+    checked = [
+        read_checked_rows(
+            path,
+            row_id=options.id,
+            truth=options.truth or "truth",
+            probability=options.probability,
+        )
+        for path in dict.fromkeys(options.audit or [])
+    ]
+    truths = merge_truths(checked)
+    place = {name: k for k, name in enumerate(truths)}
+    columns = Columns(label, tuple(dict.fromkeys(scores)), rows.weight, row_id=options.id)
+    found = find_rows(file, columns, rows.labels, list(truths))
+    if known := int(np.sum(found.kind == 2)):
+        raise InputError(
+            f"{known:,} checked rows are known negatives. Audit unlabeled or labeled rows only."
+        )
+    labeled = found.kind == 0
+    audits = [
+        (np.array([place[name] for name in audit.ids]), audit.probability) for audit in checked
+    ]
+    designs = [(index, q) for index, q in audits if q is not None]
+    if len(designs) not in {0, len(audits)}:
+        without = next(audit.file for audit in checked if audit.probability is None)
+        raise InputError(
+            f"{without} has no probabilities, but another audit has. Add the column 'probability' "
+            "to it, with the probability with which each row was chosen."
+        )
+    weight = combined_weights(designs, labeled) if designs else np.ones(labeled.size)
+    if found.sample_weight is not None:
+        weight = weight * found.sample_weight
+    positive = np.array([*truths.values()], bool)
+    return AuditedRows(found.score, labeled, positive, weight, bool(designs))
+
+
+def merge_truths(checked: Sequence[CheckedRows]) -> dict[str, bool]:
+    """Return the truth of every checked id; files must agree on those they share."""
+    truths: dict[str, bool] = {}
+    different: list[str] = []
+    for audit in checked:
+        for name, positive in zip(audit.ids, audit.positive.tolist(), strict=True):
+            if truths.setdefault(name, positive) != positive:
+                different.append(name)
+    if different:
+        shown = ", ".join(map(repr, different[:SHOWN])) + (", …" if len(different) > SHOWN else "")
+        raise InputError(
+            f"the audits disagree on the truth of {len(different):,} "
+            f"{'row' if len(different) == 1 else 'rows'}: {shown}. Settle them first."
+        )
+    return truths

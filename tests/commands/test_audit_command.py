@@ -1,0 +1,272 @@
+"""Audits on the command line: checked rows, and plans of rows to check."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pueval import evaluate
+from pueval.commands.app import run
+
+N = 6000
+
+
+@pytest.fixture
+def rows(rng):
+    positive = rng.random(N) < 0.2
+    score = rng.normal(size=N) + 2 * positive
+    labeled = positive & (rng.random(N) < 0.4)
+    return pd.DataFrame(
+        {
+            "id": [f"c{k:05d}" for k in rng.permutation(N)],
+            "label": labeled.astype(int),
+            "model": score,
+            "weight": rng.integers(1, 4, N),
+            "class": positive.astype(int),
+        }
+    )
+
+
+@pytest.fixture
+def scores(rows, tmp_path):
+    path = tmp_path / "scores.csv"
+    rows.drop(columns="class").to_csv(path, index=False)
+    return path
+
+
+def check(rows, rng, n=150, *, labeled=0, probability=None):
+    """Check unlabeled rows, and labeled ones if wanted, each with its probability."""
+    unlabeled = np.flatnonzero(rows["label"] == 0)
+    if probability is None:
+        chosen = rng.choice(unlabeled, n, replace=False)
+    else:
+        chosen = unlabeled[rng.random(unlabeled.size) < probability[unlabeled]]
+    if labeled:
+        known = rng.choice(np.flatnonzero(rows["label"] == 1), labeled, replace=False)
+        chosen = np.concatenate([chosen, known])
+    checked = rows.iloc[chosen][["id"]].assign(truth=rows["class"].iloc[chosen])
+    return checked if probability is None else checked.assign(probability=probability[chosen])
+
+
+def command(scores, *more, score="model"):
+    return ["evaluate", str(scores), "--label", "label", "--score", score, *map(str, more)]
+
+
+def model_of(path, name="model"):
+    return json.loads(path.read_text())["models"][name]
+
+
+def as_arrays(rows, checked):
+    """Return what `evaluate` takes: the truth and the probability of every row."""
+    both = rows[["id"]].merge(checked, on="id", how="left")
+    return both["truth"].to_numpy(), both.get("probability")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "shuffled"])
+@pytest.mark.parametrize("design", ["uniform", "probability", "labeled"])
+def test_the_same_numbers_as_with_arrays(kind, design, rows, scores, rng, tmp_path, capsys):
+    probability = np.clip(0.02 + 0.1 * (rows["model"].to_numpy() > 1), 0, 1)
+    checked = {
+        "uniform": lambda: check(rows, rng),
+        "probability": lambda: check(rows, rng, probability=probability),
+        "labeled": lambda: check(rows, rng, labeled=40),
+    }[design]()
+    file, out = tmp_path / "checked.csv", tmp_path / "out.json"
+    saved = checked.sample(frac=1, random_state=0) if kind == "shuffled" else checked
+    if kind == "parquet":
+        file = tmp_path / "checked.parquet"
+        saved.to_parquet(file)
+    else:
+        saved.to_csv(file, index=False)
+    assert run(command(scores, "--audit", file, "--id", "id", "--json", out)) == 0
+    truth, q = as_arrays(rows, checked)
+    ev = evaluate(rows["label"], rows["model"], audited=truth, audit_probability=q)
+    content = model_of(out)
+    for name in ("roc_auc", "average_precision", "f1"):
+        for part in ("value", "low", "high"):
+            expected = getattr(ev[name], part)
+            assert content["measures"][name][part] == pytest.approx(expected, rel=1e-9)
+    assert content["audit"]["n_labeled"] == (40 if design == "labeled" else 0)
+    assert content["audit"]["prior"] == pytest.approx(ev.audit.prior._asdict())
+    printed = capsys.readouterr().out
+    for sentence in ev.audit.sentences():
+        assert sentence in printed
+
+
+def test_weights_labels_and_other_column_names(rows, tmp_path, rng):
+    named = rows.assign(label=np.where(rows["label"] == 1, "yes", "")).rename(columns={"id": "n°"})
+    scores, file, out = tmp_path / "s.csv", tmp_path / "c.csv", tmp_path / "out.json"
+    named.drop(columns="class").to_csv(scores, index=False)
+    checked = check(rows, rng).assign(p=0.03)
+    checked.rename(columns={"id": "n°", "truth": "fraud"}).to_csv(file, index=False, sep=";")
+    assert run(command(scores, "--audit", file, "--id", "n°", "--truth", "fraud", "--probability",
+                       "p", "--weight", "weight", "--positive", "yes", "--unlabeled", "",
+                       "--labeling", "random", "--json", out)) == 0  # fmt: skip
+    truth, _ = as_arrays(rows, checked)
+    ev = evaluate(rows["label"], rows["model"], audited=truth, audit_probability=np.full(N, 0.03),
+                  sample_weight=rows["weight"], labeling="random")  # fmt: skip
+    content = model_of(out)
+    assert content["audit"]["labeling"] == "random"
+    assert content["measures"]["f1"]["value"] == pytest.approx(ev["f1"].value, rel=1e-9)
+
+
+def test_rows_that_were_not_checked_are_left_out(rows, scores, rng, tmp_path):
+    checked = check(rows, rng)
+    todo = rows.iloc[:30][["id"]].assign(truth=np.nan)
+    todo = todo[~todo["id"].isin(checked["id"])]
+    contents = []
+    for k, frame in enumerate((checked, pd.concat([checked.astype({"truth": object}), todo]))):
+        file, out = tmp_path / f"{k}.csv", tmp_path / f"{k}.json"
+        frame.to_csv(file, index=False)
+        assert run(command(scores, "--audit", file, "--id", "id", "--json", out)) == 0
+        contents.append(model_of(out))
+    assert contents[0] == contents[1]
+
+
+def test_rows_by_number(rows, scores, rng, tmp_path):
+    checked = check(rows, rng)
+    number = pd.Series(np.arange(1, N + 1), rows["id"])
+    by_id, by_number = tmp_path / "id.csv", tmp_path / "row.csv"
+    checked.to_csv(by_id, index=False)
+    checked.assign(row=number[checked["id"]].to_numpy()).drop(columns="id").to_csv(by_number)
+    contents = []
+    for options in (["--audit", by_id, "--id", "id"], ["--audit", by_number]):
+        out = tmp_path / "out.json"
+        assert run(command(scores, *options, "--json", out)) == 0
+        contents.append(model_of(out))
+    assert contents[0] == contents[1]
+
+
+def test_rows_of_several_files_have_no_numbers(rows, tmp_path, capsys):
+    for k, part in enumerate((rows[:3000], rows[3000:])):
+        part.to_csv(tmp_path / f"part{k}.csv", index=False)
+    (tmp_path / "checked").mkdir()
+    file = tmp_path / "checked" / "c.csv"
+    file.write_text("row,truth\n1,0\n")
+    assert run(command(tmp_path / "part*.csv", "--audit", file)) == 2
+    assert "no fixed order" in capsys.readouterr().err
+
+
+def test_two_simple_random_audits_are_one(rows, scores, rng, tmp_path):
+    """Split unevenly, each with its own probability: the same numbers as together."""
+    checked = check(rows, rng, 200)
+    n = int((rows["label"] == 0).sum())
+    files = [tmp_path / f"{name}.csv" for name in ("all", "first", "second")]
+    for file, part in zip(files, (checked, checked[:50], checked[50:]), strict=True):
+        part.assign(probability=len(part) / n).to_csv(file, index=False)
+    contents = []
+    for names in (files[:1], files[1:]):
+        options = [option for name in names for option in ("--audit", name)]
+        out = tmp_path / "out.json"
+        assert run(command(scores, *options, "--id", "id", "--json", out, "--labeling", "any")) == 0
+        contents.append(model_of(out))
+    for name in ("roc_auc", "f1"):
+        first, second = (content["measures"][name] for content in contents)
+        assert first["value"] == pytest.approx(second["value"], rel=1e-6)
+        # Draws of the ends are other ones if a weight differs in its last digit.
+        assert first["low"] == pytest.approx(second["low"], abs=0.02)
+    priors = [content["audit"]["prior_by_audit_alone"] for content in contents]
+    assert priors[0] == pytest.approx(priors[1], rel=1e-9)
+
+
+def test_a_row_in_two_audits(rows, scores, rng, tmp_path, capsys):
+    checked = check(rows, rng)
+    first, second, out = (tmp_path / name for name in ("1.csv", "2.csv", "out.json"))
+    checked.to_csv(first, index=False)
+    checked[:20].to_csv(second, index=False)
+    both = command(scores, "--audit", first, "--audit", second, "--id", "id", "--json", out)
+    assert run(both) == 0
+    assert model_of(out)["audit"]["n_unlabeled"] == 150
+    checked[:20].assign(truth=lambda c: 1 - c["truth"]).to_csv(second, index=False)
+    capsys.readouterr()
+    assert run(both) == 2
+    assert "the audits disagree on the truth of 20 rows" in capsys.readouterr().err
+    checked[:20].assign(probability=0.1).to_csv(second, index=False)
+    assert run(both) == 2
+    assert f"{first} has no probabilities, but another audit has" in capsys.readouterr().err
+
+
+MISTAKES = {
+    "id,truth\nc1,2\nc2,x\n": "must hold 1 (positive), 0 (negative) or nothing (not checked); 2",
+    "id,truth\nc00001,1\nc00001,1\n": "must have each checked id once; 1 is more often: 'c00001'",
+    "id,truth\nzz,1\nyy,0\n": "2 audited ids that no row of",
+    "id,truth\nc00001,\n": "has no checked row",
+    "id,truth\n,1\n": "1 checked rows of",
+    "id,truth,probability\nc00001,1,0\n": "must be above 0 and at most 1; 1 is otherwise: '0'",
+    "id,truth,probability\nc00001,1,1.5\n": "must be above 0 and at most 1",
+    "id,truth,probability\nc00001,1,\n": "must be above 0 and at most 1; 1 is otherwise: 'nothing'",
+    "name,truth\nc00001,1\n": "no id column 'id'",
+    "id,verdict\nc00001,1\n": "no truth column 'truth'",
+    "id,truth\nc00001,1\n": "at least 10 unlabeled rows must be audited",
+}
+
+
+@pytest.mark.parametrize("text", MISTAKES)
+def test_mistakes_in_the_audit(text, scores, tmp_path, capsys):
+    file = tmp_path / "checked.csv"
+    file.write_text(text)
+    assert run(command(scores, "--audit", file, "--id", "id")) == 2
+    assert MISTAKES[text] in capsys.readouterr().err
+
+
+def test_ids_that_are_not_unique_in_the_scores(rows, rng, tmp_path, capsys):
+    scores, file = tmp_path / "scores.csv", tmp_path / "checked.csv"
+    checked = check(rows, rng)
+    checked.to_csv(file, index=False)
+    # Other rows may share an id.
+    others = rows[~rows["id"].isin(checked["id"])][:5]
+    pd.concat([rows, others]).to_csv(scores, index=False)
+    assert run(command(scores, "--audit", file, "--id", "id", "--no-intervals")) == 0
+    pd.concat([rows, rows[rows["id"].isin(checked["id"][:2])]]).to_csv(scores, index=False)
+    assert run(command(scores, "--audit", file, "--id", "id")) == 2
+    assert "2 audited ids that more than one row of" in capsys.readouterr().err
+
+
+def test_options_that_do_not_fit(scores, rows, rng, tmp_path, capsys):
+    file = tmp_path / "checked.csv"
+    check(rows, rng).to_csv(file, index=False)
+    audit = ["--audit", file, "--id", "id"]
+    for options, message in (
+        (["--id", "id"], "--id needs --audit"),
+        (["--labeling", "any"], "--labeling needs --audit"),
+        (["--audit", file], "has no column 'row' with the numbers of rows"),
+        (
+            [*audit, "--prior", "0.1"],
+            "--prior cannot be combined with --audit. The audit estimates",
+        ),
+        ([*audit, "--prevalence", "0.1"], "--prevalence cannot be combined"),
+        ([*audit, "--by", "weight"], "--by cannot be combined with --audit"),
+        ([*audit, "--score", "weight"], "--audit needs exactly one --score; got 2"),
+        ([*audit, "--engine", "polars"], "--engine cannot be combined with --audit"),
+        ([*audit, "--bounds"], "--bounds cannot be combined with --audit"),
+        ([*audit, "--labeling-bias", "2"], "--labeling-bias cannot be combined with --audit"),
+        (["--audit", file, "--id", "ID"], "no id column 'ID'. Did you mean 'id'?"),
+    ):
+        assert run(command(scores, *options)) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_a_purity_that_the_audit_determines(scores, rows, rng, tmp_path, capsys):
+    file = tmp_path / "checked.csv"
+    check(rows, rng, labeled=20).to_csv(file, index=False)
+    assert run(command(scores, "--audit", file, "--id", "id", "--purity", "0.9")) == 2
+    assert "the audited labeled rows determine the purity" in capsys.readouterr().err
+
+
+def test_known_negatives_cannot_be_audited(rows, rng, tmp_path, capsys):
+    scores, file = tmp_path / "scores.csv", tmp_path / "checked.csv"
+    checked = check(rows, rng)
+    checked.to_csv(file, index=False)
+    negative = rows["id"].isin(checked["id"][:3]).to_numpy()
+    rows.assign(label=np.where(negative, 2, rows["label"])).to_csv(scores, index=False)
+    assert run(command(scores, "--audit", file, "--id", "id", "--negative", "2")) == 2
+    assert "3 checked rows are known negatives" in capsys.readouterr().err
+
+
+def test_saved_counts_have_no_rows_to_find(scores, rows, rng, tmp_path, capsys):
+    counts, file = tmp_path / "counts.parquet", tmp_path / "checked.csv"
+    check(rows, rng).to_csv(file, index=False)
+    assert run(["count", str(scores), str(counts), "--label", "label", "--score", "model"]) == 0
+    assert run(command(counts, "--audit", file, "--id", "id")) == 2
+    assert "holds saved counts, not rows" in capsys.readouterr().err
