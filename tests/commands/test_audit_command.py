@@ -1,13 +1,18 @@
 """Audits on the command line: checked rows, and plans of rows to check."""
 
 import json
+import shlex
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from pueval import evaluate
+from pueval import Counts, audit, evaluate
+from pueval.audit import AuditedRows, Plan
+from pueval.audit._drawn_rows import draw_from_file
 from pueval.commands.app import run
+from pueval.sources.columns import Columns
+from pueval.sources.labels import LabelValues
 
 N = 6000
 
@@ -49,8 +54,12 @@ def check(rows, rng, n=150, *, labeled=0, probability=None):
     return checked if probability is None else checked.assign(probability=probability[chosen])
 
 
-def command(scores, *more, score="model"):
-    return ["evaluate", str(scores), "--label", "label", "--score", score, *map(str, more)]
+FEW = {"n_resamples": 100}
+
+
+def command(scores, *more):
+    return ["evaluate", str(scores), "--label", "label", "--score", "model", "--n-resamples", "100",
+            *map(str, more)]  # fmt: skip
 
 
 def model_of(path, name="model"):
@@ -63,8 +72,10 @@ def as_arrays(rows, checked):
     return both["truth"].to_numpy(), both.get("probability")
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "shuffled"])
-@pytest.mark.parametrize("design", ["uniform", "probability", "labeled"])
+@pytest.mark.parametrize(
+    ("kind", "design"),
+    [("csv", "uniform"), ("parquet", "probability"), ("shuffled", "labeled")],
+)
 def test_the_same_numbers_as_with_arrays(kind, design, rows, scores, rng, tmp_path, capsys):
     probability = np.clip(0.02 + 0.1 * (rows["model"].to_numpy() > 1), 0, 1)
     checked = {
@@ -81,7 +92,7 @@ def test_the_same_numbers_as_with_arrays(kind, design, rows, scores, rng, tmp_pa
         saved.to_csv(file, index=False)
     assert run(command(scores, "--audit", file, "--id", "id", "--json", out)) == 0
     truth, q = as_arrays(rows, checked)
-    ev = evaluate(rows["label"], rows["model"], audited=truth, audit_probability=q)
+    ev = evaluate(rows["label"], rows["model"], audited=truth, audit_probability=q, **FEW)
     content = model_of(out)
     for name in ("roc_auc", "average_precision", "f1"):
         for part in ("value", "low", "high"):
@@ -105,7 +116,7 @@ def test_weights_labels_and_other_column_names(rows, tmp_path, rng):
                        "--labeling", "random", "--json", out)) == 0  # fmt: skip
     truth, _ = as_arrays(rows, checked)
     ev = evaluate(rows["label"], rows["model"], audited=truth, audit_probability=np.full(N, 0.03),
-                  sample_weight=rows["weight"], labeling="random")  # fmt: skip
+                  sample_weight=rows["weight"], labeling="random", **FEW)  # fmt: skip
     content = model_of(out)
     assert content["audit"]["labeling"] == "random"
     assert content["measures"]["f1"]["value"] == pytest.approx(ev["f1"].value, rel=1e-9)
@@ -164,8 +175,6 @@ def test_two_simple_random_audits_are_one(rows, scores, rng, tmp_path):
     for name in ("roc_auc", "f1"):
         first, second = (content["measures"][name] for content in contents)
         assert first["value"] == pytest.approx(second["value"], rel=1e-6)
-        # Draws of the ends are other ones if a weight differs in its last digit.
-        assert first["low"] == pytest.approx(second["low"], abs=0.02)
     priors = [content["audit"]["prior_by_audit_alone"] for content in contents]
     assert priors[0] == pytest.approx(priors[1], rel=1e-9)
 
@@ -270,3 +279,174 @@ def test_saved_counts_have_no_rows_to_find(scores, rows, rng, tmp_path, capsys):
     assert run(["count", str(scores), str(counts), "--label", "label", "--score", "model"]) == 0
     assert run(command(counts, "--audit", file, "--id", "id")) == 2
     assert "holds saved counts, not rows" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------------- plans
+
+
+def plan_command(scores, out, *more):
+    return ["audit", "plan", str(scores), "--label", "label", "--score", "model", "--out",
+            str(out), *map(str, more)]  # fmt: skip
+
+
+@pytest.fixture
+def fast_forecast(monkeypatch):
+    """Forecast from one simulation of each budget."""
+    curve = Plan.curve
+    monkeypatch.setattr(Plan, "curve", lambda plan: curve(plan, [20, 40], n_simulations=1))
+
+
+@pytest.mark.usefixtures("fast_forecast")
+def test_plan_check_evaluate(rows, scores, tmp_path, capsys):
+    file, out = tmp_path / "to_check.csv", tmp_path / "out.json"
+    assert run(plan_command(scores, file, "--id", "id", "--budget", 120, "--for", "recall",
+                            "--threshold", 1)) == 0  # fmt: skip
+    printed = capsys.readouterr().out
+    assert f"{file}: 120 of 5,524 unlabeled rows to check" in printed
+    assert "Forecast of Recall: ± 0." in printed
+    to_check = pd.read_csv(file)
+    assert list(to_check) == ["id", "score", "probability", "truth"]
+    assert len(to_check) == 120
+    assert to_check["truth"].isna().all()
+    both = to_check.merge(rows, on="id")
+    np.testing.assert_array_equal(both["score"], both["model"])
+    assert (both["label"] == 0).all()
+    made = audit.plan(rows["label"], rows["model"], budget=120, measure="recall", threshold=1)
+    np.testing.assert_allclose(both["probability"], made.probability(both["score"]), rtol=1e-9)
+    # In random order: the rank correlation of place and score is small.
+    assert abs(both["score"].corr(pd.Series(range(120)), method="spearman")) < 0.35
+    to_check.assign(truth=both["class"]).to_csv(file, index=False)
+    command = shlex.split(printed.splitlines()[-1])[1:]
+    assert run([*command, "--json", str(out), "--n-resamples", "100"]) == 0
+    truth, q = as_arrays(rows, both.assign(truth=both["class"])[["id", "truth", "probability"]])
+    ev = evaluate(
+        rows["label"], rows["model"], threshold=1, audited=truth, audit_probability=q, **FEW
+    )
+    recall = model_of(out)["measures"]["recall"]
+    assert recall["value"] == pytest.approx(ev["recall"].value, rel=1e-9)
+    assert recall["high"] == pytest.approx(ev["recall"].high, rel=1e-9)
+
+
+@pytest.mark.usefixtures("fast_forecast")
+def test_a_plan_without_ids_has_row_numbers(rows, scores, tmp_path):
+    file = tmp_path / "to_check.csv"
+    assert run(plan_command(scores, file, "--budget", 50)) == 0
+    to_check = pd.read_csv(file)
+    np.testing.assert_array_equal(rows["model"].iloc[to_check["row"] - 1], to_check["score"])
+    to_check.assign(truth=rows["class"].iloc[to_check["row"] - 1].to_numpy()).to_csv(file)
+    assert run(command(scores, "--audit", file, "--no-intervals")) == 0
+
+
+@pytest.mark.usefixtures("fast_forecast")
+def test_a_plan_depends_on_its_seed_only(scores, tmp_path, capsys):
+    files = [tmp_path / f"{k}.csv" for k in range(3)]
+    for file, seed in zip(files, (1, 1, 2), strict=True):
+        assert run(plan_command(scores, file, "--id", "id", "--seed", seed)) == 0
+    assert files[0].read_text() == files[1].read_text() != files[2].read_text()
+    assert run(plan_command(scores, files[0], "--id", "id")) == 2
+    assert "already exists. Pass --overwrite" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("fast_forecast")
+def test_a_second_plan_continues_the_first(rows, scores, tmp_path, capsys):
+    classes = rows.set_index("id")["class"]
+    first, second, out = (tmp_path / name for name in ("1.csv", "2.csv", "out.json"))
+    plan_options = ["--id", "id", "--budget", 400, "--for", "precision", "--threshold", 1]
+    assert run(plan_command(scores, first, *plan_options)) == 0
+    checked = pd.read_csv(first).assign(truth=lambda c: classes[c["id"]].to_numpy())
+    checked.to_csv(first, index=False)
+    assert run(plan_command(scores, second, *plan_options, "--after", first)) == 0
+    printed = capsys.readouterr().out
+    more = pd.read_csv(second)
+    again = more["truth"].notna()
+    assert (~again).sum() == 400
+    assert again.sum() > 20
+    assert f"{again.sum()} more rows were checked before" in printed
+    assert set(more["id"][again]) <= set(checked["id"])
+    assert not set(more["id"][~again]) & set(checked["id"])
+    np.testing.assert_array_equal(more["truth"][again], classes[more["id"][again]])
+    more.assign(truth=classes[more["id"]].to_numpy()).to_csv(second, index=False)
+    assert run([*shlex.split(printed.splitlines()[-1])[1:], "--json", str(out),
+                "--n-resamples", "100"]) == 0  # fmt: skip
+    content = model_of(out)
+    assert content["audit"]["n_unlabeled"] == 800
+    truth = rows["class"][rows["model"] >= 1].mean()
+    precision = content["measures"]["precision"]
+    assert precision["low"] < truth < precision["high"]
+    assert run(plan_command(scores, first, *plan_options, "--after", second, "--prior", "0.1",
+                            "--overwrite")) == 2  # fmt: skip
+    assert "--after estimates the prior. Leave out --prior." in capsys.readouterr().err
+
+
+def test_each_row_is_drawn_with_its_probability(tmp_path):
+    """Also rows that were checked before, whatever was drawn then."""
+    rng = np.random.default_rng(5)
+    n, repeats = 300, 60
+    positive = rng.random(n) < 0.3
+    frame = pd.DataFrame({
+        "id": [f"=r{k}" for k in range(n)],
+        "label": (positive & (rng.random(n) < 0.5)).astype(int),
+        "model": rng.normal(size=n) + positive,
+    })  # fmt: skip
+    path = tmp_path / "scores.parquet"
+    frame.to_parquet(path)
+    counts = Counts.from_arrays(frame["label"], frame["model"])
+    made = audit.plan(counts, budget=40, threshold=0.5)
+    columns = Columns("label", ("model",), row_id="id")
+    unlabeled = frame[frame["label"] == 0].reset_index(drop=True)
+    place = pd.Series(unlabeled.index, unlabeled["id"])
+    times = np.zeros(len(unlabeled))
+    again = 0
+    checked, before = set(unlabeled["id"][::3]), unlabeled["model"][::3].to_numpy()
+    earlier = AuditedRows(before, before > 9, before > 1, np.ones(before.size))
+    continued = audit.plan(counts, budget=40, threshold=0.5, audited=earlier)
+    for seed in range(repeats):
+        drawn = draw_from_file(made, path, columns, LabelValues(), seed=seed)
+        assert len(drawn.ids) == len(set(drawn.ids)) == 40
+        times[place[drawn.ids]] += 1
+        drawn = draw_from_file(continued, path, columns, LabelValues(), seed=seed, checked=checked)
+        assert np.sum(~drawn.checked) == 40
+        again += drawn.checked.sum()
+    q = made.probability(unlabeled["model"])
+    z = (times - repeats * q)[q < 1] / np.sqrt(repeats * q * (1 - q))[q < 1]
+    assert np.all(times[q >= 1] == repeats)
+    # The sample has a fixed size in each stratum, so frequencies vary a little less.
+    assert 0.75 < np.mean(z**2) < 1.2
+    q = continued.probability(before)
+    assert abs(again - repeats * q.sum()) < 4 * np.sqrt(repeats * np.sum(q * (1 - q)))
+
+
+@pytest.mark.usefixtures("fast_forecast")
+def test_ids_that_spreadsheets_take_for_formulas(rows, tmp_path, capsys):
+    scores, file = tmp_path / "scores.csv", tmp_path / "to_check.csv"
+    for ids, warned in (("=c", True), ("-", False)):
+        rows.assign(id=[f"{ids}{k}" for k in range(N)]).to_csv(scores, index=False)
+        assert run(plan_command(scores, file, "--id", "id", "--overwrite")) == 0
+        assert ("take for formulas" in capsys.readouterr().err) == warned
+
+
+def test_plans_that_cannot_be_made(rows, scores, tmp_path, capsys):
+    out = tmp_path / "to_check.csv"
+    repeated = tmp_path / "repeated.csv"
+    rows.assign(id=rows["id"].str[:3]).to_csv(repeated, index=False)
+    missing = tmp_path / "missing.csv"
+    rows.assign(id=np.where(np.arange(N) == rows["label"].argmin(), "", rows["id"])).to_csv(
+        missing, index=False
+    )
+    for file, options, message in (
+        (scores, ["--for", "beauty"], "beauty"),
+        (scores, ["--budget", 10**6], "budget must be at most"),
+        (scores, ["--id", "nobody"], "no id column 'nobody'"),
+        (scores, ["--truth", "t"], "columns of the file given by --after"),
+        (repeated, ["--id", "id"], "more than one row of"),
+        (missing, ["--id", "id"], "some rows have no id (column 'id')"),
+    ):
+        assert run(plan_command(file, out, *options)) == 2
+        assert message in capsys.readouterr().err
+        assert not out.exists()
+    assert run(plan_command(scores, tmp_path / "out.parquet")) == 2
+    assert "--out must be a CSV file" in capsys.readouterr().err
+    assert run(plan_command(scores, scores, "--overwrite")) == 2
+    assert "is an input file" in capsys.readouterr().err
+    assert run([*plan_command(scores, out), "--weight", "weight"]) == 2
+    assert "See pueval audit plan --help." in capsys.readouterr().err

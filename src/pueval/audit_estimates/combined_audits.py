@@ -13,14 +13,14 @@ def combined_weights(audits: Sequence[tuple[Array, Array]], labeled: Array) -> A
     """Return one weight for each row that was checked in any of several independent audits.
 
     Audit a chose row i with the probability q_ai, so its rows with the weights 1/q_ai estimate
-    totals without bias; so does every mean of the audits' estimates. Each audit counts in
-    proportion to its effective number of rows n_a (Kish), and a row in several audits gets the
-    sum:
+    shares of positives (Hájek); so does every mean of the audits' estimates. Each audit counts in
+    proportion to its effective number of rows n_a (Kish), and a row in several audits gets the sum:
 
-    w_i = Σ_a n_a / Σ n · 1 / q_ai
+    w_i ∝ Σ_a n_a / q_ai / Σ_j 1/q_aj
 
-    Simple random samples get the weights of one sample of all their rows. Labeled and unlabeled
-    rows are estimated apart, so each have their own n_a.
+    Simple random samples get the weights of one sample of all their rows. If only some rows of a
+    list in random order were checked, their probabilities are too large by one factor, which
+    cancels. Labeled and unlabeled rows are estimated apart, so each have their own n_a.
 
     Parameters
     ----------
@@ -32,6 +32,7 @@ def combined_weights(audits: Sequence[tuple[Array, Array]], labeled: Array) -> A
     Returns
     -------
     ndarray
+        Of a single audit, 1/probability.
 
     References
     ----------
@@ -51,9 +52,10 @@ def combined_weights(audits: Sequence[tuple[Array, Array]], labeled: Array) -> A
             (index[labeled[index] == kind], 1 / probability[labeled[index] == kind])
             for index, probability in audits
         ]
-        sizes = [
-            inverse.sum() ** 2 / np.sum(inverse**2) if inverse.size else 0 for _, inverse in parts
-        ]
-        for (index, inverse), size in zip(parts, sizes, strict=True):
-            weight[index] += size / max(sum(sizes), 1) * inverse
+        parts = [(index, inverse) for index, inverse in parts if index.size]
+        totals = np.array([inverse.sum() for _, inverse in parts])
+        size = np.array([inverse.sum() ** 2 / np.sum(inverse**2) for _, inverse in parts])
+        share = size / size.sum()
+        for (index, inverse), part in zip(parts, share / totals, strict=True):
+            weight[index] += np.sum(share * totals) * part * inverse
     return weight

@@ -12,6 +12,7 @@ from pathlib import Path
 import cyclopts
 
 from pueval import __version__
+from pueval.commands.audit_plan import audit_plan_command
 from pueval.commands.compare import compare_command
 from pueval.commands.count import count_command
 from pueval.commands.doctor import doctor_command
@@ -52,11 +53,14 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
     "evaluate": evaluate_command,
     "prior": prior_command,
     "compare": compare_command,
+    "audit plan": audit_plan_command,
     "simulate": simulate_command,
     "count": count_command,
 }
+app.command(cyclopts.App(name="audit", help="Plan which rows to check."))
 for _name, _command in COMMANDS.items():
-    app.command(_command, name=_name)
+    *_group, _short = _name.split()
+    (app[_group[0]] if _group else app).command(_command, name=_short)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -77,9 +81,9 @@ def run(arguments: Sequence[str]) -> int:
     except (InputError, MissingPackageError) as error:
         return _fail(name_standard_input(name_options(str(error))))
     except cyclopts.CycloptsError as error:
-        command = [name for name in arguments[:1] if name in app]
+        command = _command_name(arguments)
         return _fail(
-            f"{_explain(error, command)} See {shlex.join(['pueval', *command, '--help'])}."
+            f"{_explain(error, command)} See {shlex.join(['pueval', *command.split(), '--help'])}."
         )
     except BrokenPipeError:
         sys.stderr.close()
@@ -120,7 +124,13 @@ def _discard_unwritable_output() -> None:
             os.dup2(devnull.fileno(), sys.stdout.fileno())
 
 
-def _explain(error: cyclopts.CycloptsError, command: Sequence[str]) -> str:
+def _command_name(arguments: Sequence[str]) -> str:
+    """Return the name of the command that arguments begin with; empty if there is none."""
+    names = [" ".join(arguments[:2]), *arguments[:1]]
+    return next((name for name in names if name in COMMANDS or name in app), "")
+
+
+def _explain(error: cyclopts.CycloptsError, command: str) -> str:
     """Replace the parser's message where it does not say what to do."""
     if isinstance(error, cyclopts.UnusedCliTokensError) and error.unused_tokens:
         first = error.unused_tokens[0]
@@ -134,20 +144,20 @@ def _explain(error: cyclopts.CycloptsError, command: Sequence[str]) -> str:
         return f"unexpected argument {first!r}. Repeat an option for each of its values."
     if isinstance(error, cyclopts.UnknownOptionError):
         option = error.token.keyword or error.token.value
-        owners = [name for name in COMMANDS if name not in command and option in _options([name])]
+        owners = [name for name in COMMANDS if name != command and option in _options(name)]
         if owners:
             return f"{option} is an option of pueval {' and '.join(owners)}."
     return str(error)
 
 
-def _options(command: Sequence[str]) -> set[str]:
+def _options(command: str) -> set[str]:
     """Return the names of all options of a command; of none, nothing."""
-    return {
-        name
-        for command_name in command
-        for argument in app[command_name].assemble_argument_collection()
-        for name in argument.names
-    }
+    if command not in COMMANDS:
+        return set()
+    parser = app
+    for name in command.split():
+        parser = parser[name]
+    return {name for argument in parser.assemble_argument_collection() for name in argument.names}
 
 
 def _fail(message: str, exit_code: int = 2) -> int:

@@ -84,8 +84,11 @@ AUDIT_DEFAULTS = AuditOptions()
 
 def read_audit(
     file: str, label: str, scores: Sequence[str], options: AuditOptions, rows: CountOptions
-) -> AuditedRows:
-    """Read the audit files, and find label and score of the checked rows."""
+) -> tuple[AuditedRows, dict[str, bool]]:
+    """Read the audit files, and find label and score of the checked rows.
+
+    Also return the truth of every checked id.
+    """
     if len(dict.fromkeys(scores)) != 1:
         raise InputError(
             f"--audit needs exactly one --score; got {len(dict.fromkeys(scores))}. Evaluate models "
@@ -123,7 +126,7 @@ def read_audit(
     if found.sample_weight is not None:
         weight = weight * found.sample_weight
     positive = np.array([*truths.values()], bool)
-    return AuditedRows(found.score, labeled, positive, weight, bool(designs))
+    return AuditedRows(found.score, labeled, positive, weight, bool(designs)), truths
 
 
 def merge_truths(checked: Sequence[CheckedRows]) -> dict[str, bool]:

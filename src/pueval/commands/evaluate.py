@@ -202,7 +202,7 @@ def evaluate_command(
     if has_audit:
         if label is None or not score:
             raise InputError("--audit needs --label and --score.")
-        options |= {"audited": read_audit(file, label, score, audit, rows)}
+        options |= {"audited": read_audit(file, label, score, audit, rows)[0]}
         options |= {} if audit.labeling is None else {"labeling": audit.labeling}
     counts = read_models(file, label, score or [], rows)
     evaluations = evaluate_with_one_prior(

@@ -82,14 +82,11 @@ HtmlPath = Annotated[
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class RowOptions:
-    """Weights and label values of the rows.
+class LabelOptions:
+    """Label values of the rows.
 
     Parameters
     ----------
-    weight
-        Column with row weights. Integers are frequency weights: 3 counts as three rows. Other
-        numbers are importance weights.
     positive
         Label of labeled positives; 1 also matches 1.0 and true.
     unlabeled
@@ -98,7 +95,6 @@ class RowOptions:
         Label of known negatives, if there are any.
     """
 
-    weight: Annotated[str | None, Parameter(group=COLUMNS)] = None
     positive: Annotated[str, Parameter(group=LABELS)] = "1"
     unlabeled: Annotated[str, Parameter(group=LABELS)] = "0"
     negative: Annotated[str | None, Parameter(group=LABELS)] = None
@@ -107,6 +103,21 @@ class RowOptions:
     def labels(self) -> LabelValues:
         """Labels of positive, unlabeled and negative rows."""
         return LabelValues(self.positive, self.unlabeled, self.negative)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class RowOptions(LabelOptions):
+    """Weights and label values of the rows.
+
+    Parameters
+    ----------
+    weight
+        Column with row weights. Integers are frequency weights: 3 counts as three rows. Other
+        numbers are importance weights.
+    """
+
+    weight: Annotated[str | None, Parameter(group=COLUMNS)] = None
 
 
 @Parameter(name="*")
@@ -166,7 +177,8 @@ class ShareOptions:
 
 
 # Nothing but the defaults.
-ROW_DEFAULTS, COUNT_DEFAULTS, SHARE_DEFAULTS = RowOptions(), CountOptions(), ShareOptions()
+LABEL_DEFAULTS, ROW_DEFAULTS = LabelOptions(), RowOptions()
+COUNT_DEFAULTS, SHARE_DEFAULTS = CountOptions(), ShareOptions()
 
 
 def _share(name: str, text: str | None) -> float | tuple[float, ...] | str | None:

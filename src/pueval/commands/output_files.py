@@ -10,6 +10,7 @@ from typing import Any
 from pueval import __version__
 from pueval._writing import is_device, open_atomic
 from pueval.errors import InputError
+from pueval.simulate._simulated_files import FORMULA_STARTS
 from pueval.sources.paths import locate
 from pueval.sources.standard_input import STANDARD_INPUT, STANDARD_INPUT_NAME
 
@@ -30,6 +31,25 @@ def check_overwrite(path: str, *, overwrite: bool) -> None:
     """Raise an error if a file exists and must not be overwritten."""
     if not overwrite and Path(path).exists() and not is_device(Path(path)):
         raise InputError(f"{path} already exists. Pass --overwrite to replace it.")
+
+
+def looks_like_formula(text: str) -> bool:
+    """Return whether spreadsheets take a text, which is no number, for a formula."""
+    if not text.startswith(FORMULA_STARTS):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return True
+    return False
+
+
+def formula_warning(path: str, columns: list[str]) -> str:
+    """Return the warning for columns of a file with text that spreadsheets take for formulas."""
+    return (
+        f"{path} has text that spreadsheets take for formulas, copied unchanged, in "
+        f"{', '.join(map(repr, columns))}. Import these columns as text."
+    )
 
 
 def check_outputs(file: str, outputs: dict[str, str | None]) -> None:

@@ -15,7 +15,7 @@ from pueval._checks import check_count
 from pueval._typing import Array
 from pueval._writing import is_device
 from pueval.commands.options import OUTPUT, WHOLE
-from pueval.commands.output_files import check_overwrite
+from pueval.commands.output_files import check_overwrite, formula_warning
 from pueval.commands.terminal import print_warnings, printable
 from pueval.errors import InputError
 from pueval.simulate._families import beta_scores, binormal, ranked
@@ -186,7 +186,7 @@ def simulate_command(
         )  # fmt: skip
         _print_description(out, _description(out, labeling, None))
         if formulas:
-            print_warnings([_formula_warning(out, formulas)])
+            print_warnings([formula_warning(out, formulas)])
         return
     if class_column is not None or positive != "1":
         raise InputError("--class and --positive need a labeled file. Add --from FILE.")
@@ -207,13 +207,6 @@ def _print_description(out: str, description: str) -> None:
     """Print the description; to the standard error stream if the rows go to a device."""
     stream = sys.stderr if is_device(Path(out)) else sys.stdout
     print(printable(description), file=stream)
-
-
-def _formula_warning(out: str, columns: list[str]) -> str:
-    return (
-        f"{out} has text that spreadsheets take for formulas, copied unchanged, in "
-        f"{', '.join(map(repr, columns))}. Import these columns as text."
-    )
 
 
 def _refuse(options: ScoreModel | LabelingOptions, names: Iterable[str], why: str) -> None:
