@@ -15,7 +15,7 @@ from pueval.audit._plan_result import Plan
 from pueval.audit._systematic_sampling import systematic_sample
 from pueval.errors import InputError
 from pueval.sources.columns import Columns
-from pueval.sources.duckdb_tables import text_literal
+from pueval.sources.duckdb_connections import text_literal
 from pueval.sources.labels import LabelValues
 from pueval.sources.row_ids import find_rows, open_identified_rows
 

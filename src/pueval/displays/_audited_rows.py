@@ -67,8 +67,8 @@ def draw_audited(
             label=label,
         )
         for place, heights, color, label in (
-            (scores.positive, POSITIVE_TICKS, POSITIVE, labels[0]),
-            (scores.negative, NEGATIVE_TICKS, NEGATIVE, labels[1]),
+            (scores.positive, POSITIVE_TICKS, POSITIVE, labels[0] or ""),
+            (scores.negative, NEGATIVE_TICKS, NEGATIVE, labels[1] or ""),
         )
     ]
     ax.set_xlim(left, right)

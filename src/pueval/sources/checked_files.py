@@ -10,12 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pueval._typing import Array
-from pueval.errors import InputError, require
-from pueval.samples.threads import available_cores
+from pueval.errors import InputError
 from pueval.sources.column_profiles import column_names
-from pueval.sources.duckdb_tables import label_condition, select_columns
+from pueval.sources.duckdb_tables import connect_to, label_condition, select_columns
 from pueval.sources.labels import LabelMatch
-from pueval.sources.paths import locate, unreadable_error
+from pueval.sources.paths import locate
 from pueval.sources.row_ids import ROW_NUMBER
 
 # Values that a message shows.
@@ -66,7 +65,6 @@ def read_checked_rows(
         Column with the probability with which each row was chosen. By default, the column
         "probability", if there is one.
     """
-    duckdb = require("duckdb", extra="cli", purpose="reading files")
     location = locate(path)
     names = column_names(location, row_id or ROW_NUMBER)
     if row_id is None and ROW_NUMBER not in names:
@@ -80,25 +78,20 @@ def read_checked_rows(
     requested = {"id": (row_id, "id"), "truth": (truth, "truth")}
     if probability is not None:
         requested["q"] = (probability, "probability")
-    with duckdb.connect(config={"threads": available_cores()}) as connection:
-        try:
-            # As text, so that all kinds of files mean the same.
-            rows = select_columns(connection, location, requested).select(
-                ", ".join(
-                    f"nullif(trim(CAST({name} AS VARCHAR)), '') AS {name}" for name in requested
-                )
-            )
-            is_class = [
-                label_condition("truth", "VARCHAR", LabelMatch.from_text(value)) for value in (1, 0)
-            ]
-            # NaN is how data frames write an empty cell.
-            table = rows.filter("truth IS NOT NULL AND lower(truth) <> 'nan'").select(
-                f"id, truth, CASE WHEN {is_class[0]} THEN 1 WHEN {is_class[1]} THEN 0 END AS t"
-                + ("" if probability is None else ", q, TRY_CAST(q AS DOUBLE) AS p")
-            )
-            cells = table.fetchall()
-        except duckdb.Error as error:
-            raise unreadable_error(location.text, error) from None
+    with connect_to(location) as connection:
+        # As text, so that all kinds of files mean the same.
+        rows = select_columns(connection, location, requested).select(
+            ", ".join(f"nullif(trim(CAST({name} AS VARCHAR)), '') AS {name}" for name in requested)
+        )
+        is_class = [
+            label_condition("truth", "VARCHAR", LabelMatch.from_text(value)) for value in (1, 0)
+        ]
+        # NaN is how data frames write an empty cell.
+        table = rows.filter("truth IS NOT NULL AND lower(truth) <> 'nan'").select(
+            f"id, truth, CASE WHEN {is_class[0]} THEN 1 WHEN {is_class[1]} THEN 0 END AS t"
+            + ("" if probability is None else ", q, TRY_CAST(q AS DOUBLE) AS p")
+        )
+        cells = table.fetchall()
     text = location.text
     if not cells:
         raise InputError(
