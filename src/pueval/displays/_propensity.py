@@ -9,7 +9,7 @@ import numpy as np
 
 from pueval._checks import check_choice
 from pueval.core.densities import Scale
-from pueval.displays._audited_rows import AuditedScores, draw_audited, make_room, places_on_scale
+from pueval.displays._audit_ticks import AuditedScores, draw_audited, make_room, places_on_scale
 from pueval.displays._evaluation_display import ClassifierDisplay
 from pueval.displays._legends import place_legend_above
 from pueval.displays._styling import NEGATIVE, draw_band, remove_spines, style

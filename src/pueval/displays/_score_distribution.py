@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from pueval.core.densities import Scale, ScoreDensities, score_densities
-from pueval.displays._audited_rows import AuditedScores, draw_audited, make_room, places_on_scale
+from pueval.displays._audit_ticks import AuditedScores, draw_audited, make_room, places_on_scale
 from pueval.displays._evaluation_display import ClassifierDisplay
 from pueval.displays._legends import place_legend_above
 from pueval.displays._mixture_intervals import mixture_intervals
