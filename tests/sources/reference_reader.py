@@ -52,6 +52,8 @@ def number(text):
     text = text.strip(SPACES)
     if not NUMBER.fullmatch(text) or not math.isfinite(float(text)):
         raise Refused(f"no number: {text!r}")
+    if re.fullmatch(r"[+-]?[0-9]+", text) and abs(int(text)) > 2**53:
+        raise Refused(f"no float holds {text}")
     return Fraction(float(text))
 
 

@@ -156,6 +156,13 @@ def test_nan_with_a_sign(tmp_path, value):
         read(path)
 
 
+def test_integers_that_floats_cannot_hold(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("label,score\n1,9007199254740993\n0,9007199254740992\n1,5\n")
+    with pytest.raises(InputError, match=r"within ±2\*\*53.*got 1 beyond in column 'score'"):
+        read(path)
+
+
 class TestNamesThatArePatterns:
     """Polars takes ^s.*$ for all columns that begin with s."""
 

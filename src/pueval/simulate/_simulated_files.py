@@ -17,8 +17,8 @@ from pueval.simulate._labeling import Labeling
 from pueval.simulate._populations import SimulatedRows
 from pueval.sources.columns import check_unique
 from pueval.sources.csv_files import csv_header
+from pueval.sources.duckdb_columns import label_condition
 from pueval.sources.duckdb_connections import quoted, restricted_connection, text_literal
-from pueval.sources.duckdb_tables import label_condition
 from pueval.sources.labels import LabelMatch
 from pueval.sources.paths import SUFFIXES, file_not_found_error
 

@@ -8,14 +8,8 @@ from typing import Any
 from pueval.errors import InputError, require
 from pueval.sources.columns import Columns
 from pueval.sources.csv_files import csv_header
-from pueval.sources.duckdb_tables import (
-    connect_to,
-    database_relation,
-    is_nan,
-    is_readable,
-    number_of,
-    open_table,
-)
+from pueval.sources.duckdb_columns import is_nan, is_readable, number_of
+from pueval.sources.duckdb_tables import connect_to, database_relation, open_table
 from pueval.sources.labels import LabelValues
 from pueval.sources.paths import DataLocation, folder_columns, unreadable_error
 from pueval.sources.storage import is_counts_file

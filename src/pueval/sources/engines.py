@@ -19,6 +19,7 @@ from narwhals.exceptions import NarwhalsError
 
 from pueval.errors import InputError, require
 from pueval.samples.bins import Bins
+from pueval.sources.arrays import EXACT
 from pueval.sources.columns import Columns, Tallies, check_column, check_unique
 from pueval.sources.csv_files import csv_header
 from pueval.sources.duckdb_tables import open_table
@@ -322,6 +323,9 @@ def _spark_numbers(functions: Any, frame: Any, columns: Columns, labels: LabelVa
         text = functions.when(~text.isin(*MISSING_WORDS), text)
         trimmed = functions.regexp_replace(text, SPACE, "")
         number = functions.when(trimmed.rlike(f"^{NUMBER}$"), trimmed.try_cast("double"))
+        integer = functions.abs(trimmed.try_cast("decimal(38, 0)"))
+        is_exact = ~trimmed.rlike(r"^[+-]?\d+$") | (integer <= EXACT)
+        number = functions.when(is_exact, number)
         if content in {"score", "weight"}:
             selected[name] = number
         elif name not in selected:

@@ -15,7 +15,8 @@ from pueval.samples.threads import available_cores, map_in_threads
 from pueval.sources.arrays import EXACT, check_total
 from pueval.sources.batches import BatchCollector, combine_results, list_row_groups, read_row_groups
 from pueval.sources.columns import Columns, Tallies
-from pueval.sources.duckdb_tables import FLOATS, FileTable, is_integer, open_table
+from pueval.sources.duckdb_columns import FLOATS, is_integer
+from pueval.sources.duckdb_tables import FileTable, open_table
 from pueval.sources.labels import KIND_CODES, MISSING_WORDS, LabelValues
 from pueval.sources.paths import DataLocation, locate, unreadable_error
 from pueval.sources.storage import is_counts_file

@@ -1,7 +1,7 @@
 """Label values: which ones mark labeled, unlabeled and negative rows, and errors about the rest.
 
 `LabelValues` holds the value of each kind of row. `LabelMatch` decides which entries of a column a
-value stands for. Readers only translate it, to SQL (`duckdb_tables`) or to narwhals
+value stands for. Readers only translate it, to SQL (`duckdb_columns`) or to narwhals
 (`expressions`); arrays compare values themselves (`arrays.equal_labels`).
 """
 
