@@ -12,7 +12,8 @@ import numpy as np
 from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.sources.column_profiles import column_names
-from pueval.sources.duckdb_tables import connect_to, label_condition, select_columns
+from pueval.sources.duckdb_columns import label_condition
+from pueval.sources.duckdb_tables import connect_to, select_columns
 from pueval.sources.labels import LabelMatch
 from pueval.sources.paths import locate
 from pueval.sources.row_ids import ROW_NUMBER
