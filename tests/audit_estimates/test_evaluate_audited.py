@@ -252,3 +252,12 @@ def test_coverage(labeling):
             hits[name] += ev[name].low <= truth <= ev[name].high
     # Three standard errors below .93.
     assert min(hits.values()) / replications >= 0.83, hits
+
+
+@pytest.mark.parametrize("target", ["population", "unlabeled"])
+@pytest.mark.parametrize("purity", [1.0, 0.9])
+def test_prior_is_the_same_everywhere(target, purity):
+    _, score, labeled, audited = sample(labeling="random")
+    ev = evaluate(labeled, score, audited=audited, purity=purity, target=target)
+    assert ev.prior == pytest.approx(ev.audit.prior.value, rel=1e-6)
+    assert ev.assumptions.audited.prior == pytest.approx(ev.audit.prior[1:], rel=1e-6)

@@ -138,7 +138,7 @@ def apply_audit(
             share_draws = _pooled(cells, posterior.labeled_positive, hidden_draws)
     positives = AuditedPositives(
         lower=cells.lower,
-        labeled_share=posterior.labeled_positive.mean(axis=0),
+        labeled_share=_labeled_share(cells, posterior, purity),
         unlabeled_share=hidden,
         share_draws=share_draws,
         purity=purity,
@@ -218,6 +218,13 @@ def _purity(labeled: AuditedRows, purity: float, n_draws: int, seed: int) -> tup
     return shape[0] / sum(shape), draws
 
 
+def _labeled_share(cells: ScoreCells, posterior: Posterior, purity: float) -> Array:
+    """Return the share of positives among labeled rows; over all rows it is the purity."""
+    share: Array = posterior.labeled_positive.mean(axis=0)
+    scaled: Array = share * purity / np.average(share, weights=cells.labeled)
+    return scaled
+
+
 def _pooled(cells: ScoreCells, labeled_share: Array, unlabeled_share: Array) -> Array:
     """Return the share of positives among labeled and unlabeled rows together."""
     rows = np.maximum(cells.labeled + cells.unlabeled, 1e-12)
@@ -230,18 +237,19 @@ def _represent(counts: Counts, positives: AuditedPositives, effective: float) ->
 
     ``effective`` is the effective number of positives, for choosing a stable threshold.
     """
-    fine = Counts(counts._labeled, counts._unlabeled, counts._negative)._thinned(FINE_CELLS)
+    rows = Counts(counts._labeled, counts._unlabeled, counts._negative)
+    fine = rows._thinned(FINE_CELLS, keep=positives.lower)
     number = positives.positives(fine.score, fine.labeled, fine.unlabeled)
     if positives.purity < 1:
         # Rates are corrected for purity; so wrong labels are mixed in, spread like the negatives.
-        rows = fine.unlabeled + (
-            fine.labeled + fine.negative if positives.target == "population" else 0
-        )
+        in_target = fine.unlabeled
+        if positives.target == "population":
+            in_target = in_target + fine.labeled + fine.negative
         tpr = np.cumsum(number) / number.sum()
         share = with_wrong_labels(
             tpr,
-            np.cumsum(rows) / rows.sum(),
-            np.asarray(number.sum() / rows.sum()),
+            np.cumsum(in_target) / in_target.sum(),
+            np.asarray(number.sum() / in_target.sum()),
             np.asarray(positives.purity),
         )
         number = number.sum() * np.diff(np.maximum.accumulate(share), prepend=0)

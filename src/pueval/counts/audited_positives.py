@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pueval._typing import Array, Target
+
+if TYPE_CHECKING:
+    from pueval.counts.score_table import ScoreTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,3 +53,21 @@ class AuditedPositives:
         if self.target == "population":
             number = number + labeled * self.labeled_share[cell]
         return np.asarray(number, np.float64)
+
+    def number_draws(self, counts: ScoreTable) -> Array:
+        """Return draws of the number of positives in the target."""
+        steps = counts.at(self.lower)
+        rows = np.diff(steps.unlabeled, prepend=0).astype(np.float64)
+        if self.target == "unlabeled":
+            return np.asarray(self.share_draws @ rows)
+        rows += np.diff(steps.labeled, prepend=0)
+        # More wrong labels than expected are that many positives fewer.
+        change = (self.purity_draws - self.purity) * counts.n_labeled
+        return np.asarray(self.share_draws @ rows + change)
+
+    def prior_draws(self, counts: ScoreTable) -> Array:
+        """Return draws of the share of positives among the unlabeled rows; in [0, 1]."""
+        numbers = self.number_draws(counts)
+        if self.target == "population":
+            numbers = numbers - self.purity_draws * counts.n_labeled
+        return np.asarray(numbers / counts.n_unlabeled).clip(0, 1)

@@ -179,12 +179,8 @@ def _audited(counts: Counts, given: dict[str, Any], level: float) -> Assumptions
     target, positives = audit.target, counts.n_represented
     labeled = audit.purity * counts.n_labeled if target == "population" else 0.0
     prior = cap_prior(max((positives - labeled) / counts.n_unlabeled, 0.0), audit.purity)
-    rows = np.diff(counts.at(audit.lower).unlabeled, prepend=0)
-    if target == "population":
-        rows = rows + np.diff(counts.at(audit.lower).labeled, prepend=0)
-    numbers = audit.share_draws @ rows - (labeled / audit.purity) * audit.purity_draws
     tail = (1 - level) / 2
-    draws = cap_prior((numbers / counts.n_unlabeled).clip(min=0), audit.purity_draws)
+    draws = cap_prior(audit.prior_draws(counts), audit.purity_draws)
 
     def interval(draws: Array, value: float) -> Range:
         low, high = np.quantile(draws, [tail, 1 - tail])

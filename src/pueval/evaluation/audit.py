@@ -120,19 +120,6 @@ class Audit(Result):
 
     # ------------------------------------------------------------------ estimates
 
-    @cached_property
-    def _positive_draws(self) -> Array:
-        """Draws of the number of positives in the target."""
-        audit = self._positives
-        steps = self.counts.at(audit.lower)
-        rows = np.diff(steps.unlabeled, prepend=0).astype(np.float64)
-        if audit.target == "population":
-            rows += np.diff(steps.labeled, prepend=0)
-        numbers: Array = audit.share_draws @ rows
-        if audit.target == "population":
-            numbers = numbers + (audit.purity_draws - audit.purity) * self.counts.n_labeled
-        return numbers
-
     @property
     def _positives(self) -> Any:
         return self.applied.counts._audit
@@ -145,12 +132,10 @@ class Audit(Result):
     @cached_property
     def prior(self) -> AuditEstimate:
         """Share of positives among the unlabeled rows, by audit, labels and scores together."""
-        audit, n_unlabeled = self._positives, self.counts.n_unlabeled
-        labeled = self.counts.n_labeled if audit.target == "population" else 0.0
-        draws = (self._positive_draws - labeled * audit.purity_draws) / n_unlabeled
-        steps = np.diff(self.counts.at(audit.lower).unlabeled, prepend=0)
-        value = float(steps @ audit.unlabeled_share / n_unlabeled)
-        return self._estimate(value, draws.clip(0, 1))
+        audit, counts = self._positives, self.counts
+        rows = np.diff(counts.at(audit.lower).unlabeled, prepend=0)
+        value = float(rows @ audit.unlabeled_share / counts.n_unlabeled)
+        return self._estimate(value, audit.prior_draws(counts))
 
     @cached_property
     def prior_by_audit_alone(self) -> AuditEstimate:
@@ -305,14 +290,14 @@ class Audit(Result):
         value = check_share(name, value)
         audit, counts = self._positives, self.counts
         labeled = audit.purity_draws * counts.n_labeled
-        in_target = labeled if audit.target == "population" else 0.0
-        hidden = self._positive_draws - in_target
+        prior_draws = audit.prior_draws(counts)
+        hidden = prior_draws * counts.n_unlabeled
         if name == "purity":
             if not self.n_labeled:
                 raise InputError("no labeled row was audited, so the purity cannot be tested.")
             draws = audit.purity_draws
         elif name == "prior":
-            draws = hidden / counts.n_unlabeled
+            draws = prior_draws
         elif name == "prevalence":
             draws = (hidden + labeled) / counts.n
         else:
