@@ -100,7 +100,7 @@ def test_posterior_against_integration_on_a_grid():
         weight = np.exp(log + 400)
         total += weight.sum()
         mean += weight @ (pi * (1 - e) / (1 - pi * e))
-    spread = labeling_model.SPREAD
+    spread = labeling_model.MOST_SPREAD
     found = posterior.unlabeled_positive.mean(axis=0)
     error = posterior.unlabeled_positive.std(axis=0) / np.sqrt(min(posterior.effective_draws, 4000))
     # Spreading the draws shifts means of curved functions a little.

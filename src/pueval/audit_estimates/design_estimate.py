@@ -16,14 +16,12 @@ import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array
 from pueval.audit_estimates.audited_rows import AuditedRows
+from pueval.audit_estimates.labeling_model import spread_draws
 from pueval.audit_estimates.score_cells import ScoreCells
 
 # Two pseudo-observations, one positive and one negative, with this weight of a row each: an audit
 # that found no positive does not exclude them.
 PSEUDO_WEIGHT = 0.5
-# Draws are spread by this factor around their mean: resamples of a few positives vary too little.
-# Chosen by simulation of coverage (benchmarks/audit.py).
-SPREAD = 1.15
 
 
 def difference_estimate(
@@ -77,7 +75,7 @@ def difference_estimate(
         by_cell[line, where] += pseudo[:, column] * (outcome - base[where])
     rows_in_cell = np.maximum(cells.unlabeled, 1e-12)
     draws = base + n_unlabeled * by_cell / total[:, None] / rows_in_cell
-    draws = draws.mean(axis=0) + SPREAD * (draws - draws.mean(axis=0))
+    draws = spread_draws(draws, float(truth.sum()))
     return _monotone_share(positives, cells.unlabeled), np.where(cells.unlabeled > 0, draws, 0.0)
 
 

@@ -62,9 +62,10 @@ FIXED = 1e8
 # Degrees of freedom of the t distributions from which proposals are drawn; proposals per draw.
 PROPOSAL_FREEDOM = 20
 PROPOSALS = 4
-# Draws are spread by this factor around their mean: no curve of the model is exactly right.
+# Draws are spread around their mean by √(1 + EXTRA_VARIANCE/n), at most MOST_SPREAD, with n audited
+# positives: no curve of the model is exactly right, and a few positives vary more than it says.
 # Chosen by simulation of coverage (benchmarks/audit.py).
-SPREAD = 1.18
+EXTRA_VARIANCE, MOST_SPREAD = 8.0, 1.3
 # Newton's method stops when no posterior density gains more than this, on the log scale.
 TOLERANCE = 1e-4
 MOST_STEPS = 60
@@ -104,6 +105,14 @@ class Posterior:
     labeled_positive: Array
     propensity: Array
     effective_draws: float
+
+
+def spread_draws(draws: Array, n_positive: float) -> Array:
+    """Spread draws around their mean, the more the fewer positives were found."""
+    factor = min(math.sqrt(1 + EXTRA_VARIANCE / max(n_positive, 1.0)), MOST_SPREAD)
+    center = draws.mean(axis=0)
+    spread: Array = center + factor * (draws - center)
+    return spread
 
 
 class LabelingModel:
@@ -316,7 +325,8 @@ class LabelingModel:
         points = (rng.random() + np.arange(n_draws)) / n_draws
         chosen = np.searchsorted(np.cumsum(importance), points).clip(max=n - 1)
         draws = proposed[rng.permutation(chosen)]
-        draws = draws.mean(axis=0) + SPREAD * (draws - draws.mean(axis=0))
+        found = self.tally.unlabeled_positive + self.tally.labeled_positive
+        draws = spread_draws(draws, float(found.sum()))
         return self._posterior(draws, 1 / float(np.sum(importance**2)))
 
     def _posterior(self, coefficients: Array, effective_draws: float) -> Posterior:

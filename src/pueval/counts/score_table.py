@@ -167,9 +167,10 @@ class ScoreTable(Result):
     def _refuse_propensities(self, purpose: str) -> None:
         """Refuse propensities where labeled rows must be a random sample of the positives."""
         if self.has_propensity:
+            given = "propensities were" if self._audit is None else "an audit was"
             raise InputError(
                 f"{purpose} assumes that labeled rows are a random sample of the positives, but "
-                "propensities were given. Leave them out for this."
+                f"{given} given. Evaluate without for this."
             )
 
     # ------------------------------------------------------------------ cumulative counts
