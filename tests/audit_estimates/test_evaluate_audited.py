@@ -261,3 +261,14 @@ def test_prior_is_the_same_everywhere(target, purity):
     ev = evaluate(labeled, score, audited=audited, purity=purity, target=target)
     assert ev.prior == pytest.approx(ev.audit.prior.value, rel=1e-6)
     assert ev.assumptions.audited.prior == pytest.approx(ev.audit.prior[1:], rel=1e-6)
+
+
+@pytest.mark.parametrize(("size", "knowledge"), [(60, "poorly"), (2000, "well")])
+def test_verdict_grades_the_prior_by_the_intervals(size, knowledge):
+    positive, score, labeled, audited = sample(n=20_000, size=size)
+    verdict = evaluate(labeled, score, audited=audited).verdict()
+    assert verdict.prior_knowledge == knowledge
+    low, high = verdict.hidden_interval
+    assert low < positive[~labeled].sum() < high
+    assert not verdict.random_labeling
+    assert verdict.audit

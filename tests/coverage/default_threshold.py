@@ -112,7 +112,7 @@ TEXT = (
     "lower the true MCC is there than at the best threshold, on average."
 )
 REASONS = """
-The lowest numbers, .91 to .93, belong to "pure top" with 100 labeled rows and target unlabeled:
+The lowest numbers belong to "pure top" with 100 labeled rows and target unlabeled:
 few labeled rows decide where the pure part ends. *Width*: mean width of the intervals."""
 
 

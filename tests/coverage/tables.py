@@ -134,7 +134,7 @@ Where coverage differs from 95%:
   pueval warns that the effective number of labeled rows is small."""
 
 PURITY_REASONS = """
-Where coverage differs from 95%:
+Where coverage differs from 95% by more than chance:
 
 - **Purity interval**: the truth is at its end, so an interval misses on one side only.
 - **Purity estimated**: while clean labels are plausible (p of at least .2), the purity is close to
@@ -167,7 +167,7 @@ def table(title, text, settings, replications, names, *, bands=(), seed=0):
             print(lines[-1], flush=True)  # noqa: T201
     mean = cells(np.mean(rows, axis=0), np.mean(mean_widths, axis=0))
     lines.append(f"| mean ||||| {mean} |")
-    lines.append("\n" + misses(settings, np.array(rows)))
+    lines.append("\n" + misses(settings, np.array(rows), replications))
     return lines
 
 
@@ -182,14 +182,15 @@ def short(name):
     return " ".join(SHORT.get(word, word) for word in name.split())
 
 
-def misses(settings, rows):
+def misses(settings, rows, replications):
     """Count the numbers outside .93 to .97."""
+    error = np.sqrt(0.95 * 0.05 / replications)
     few = np.array([setting.labeled < 1000 for setting in settings])
     low, high = rows < 0.93, rows > 0.97
     return filled(
         f"Below .93: {low.sum()} of {rows.size} numbers ({low[few].sum()} with 100 labeled rows). "
         f"Above .97: {high.sum()}. Lowest: {rows.min():.3f}. The standard error of a coverage of "
-        ".95 is .007 with 1,000 replications, .010 with 500 and .014 with 250."
+        f".95 is {error:.3f}."
     )
 
 

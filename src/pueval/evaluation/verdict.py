@@ -275,6 +275,10 @@ def known_prior(ev: Evaluation, region: Region | None = None) -> tuple[Knowledge
         return "given", interval
     if interval is None:
         return "poorly", None
+    if ev.audit is not None:
+        # The audit also determines the scores of the positives, so no share moves alone.
+        widths = [ev[name].high - ev[name].low for name in ("precision", "average_precision")]
+        return grade_prior(interval, max(widths), None), interval
     evaluated = (ev.counts, ev._corners, ev.mixture, interval, ev.target, ev.threshold)
     largest = None if estimate is None else estimate.prior_upper
     return grade_prior(interval, prior_effect(*evaluated), largest), interval
