@@ -128,7 +128,7 @@ Where coverage differs from 95%:
   thousandths.
 - **Average precision with separation 2.5**: as in the first table.
 - **Propensities, "100 labeled"**: about 66 of the 600 rows are labeled, and the few low-scoring
-  ones have large weights. Best balanced accuracy at separation 2.5 is covered in 90%.
+  ones have large weights.
 - **Extreme propensities**, from .01 to .8: intervals allow for positives that are hardly ever
   labeled and may be missing among the labeled rows, so they are wide. With "100 labeled" rows
   pueval warns that the effective number of labeled rows is small."""
