@@ -60,7 +60,7 @@ def plan(
     the probability that an unlabeled row is positive, given its score, and d the change of the
     measure by one more positive with that score. The variance of the estimated measure is about
     Σ d²·m·(1 − m)/q over the unlabeled rows, with q the probability of being checked. For a given
-    budget Σ q it is smallest if q is proportional to |d|·√(m·(1 − m)), which is Neyman's
+    budget Σ q it is smallest if q is proportional to √(d²·m·(1 − m)), which is Neyman's
     allocation. For several measures, q minimizes the sum of their variances, each relative to the
     smallest one possible. A floor keeps every row possible, so that the audit can contradict what
     was expected.
