@@ -15,7 +15,9 @@ def test_half_widths_fall_with_the_budget():
     for name in ("f1", "prevalence"):
         widths = curve.half_width[name]
         assert np.all(np.diff(widths) < 0)
-        assert widths[0] / widths[-1] == pytest.approx(3, rel=0.5)
+        # Like 1/√budget: by a factor of 4, less the part that labels and rows contribute, plus the
+        # spread that is added where an audit finds few positives.
+        assert widths[0] / widths[-1] == pytest.approx(4, rel=0.4)
         assert curve.at(200)[name] == pytest.approx(widths[1], rel=0.15)
     assert curve.gain(100)["f1"] == pytest.approx(curve.at(100)["f1"] - curve.at(200)["f1"])
     assert list(curve.frame().columns) == ["budget", "f1", "prevalence"]

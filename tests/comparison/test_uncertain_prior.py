@@ -152,7 +152,8 @@ class TestGivenIntervals:
 
     def test_what_is_said(self, data):
         found = compared(*data, prevalence=(0.4, 0.5))
-        assert "covering every prevalence and purity in the given intervals" in repr(found)
+        said = " ".join(repr(found).split())
+        assert "covering every prevalence and purity in the given intervals" in said
         assert found.to_dict()["assumptions"]["region"]["prior"][0] == pytest.approx(0.28)
         ev = found["a"]
         assert ev.region is not None

@@ -149,7 +149,7 @@ def test_said_in_words(rows):
     assert "It follows from prevalence and purity." in text
     assert "It was estimated from the scores (tilt, 95% CI" in text
     assert "including uncertainty in the estimated purity" in text
-    assert "(from prevalence and purity), purity" in repr(ev)
+    assert "(from prevalence and purity), purity" in " ".join(repr(ev).split())
     assert "It was given, not estimated." in " ".join(
         assumption_sentences(quiet(*rows, prior=0.31, purity="estimate"))
     )

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
 import pueval
-from pueval import AssumptionWarning
+from pueval import AssumptionWarning, audit
 from pueval.core.densities import score_densities
 from pueval.model_selection import evaluate_cv
 from pueval.simulate import binormal, label_at_random
@@ -23,7 +23,7 @@ REFERENCE = Path(__file__).parents[2] / "docs/reference/index.md"
 # Classes that hold data or settings, and are no results.
 NO_RESULTS = {
     *("Beta", "Normal", "Population", "Remainder"),
-    *("Counts", "GroupTable", "Measure", "PUStratifiedKFold"),
+    *("AuditedRows", "Counts", "GroupTable", "Measure", "PUStratifiedKFold"),
 }
 
 
@@ -52,6 +52,7 @@ def made():
                 LogisticRegression(), score[:, None], labels, prior=0.2, cv=2, level=None
             ),
             rows=binormal(1.5, prevalence=0.3).draw(100, seed=0),
+            plan=audit.plan(labels, score, budget=50, prior=0.2),
         )
 
 
@@ -73,6 +74,7 @@ RESULTS = {
     "Disagreement": lambda made: made.comparison.ranking("roc_auc", "pulp").disagreements()[0],
     "Estimate": lambda made: made.evaluation["roc_auc"],
     "Evaluation": lambda made: made.evaluation,
+    "ForecastCurve": lambda made: made.plan.curve([50, 100], n_simulations=1),
     "GroupDifferences": lambda made: made.groups.differences("roc_auc"),
     "GroupEstimates": lambda made: made.groups["roc_auc"],
     "GroupEvaluation": lambda made: made.groups,
@@ -89,6 +91,7 @@ RESULTS = {
     )["f1"],
     "OperatingPoint": lambda made: made.evaluation.at(1.0),
     "OrderByPrior": lambda made: made.comparison.order_by_prior("roc_auc"),
+    "Plan": lambda made: made.plan,
     "PrecisionRecallCurve": lambda made: made.evaluation.pr(),
     "PriorEstimate": lambda made: made.estimated.prior_estimate,
     "RankReversal": lambda made: pueval.RankReversal("a", "b", 0.3),

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from pueval import evaluate
 from pueval.core.measures import MEASURES
@@ -197,7 +198,7 @@ def test_other_labels_have_no_interval_at_another_prior(open_page, tmp_path):
 
 
 def test_an_impossible_prior_marks_every_tile(page):
-    assert page.locator("#headline .impossible").count() == 0
+    expect(page.locator("#headline .impossible")).to_have_count(0)
     type_number(page, "prior", "0.6")
     for tile in tiles(page):
         assert tile.get_attribute("class") == "impossible"
