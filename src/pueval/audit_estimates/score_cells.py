@@ -12,6 +12,7 @@ import numpy as np
 import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array
+from pueval.counts.audited_positives import find_cells
 from pueval.counts.counts import Counts
 from pueval.samples.sample import EMPTY
 
@@ -52,8 +53,7 @@ class ScoreCells:
 
     def find(self, score: Array) -> Array:
         """Return the index of the cell of each score."""
-        index = np.searchsorted(-self.lower, -np.asarray(score, np.float64))
-        return np.minimum(index, self.lower.size - 1)
+        return find_cells(self.lower, score)
 
     def count(self, score: Array, weight: Array) -> Array:
         """Return the total weight of some rows in each cell."""

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from pueval.counts.score_table import ScoreTable
 
 
+def find_cells(lower: Array, score: Array) -> Array:
+    """Return the index of the cell of each score; ``lower`` has the lower edges, descending."""
+    index = np.searchsorted(-lower, -np.asarray(score, np.float64))
+    return np.minimum(index, lower.size - 1)
+
+
 @dataclass(frozen=True, eq=False)
 class AuditedPositives:
     """The share of positives in each cell: an estimate, and draws from its distribution.
@@ -43,8 +49,7 @@ class AuditedPositives:
 
     def find(self, score: Array) -> Array:
         """Return the index of the cell of each score."""
-        index = np.searchsorted(-self.lower, -np.asarray(score, np.float64))
-        return np.minimum(index, self.lower.size - 1)
+        return find_cells(self.lower, score)
 
     def positives(self, score: Array, labeled: Array, unlabeled: Array) -> Array:
         """Return the number of positives among rows with these scores."""
