@@ -144,6 +144,17 @@ def test_other_models_do_not_move_an_audited_one(open_page, ev, tmp_path):
     expect(page.locator("#sensitivity")).to_be_hidden()
 
 
+def test_widths_of_intervals(page, ev):
+    rows = page.locator(".audit-widths tbody tr").all_inner_texts()
+    assert len(rows) == len(ev.audit.widths().rows())
+    auc = rows[1].split("\t")
+    assert auc[0] == "ROC AUC"
+    assert [float(cell) for cell in auc[1:]] == pytest.approx(
+        [column[1] for column in (ev.audit.widths().with_audit, ev.audit.widths().without_audit,
+                                  ev.audit.widths().audit_alone)], abs=6e-4
+    )  # fmt: skip
+
+
 def test_picture(page, ev):
     picture = page.locator("#audit svg")
     assert "Propensity by score" in picture.get_attribute("aria-label")

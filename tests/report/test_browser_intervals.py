@@ -11,6 +11,7 @@ from pueval import evaluate
 from pueval.core.measures import MEASURES
 from pueval.report import write_report
 from tests.conftest import draw
+from tests.report.redrawing import settle
 
 pytestmark = pytest.mark.filterwarnings("ignore::pueval.errors.AssumptionWarning")
 
@@ -125,7 +126,7 @@ def test_intervals_follow_the_sliders(open_page, tmp_path, case):
 def type_number(page, name, text):
     page.locator(f"#{name}-number").fill(text)
     page.locator(f"#{name}-number").press("Enter")
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    settle(page)
 
 
 @pytest.fixture(scope="module")
@@ -204,6 +205,7 @@ def test_an_impossible_prior_marks_every_tile(page):
         assert tile.get_attribute("class") == "impossible"
         assert "impossible: the data rule this out" in tile.inner_text()
     page.locator("#reset").click()
+    settle(page)
     assert page.locator("#headline .impossible").count() == 0
 
 

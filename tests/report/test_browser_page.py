@@ -8,6 +8,7 @@ from pueval import evaluate
 from pueval.core.measures import MEASURES
 from pueval.report import write_report
 from tests.conftest import draw
+from tests.report.redrawing import settle
 
 pytestmark = pytest.mark.filterwarnings("ignore::pueval.errors.AssumptionWarning")
 
@@ -48,11 +49,6 @@ def drag(page, name, share):
     )
     settle(page)
     return page.evaluate("state.settings(state.current())")
-
-
-def settle(page):
-    """Wait until the page has drawn what was asked for."""
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
 
 
 def shown(page):
