@@ -6,6 +6,7 @@ python -m benchmarks.audit [replications]
 import os
 import sys
 import textwrap
+import warnings
 from dataclasses import dataclass
 from itertools import product
 from multiprocessing import Pool
@@ -15,7 +16,8 @@ import numpy as np
 import scipy.special
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
-from pueval import Counts
+from pueval import AssumptionWarning, Counts
+from pueval.audit import plan
 from pueval.audit_estimates.apply_audit import apply_audit
 from pueval.audit_estimates.audited_rows import AuditedRows
 from pueval.audit_estimates.random_labeling_test import random_labeling_pvalue
@@ -41,7 +43,9 @@ POPULATIONS = {
     ),
 }
 LABELINGS = ("random", "up", "down", "step", "hidden", "wrong labels")
-DESIGNS = ("uniform", "focused")
+DESIGNS = ("uniform", "focused", "planned")
+# What planned audits are for.
+PLANNED_MEASURES = ("roc_auc", "average_precision", "f1")
 
 
 @dataclass(frozen=True)
@@ -54,8 +58,8 @@ class Case:
 
 CASES = [
     *(Case(p, how, "uniform", 300) for p, how in product(POPULATIONS, LABELINGS)),
-    *(Case("normal, AUC .92", how, "focused", 300) for how in LABELINGS),
-    *(Case("normal, AUC .92", how, "uniform", size) for size in (100, 1000) for how in LABELINGS),
+    *(Case("normal, AUC .92", how, d, 300) for d in DESIGNS[1:] for how in LABELINGS),
+    *(Case("normal, AUC .92", how, "uniform", n) for n in (50, 100, 1000) for how in LABELINGS),
 ]
 
 
@@ -84,13 +88,30 @@ def label(positive, score, labeling, rng):
     return labeled
 
 
-def audit(positive, score, labeled, case, rng):
+def choose_planned(score, labeled, size, threshold, rng):
+    """Return which unlabeled rows a plan chooses, and their probabilities."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        made = plan(labeled, score, budget=size, measure=PLANNED_MEASURES, threshold=threshold)
+    chosen = np.zeros(score.size, bool)
+    chosen[made.draw(int(rng.integers(2**31)))] = True
+    return chosen, made.probabilities.copy()
+
+
+def choose(score, labeled, case, threshold, rng):
+    """Return which unlabeled rows are audited, and the probability of each row."""
+    if case.design == "planned":
+        return choose_planned(score, labeled, case.size, threshold, rng)
     rank = score.argsort().argsort() / score.size
     weight = np.ones(score.size) if case.design == "uniform" else 0.2 + 2.0 * (rank > 0.8)
     if case.design == "focused":
         weight += 6 * (rank > 0.95)
     probability = np.minimum(case.size * weight / weight[~labeled].sum(), 1.0)
-    chosen = ~labeled & (rng.random(score.size) < probability)
+    return ~labeled & (rng.random(score.size) < probability), probability
+
+
+def audit(positive, score, labeled, case, threshold, rng):
+    chosen, probability = choose(score, labeled, case, threshold, rng)
     if case.labeling == "wrong labels":
         among = np.flatnonzero(labeled)
         extra = rng.choice(among, min(100, among.size), replace=False)
@@ -149,7 +170,7 @@ def replicate(job):
     rng = np.random.default_rng([seed, 2022])
     positive, score = draw(case.population, ROWS, rng)
     labeled = label(positive, score, case.labeling, rng)
-    rows = audit(positive, score, labeled, case, rng)
+    rows = audit(positive, score, labeled, case, threshold, rng)
     return evaluate_all(Counts.from_arrays(labeled, score), rows, threshold, seed)
 
 
@@ -205,8 +226,8 @@ TEXT = """# Audits
 at random, with a probability that rises (*up*) or falls with the score by a logistic curve, by a
 *step* (.1 and .5) at the mean positive, or by a *hidden* feature that goes with the score. *Wrong
 labels*: at random, and one in ten is wrong; 100 labeled rows are audited, too. Audits of unlabeled
-rows are *uniform* or *focused* on the highest 5 and 20% of the scores. {replications} replications
-per row.
+rows are *uniform*, *focused* on the highest 5 and 20% of the scores, or *planned* for AUC, average
+precision and F1 by `pueval.audit.plan`. {replications} replications per row.
 
 Root mean squared errors are relative to those of the audit alone (Hájek's estimate, with labeled
 rows counted as positive), averaged over AUC, average precision, F1, precision and recall at the

@@ -4,13 +4,17 @@ python -m benchmarks.audit_plan [replications] [checked rows] [labeling]
 
 Rows have normal scores with a distance of 2 between the classes, and 10% are positive. 30% of the
 positives are labeled: at random, more often where they score high ("up") or low ("down"), or three
-times as often above their median ("step"). Prints, for F1 at a fixed threshold, the error, the
-coverage and the half-width of the interval for both designs; the ratio of the errors; and, for
-the first replications, forecast half-widths beside those then seen.
+times as often above their median ("step"); without a labeling, all of these. Prints, for F1 at a
+fixed threshold, the error, the coverage and the half-width of the interval for three designs: a
+simple random sample, a plan with a floor of 1 (equal probabilities, drawn systematically down the
+scores) and a plan. Then the errors relative to simple random samples, with their standard errors,
+and, for the first replications, forecast half-widths beside those then seen.
 """
 
+import os
 import sys
 import warnings
+from multiprocessing import Pool
 
 import numpy as np
 from scipy.special import expit
@@ -19,7 +23,9 @@ from pueval import AssumptionWarning, evaluate
 from pueval.audit import plan
 
 ROWS, PREVALENCE, SEPARATION, THRESHOLD = 20_000, 0.1, 2.0, 1.6
-FORECASTS = 10
+LABELINGS = ("random", "up", "down", "step")
+DESIGNS = ("simple random", "equal, systematic", "planned")
+FORECASTS = 20
 
 
 def propensity(labeling, score):
@@ -47,12 +53,13 @@ def evaluate_f1(y, score, truth, probability, seed):
     return ev["f1"], (ev["f1"].high - ev["f1"].low) / 2
 
 
-def replicate(seed, budget, labeling):
-    """Return error, coverage and half-width for a uniform and a planned audit; and forecasts.
+def replicate(job):
+    """Return error, coverage and half-width for each design; and forecasts.
 
-    Forecasts are relative to the half-width then seen: for the plan, and for a second plan that
-    checks as many rows again.
+    Forecasts come with the half-width then seen: for the plan, and for a second plan that checks as
+    many rows again.
     """
+    seed, budget, labeling = job
     rng = np.random.default_rng(seed)
     positive = rng.random(ROWS) < PREVALENCE
     score = rng.normal(size=ROWS) + SEPARATION * positive
@@ -60,42 +67,67 @@ def replicate(seed, budget, labeling):
     found = score >= THRESHOLD
     true = 2 * np.sum(positive & found) / (positive.sum() + found.sum())
     results, forecasts = [], [np.nan] * 4
-    for floor in (1.0, 0.1):
-        first = plan(y, score, budget=budget, threshold=THRESHOLD, floor=floor, seed=seed)
-        truth = np.full(ROWS, np.nan)
-        rows = first.draw(seed)
-        truth[rows] = positive[rows]
-        f1, width = evaluate_f1(y, score, truth, first.probabilities, seed)
-        results.append([f1.value - true, f1.low <= true <= f1.high, width])
-    if seed < FORECASTS:
-        options = {"threshold": THRESHOLD, "seed": seed, "audited": truth}
-        second = plan(y, score, budget=budget, audit_probability=first.probabilities, **options)
-        forecasts = [first.forecast()["f1"], width, second.forecast()["f1"]]
-        rows = second.draw(seed)
-        truth[rows] = positive[rows]
-        forecasts += [evaluate_f1(y, score, truth, second.combined_probabilities, seed)[1]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        for design in DESIGNS:
+            floor = 0.1 if design == "planned" else 1.0
+            first = plan(y, score, budget=budget, threshold=THRESHOLD, floor=floor, seed=seed)
+            rows = first.draw(seed)
+            if design == "simple random":
+                rows = rng.choice(np.flatnonzero(~y), budget, replace=False)
+            truth = np.full(ROWS, np.nan)
+            truth[rows] = positive[rows]
+            f1, width = evaluate_f1(y, score, truth, first.probabilities, seed)
+            results.append([f1.value - true, f1.low <= true <= f1.high, width])
+        if seed < FORECASTS:
+            options = {"threshold": THRESHOLD, "seed": seed, "audited": truth}
+            second = plan(y, score, budget=budget, audit_probability=first.probabilities, **options)
+            forecasts = [first.forecast()["f1"], width, second.forecast()["f1"]]
+            rows = second.draw(seed)
+            truth[rows] = positive[rows]
+            forecasts += [evaluate_f1(y, score, truth, second.combined_probabilities, seed)[1]]
     return results, forecasts
 
 
-def main():
-    replications = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    budget = int(sys.argv[2]) if len(sys.argv) > 2 else 200
-    labeling = sys.argv[3] if len(sys.argv) > 3 else "random"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AssumptionWarning)
-        runs = [replicate(seed, budget, labeling) for seed in range(replications)]
+def ratio_and_error(error, reference):
+    """Return a ratio of root mean squared errors, and its standard error (jackknife)."""
+
+    def ratio(rows):
+        return np.sqrt(np.mean(error[rows] ** 2) / np.mean(reference[rows] ** 2))
+
+    every = np.arange(error.size)
+    without = np.array([ratio(np.delete(every, k)) for k in every])
+    return ratio(every), np.sqrt((error.size - 1) * np.mean((without - without.mean()) ** 2))
+
+
+def show(labeling, budget, runs):
     results = np.array([result for result, _ in runs], dtype=float)
     error = np.sqrt(np.mean(results[:, :, 0] ** 2, axis=0))
     coverage, width = (results[:, :, k].mean(axis=0) for k in (1, 2))
     first, first_seen, second, second_seen = np.nanmean([line for _, line in runs], axis=0)
-    print(f"{labeling} labeling, {budget} checked rows, {replications} replications\n")
-    print("| design | error of F1 | coverage | half-width |\n|---|---:|---:|---:|")
-    for name, *cells in zip(("uniform", "planned"), error, coverage, width, strict=True):
-        print(f"| {name} | {cells[0]:.4f} | {cells[1]:.2f} | {cells[2]:.4f} |")
-    print(f"\nratio of errors {error[1] / error[0]:.2f}")
-    print(f"half-width forecast {first:.4f}, seen {first_seen:.4f}: {first / first_seen:.2f}")
+    print(f"{labeling} labeling, {budget} checked rows, {len(runs)} replications\n")
+    print("| design | error of F1 | relative | coverage | half-width |\n|---|---:|---:|---:|---:|")
+    for k, name in enumerate(DESIGNS):
+        ratio, spread = ratio_and_error(results[:, k, 0], results[:, 0, 0])
+        print(
+            f"| {name} | {error[k]:.4f} | {ratio:.2f} ± {spread:.2f} | {coverage[k]:.2f} | "
+            f"{width[k]:.4f} |"
+        )
+    print(f"\nhalf-width forecast {first:.4f}, seen {first_seen:.4f}: {first / first_seen:.2f}")
     print(f"second plan: {second:.4f}, seen {second_seen:.4f}: {second / second_seen:.2f}\n")
 
 
+def main(replications, budget, labelings):
+    with Pool() as pool:
+        for labeling in labelings:
+            jobs = [(seed, budget, labeling) for seed in range(replications)]
+            show(labeling, budget, pool.map(replicate, jobs, chunksize=1))
+
+
 if __name__ == "__main__":
-    main()
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    main(
+        int(sys.argv[1]) if len(sys.argv) > 1 else 100,
+        int(sys.argv[2]) if len(sys.argv) > 2 else 200,
+        sys.argv[3:4] or LABELINGS,
+    )

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pueval import Counts, audit, evaluate
+from pueval import AssumptionWarning, Counts, audit, compare, evaluate, evaluate_by
 from pueval.audit import AuditedRows, Plan
 from pueval.audit._drawn_rows import draw_from_file
 from pueval.commands.app import run
@@ -245,8 +245,11 @@ def test_options_that_do_not_fit(scores, rows, rng, tmp_path, capsys):
             "--prior cannot be combined with --audit. The audit estimates",
         ),
         ([*audit, "--prevalence", "0.1"], "--prevalence cannot be combined"),
-        ([*audit, "--by", "weight"], "--by cannot be combined with --audit"),
-        ([*audit, "--score", "weight"], "--audit needs exactly one --score; got 2"),
+        ([*audit, "--by", "weight", "--shrink"], "--shrink cannot be combined with --audit"),
+        (
+            [*audit, "--by", "weight", "--group-prior", "each"],
+            "--group-prior cannot be combined with --audit",
+        ),
         ([*audit, "--engine", "polars"], "--engine cannot be combined with --audit"),
         ([*audit, "--bounds"], "--bounds cannot be combined with --audit"),
         ([*audit, "--labeling-bias", "2"], "--labeling-bias cannot be combined with --audit"),
@@ -279,6 +282,139 @@ def test_saved_counts_have_no_rows_to_find(scores, rows, rng, tmp_path, capsys):
     assert run(["count", str(scores), str(counts), "--label", "label", "--score", "model"]) == 0
     assert run(command(counts, "--audit", file, "--id", "id")) == 2
     assert "holds saved counts, not rows" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------------- models and groups
+
+
+@pytest.fixture
+def two_models(rows, rng, tmp_path):
+    """Return rows with another model, and the file of their scores."""
+    both = rows.assign(other=rows["model"] + rng.normal(size=N))
+    path = tmp_path / "two.parquet"
+    both.drop(columns="class").to_parquet(path)
+    return both, path
+
+
+def test_every_model_has_the_audit(two_models, rng, tmp_path, capsys):
+    rows, scores = two_models
+    file, out = tmp_path / "checked.csv", tmp_path / "out.json"
+    checked = check(rows, rng, labeled=30)
+    checked.sample(frac=1, random_state=0).to_csv(file, index=False)
+    audit_options = ["--audit", file, "--id", "id"]
+    html = tmp_path / "out.html"
+    assert run(command(scores, "--score", "other", *audit_options, "--json", out,
+                       "--html", html)) == 0  # fmt: skip
+    assert "audited unlabeled rows" in capsys.readouterr().out
+    truth, _ = as_arrays(rows, checked)
+    for name in ("model", "other"):
+        ev = evaluate(rows["label"], rows[name], audited=truth, **FEW)
+        content = model_of(out, name)
+        assert content["audit"]["prior"] == pytest.approx(ev.audit.prior._asdict())
+        for part in ("value", "low", "high"):
+            expected = getattr(ev["f1"], part)
+            assert content["measures"]["f1"][part] == pytest.approx(expected, rel=1e-9)
+
+
+def compare_command(scores, *more):
+    return ["compare", str(scores), "--label", "label", "--score", "model", "--score", "other",
+            "--n-resamples", "100", *map(str, more)]  # fmt: skip
+
+
+@pytest.mark.parametrize("design", ["uniform", "probability", "two audits", "row numbers"])
+def test_models_are_compared_with_the_audit(design, two_models, rng, tmp_path, capsys):
+    rows, scores = two_models
+    probability = np.clip(0.02 + 0.1 * (rows["model"].to_numpy() > 1), 0, 1)
+    by_design = design in {"probability", "two audits"}
+    checked = check(rows, rng, labeled=20, probability=probability if by_design else None)
+    files, out = [tmp_path / "0.csv", tmp_path / "1.csv"], tmp_path / "out.json"
+    parts, id_option = [checked], ["--id", "id"]
+    if design == "two audits":
+        # Halves of a random list: each has half the probability.
+        parts = [checked[::2].assign(probability=lambda c: c["probability"] / 2),
+                 checked[1::2].assign(probability=lambda c: c["probability"] / 2)]  # fmt: skip
+    elif design == "row numbers":
+        number = pd.Series(np.arange(1, N + 1), rows["id"])
+        parts, id_option = [checked.assign(row=number[checked["id"]].to_numpy())], []
+    options = []
+    for file, part in zip(files, parts, strict=False):
+        part.to_csv(file, index=False)
+        options += ["--audit", file]
+    assert run(compare_command(scores, *options, *id_option, "--weight", "weight", "--json", out,
+                               "--html", tmp_path / "out.html", "--ranking",
+                               "--labeling", "score")) == 0  # fmt: skip
+    assert "by the audit" in capsys.readouterr().out
+    truth, q = as_arrays(rows, checked)
+    expected = compare(
+        rows["label"],
+        rows[["model", "other"]],
+        audited=truth,
+        audit_probability=q,
+        sample_weight=rows["weight"],
+        labeling="score",
+        **FEW,
+    ).to_dict()
+    found = json.loads(out.read_text())
+    exact = {"rel": 1e-9} if design != "two audits" else {"rel": 0.1}
+    for name in ("model", "other"):
+        for measure in ("roc_auc", "f1"):
+            of_file = found["models"][name]["measures"][measure]["value"]
+            of_arrays = expected["models"][name]["measures"][measure]["value"]
+            assert of_file == pytest.approx(of_arrays, **exact)
+    assert found["models"]["model"]["audit"]["n_labeled"] == 20
+    if design != "two audits":
+        assert json.loads(json.dumps(expected))["differences"] == found["differences"]
+
+
+def test_options_of_compare_that_do_not_fit(two_models, rng, tmp_path, capsys):
+    rows, scores = two_models
+    file = tmp_path / "checked.csv"
+    check(rows, rng).to_csv(file, index=False)
+    for options, message in (
+        (["--id", "id"], "--id needs --audit"),
+        (["--audit", file, "--id", "id", "--prior", "0.1"], "--prior cannot be combined"),
+        (["--audit", file, "--id", "ID"], "no id column 'ID'. Did you mean 'id'?"),
+    ):
+        assert run(compare_command(scores, *options)) == 2
+        assert message in capsys.readouterr().err
+    file.write_text("id,truth\nzz,1\n")
+    assert run(compare_command(scores, "--audit", file, "--id", "id")) == 2
+    assert "1 audited id that no row of" in capsys.readouterr().err
+
+
+def test_ids_are_found_among_rows_of_several_files(two_models, rng, tmp_path):
+    rows, scores = two_models
+    (tmp_path / "parts").mkdir()
+    for k, part in enumerate((rows[:2500], rows[2500:])):
+        part.drop(columns="class").to_parquet(tmp_path / "parts" / f"{k}.parquet")
+    file = tmp_path / "checked.csv"
+    check(rows, rng).to_csv(file, index=False)
+    contents = []
+    for path in (scores, tmp_path / "parts"):
+        out = tmp_path / "out.json"
+        assert run(compare_command(path, "--audit", file, "--id", "id", "--json", out)) == 0
+        contents.append(json.loads(out.read_text())["models"])
+    for name in ("model", "other"):
+        first, second = (content[name]["measures"]["roc_auc"] for content in contents)
+        assert first == pytest.approx(second, rel=1e-9)
+
+
+def test_groups_with_an_audit(rows, scores, rng, tmp_path, capsys):
+    file, out = tmp_path / "checked.csv", tmp_path / "out.json"
+    checked = check(rows, rng, 200).assign(probability=0.03)
+    checked.to_csv(file, index=False)
+    assert run(command(scores, "--by", "weight", "--audit", file, "--id", "id", "--labeling",
+                       "score", "--json", out)) == 0  # fmt: skip
+    truth, q = as_arrays(rows, checked)
+    groups = evaluate_by(
+        rows["label"], rows["model"], rows["weight"].astype(str), audited=truth,
+        audit_probability=q, labeling="score", **FEW,
+    )  # fmt: skip
+    content = model_of(out)
+    assert content["audited"] == groups.n_audited.tolist()
+    assert content["groups"] == ["1", "2", "3"]
+    assert content["measures"]["f1"]["low"] == pytest.approx(groups["f1"].low)
+    assert "audited" in capsys.readouterr().out
 
 
 # ---------------------------------------------------------------------- plans
@@ -325,6 +461,26 @@ def test_plan_check_evaluate(rows, scores, tmp_path, capsys):
     recall = model_of(out)["measures"]["recall"]
     assert recall["value"] == pytest.approx(ev["recall"].value, rel=1e-9)
     assert recall["high"] == pytest.approx(ev["recall"].high, rel=1e-9)
+
+
+@pytest.mark.usefixtures("fast_forecast")
+def test_warnings_of_a_plan_are_shown(rows, scores, tmp_path, capsys):
+    file = tmp_path / "to_check.csv"
+    assert run(plan_command(scores, file, "--id", "id", "--budget", 50)) == 0
+    assert "!" not in capsys.readouterr().out
+    # A prior that the ranking does not allow: the rows are written all the same.
+    wrong = ["--id", "id", "--budget", 50, "--prior", "0.9", "--overwrite"]
+    assert run(plan_command(scores, file, *wrong)) == 3
+    printed = capsys.readouterr()
+    with pytest.warns(AssumptionWarning) as warned:
+        made = audit.plan(rows["label"], rows["model"], budget=50, prior=0.9)
+    assert made.warnings
+    assert made.to_dict()["warnings"] == list(made.warnings)
+    text = " ".join(printed.out.split())
+    for warning in warned:
+        assert f"! {warning.message}" in text
+    assert "exit code 3" in printed.err
+    assert len(pd.read_csv(file)) == 50
 
 
 @pytest.mark.usefixtures("fast_forecast")

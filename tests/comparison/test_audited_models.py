@@ -1,5 +1,7 @@
 """compare() with audited rows."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -62,6 +64,23 @@ def test_subset_and_weights():
     whole = comparison.differences("roc_auc")[0]
     assert difference.value == whole.value
     assert difference.adjusted_pvalue >= difference.pvalue
+
+
+def test_text_and_data(tmp_path):
+    _, labeled, scores, audited = two_models(5)
+    comparison = compare(labeled, scores, audited=audited, n_resamples=100)
+    data = json.loads(json.dumps(comparison.to_dict()))
+    # Each model has a prior of its own, and the prior cannot be moved.
+    assert data["assumptions"]["prior"] is None
+    assert data["order_by_prior"] == {}
+    priors = sorted(ev.prior for ev in comparison.evaluations.values())
+    assert [model["audit"]["prior"]["value"] for model in data["models"].values()] == pytest.approx(
+        [ev.audit.prior.value for ev in comparison.evaluations.values()]
+    )
+    shown = f"prior {priors[0]:.3g} to {priors[1]:.3g} (by the audit and each model's scores)"
+    assert shown in " ".join(repr(comparison).split())
+    comparison.to_html(tmp_path / "models.html")
+    assert "audited unlabeled rows" in (tmp_path / "models.html").read_text()
 
 
 def test_refusals():

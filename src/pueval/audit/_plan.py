@@ -212,7 +212,16 @@ def plan(
         allocation = allocate(priority, np.ones(priority.size), budget, floor)
     for warning in worst_warnings(ev.warnings):
         warnings.warn(warning, AssumptionWarning, stacklevel=3)
-    return Plan(int(budget), measures, ev.threshold, floor, allocation, simulation, rows)
+    return Plan(
+        int(budget),
+        measures,
+        ev.threshold,
+        floor,
+        allocation,
+        simulation,
+        rows,
+        tuple(ev.warnings),
+    )
 
 
 def _check_floor(floor: Any) -> float:

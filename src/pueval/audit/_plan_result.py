@@ -78,6 +78,8 @@ class Plan(Result):
         Threshold of the measures. Pass it to `evaluate`, too.
     floor : float
         Smallest probability, as a share of that of a simple random sample.
+    warnings : tuple of str
+        What looks wrong with the rows before the audit, as for `evaluate`.
     """
 
     budget: int
@@ -87,6 +89,7 @@ class Plan(Result):
     _allocation: Allocation
     _simulation: AuditSimulation
     _rows: PlanRows | None = None
+    warnings: tuple[str, ...] = ()
 
     # ------------------------------------------------------------------ probabilities
 
@@ -308,6 +311,7 @@ class Plan(Result):
             "n_candidates": self.n_candidates,
             "n_earlier": self.n_earlier,
             "strata": self._columns(),
+            "warnings": self.warnings,
         }
         return plain_dict(content)
 

@@ -78,6 +78,7 @@ def apply_audit(
     *,
     labeling: Labeling = "smooth",
     purity: float = 1.0,
+    purity_audit: AuditedRows | None = None,
     target: Target = "population",
     n_draws: int = 2000,
     seed: int = 0,
@@ -95,6 +96,8 @@ def apply_audit(
         What to assume about labeling; see `evaluate`.
     purity : float
         Share of true positives among the labeled rows; used if no labeled row was audited.
+    purity_audit : AuditedRows, optional
+        Rows whose labeled ones determine the purity; by default ``rows``.
     target : {"population", "unlabeled"}
         Population to evaluate.
     n_draws, seed : int
@@ -115,7 +118,8 @@ def apply_audit(
         )
     cells = ScoreCells.of(counts)
     tally = _tally(cells, unlabeled, labeled)
-    purity, purity_draws = _purity(labeled, purity, n_draws, seed)
+    by_purity = labeled if purity_audit is None else purity_audit.part(labeled=True)
+    purity, purity_draws = _purity(by_purity, purity, n_draws, seed)
     assumed = model_labeling(labeling)
     model = LabelingModel(cells, tally)
     posterior = model.sample(assumed, n_draws, seed)

@@ -86,10 +86,13 @@ class AuditedRows:
 
     def part(self, *, labeled: bool) -> AuditedRows:
         """Return the audited labeled rows, or the audited unlabeled rows."""
-        rows = self.labeled == labeled
+        return self.take(self.labeled == labeled)
+
+    def take(self, rows: Array) -> AuditedRows:
+        """Return some of the rows, given by their positions or by a mask."""
         columns = (self.score, self.labeled, self.positive, self.weight)
-        score, is_labeled, positive, weight = (column[rows] for column in columns)
-        return AuditedRows(score, is_labeled, positive, weight, self.has_probability)
+        score, labeled, positive, weight = (column[rows] for column in columns)
+        return AuditedRows(score, labeled, positive, weight, self.has_probability)
 
     def __len__(self) -> int:
         return int(self.score.size)

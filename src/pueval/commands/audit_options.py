@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Annotated
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any
 
 import numpy as np
 from cyclopts import Group, Parameter
 
+from pueval._typing import Array
 from pueval.audit_estimates.audited_rows import AuditedRows
 from pueval.audit_estimates.combined_audits import combined_weights
 from pueval.audit_estimates.labeling_model import Labeling
@@ -16,7 +17,9 @@ from pueval.commands.options import CountOptions
 from pueval.errors import InputError
 from pueval.sources.checked_files import CheckedRows, read_checked_rows
 from pueval.sources.columns import Columns
-from pueval.sources.row_ids import find_rows
+from pueval.sources.files import FileRows
+from pueval.sources.labels import LabelValues
+from pueval.sources.row_ids import find_rows, read_rows_and_find
 
 AUDIT = Group("Audit", sort_key=2)
 # Ids that a message shows.
@@ -82,51 +85,106 @@ class AuditOptions:
 AUDIT_DEFAULTS = AuditOptions()
 
 
+@dataclass(frozen=True, eq=False)
+class CheckedFiles:
+    """Checked rows of one or several audits.
+
+    Attributes
+    ----------
+    audits : list of CheckedRows
+        The rows of each file.
+    truths : dict of str to bool
+        The truth of every checked id.
+    """
+
+    audits: list[CheckedRows]
+    truths: dict[str, bool]
+
+    @classmethod
+    def read(cls, options: AuditOptions) -> CheckedFiles:
+        """Read the audit files."""
+        audits = [
+            read_checked_rows(
+                path,
+                row_id=options.id,
+                truth=options.truth or "truth",
+                probability=options.probability,
+            )
+            for path in dict.fromkeys(options.audit or [])
+        ]
+        return cls(audits, merge_truths(audits))
+
+    @property
+    def positive(self) -> Array:
+        """Whether each id is positive."""
+        return np.array([*self.truths.values()], bool)
+
+    def weights(self, kind: Array) -> Array | None:
+        """Return the weight of each id by design; None if no audit has probabilities.
+
+        ``kind`` has the codes of their labels.
+        """
+        if known := int(np.sum(kind == 2)):
+            raise InputError(
+                f"{known:,} checked rows are known negatives. Audit unlabeled or labeled rows only."
+            )
+        place = {name: k for k, name in enumerate(self.truths)}
+        designs = [
+            (np.array([place[name] for name in audit.ids]), audit.probability)
+            for audit in self.audits
+            if audit.probability is not None
+        ]
+        if len(designs) not in {0, len(self.audits)}:
+            without = next(audit.file for audit in self.audits if audit.probability is None)
+            raise InputError(
+                f"{without} has no probabilities, but another audit has. Add the column "
+                "'probability' to it, with the probability with which each row was chosen."
+            )
+        return combined_weights(designs, kind == 0) if designs else None
+
+
 def read_audit(
     file: str, label: str, scores: Sequence[str], options: AuditOptions, rows: CountOptions
-) -> tuple[AuditedRows, dict[str, bool]]:
-    """Read the audit files, and find label and score of the checked rows.
+) -> tuple[dict[str, AuditedRows], dict[str, bool]]:
+    """Read the audit files, and find labels and scores of the checked rows.
 
-    Also return the truth of every checked id.
+    Returns the audited rows of each model, and the truth of every checked id.
     """
-    if len(dict.fromkeys(scores)) != 1:
-        raise InputError(
-            f"--audit needs exactly one --score; got {len(dict.fromkeys(scores))}. Evaluate models "
-            "one at a time."
-        )
-    checked = [
-        read_checked_rows(
-            path,
-            row_id=options.id,
-            truth=options.truth or "truth",
-            probability=options.probability,
-        )
-        for path in dict.fromkeys(options.audit or [])
-    ]
-    truths = merge_truths(checked)
-    place = {name: k for k, name in enumerate(truths)}
+    checked = CheckedFiles.read(options)
     columns = Columns(label, tuple(dict.fromkeys(scores)), rows.weight, row_id=options.id)
-    found = find_rows(file, columns, rows.labels, list(truths))
-    if known := int(np.sum(found.kind == 2)):
-        raise InputError(
-            f"{known:,} checked rows are known negatives. Audit unlabeled or labeled rows only."
-        )
-    labeled = found.kind == 0
-    audits = [
-        (np.array([place[name] for name in audit.ids]), audit.probability) for audit in checked
-    ]
-    designs = [(index, q) for index, q in audits if q is not None]
-    if len(designs) not in {0, len(audits)}:
-        without = next(audit.file for audit in checked if audit.probability is None)
-        raise InputError(
-            f"{without} has no probabilities, but another audit has. Add the column 'probability' "
-            "to it, with the probability with which each row was chosen."
-        )
-    weight = combined_weights(designs, labeled) if designs else np.ones(labeled.size)
+    found = find_rows(file, columns, rows.labels, list(checked.truths))
+    design = checked.weights(found.kind)
+    weight = np.ones(found.kind.size) if design is None else design
     if found.sample_weight is not None:
         weight = weight * found.sample_weight
-    positive = np.array([*truths.values()], bool)
-    return AuditedRows(found.score, labeled, positive, weight, bool(designs)), truths
+    labeled, has_probability = found.kind == 0, design is not None
+    audits = {
+        name: AuditedRows(
+            score.astype(np.float64), labeled, checked.positive, weight, has_probability
+        )
+        for name, score in zip(columns.scores, found.scores, strict=True)
+    }
+    return audits, checked.truths
+
+
+def read_rows_with_audit(
+    file: str, columns: Columns, options: AuditOptions, labels: LabelValues
+) -> tuple[FileRows, dict[str, Any]]:
+    """Read all rows, and the audit as arguments of functions that need rows, such as `compare`."""
+    checked = CheckedFiles.read(options)
+    columns = replace(columns, row_id=options.id)
+    rows, position = read_rows_and_find(file, columns, labels, list(checked.truths))
+    audited = np.full(rows.kind.size, np.nan)
+    audited[position] = checked.positive
+    weight = checked.weights(rows.kind[position])
+    arguments: dict[str, Any] = {"audited": audited}
+    if weight is not None:
+        # Weights of several audits matter up to a factor only; probabilities are at most 1.
+        arguments["audit_probability"] = np.full(rows.kind.size, np.nan)
+        arguments["audit_probability"][position] = min(1.0, weight.min()) / weight
+    if options.labeling is not None:
+        arguments["labeling"] = options.labeling
+    return rows, arguments
 
 
 def merge_truths(checked: Sequence[CheckedRows]) -> dict[str, bool]:

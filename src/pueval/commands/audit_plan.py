@@ -17,6 +17,7 @@ from pueval.audit._plan import plan
 from pueval.audit._plan_result import Plan
 from pueval.audit_estimates.audited_rows import AuditedRows
 from pueval.commands.audit_options import AuditOptions, read_audit
+from pueval.commands.exit_codes import exit_code
 from pueval.commands.model_counts import read_models
 from pueval.commands.options import (
     ASSUMPTIONS,
@@ -34,6 +35,7 @@ from pueval.commands.options import (
 from pueval.commands.output_files import check_overwrite, formula_warning, looks_like_formula
 from pueval.commands.terminal import print_line, print_notes, print_warnings
 from pueval.errors import InputError
+from pueval.evaluation.findings import worst_warnings
 from pueval.evaluation.measure_titles import TITLES
 from pueval.sources.columns import Columns
 from pueval.sources.paths import locate
@@ -69,7 +71,7 @@ def audit_plan_command(
     level: Annotated[float, Parameter(group=OUTPUT)] = 0.95,
     seed: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 0,
     overwrite: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
-) -> None:
+) -> int:
     """Choose the unlabeled rows that tell most if somebody checks them.
 
     Writes them to a file, in random order: id, score, probability (of being chosen) and an empty
@@ -131,7 +133,8 @@ def audit_plan_command(
             if assumptions[name] is not None:
                 option = f"--{name.replace('_', '-')}"
                 raise InputError(f"--after estimates the prior. Leave out {option}.")
-        audited, truths = read_audit(file, label, [score], earlier, rows)
+        audits, truths = read_audit(file, label, [score], earlier, rows)
+        audited = audits[score]
     elif truth is not None or probability is not None:
         raise InputError("--truth and --probability are columns of the file given by --after.")
     [counts] = read_models(file, label, [score], rows).values()
@@ -151,14 +154,16 @@ def audit_plan_command(
     drawn = draw_from_file(made, file, columns, rows.labels, seed=seed, checked=truths)
     _write_rows(out, drawn, id_column or ROW_NUMBER, truths)
     print_notes(_description(out, made, drawn, made.curve()))
-    audits = [option for path in (*(after or []), out) for option in ("--audit", path)]
+    print_notes(f"! {warning}" for warning in worst_warnings(made.warnings))
+    files = [option for path in (*(after or []), out) for option in ("--audit", path)]
     identified = [] if id_column is None else ["--id", id_column]
-    command = ["evaluate", file, "--label", label, "--score", score, *audits, *identified]
+    command = ["evaluate", file, "--label", label, "--score", score, *files, *identified]
     command += ["--threshold", f"{made.threshold!r}"]
     print_line("Fill in the column truth: 1 for positive, 0 for negative. Run next:")
     print_line(f"  {shlex.join(['pueval', *command])}")
     if any(map(looks_like_formula, drawn.ids)):
         print_warnings([formula_warning(out, [id_column or ROW_NUMBER])])
+    return exit_code(made.warnings)
 
 
 def _check_output(file: str, out: str, id_column: str | None, *, overwrite: bool) -> None:

@@ -15,7 +15,8 @@ from pueval.audit_estimates.random_labeling_test import random_labeling_pvalue
 from pueval.core.mixture import check_share
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.text.numbers import format_count, format_interval, format_level
+from pueval.evaluation.audit_widths import AuditSettings, AuditWidths, compare_widths
+from pueval.text.numbers import equation_of_pvalue, format_count, format_interval, format_level
 from pueval.text.results import Result
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class Audit(Result):
     applied: AppliedAudit
     counts: Counts
     level: float = 0.95
+    _settings: AuditSettings | None = None
 
     # ------------------------------------------------------------------ what was checked
 
@@ -306,6 +308,44 @@ class Audit(Result):
         smallest = 1 / (len(draws) + 1)
         return min(1.0, 2 * max(min(below, 1 - below), smallest))
 
+    # ------------------------------------------------------------------ what it bought
+
+    def widths(self) -> AuditWidths:
+        """Compare the widths of intervals with the audit, without it, and by the audit alone.
+
+        The rows are evaluated three times, at the threshold of the evaluation, taken as given.
+
+        Returns
+        -------
+        AuditWidths
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pueval import evaluate
+        >>> rng = np.random.default_rng(0)
+        >>> positive = rng.random(20_000) < 0.2
+        >>> score = rng.normal(size=20_000) + 2 * positive
+        >>> labeled = positive & (rng.random(20_000) < 0.3)
+        >>> checked = rng.choice(np.flatnonzero(~labeled), 200, replace=False)
+        >>> audited = np.full(20_000, np.nan)
+        >>> audited[checked] = positive[checked]
+        >>> widths = evaluate(labeled, score, audited=audited, n_resamples=500).audit.widths()
+        >>> bool(np.median(widths.ratio_to_audit_alone) < 0.8)
+        True
+        """
+        if self._settings is None:
+            raise InputError(
+                "widths() needs intervals, but this evaluation was made with level=None. Evaluate "
+                "with a level."
+            )
+        return self._widths
+
+    @cached_property
+    def _widths(self) -> AuditWidths:
+        assert self._settings is not None  # noqa: S101 - see widths
+        return compare_widths(self, self._settings)
+
     # ------------------------------------------------------------------ picture and text
 
     def plot(self, ax: Axes | None = None) -> PropensityDisplay:
@@ -343,7 +383,7 @@ class Audit(Result):
             )
         top, middle = (self.propensity_at(rank).value for rank in (0.05, 0.5))
         pvalue = self.random_labeling_pvalue
-        shown = f"p = {pvalue:.2g}" if pvalue >= 0.001 else "p < 0.001"
+        shown = equation_of_pvalue(pvalue)
         chance = f"the probability of a label is {middle:.2g} at the median positive and {top:.2g} "
         if pvalue < 0.05:
             trend = "high" if top > middle else "low"
@@ -373,7 +413,7 @@ class Audit(Result):
         )
 
     def _table(self) -> str:
-        return ""
+        return "" if self._settings is None else repr(self.widths())
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the audit found as plain numbers and text.
@@ -404,4 +444,5 @@ class Audit(Result):
             "propensity": {
                 f"{rank:g}": self.propensity_at(rank)._asdict() for rank in POSITIVE_RANKS
             },
+            "widths": None if self._settings is None else self.widths().to_dict(),
         }

@@ -10,9 +10,10 @@ from pueval._typing import Array
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
 from pueval.evaluation.assumption_text import LABELING_SENTENCES, audited_interval
+from pueval.evaluation.audit_widths import NOTE
 from pueval.report._json_values import printable_text
 from pueval.report._score_histograms import rows_above
-from pueval.text.numbers import format_count, format_level
+from pueval.text.numbers import equation_of_pvalue, format_count, format_level
 
 if TYPE_CHECKING:
     from pueval.evaluation.audit import Audit
@@ -44,9 +45,11 @@ def audit_section(ev: Evaluation, audit: Audit) -> dict[str, Any]:
     -------
     dict
         ``sentences`` say what the audit found, and ``prior_sentences`` where the prior comes from.
-        ``estimates`` have a title, a value and an interval each. ``pvalue`` is that of random
-        labeling. ``curve`` has the propensity by ascending score: it is constant from each score
-        to the next. ``ticks`` are audited rows; ``n_ticks`` is the number of all audited rows.
+        ``estimates`` have a title, a value and an interval each. ``widths`` have a title and the
+        widths of three intervals: with the audit, without it, and by the audit alone. ``pvalue`` is
+        that of random labeling. ``curve`` has the propensity by ascending score: it is constant
+        from each score to the next. ``ticks`` are audited rows; ``n_ticks`` is the number of all
+        audited rows.
         Scores come with their ranks, the share of rows that score lower.
     """
     rows = audit.applied.rows
@@ -58,6 +61,8 @@ def audit_section(ev: Evaluation, audit: Audit) -> dict[str, Any]:
         ],
         "prior_sentences": _prior_sentences(ev, audit),
         "estimates": _estimates(ev, audit),
+        "widths": [] if audit._settings is None else [row[:4] for row in audit.widths().rows()],
+        "widths_note": NOTE,
         "pvalue": audit.random_labeling_pvalue,
         "curve": _curve(audit),
         "ticks": {
@@ -99,7 +104,7 @@ def _prior_sentences(ev: Evaluation, audit: Audit) -> list[str]:
         return f"{level} CI {low:.3g} to {high:.3g}"
 
     pvalue = audit.random_labeling_pvalue
-    shown = f"p = {pvalue:.2g}" if pvalue >= 0.001 else "p < 0.001"
+    shown = equation_of_pvalue(pvalue)
     checked = format_count(audit.n_unlabeled)
     return [
         f"The audit determines the prior: it is {prior:.3g} ({interval(together)}).",

@@ -64,7 +64,7 @@ def interval_draws(ev: Evaluation, n_models: int) -> dict[str, Any] | None:
         "critical_value": ev.resampling.critical_value,
         "level": ev.resampling.level,
         "n_draws": n_draws,
-        "n_labeled": max(counts.effective_sizes[0], 1.0),
+        "n_labeled": resamples.n_independent_labeled,
         "thresholds": [
             "Infinity" if np.isinf(threshold) else threshold
             for threshold in draws.threshold[columns].tolist()
@@ -142,6 +142,7 @@ def _row_numbers(resamples: Resamples) -> tuple[int | None, int | None]:
     if (
         resamples.options.variance != "sampling"
         or counts.has_propensity
+        or counts._clusters is not None
         or not counts._has_integer_counts
     ):
         return None, None

@@ -58,6 +58,8 @@ def _arguments(ev: Evaluation) -> str:
                 arguments["labeling"] = f'"{ev.audit.labeling}"'
     elif ev.counts.has_propensity:
         arguments["propensity"] = "propensity"
+    if ev.counts._clusters is not None:
+        arguments["cluster"] = "cluster"
     if ev.counts._has_importance_weights:
         arguments["sample_weight"] = "sample_weight"
     if estimate is not None and ev.assumptions.estimate_given:

@@ -263,7 +263,7 @@ def _model(name: str, ev: Evaluation, thinned: ThinnedCounts, n_models: int) -> 
             "unlabeled": counts.n_unlabeled,
             "negative": counts.n_negative,
         },
-        "resampling": None if ev.resampling is None else vars(ev.resampling),
+        "resampling": None if ev.resampling is None else ev.resampling.arguments,
         "measures": {key: estimate_values(estimate) for key, estimate in ev.items()},
         "bands": None
         if ev.resampling is None

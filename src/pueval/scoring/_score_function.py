@@ -14,6 +14,9 @@ import numpy as np
 
 from pueval import ranking
 from pueval._typing import Array, Target
+from pueval.audit_estimates.apply_audit import apply_audit
+from pueval.audit_estimates.audited_rows import AuditedRows, audited_purity
+from pueval.audit_estimates.labeling_model import Labeling
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import direct_auc, naive_auc
 from pueval.core.measures import AREAS, Measure, find_measure
@@ -24,6 +27,7 @@ from pueval.errors import InputError
 from pueval.evaluation.assumptions import resolve_assumptions
 from pueval.evaluation.estimates import best_value
 from pueval.metrics._prediction_metrics import predicted_positive
+from pueval.sources.labels import LabelValues
 
 # Prior-free measures of a ranking.
 PRIOR_FREE: dict[str, Callable[..., float]] = {
@@ -58,11 +62,12 @@ class ScoreFunction:
         y_true: Any,
         y_pred: Any,
         *,
-        prior: float | Literal["estimate", "propensity"] | None = None,
+        prior: float | Literal["estimate", "propensity", "audit"] | None = None,
         prevalence: float | None = None,
         label_frequency: float | None = None,
         purity: float | Literal["estimate"] = 1.0,
         target: Target = "population",
+        labeling: Labeling = "smooth",
         threshold: float | Literal["best"] | None = None,
         zero_division: float | None = None,
         pos_label: Any = 1,
@@ -70,6 +75,8 @@ class ScoreFunction:
         negative_label: Any = None,
         sample_weight: Any = None,
         propensity: Any = None,
+        audited: Any = None,
+        audit_probability: Any = None,
     ) -> float:
         """Return the measure; for the arguments see `pueval.scoring.make_scorer`."""
         labels = {
@@ -85,10 +92,25 @@ class ScoreFunction:
         )
         counts._check_nonempty()
         name = self.measure
-        self._check_propensity(prior, has_propensity=propensity is not None)
+        has_propensity = propensity is not None
+        self._check_propensity(prior, has_propensity=has_propensity)
+        self._check_audit(prior, audited, audit_probability, has_propensity=has_propensity)
         if isinstance(name, str) and name in PRIOR_FREE:
             extra = {} if prevalence is None else {"prevalence": prevalence}
             return PRIOR_FREE[name](counts, threshold=threshold, **extra)
+        if audited is not None:
+            rows = AuditedRows.read(
+                y_true,
+                score,
+                audited,
+                audit_probability,
+                labels=LabelValues(pos_label, unlabeled_label, negative_label),
+                sample_weight=sample_weight,
+            )
+            counts = apply_audit(
+                counts, rows, labeling=labeling, purity=audited_purity(rows, purity), target=target
+            ).counts
+            purity = 1.0  # the audited counts have it
         known_prior = None if isinstance(prior, str) else prior
         mixture = resolve_assumptions(
             counts, target, purity, known_prior, prevalence, label_frequency
@@ -123,6 +145,24 @@ class ScoreFunction:
             raise InputError(
                 "prior='propensity' requires propensities as metadata. Enable metadata routing, "
                 "call scorer.set_score_request(propensity=True), and pass propensity=."
+            )
+
+    def _check_audit(
+        self, prior: object, audited: Any, audit_probability: Any, *, has_propensity: bool
+    ) -> None:
+        """Refuse an audit that would be ignored, and a prior that requires one."""
+        if prior == "audit" and audited is None:
+            raise InputError(
+                "prior='audit' requires audited as metadata. Enable metadata routing, call "
+                "scorer.set_score_request(audited=True), and pass audited=."
+            )
+        if audited is not None and has_propensity:
+            raise InputError("propensity and audited cannot be combined. Leave one of them out.")
+        if prior != "audit" and (audited is not None or audit_probability is not None):
+            given = "audit_probability" if audited is None else "audited"
+            raise InputError(
+                f"{given} requires prior='audit'"
+                + (f", which {self.__name__} does not use." if self.measure in PRIOR_FREE else ".")
             )
 
     def _scores(self, y_pred: Any, labels: dict[str, Any]) -> Array:

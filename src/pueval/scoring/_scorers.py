@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from pueval._checks import check_choice
 from pueval._typing import Target
+from pueval.audit_estimates.labeling_model import Labeling
 from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture, check_target
 from pueval.errors import InputError
@@ -25,11 +27,12 @@ _NEGATED = "neg_"
 def make_scorer(
     measure: str | Measure,
     *,
-    prior: float | Literal["estimate", "propensity"] | None = None,
+    prior: float | Literal["estimate", "propensity", "audit"] | None = None,
     prevalence: float | None = None,
     label_frequency: float | None = None,
     purity: float | Literal["estimate"] = 1.0,
     target: Target = "population",
+    labeling: Labeling = "smooth",
     threshold: float | Literal["best"] | None = None,
     response_method: str | list[str] | tuple[str, ...] = "auto",
     zero_division: float | None = None,
@@ -42,21 +45,22 @@ def make_scorer(
     Pass it as ``scoring`` to `~sklearn.model_selection.GridSearchCV`,
     `~sklearn.model_selection.cross_validate`,
     `~sklearn.model_selection.TunedThresholdClassifierCV` and similar, with positive-unlabeled
-    labels as ``y``. Assumes random labeling, or that the ``propensity`` of each labeled row is
-    routed to the scorer.
+    labels as ``y``. Assumes random labeling, or that the ``propensity`` of each labeled row or the
+    results of an audit (``audited``) are routed to the scorer.
 
     Parameters
     ----------
     measure : str or Measure
         A name from `get_scorer_names`, ``"f<beta>"`` for any beta, or your own `Measure`, for
         example `cost`.
-    prior : float, "estimate" or "propensity", optional
+    prior : float, "estimate", "propensity" or "audit", optional
         Share of positives among the unlabeled rows, in [0, purity). Exactly one of ``prior``,
         ``prevalence`` and ``label_frequency`` is required, except for ``"pulp"``, ``"lee_liu"``
         and ``"pseudo_f"``. ``"estimate"`` estimates the prior for each fold and candidate, which
         is noisy and slow, and compares candidates at different priors. Rather estimate it once,
         for example with `pueval.model_selection.evaluate_cv`, and pass the number.
-        ``"propensity"`` computes it from the propensities routed to the scorer.
+        ``"propensity"`` computes it from the propensities routed to the scorer, and ``"audit"``
+        estimates it from the audited rows routed to the scorer.
     prevalence : float, optional
         Share of positives in the target, in (0, 1].
     label_frequency : float, optional
@@ -66,6 +70,8 @@ def make_scorer(
         each fold and candidate, which is noisy.
     target : {"population", "unlabeled"}, default "population"
         Population to evaluate: all rows, or only the unlabeled rows.
+    labeling : {"smooth", "random", "score", "any"}, default "smooth"
+        What to assume about labeling, as for `pueval.evaluate`; only with ``prior="audit"``.
     threshold : float or "best", optional
         Threshold of the score, for threshold-based measures; by default they evaluate ``predict``.
         ``"best"`` uses the best value over all thresholds. Tune by it if you choose the threshold
@@ -85,7 +91,7 @@ def make_scorer(
     -------
     scorer
         scikit-learn scorer, called as ``scorer(estimator, X, y)``; higher is better. It accepts
-        ``sample_weight`` and ``propensity`` as metadata.
+        ``sample_weight``, ``propensity``, ``audited`` and ``audit_probability`` as metadata.
 
     Notes
     -----
@@ -95,6 +101,11 @@ def make_scorer(
     ``propensity`` is the probability of each labeled row to be labeled. The row then represents
     1/propensity positives, as in `pueval.evaluate`. To use it, enable metadata routing and call
     ``scorer.set_score_request(propensity=True)``.
+
+    ``audited`` and ``audit_probability`` are those of `pueval.evaluate`. The labeling model is
+    fitted in each fold and for each candidate, to the audited rows of the fold. A fold needs at
+    least 10 audited unlabeled rows, and comparing candidates well takes many more. For one model,
+    `pueval.model_selection.evaluate_cv` uses the audited rows of all folds together.
 
     The ranking of models by corrected AUC does not depend on the prior. The ranking by F1,
     precision or accuracy does.
@@ -127,6 +138,7 @@ def make_scorer(
 
     LabelValues(pos_label, unlabeled_label, negative_label)
     check_target(target)
+    check_choice("labeling", labeling, get_args(Labeling))
     if isinstance(response_method, list):
         response_method = tuple(response_method)
     chosen, greater_is_better = _resolve_measure(measure)
@@ -138,6 +150,7 @@ def make_scorer(
         "label_frequency": label_frequency,
         "purity": purity,
         "target": target,
+        "labeling": labeling,
         "threshold": threshold,
         "zero_division": zero_division,
         "pos_label": pos_label,
@@ -157,7 +170,13 @@ def make_scorer(
     )
 
 
-_DEFAULTS = {"purity": 1.0, "target": "population", "pos_label": 1, "unlabeled_label": 0}
+_DEFAULTS = {
+    "purity": 1.0,
+    "target": "population",
+    "labeling": "smooth",
+    "pos_label": 1,
+    "unlabeled_label": 0,
+}
 
 
 def get_scorer_names() -> list[str]:
@@ -280,7 +299,7 @@ def _choose_response_method(
 
 def _check_prior_free(name: str, options: dict[str, Any]) -> None:
     """Refuse assumptions that a prior-free measure would ignore."""
-    ignored = ["prior", "label_frequency", "purity", "target", "zero_division"]
+    ignored = ["prior", "label_frequency", "purity", "target", "labeling", "zero_division"]
     if name != "pseudo_f":
         ignored.append("prevalence")
     unused = [key for key in ignored if options[key] != _DEFAULTS.get(key)]
@@ -302,9 +321,15 @@ def _check_assumptions(
         raise InputError(
             f"the scorer for {name} requires exactly one of prior, prevalence and label_frequency; "
             f"got {' and '.join(shares) or 'none'}. prior='estimate' estimates it in every fold, "
-            "prior='propensity' computes it from propensities, and prior=0 treats unlabeled rows "
-            "as negative."
+            "prior='propensity' and prior='audit' take it from metadata, and prior=0 treats "
+            "unlabeled rows as negative."
         )
+    if shares == {"prior": "audit"}:
+        if purity != "estimate":
+            Mixture(0.0, purity)
+        return
+    if options["labeling"] != _DEFAULTS["labeling"]:
+        raise InputError(f"labeling={options['labeling']!r} requires prior='audit'.")
     if shares == {"prior": "propensity"}:
         if purity != 1 or options["target"] != "population":
             raise InputError("prior='propensity' requires purity=1 and target='population'.")
