@@ -1,0 +1,158 @@
+"""Times of events and labels: numbers or dates, as ages and delays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from pueval._checks import check_same_length
+from pueval._typing import Array
+from pueval.errors import InputError
+from pueval.sources.arrays import check_same_order, missing_rows, one_column
+
+DAY = np.timedelta64(86_400_000_000, "us")
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTimes:
+    """Ages of all rows and delays of the labeled ones.
+
+    Attributes
+    ----------
+    age : ndarray
+        Time from each event to ``as_of``.
+    delay : ndarray
+        Time from each event to its label; NaN for unlabeled rows.
+    unit : str
+        ``"days"`` for dates, empty for numbers.
+    """
+
+    age: Array
+    delay: Array
+    unit: str
+
+    @property
+    def labeled(self) -> Array:
+        """Which rows are labeled."""
+        return ~np.isnan(self.delay)
+
+    @classmethod
+    def read(cls, event_time: Any, label_time: Any, as_of: Any) -> LabelTimes:
+        """Read and check the times; dates and numbers must not be mixed."""
+        check_same_order({"event_time": event_time, "label_time": label_time})
+        event, event_dated = _read_times("event_time", event_time)
+        label, label_dated = _read_times("label_time", label_time)
+        now, now_dated = _read_times("as_of", [as_of])
+        if not len(event):
+            raise InputError("event_time is empty. Pass the times of all rows.")
+        check_same_length("event_time", len(event), "label_time", len(label))
+        if missing := int(np.isnan(event).sum()):
+            raise InputError(
+                f"event_time is missing in {missing:,} of {len(event):,} rows. Every row needs the "
+                "time of its event, labeled or not; leave out rows without one."
+            )
+        if np.isnan(now[0]):
+            raise InputError("as_of is missing. Pass the time at which the labels were looked up.")
+        if np.isnan(label).all():
+            raise InputError("label_time has no labels: all values are missing.")
+        if len({event_dated, label_dated, now_dated}) > 1:
+            raise InputError(
+                "event_time, label_time and as_of must be all dates or all numbers; got "
+                f"{_kind(event_dated)}, {_kind(label_dated)} and {_kind(now_dated)}."
+            )
+        times = cls(now[0] - event, label - event, "days" if event_dated else "")
+        times._refuse_impossible()
+        return times
+
+    def _refuse_impossible(self) -> None:
+        for wrong, what, advice in (
+            (
+                self.age < 0,
+                "event_time is after as_of",
+                "Leave out rows that had not happened yet, or correct as_of.",
+            ),
+            (
+                self.delay < 0,
+                "label_time is before event_time",
+                "Check the columns, and the time zones of dates.",
+            ),
+            (
+                self.delay > self.age,
+                "label_time is after as_of",
+                "Set them to missing: they were not known then. Or pass a later as_of.",
+            ),
+        ):
+            if number := int(np.count_nonzero(wrong)):
+                row = int(np.argmax(wrong))
+                raise InputError(
+                    f"{what} in {number:,} of {wrong.size:,} rows, first in row {row:,}. {advice}"
+                )
+
+
+def _kind(dated: bool) -> str:  # noqa: FBT001
+    return "dates" if dated else "numbers"
+
+
+def _read_times(name: str, values: Any) -> tuple[Array, bool]:
+    """Return times as floats, NaN where missing, and whether they are dates (then in days)."""
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(object), None)
+    column = one_column(values, name)
+    if column.dtype.kind == "O":
+        column = _object_times(name, column)
+    elif column.dtype.kind in "UT":
+        column = _text_times(name, column)
+    if column.dtype.kind == "M":
+        days = (column - np.datetime64(0, "D")) / DAY
+        return np.where(np.isnat(column), np.nan, days), True
+    if column.dtype.kind not in "iuf":
+        raise InputError(f"{name} must hold numbers or dates; got dtype {column.dtype}.")
+    numbers = column.astype(np.float64)
+    if np.isinf(numbers).any():
+        raise InputError(f"{name} must be finite; got {int(np.isinf(numbers).sum()):,} infinite.")
+    return numbers, False
+
+
+def _object_times(name: str, column: Array) -> Array:
+    """Return objects as dates or as numbers; missing ones as NaT or NaN."""
+    missing = missing_rows(column)
+    present = column[~missing]
+    if all(isinstance(value, Real) and not isinstance(value, bool) for value in present):
+        numbers = np.full(len(column), np.nan)
+        numbers[~missing] = present.astype(np.float64)
+        return numbers
+    if all(isinstance(value, str) for value in present):
+        dates = np.full(len(column), "NaT", dtype="datetime64[us]")
+        dates[~missing] = _text_times(name, present.astype(str))
+        return dates
+    if not all(isinstance(value, date | np.datetime64) for value in present):
+        wrong = next(value for value in present if not isinstance(value, date | np.datetime64))
+        raise InputError(f"{name} must hold numbers or dates; got {wrong!r}.")
+    aware = {isinstance(value, datetime) and value.tzinfo is not None for value in present}
+    if len(aware) > 1:
+        raise InputError(f"{name} mixes dates with and without a time zone. Convert them to one.")
+    dates = np.full(len(column), "NaT", dtype="datetime64[us]")
+    dates[~missing] = [np.datetime64(_without_zone(value), "us") for value in present]
+    return dates
+
+
+def _without_zone(value: Any) -> Any:
+    """Return a time in UTC without its zone; other values as they are."""
+    if isinstance(value, datetime):
+        plain = value.astimezone(UTC) if value.tzinfo is not None else value
+        return datetime(*plain.timetuple()[:6], plain.microsecond)  # noqa: DTZ001
+    return value
+
+
+def _text_times(name: str, column: Array) -> Array:
+    try:
+        return column.astype("datetime64[us]")
+    except ValueError:
+        raise InputError(
+            f"{name} must hold numbers or dates; got text that is no ISO date, such as "
+            f"{str(column[0])!r}. Convert it first."
+        ) from None
