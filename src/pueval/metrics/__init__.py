@@ -24,6 +24,13 @@ from pueval.metrics._prediction_metrics import (
     recall_score,
     specificity_score,
 )
+from pueval.metrics._probability_metrics import (
+    brier_score_loss,
+    calibration_curve,
+    d2_brier_score,
+    d2_log_loss_score,
+    log_loss,
+)
 from pueval.metrics._score_metrics import (
     average_precision_score,
     delong_standard_error,
@@ -39,9 +46,13 @@ __all__ = [
     "accuracy_score",
     "average_precision_score",
     "balanced_accuracy_score",
+    "brier_score_loss",
+    "calibration_curve",
     "class_likelihood_ratios",
     "cohen_kappa_score",
     "confusion_matrix",
+    "d2_brier_score",
+    "d2_log_loss_score",
     "delong_standard_error",
     "f1_score",
     "fbeta_score",
@@ -51,6 +62,7 @@ __all__ = [
     "jaccard_score",
     "lee_liu_score",
     "lift_score",
+    "log_loss",
     "markedness_score",
     "matthews_corrcoef",
     "negative_predictive_value_score",

@@ -1,0 +1,204 @@
+"""Calibration: whether predicted probabilities are the shares of positives that follow.
+
+In a bin of scores, the share of positives is prevalence·γ/θ, where γ is the share of the positives
+and θ the share of all rows that fall into the bin. Slope and intercept are those of a logistic
+regression of the true class on x = logit(score): they maximize
+
+    prevalence·E(a + b·x | positive) − E log(1 + exp(a + b·x)),
+
+which needs labels only for the mean of x over the positives (Elkan and Noto's weighting in one
+line). A calibrated classifier has intercept a = 0 and slope b = 1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import scipy  # loads its submodules when they are first used
+
+from pueval._typing import Array, Target
+from pueval.core.mean_measures import probabilities_inside
+from pueval.core.mixture import Mixture
+from pueval.core.rates import Rates, corrected_and_naive_rates
+from pueval.core.score_means import ScoreMeans
+from pueval.counts.counts import Counts
+
+# Newton's method has converged if a step is smaller than this.
+CONVERGED = 1e-12
+MOST_STEPS = 50
+# Largest step of slope and intercept: far from the solution, longer ones overshoot.
+LARGEST_STEP = 2.0
+
+
+def logits(score: Array) -> Array:
+    """Return the log-odds of probabilities; 0 and 1 are moved inside, as for the log loss."""
+    x: Array = scipy.special.logit(probabilities_inside(score))
+    return x
+
+
+def quantile_edges(counts: Counts, target: Target, n_bins: int) -> Array:
+    """Return the inner edges of bins with about equally many rows of the target, ascending.
+
+    A bin has the scores above an edge, up to and including the next one, as in scikit-learn.
+    """
+    labeled, unlabeled, negative = counts._samples
+    rows = unlabeled if target == "unlabeled" else labeled + unlabeled + negative
+    position = np.arange(1, n_bins) / n_bins * (rows.total - 1)
+    low = rows.quantiles(np.floor(position)).astype(np.float64)
+    high = rows.quantiles(np.minimum(np.floor(position) + 1, rows.total - 1)).astype(np.float64)
+    edges = low + (position - np.floor(position)) * (high - low)
+    return np.unique(edges)
+
+
+class CalibrationBins(NamedTuple):
+    """Bins of the score, the highest scores first.
+
+    Attributes
+    ----------
+    threshold : ndarray
+        Lower ends; the last one is −inf.
+    score : ndarray
+        Mean score of the rows of the target.
+    observed : ndarray
+        Share of positives, not clipped; NaN in an empty bin.
+    rows : ndarray
+        Share of the rows of the target.
+    naive : ndarray
+        Share of labeled rows.
+    """
+
+    threshold: Array
+    score: Array
+    observed: Array
+    rows: Array
+    naive: Array
+
+
+def calibration_bins(
+    counts: Counts, mixture: Mixture, target: Target, edges: Array
+) -> CalibrationBins:
+    """Return score and share of positives between ascending inner edges."""
+    threshold = np.append(np.nextafter(edges, np.inf)[::-1], -np.inf)
+    corrected, naive = corrected_and_naive_rates(counts, counts.at(threshold), mixture, target)
+    means = ScoreMeans(counts, lambda s: s.astype(np.float64)[None, :], threshold)
+    score = means.kinds[1].cell[0] if target == "unlabeled" else means.pooled_cells[0]
+    rows = bin_shares(corrected)[1]
+    return CalibrationBins(
+        threshold, score, observed_shares(corrected), rows, observed_shares(naive)
+    )
+
+
+def bin_shares(rates: Rates) -> tuple[Array, Array]:
+    """Return the shares of the positives and of all rows in bins, the highest scores first.
+
+    ``rates`` are those at the lower ends of the bins, in descending order.
+    """
+    return np.diff(rates.tpr, prepend=0), np.diff(rates.predicted, prepend=0)
+
+
+def observed_shares(rates: Rates) -> Array:
+    """Return the share of positives in bins, the highest scores first; NaN in an empty one."""
+    positives, rows = bin_shares(rates)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share: Array = np.where(rows > 0, rates.prevalence * positives / rows, np.nan)
+    return share
+
+
+def debiased_distance(distance: Array, error: Array) -> Array:
+    """Return |μ| for which |N(μ, error²)| has the given mean; 0 if that is too small for any μ.
+
+    The absolute value of a noisy difference is too large on average: by error·√(2/π) where the
+    true difference is 0. The mean is error·√(2/π)·exp(−μ²/2error²) + μ·erf(μ/(error·√2)), which
+    increases with μ.
+
+    Examples
+    --------
+    >>> debiased_distance(np.array([0.01, 0.1]), np.array([0.05, 0.0]))
+    array([0. , 0.1])
+    """
+    size, error = np.abs(distance), np.maximum(error, np.finfo(float).tiny)
+    low, high = np.zeros_like(size), size.copy()
+    for _ in range(60):
+        middle = (low + high) / 2
+        ratio = np.minimum(middle / error, 40.0)  # beyond, the mean is μ
+        mean = error * math.sqrt(2 / math.pi) * np.exp(-(ratio**2) / 2)
+        mean += middle * scipy.special.erf(ratio / math.sqrt(2))
+        too_large = mean > size
+        low, high = np.where(too_large, low, middle), np.where(too_large, middle, high)
+    return np.where(size <= error * math.sqrt(2 / math.pi), 0.0, high)
+
+
+def solve_logistic(
+    x: Array,
+    rows: Array,
+    positive_share: Array,
+    positive_mean: Array,
+    start: tuple[float, float] = (0.0, 1.0),
+) -> tuple[Array, Array]:
+    """Return intercept and slope for rows in cells; NaN where there is no solution.
+
+    Parameters
+    ----------
+    x : ndarray of shape (cells,)
+        Log-odds of the score in each cell.
+    rows : ndarray of shape (…, cells)
+        Share of all rows in each cell.
+    positive_share : ndarray of shape (…)
+        Prevalence.
+    positive_mean : ndarray of shape (…)
+        Mean of x over the positives.
+    start : tuple of float
+        Intercept and slope to start from.
+    """
+    a, b = (np.full_like(positive_share, each) for each in start)
+    for _ in range(MOST_STEPS):
+        p = scipy.special.expit(a[..., None] + b[..., None] * x)
+        mass = rows * p
+        gradient = (
+            positive_share - mass.sum(axis=-1),
+            positive_share * positive_mean - mass @ x,
+        )
+        curvature = mass * (1 - p)
+        step = _newton_step(gradient, (curvature.sum(axis=-1), curvature @ x, curvature @ (x * x)))
+        a, b = a + step[0], b + step[1]
+        if not np.nanmax(np.abs(step), initial=0.0) > CONVERGED**0.5:
+            break
+    diverged = ~(np.maximum(np.abs(step[0]), np.abs(step[1])) <= CONVERGED**0.5)
+    return np.where(diverged, np.nan, a), np.where(diverged, np.nan, b)
+
+
+def calibration_line(counts: Counts, mixture: Mixture, target: Target) -> tuple[float, float]:
+    """Return intercept and slope of the calibration line, from every row."""
+    a, b = 0.0, 1.0
+    for _ in range(MOST_STEPS):
+
+        def functions(score: Array, a: float = a, b: float = b) -> Array:
+            x = logits(score)
+            p = scipy.special.expit(a + b * x)
+            curvature = p * (1 - p)
+            return np.stack([x, p, p * x, curvature, curvature * x, curvature * x * x])
+
+        means = ScoreMeans(counts, functions).corrected(mixture, target)
+        share = float(means.prevalence)
+        gradient = (
+            share - means.everybody[1],
+            share * means.positive[0] - means.everybody[2],
+        )
+        step = _newton_step(gradient, tuple(means.everybody[3:]))
+        a, b = float(a + step[0]), float(b + step[1])
+        if not max(abs(step[0]), abs(step[1])) > CONVERGED:
+            return a, b
+    return math.nan, math.nan
+
+
+def _newton_step(gradient: tuple[Array, Array], hessian: tuple[Array, ...]) -> tuple[Array, Array]:
+    """Solve a symmetric system of two equations; steps are at most `LARGEST_STEP` long."""
+    (g, h), (aa, ab, bb) = gradient, hessian
+    with np.errstate(divide="ignore", invalid="ignore"):
+        determinant = aa * bb - ab * ab
+        step = (bb * g - ab * h) / determinant, (aa * h - ab * g) / determinant
+    length = np.maximum(np.abs(step[0]), np.abs(step[1]))
+    factor = np.minimum(1.0, LARGEST_STEP / np.maximum(length, np.finfo(float).tiny))
+    return step[0] * factor, step[1] * factor

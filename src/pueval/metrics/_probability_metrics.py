@@ -1,0 +1,234 @@
+"""Metrics of predicted probabilities: Brier score, log loss and their skill scores."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Unpack
+
+import numpy as np
+
+from pueval._checks import check_choice, check_count
+from pueval._typing import Array
+from pueval.core.calibration_line import calibration_bins, quantile_edges
+from pueval.core.mean_measures import MEAN_MEASURES, check_probabilities
+from pueval.core.score_means import ScoreMeans
+from pueval.metrics._shared_arguments import (
+    CorrectionArguments,
+    clip_with_warning,
+    expand_shared_arguments,
+    read_arguments,
+)
+
+
+def _mean_measure(
+    name: str, y_true: Any, probability: Any, prior: float, options: CorrectionArguments
+) -> float:
+    """Return a corrected measure of probabilities."""
+    counts, mixture, target = read_arguments(y_true, probability, prior, **options)
+    measure = MEAN_MEASURES[name]
+    check_probabilities(counts, name)
+    means = ScoreMeans(counts, measure.functions).corrected(mixture, target)
+    return clip_with_warning(name, float(measure(means)), measure.low, measure.high, depth=5)
+
+
+@expand_shared_arguments
+def brier_score_loss(
+    y_true: Any, y_proba: Any, *, prior: float, **options: Unpack[CorrectionArguments]
+) -> float:
+    """Brier score, corrected for unlabeled positives: mean squared error of probabilities.
+
+    With predicted probability p and class t, E(p − t)² = E p² − 2·π·E(p | positive) + π, where π
+    is the prevalence. E p² needs no labels, and E(p | positive) comes from the labeled rows,
+    corrected for their purity. Assumes random labeling.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
+    y_proba : array-like of shape (n,)
+        Probabilities of the positive class, in [0, 1].
+    {options}
+
+    Returns
+    -------
+    float
+        Corrected Brier score, clipped to [0, 1] with an AssumptionWarning; lower is better.
+
+    References
+    ----------
+    Brier (1950), Verification of forecasts expressed in terms of probability.
+
+    Examples
+    --------
+    >>> y_true, y_proba = [1, 1, 0, 0, 0], [0.9, 0.7, 0.8, 0.2, 0.1]
+    >>> round(brier_score_loss(y_true, y_proba, prior=0.0), 3)
+    0.158
+    >>> round(brier_score_loss(y_true, y_proba, prior=0.3), 3)
+    0.05
+    """
+    return _mean_measure("brier_score_loss", y_true, y_proba, prior, options)
+
+
+@expand_shared_arguments
+def calibration_curve(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    prior: float,
+    n_bins: int = 5,
+    strategy: Literal["uniform", "quantile"] = "uniform",
+    **options: Unpack[CorrectionArguments],
+) -> tuple[Array, Array]:
+    """Calibration curve, corrected for unlabeled positives.
+
+    In a bin of scores, the share of positives is π·γ/θ, where π is the prevalence, γ the share of
+    the positives and θ the share of all rows that fall into the bin. Assumes random labeling. For
+    intervals, slope and intercept see `pueval.Evaluation.calibration`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class, in [0, 1].
+    n_bins : int, default 5
+        Number of bins.
+    strategy : {"uniform", "quantile"}, default "uniform"
+        Bins of equal width, or with about equally many rows of the target.
+    {options}
+
+    Returns
+    -------
+    prob_true, prob_pred : ndarray
+        Share of positives and mean score of every bin with rows, by ascending score. Shares are
+        clipped to [0, 1].
+
+    References
+    ----------
+    Van Calster et al. (2019), Calibration: the Achilles heel of predictive analytics.
+
+    Examples
+    --------
+    >>> prob_true, prob_pred = calibration_curve(
+    ...     [1, 1, 0, 0, 0, 0], [0.9, 0.7, 0.8, 0.6, 0.2, 0.1], prior=0.25, n_bins=2)
+    >>> prob_true, prob_pred
+    (array([0.  , 0.75]), array([0.15, 0.75]))
+    """
+    check_choice("strategy", strategy, ("uniform", "quantile"))
+    check_count("n_bins", n_bins, least=1)
+    counts, mixture, target = read_arguments(y_true, y_prob, prior, **options)
+    check_probabilities(counts, "calibration_curve")
+    edges = np.linspace(0, 1, n_bins + 1)[1:-1]
+    if strategy == "quantile":
+        edges = quantile_edges(counts, target, n_bins)
+    bins = calibration_bins(counts, mixture, target, edges)
+    keep = bins.rows > 0
+    return np.clip(bins.observed, 0, 1)[keep][::-1], bins.score[keep][::-1]
+
+
+@expand_shared_arguments
+def log_loss(
+    y_true: Any, y_pred: Any, *, prior: float, **options: Unpack[CorrectionArguments]
+) -> float:
+    """Log loss (cross-entropy), corrected for unlabeled positives.
+
+    With predicted probability p, the loss is −E log(1 − p) − π·E(logit p | positive), where π is
+    the prevalence. Probabilities of 0 and 1 are moved inside by the precision of their type, as
+    scikit-learn does. Assumes random labeling.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
+    y_pred : array-like of shape (n,)
+        Probabilities of the positive class, in [0, 1].
+    {options}
+
+    Returns
+    -------
+    float
+        Corrected log loss in nats, at least 0 (clipped with an AssumptionWarning); lower is
+        better.
+
+    References
+    ----------
+    Good (1952), Rational decisions.
+
+    Examples
+    --------
+    >>> y_true, y_pred = [1, 1, 0, 0, 0], [0.9, 0.7, 0.8, 0.2, 0.1]
+    >>> round(log_loss(y_true, y_pred, prior=0.0), 3), round(log_loss(y_true, y_pred, prior=0.3), 3)
+    (0.48, 0.206)
+    """
+    return _mean_measure("log_loss", y_true, y_pred, prior, options)
+
+
+@expand_shared_arguments
+def d2_brier_score(
+    y_true: Any, y_proba: Any, *, prior: float, **options: Unpack[CorrectionArguments]
+) -> float:
+    """Brier skill score, corrected for unlabeled positives.
+
+    1 − Brier / (π·(1 − π)): the part of the Brier score of the constant prediction π, the
+    prevalence, that the probabilities remove. Assumes random labeling.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
+    y_proba : array-like of shape (n,)
+        Probabilities of the positive class, in [0, 1].
+    {options}
+
+    Returns
+    -------
+    float
+        At most 1 (clipped with an AssumptionWarning); 0 is as good as the prevalence. NaN without
+        both classes.
+
+    References
+    ----------
+    Brier (1950), Verification of forecasts expressed in terms of probability.
+
+    Examples
+    --------
+    >>> y_true, y_proba = [1, 1, 0, 0, 0], [0.9, 0.7, 0.8, 0.2, 0.1]
+    >>> round(d2_brier_score(y_true, y_proba, prior=0.0), 2)
+    0.34
+    """
+    return _mean_measure("d2_brier_score", y_true, y_proba, prior, options)
+
+
+@expand_shared_arguments
+def d2_log_loss_score(
+    y_true: Any, y_pred: Any, *, prior: float, **options: Unpack[CorrectionArguments]
+) -> float:
+    """Skill score of the log loss, corrected for unlabeled positives.
+
+    1 − log loss / H(π), where H(π) = −π·log π − (1 − π)·log(1 − π) is the log loss of the constant
+    prediction π, the prevalence. Assumes random labeling.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
+    y_pred : array-like of shape (n,)
+        Probabilities of the positive class, in [0, 1].
+    {options}
+
+    Returns
+    -------
+    float
+        At most 1 (clipped with an AssumptionWarning); 0 is as good as the prevalence. NaN without
+        both classes.
+
+    References
+    ----------
+    Good (1952), Rational decisions.
+
+    Examples
+    --------
+    >>> y_true, y_pred = [1, 1, 0, 0, 0], [0.9, 0.7, 0.8, 0.2, 0.1]
+    >>> round(d2_log_loss_score(y_true, y_pred, prior=0.0), 2)
+    0.29
+    """
+    return _mean_measure("d2_log_loss_score", y_true, y_pred, prior, options)

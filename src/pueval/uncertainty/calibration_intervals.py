@@ -1,0 +1,257 @@
+"""Confidence intervals of calibration: shares of positives in bins, slope and intercept."""
+
+from __future__ import annotations
+
+import math
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from pueval._typing import Array
+from pueval.core.calibration_line import (
+    bin_shares,
+    debiased_distance,
+    logits,
+    observed_shares,
+    solve_logistic,
+)
+from pueval.core.confidence import proportion_limit
+from pueval.core.mixture import Mixture, Mixtures, cap_prior
+from pueval.core.rates import Rates, Shares, correct_steps
+from pueval.core.score_means import ScoreMeans, correct_means
+from pueval.uncertainty.intervals import LEAST_DEFINED, Interval, bootstrap_standard_error
+from pueval.uncertainty.mean_intervals import within_cell_noise
+from pueval.uncertainty.measure_intervals import Resamples
+
+# Resamples for a covariance that is needed at several priors.
+FEW_DRAWS = 300
+# Points per uncertain share at which calibration is tested.
+PVALUE_GRID = 41
+
+
+class CalibrationResamples:
+    """Resampled calibration curves and lines.
+
+    Parameters
+    ----------
+    resamples : Resamples
+        Resampled counts, whose thresholds include the lower ends of all bins but the lowest.
+    thresholds : ndarray
+        Lower ends of the bins, descending; the last one is −inf.
+    line : tuple of float
+        Intercept and slope in the data.
+    """
+
+    def __init__(self, resamples: Resamples, thresholds: Array, line: tuple[float, float]) -> None:
+        self._resamples = resamples
+        self._line = line
+        self._thresholds = thresholds
+        place = np.searchsorted(-resamples.draws.threshold, -thresholds)
+        self._columns = [int(k) for k in np.minimum(place, resamples.draws.threshold.size - 1)]
+
+    def _rates(self, shares: Shares, mixture: Mixture | Mixtures) -> Rates:
+        return self._resamples.rates_for(shares, mixture, self._columns)
+
+    # ------------------------------------------------------------------ bins
+
+    def bin_interval(self, number: int) -> Interval:
+        """Return the interval of the share of positives in a bin; bin 0 has the highest scores.
+
+        Its upper end is at least that of Wilson's interval for the share of the positives in the
+        bin: where few or no labeled rows are seen, normal intervals end too soon.
+        """
+        resamples = self._resamples
+        steps = resamples.counts.at(self._thresholds)
+
+        def value(mixture: Mixture) -> float:
+            rates = correct_steps(resamples.counts, steps, mixture, resamples.target)
+            return float(observed_shares(rates)[number])
+
+        @cache
+        def resampled(mixture: Mixture | Mixtures) -> Array:
+            shares: Array = observed_shares(self._rates(resamples.draws.resampled, mixture))
+            return shares[..., number]
+
+        def expected(mixture: Mixture | Mixtures) -> Array:
+            shares = observed_shares(self._rates(resamples.draws.expected, mixture))
+            return np.atleast_1d(shares[..., number])
+
+        normal = resamples._interval(
+            value,
+            lambda mixture: (0.0, bootstrap_standard_error(resampled(mixture))),
+            resampled,
+            resamples.prior.scenarios(expected),
+        )
+        rates = correct_steps(resamples.counts, steps, resamples.mixture, resamples.target)
+        positives, rows = (share[number] for share in bin_shares(rates))
+        if math.isnan(normal.low) or not rows > 0:
+            return normal
+        most = proportion_limit(
+            min(max(positives, 0.0), 1.0),
+            resamples.n_independent_labeled,
+            resamples.options.critical_value,
+        )
+        high = min(float(rates.prevalence * most / rows), 1.0)
+        return Interval(normal.low, max(normal.high, high), normal.standard_error)
+
+    def calibration_error_interval(self, score: Array, value: float) -> Interval:
+        """Return the interval of the expected calibration error.
+
+        ``score`` has the mean score of each bin. It hardly varies compared with the share of
+        positives, and is taken as fixed. Absolute values of noisy differences are too large, and in
+        a resample even more so than in the data. So the interval contains both the percentiles of
+        the resamples and their reflection at ``value``, the debiased error: near 0 only the second,
+        far from it only the first hold the truth often enough.
+        """
+        resamples = self._resamples
+        resampled = self._rates(resamples.draws.resampled, self._drawn_mixture)
+        shares, (_, rows) = observed_shares(resampled), bin_shares(resampled)
+        distance = debiased_distance(np.nan_to_num(shares - score), self.bin_errors)
+        values = (rows * distance).sum(axis=-1)
+        percentiles = resamples.options.percentile_interval
+        drawn = percentiles(value, values)
+        reflected = percentiles(value, 2 * value - values, -math.inf, math.inf)
+        return Interval(
+            max(min(drawn.low, reflected.low), 0.0),
+            min(max(drawn.high, reflected.high), 1.0),
+            drawn.standard_error,
+        )
+
+    @property
+    def _drawn_mixture(self) -> Mixture | Mixtures:
+        drawn = self._resamples.mixture_draws
+        return self._resamples.mixture if drawn is None else drawn
+
+    @cached_property
+    def bin_errors(self) -> Array:
+        """Standard errors of the shares of positives; 0 where they are not defined."""
+        shares = observed_shares(self._rates(self._resamples.draws.resampled, self._drawn_mixture))
+        errors: Array = np.array([bootstrap_standard_error(column) for column in shares.T])
+        errors[np.isnan(errors)] = 0.0
+        return errors
+
+    # ------------------------------------------------------------------ slope and intercept
+
+    @cached_property
+    def _log_odds(self) -> ScoreMeans:
+        threshold = self._resamples.draws.threshold
+        return ScoreMeans(self._resamples.counts, lambda s: logits(s)[None, :], threshold)
+
+    def _lines(self, shares: Shares, mixture: Mixture | Mixtures, *, noise: bool) -> Array:
+        """Return intercepts and slopes, an array of shape (2, …)."""
+        resamples = self._resamples
+        rates = resamples.rates_for(shares, mixture)
+        added = within_cell_noise(resamples.options, 1) if noise else None
+        if added is not None:
+            added = [numbers[: len(shares.labeled)] for numbers in added]
+        means = correct_means(
+            resamples.counts,
+            self._log_odds.of_cells(shares, noise=added),
+            mixture,
+            resamples.target,
+        )
+        positive_mean = means.positive[..., 0]
+        share = np.broadcast_to(np.asarray(means.prevalence), positive_mean.shape)
+        rows = np.diff(rates.predicted, prepend=0, axis=-1)
+        rows = np.broadcast_to(rows, (*positive_mean.shape, rows.shape[-1]))
+        x = self._log_odds.pooled_cells[0]
+        return np.stack(solve_logistic(x, rows, share, positive_mean, self._line))
+
+    def line_intervals(self) -> tuple[Interval, Interval]:
+        """Return the intervals of intercept and slope."""
+        resamples, line = self._resamples, self._line
+        base = self._expected_line(resamples.mixture)
+
+        def interval(which: int) -> Interval:
+            def value(mixture: Mixture) -> float:
+                # Cells change the line a little, by the same amount for every mixture.
+                return float(line[which] + self._expected_line(mixture)[which] - base[which])
+
+            def resampled(mixture: Mixture | Mixtures) -> Array:
+                shift = line[which] - base[which]
+                values: Array = self._resampled_lines(mixture)[which] + shift
+                return values
+
+            return resamples._interval(
+                value,
+                lambda mixture: (0.0, bootstrap_standard_error(resampled(mixture))),
+                resampled,
+                resamples.prior.corner_scenarios(),
+                -math.inf,
+                math.inf,
+            )
+
+        return interval(0), interval(1)
+
+    def line_pvalue(self) -> float:
+        """Return the p-value of Wald's test of intercept 0 and slope 1 together.
+
+        If prior and purity are only known to lie in a region, it is the largest one in the region:
+        calibration is rejected only if it is for every prior. NaN if there is no line for so many
+        resamples that their covariance is not known.
+        """
+        resamples, prior = self._resamples, self._resamples.prior
+        region = prior.given_region or prior.confidence_region
+        if region is None:
+            scenarios = [resamples.mixture]
+            covariances = [self._covariance(self._resampled_lines(self._drawn_mixture))]
+        else:
+            # The covariance changes slowly with the prior, the line does not.
+            scenarios, nodes = region.grid(PVALUE_GRID), region.nodes
+            at_nodes = [self._covariance(self._few_lines(node)) for node in nodes]
+            covariances = [at_nodes[_nearest(mixture, nodes)] for mixture in scenarios]
+        base = self._expected_line(resamples.mixture)
+        pvalues = []
+        for mixture, of_rows in zip(scenarios, covariances, strict=True):
+            covariance = of_rows
+            distance = np.array(self._line) + self._expected_line(mixture) - base - [0.0, 1.0]
+            if prior.prior_error is not None:
+                change = self._change_with_prior(mixture, prior.prior_error(mixture))
+                covariance = of_rows + np.outer(change, change)
+            if np.isfinite(distance).all() and np.isfinite(covariance).all():
+                statistic = float(distance @ np.linalg.pinv(covariance) @ distance)
+                pvalues.append(math.exp(-statistic / 2))  # chi-square, two degrees of freedom
+        return max(pvalues, default=math.nan)
+
+    def _covariance(self, lines: Array) -> Array:
+        """Return the covariance of intercept and slope; NaN if too many are not defined."""
+        defined = np.isfinite(lines).all(axis=0)
+        if defined.mean() <= LEAST_DEFINED:
+            return np.full((2, 2), np.nan)
+        covariance: Array = np.cov(lines[:, defined])
+        return covariance
+
+    def _change_with_prior(self, mixture: Mixture, error: float) -> Array:
+        """Return the change of the line with one standard error of the prior."""
+        ends = [
+            Mixture(max(float(cap_prior(mixture.prior + sign * error, mixture.purity)), 0.0),
+                    mixture.purity)
+            for sign in (-1, 1)
+        ]  # fmt: skip
+        low, high = (self._expected_line(end) for end in ends)
+        width = ends[1].prior - ends[0].prior
+        change: Array = np.nan_to_num((high - low) * (error / width)) if width else 0 * low
+        return change
+
+    @cache  # noqa: B019 - as short-lived as the object
+    def _resampled_lines(self, mixture: Mixture | Mixtures) -> Array:
+        return self._lines(self._resamples.draws.resampled, mixture, noise=True)
+
+    def _few_lines(self, mixture: Mixture) -> Array:
+        """Return the lines of the first draws: enough for a covariance."""
+        draws = self._resamples.draws.resampled
+        first: list[Any] = [None if share is None else share[:FEW_DRAWS] for share in draws]
+        return self._lines(Shares(*first), mixture, noise=True)
+
+    @cache  # noqa: B019 - as short-lived as the object
+    def _expected_line(self, mixture: Mixture) -> Array:
+        return self._lines(self._resamples.draws.expected, mixture, noise=False)
+
+
+def _nearest(mixture: Mixture, nodes: list[Mixture]) -> int:
+    """Return the index of the node that is closest to a mixture."""
+    distances = [
+        abs(node.prior - mixture.prior) + abs(node.purity - mixture.purity) for node in nodes
+    ]
+    return int(np.argmin(distances))

@@ -1,0 +1,156 @@
+"""Calibration against scikit-learn without correction, and against the truth with it."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+from sklearn.calibration import calibration_curve
+from sklearn.linear_model import LogisticRegression
+
+from pueval import AssumptionWarning, InputError, evaluate, metrics
+from pueval.core.calibration_line import debiased_distance
+from pueval.displays import CalibrationDisplay
+from tests.coverage.probabilities import ProbabilitySetting, measure_probabilities
+
+
+def draw(n, *, seed=0, spread=1.5, digits=None):
+    rng = np.random.default_rng(seed)
+    positive = rng.random(n) < 0.3
+    score = expit(spread * (rng.normal(size=n) + 2 * positive - 1.5))
+    labeled = positive & (rng.random(n) < 0.3)
+    return positive, labeled, score if digits is None else score.round(digits)
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+@pytest.mark.parametrize("digits", [None, 1, 2])
+def test_without_correction_the_curve_is_that_of_scikit_learn(strategy, digits):
+    positive, _, score = draw(777, digits=digits)
+    expected = calibration_curve(positive, score, n_bins=7, strategy=strategy)
+    found = metrics.calibration_curve(positive, score, prior=0, n_bins=7, strategy=strategy)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_without_correction_the_line_is_a_logistic_regression():
+    positive, _, score = draw(3000)
+    found = evaluate(positive, score, prior=0.0, level=None).calibration()
+    model = LogisticRegression(C=np.inf, tol=1e-12).fit(logit(score)[:, None], positive)
+    assert found.slope.value == pytest.approx(model.coef_[0, 0], rel=1e-6)
+    assert found.intercept.value == pytest.approx(model.intercept_[0], abs=1e-6)
+    assert found.slope.naive == found.slope.value
+    assert np.isnan(found.pvalue)
+    assert np.isnan(found.low).all()
+
+
+@pytest.mark.parametrize("target", ["population", "unlabeled"])
+def test_hidden_positives_are_recovered(target):
+    positive, labeled, score = draw(200_000)
+    in_target = ~labeled if target == "unlabeled" else np.ones(positive.size, dtype=bool)
+    prior = positive[~labeled].mean()
+    ev = evaluate(labeled, score, prior=prior, target=target, n_resamples=200, threshold=0.5)
+    found = ev.calibration(bins=8)
+    share, mean = calibration_curve(
+        positive[in_target], score[in_target], n_bins=8, strategy="quantile"
+    )
+    np.testing.assert_allclose(found.score, mean, rtol=1e-9)
+    np.testing.assert_allclose(found.observed, share, atol=0.02)
+    assert np.mean((found.low <= share) & (share <= found.high)) >= 0.75
+    assert found.rows.sum() == pytest.approx(in_target.sum())
+    assert found.histogram.sum() == pytest.approx(in_target.sum())
+    model = LogisticRegression(C=np.inf).fit(logit(score[in_target])[:, None], positive[in_target])
+    for estimate, true in (
+        (found.slope, model.coef_[0, 0]),
+        (found.intercept, model.intercept_[0]),
+    ):
+        assert abs(estimate.value - true) < 3 * estimate.standard_error
+    error = np.average(np.abs(share - mean))
+    assert found.error.value == pytest.approx(error, abs=0.005)
+    assert found.pvalue < 0.001
+
+
+@pytest.mark.parametrize("target", ["population", "unlabeled"])
+def test_the_line_maximizes_the_likelihood_of_hidden_classes(target):
+    """Slow version: the mean log-likelihood of all rows, row by row."""
+    _, labeled, score = draw(600)
+    prior = 0.22
+    found = evaluate(labeled, score, prior=prior, target=target, level=None).calibration()
+    x = logit(score)
+    everybody = ~labeled if target == "unlabeled" else np.ones(600, dtype=bool)
+    prevalence = prior if target == "unlabeled" else np.mean(np.where(labeled, 1, prior))
+
+    def deviance(line):
+        linear = line[0] + line[1] * x
+        return np.logaddexp(0, linear[everybody]).mean() - prevalence * linear[labeled].mean()
+
+    line = minimize(deviance, [0.0, 1.0], tol=1e-14).x
+    assert [found.intercept.value, found.slope.value] == pytest.approx(line, abs=1e-5)
+
+
+def test_noise_is_removed_from_absolute_differences():
+    """The mean of |N(μ, σ)| goes back to μ; by simulation and at the ends."""
+    rng = np.random.default_rng(0)
+    mu, sigma = np.array([0.0, 0.02, 0.1, 0.5]), np.array([0.1, 0.05, 0.05, 1e-3])
+    mean = np.abs(rng.normal(mu, sigma, size=(400_000, 4))).mean(axis=0)
+    found = debiased_distance(mean, sigma)
+    np.testing.assert_allclose(found[1:], mu[1:], atol=0.004)
+    assert found[0] < 0.02
+    assert debiased_distance(np.array([-0.3]), np.array([0.0])) == pytest.approx(0.3)
+
+
+def test_scores_that_are_no_probabilities_are_refused():
+    _, labeled, score = draw(500)
+    ev = evaluate(labeled, 2 * score, prior=0.2, level=None)
+    with pytest.raises(InputError, match="calibration needs probabilities, but scores range"):
+        ev.calibration()
+    with pytest.raises(InputError, match="calibration_curve needs probabilities"):
+        metrics.calibration_curve(labeled, 2 * score, prior=0.2)
+    with pytest.raises(InputError, match="bins must be"):
+        evaluate(labeled, score, prior=0.2, level=None).calibration(bins=1)
+    with pytest.raises(InputError, match="strategy must be"):
+        metrics.calibration_curve(labeled, score, prior=0.2, strategy="width")
+
+
+@pytest.mark.parametrize("prior", [0.25, (0.2, 0.3), None])
+def test_uncertain_priors_widen_the_intervals(prior):
+    _, labeled, score = draw(4000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        ev = evaluate(labeled, score, prior=prior, n_resamples=200, threshold=0.5)
+        known = evaluate(labeled, score, prior=ev.prior, n_resamples=200, threshold=0.5)
+    found, narrow = ev.calibration(), known.calibration()
+    assert found.slope.low <= found.slope.value <= found.slope.high
+    if prior != 0.25:
+        assert found.intercept.high - found.intercept.low > 1.2 * (
+            narrow.intercept.high - narrow.intercept.low
+        )
+        assert np.mean(found.high - found.low) > 1.1 * np.mean(narrow.high - narrow.low)
+        assert found.pvalue >= narrow.pvalue
+
+
+def test_coverage_and_size():
+    """Coverage of 95 %; calibrated scores are rejected in about 5 % of samples."""
+    replications = 60
+    found = measure_probabilities(
+        ProbabilitySetting("calibrated", 300), replications, n_resamples=200, seed=3
+    )
+    error = np.sqrt(0.05 * 0.95 / replications)
+    assert min(found[:6]) >= 0.95 - 3 * error
+    assert found[6] >= 0.92
+    assert found[7] >= 0.95 - 3 * error
+    assert found[8] <= 0.05 + 3 * error
+    assert found[9] < 0.1
+
+
+def test_display():
+    _, labeled, score = draw(3000)
+    ev = evaluate(labeled, score, prevalence=0.3, n_resamples=100)
+    display = CalibrationDisplay.from_evaluation(ev, bins=6, name="forest")
+    assert display.line_.get_xdata().size == 6
+    assert display.band_ is not None
+    assert len(display.histogram_) == 50
+    assert display.frame().shape == (6, 6)
+    bare = CalibrationDisplay.compute(ev).plot(
+        plot_naive=False, plot_band=False, plot_histogram=False
+    )
+    assert bare.band_ is bare.naive_line_ is bare.histogram_ is None
