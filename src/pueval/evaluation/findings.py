@@ -6,7 +6,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import scipy  # loads its submodules when they are first used
 
+from pueval.core.cluster_table import reduced_counts
 from pueval.core.curves import REVERSED_Z_SCORE, auc_z_score
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
@@ -16,10 +18,21 @@ from pueval.samples.bins import bin_numbers
 from pueval.samples.sample import score_range
 from pueval.sensitivity.feasibility import infeasibility_message, region_infeasibility_message
 from pueval.text.numbers import format_count
+from pueval.uncertainty.measure_intervals import Resamples
 
 # Intervals can cover too rarely where propensities leave an effective number of labeled rows below
 # MIN_EFFECTIVE and below MIN_EFFICIENCY times their actual number.
 MIN_EFFECTIVE, MIN_EFFICIENCY = 100, 0.7
+# Smallest number of labeled rows for which an abrupt end of their scores is noticed.
+MIN_ABRUPT_LABELED = 200
+# The lowest two tenths of the labeled scores. All of these must differ: rounded scores always end
+# abruptly.
+LOWEST_TENTHS = np.linspace(0, 0.2, 11)
+# Smallest share of unlabeled rows below the lowest labeled score.
+MIN_BELOW = 0.05
+# How wide the lowest tenth of the labeled scores is, relative to the next tenth. About 1 where
+# scores are cut off, and 3 or more where their distribution has a tail.
+ABRUPT_RATIO = 1.4
 # Warnings that are issued or printed at once, the worst first.
 MOST_WARNINGS = 3
 
@@ -39,6 +52,13 @@ def worst_warnings(warnings: Sequence[str]) -> list[str]:
             f"{shown[MOST_WARNINGS - 1]} (And {n_more:,} more: see .warnings.)"
         ]
     return shown
+
+
+def independent_rows(counts: Counts, resamples: Resamples | None) -> Counts:
+    """Return as many independent rows as rows that belong together are worth."""
+    if counts._clusters is None:
+        return counts
+    return reduced_counts(counts, None if resamples is None else resamples.share_effect)
 
 
 def reversed_scores(counts: Counts, naive: float) -> str | None:
@@ -144,6 +164,38 @@ def noisy_labels(counts: Counts, assumptions: Assumptions) -> str | None:
     from pueval.priors._clean_label_test import clean_label_pvalue, noisy_label_warning
 
     return noisy_label_warning(clean_label_pvalue(counts))
+
+
+def abrupt_labeled_scores(counts: Counts, reduced: Counts | None = None) -> str | None:
+    """Warn that the labeled scores end abruptly at their lowest value.
+
+    Positives of one distribution thin out toward low scores: the lowest tenth of their scores is
+    several times as wide as the next. Where only rows above some score could get a label, for
+    example because only alarms were checked, both tenths are about equally wide. Both widths are
+    compared as scores and as log-odds of ranks among the unlabeled rows, and the larger ratio
+    counts. ``reduced`` counts rows that belong together as what they are worth.
+    """
+    labeled, unlabeled, _ = counts._samples
+    n_labeled = (counts if reduced is None else reduced)._labeled.effective_size
+    if counts.has_propensity or n_labeled < MIN_ABRUPT_LABELED or not unlabeled.total:
+        return None
+    quantiles = labeled.quantiles(labeled.total * LOWEST_TENTHS).astype(np.float64)
+    score = quantiles[[0, LOWEST_TENTHS.size // 2, -1]]
+    above, at_or_above = unlabeled.cumulative_counts(score)
+    few_below = at_or_above[0] > (1 - MIN_BELOW) * unlabeled.total
+    if few_below or np.any(np.diff(quantiles) <= 0):
+        return None
+    rank = scipy.special.logit(1 - ((above + at_or_above) / 2 + 0.5) / (unlabeled.total + 1))
+    widths = np.diff(np.stack([score, rank]))
+    if np.any(widths <= 0) or np.max(widths[:, 0] / widths[:, 1]) > ABRUPT_RATIO:
+        return None
+    below = format_count(round(float(unlabeled.total - at_or_above[0])))
+    return (
+        f"labeled scores end abruptly at {score[0]:.4g}, although {below} unlabeled rows score "
+        "lower. If only rows above some score could get a label, for example because only alarms "
+        "were checked, labels are not random and all estimates are too favorable. An audit of "
+        "rows below that score would show it."
+    )
 
 
 def clipped_values(clipped: dict[str, float], mixture: Mixture, threshold: float) -> str | None:
