@@ -19,9 +19,13 @@ from pueval.errors import (
 )
 from pueval.evaluation.baselines import Baseline, Baselines
 from pueval.evaluation.bias_bounds import BiasBounds, MeasureBounds
+from pueval.evaluation.calibration import Calibration
+from pueval.evaluation.cluster_effects import ClusterEffects
 from pueval.evaluation.estimates import Best, Contingency, Estimate, OperatingPoint
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
+from pueval.evaluation.expectation import Expectation
+from pueval.evaluation.expectation_of_rows import expectation
 from pueval.sensitivity.bound_tables import BoundTables
 from pueval.sensitivity.bounds import Bounds, claesen_bounds
 from pueval.sensitivity.feasibility import LargestPrior, feasibility_pvalue, largest_prior
@@ -44,10 +48,14 @@ if _TYPE_CHECKING:
     from pueval.groups.group_evaluation import GroupEvaluation
     from pueval.groups.macro_average import MacroAverage
     from pueval.groups.shrinkage import GroupShrinkage
+    from pueval.over_time.evaluate_over_time import evaluate_over_time
+    from pueval.over_time.time_evaluation import TimeEvaluation
+    from pueval.over_time.window_results import Alarm, ChangeSequence, TimeChanges, TimeEstimates
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Alarm",
     "AssumptionWarning",
     "Baseline",
     "Baselines",
@@ -57,6 +65,9 @@ __all__ = [
     "BinnedScoresWarning",
     "BoundTables",
     "Bounds",
+    "Calibration",
+    "ChangeSequence",
+    "ClusterEffects",
     "Comparison",
     "Contingency",
     "Counts",
@@ -67,6 +78,7 @@ __all__ = [
     "Disagreement",
     "Estimate",
     "Evaluation",
+    "Expectation",
     "GroupDifferences",
     "GroupEstimates",
     "GroupEvaluation",
@@ -85,6 +97,9 @@ __all__ = [
     "Region",
     "Resolution",
     "SensitivityGrid",
+    "TimeChanges",
+    "TimeEstimates",
+    "TimeEvaluation",
     "TippingPoint",
     "UndefinedMeasureWarning",
     "claesen_bounds",
@@ -93,6 +108,8 @@ __all__ = [
     "doctor",
     "evaluate",
     "evaluate_by",
+    "evaluate_over_time",
+    "expectation",
     "feasibility_pvalue",
     "labeling_moments",
     "labeling_variance",
@@ -105,7 +122,9 @@ __all__ = [
 
 # Imported on first use: most programs compare neither models nor groups.
 _LAZY_NAMES = {
+    "Alarm": "over_time.window_results",
     "BestModelRange": "comparison.order_by_prior",
+    "ChangeSequence": "over_time.window_results",
     "Comparison": "comparison.comparison",
     "Diagnosis": "diagnosis.diagnosis",
     "Difference": "comparison.differences",
@@ -119,15 +138,20 @@ _LAZY_NAMES = {
     "OrderByPrior": "comparison.order_by_prior",
     "RankReversal": "comparison.order_by_prior",
     "Rankings": "comparison.rankings",
+    "TimeChanges": "over_time.window_results",
+    "TimeEstimates": "over_time.window_results",
+    "TimeEvaluation": "over_time.time_evaluation",
     "compare": "comparison.compare",
     "doctor": "diagnosis.doctor",
     "evaluate_by": "groups.evaluate_by",
+    "evaluate_over_time": "over_time.evaluate_over_time",
 }
 
 # Public subpackages, imported on first use as attributes of pueval.
 _LAZY_PACKAGES = (
     "audit",
     "displays",
+    "labeling",
     "model_selection",
     "priors",
     "ranking",

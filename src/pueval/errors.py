@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-# Exit codes of a command whose results contradict its assumptions, and of one that was interrupted
-# by Ctrl-C.
-CONTRADICTION_EXIT_CODE, INTERRUPT_EXIT_CODE = 3, 130
+# Exit codes of a command whose results contradict its assumptions, of one that saw a change over
+# time, and of one that was interrupted by Ctrl-C.
+CONTRADICTION_EXIT_CODE, ALARM_EXIT_CODE, INTERRUPT_EXIT_CODE = 3, 4, 130
 
 
 class InputError(ValueError):

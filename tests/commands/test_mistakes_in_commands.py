@@ -101,6 +101,23 @@ def test_a_prior_that_the_data_contradict(file, tmp_path, capsys):
     assert any("does not fit this ranking" in warning for warning in model["warnings"])
 
 
+@pytest.mark.parametrize("more", [[], ["--quiet"], ["--by", "site"], ["--by", "site", "--quiet"]])
+def test_three_warnings_in_all_for_many_models_contradictions_first(rows, tmp_path, capsys, more):
+    path = tmp_path / "models.csv"
+    models = dict.fromkeys("bcde", rows["a"]) | {"reversed": -rows["a"]}
+    rows.assign(site=np.arange(3000) % 2, **models).to_csv(path, index=False)
+    named = [argument for name in models for argument in ("--score", name)]
+    threshold = ["--threshold", "99"]
+    arguments = ["evaluate", str(path), *COLUMNS, *named, "--prior", "0.2", *threshold, *more]
+    assert run(arguments) == 3
+    captured = capsys.readouterr()
+    lines = (captured.out + captured.err).splitlines()
+    shown = [line for line in lines if line.startswith(("! ", "pueval: warning: "))]
+    assert len(shown) == 3
+    assert "labeled rows score lower than the background rows" in shown[0]
+    assert "--json has all" in shown[-1]
+
+
 def test_groups_that_contradict_their_prior(rows, tmp_path, capsys):
     path = tmp_path / "groups.csv"
     rows.assign(site=np.arange(3000) % 2).to_csv(path, index=False)

@@ -22,6 +22,13 @@ from tests.coverage.biased_labels import (
     BIAS_TEXT,
     measure_bias,
 )
+from tests.coverage.clusters import (
+    CLUSTER_COLUMNS,
+    CLUSTER_GRID,
+    CLUSTER_REASONS,
+    CLUSTER_TEXT,
+    measure_clusters,
+)
 from tests.coverage.cross_validation import CV_COLUMNS, CV_GRID, CV_REASONS, CV_TEXT, measure_cv
 from tests.coverage.estimated_priors import (
     PRIOR_COLUMNS,
@@ -36,6 +43,13 @@ from tests.coverage.group_shrinkage import (
     GROUP_REASONS,
     GROUP_TEXT,
     measure_groups,
+)
+from tests.coverage.probabilities import (
+    PROBABILITY_COLUMNS,
+    PROBABILITY_GRID,
+    PROBABILITY_REASONS,
+    PROBABILITY_TEXT,
+    measure_probabilities,
 )
 from tests.coverage.section_tables import setting_table
 from tests.coverage.simulation import (
@@ -101,10 +115,15 @@ separation 2.5. Each number is a coverage; the mean width of the intervals is in
 column of its own.
 """
 REASONS = """
-The numbers below .93 are balanced accuracy and MCC at prior .05, 1,000 labeled rows and separation
-1 (purities 1 and .95 share their random numbers), and the AUC at prior .5, purity .75, 100 labeled
-rows and separation 2.5, where labels carry little information. Among so many numbers, this is no
-more than chance.
+The numbers below .93:
+
+- *roc area* of weak classifiers (separation 1) with 100 labeled rows, and noisy labels or a prior
+  of .5: monotone rates are too favorable there
+  ([two estimates](model.md#two-estimates-of-the-auc)). This is one of the reasons why the AUC is
+  the direct estimate.
+- Balanced accuracy and MCC at prior .05, 1,000 labeled rows and separation 1 (purities 1 and .95
+  share their random numbers), and the AUC at prior .5, purity .75, 100 labeled rows and separation
+  2.5, where labels carry little information. Among so many numbers, this is no more than chance.
 
 Average precision with separation 2.5 is covered in more than 95%: its intervals are wide enough for
 samples that look perfect by chance (see [what the intervals cover](intervals.md))."""
@@ -117,7 +136,8 @@ Where coverage differs from 95%:
 - **Simultaneous ROC bands** are conservative. They are nowhere narrower than pointwise bands, and
   allow for errors of both rates at every threshold.
 - **Simultaneous precision-recall bands** are lowest, .88, at prior .5, purity .75, 100 labeled rows
-  and separation 2.5, where labels carry little information."""
+  and separation 2.5, where labels carry little information. With 20 labeled rows bands are wide:
+  so few rows leave most of the curve open."""
 OTHER_REASONS = """
 Where coverage differs from 95%:
 
@@ -266,6 +286,21 @@ def sections(replications, seed):
         partial(setting_table, *cross_validated, amount="{:,} replications per row.", seed=seed),
         CV_REASONS,
     )
+    title = "Rows that belong together"
+    clustered = (title, CLUSTER_TEXT, CLUSTER_GRID, measure_clusters, half, CLUSTER_COLUMNS)
+    amount = "{:,} replications per row."
+    yield title, partial(setting_table, *clustered, amount=amount, seed=seed), CLUSTER_REASONS
+    title = "Predicted probabilities"
+    probable = (
+        title,
+        PROBABILITY_TEXT,
+        PROBABILITY_GRID,
+        measure_probabilities,
+        quarter,
+        PROBABILITY_COLUMNS,
+    )
+    amount = "{:,} replications per row."
+    yield title, partial(setting_table, *probable, amount=amount, seed=seed), PROBABILITY_REASONS
     title = "Many small groups, shrunken"
     shrunken = (title, GROUP_TEXT, GROUP_GRID, measure_groups, quarter, GROUP_COLUMNS)
     amount = "At least ten times {:,} groups per row."

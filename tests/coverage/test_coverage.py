@@ -11,6 +11,7 @@ from scipy.stats import binom
 
 from pueval import AssumptionWarning, evaluate
 from tests.coverage.biased_labels import BiasSetting, bias_coverage
+from tests.coverage.clusters import CLUSTER_COLUMNS, ClusterSetting, measure_clusters
 from tests.coverage.cross_validation import CVSetting, cv_coverage
 from tests.coverage.default_threshold import CASES, simulate
 from tests.coverage.simulation import BANDS, NAMES, Setting, coverage
@@ -99,6 +100,15 @@ def test_cross_validation_with_few_rows_per_feature():
     found, effect = cv_coverage(CVSetting("logistic", 60, 30, 5), 60, n_resamples=100)
     check(found, 60, dict.fromkeys(found, 0.93))
     assert 1.3 < effect < 2
+
+
+def test_rows_that_belong_together():
+    """As if rows were independent, .7 of the intervals would hold the AUC."""
+    shares = measure_clusters(ClusterSetting(60, 12, 0.5, "constant"), 40)
+    found = dict(zip(CLUSTER_COLUMNS, shares, strict=True))
+    assert found.pop("AUC, no cluster=") < 0.88
+    assert 1.4 < found.pop("width of AUC, relative") < 2.5
+    check(found, 40, dict.fromkeys(found, 0.93))
 
 
 @pytest.mark.parametrize("target", ["population", "unlabeled"])

@@ -71,7 +71,10 @@ def test_roles_of_columns(rows, save, name):
     assert f"{100 * tied:.0f}% of rows tied" in details["model_b"]
     number = int(details["patient_id"].removeprefix("about ").removesuffix(" ids, which repeat"))
     assert abs(number - 500) < 50
-    assert any("rows with the same patient_id" in problem for problem in found.problems)
+    assert any(
+        problem.startswith(f"column 'patient_id' repeats: about {number} values in 3,000 rows.")
+        for problem in found.problems
+    )
 
 
 def test_the_next_command_runs(rows, save, capsys):
@@ -79,7 +82,8 @@ def test_the_next_command_runs(rows, save, capsys):
     found = doctor(path)
     command = shlex.split(found.command)
     assert command == ["pueval", "compare", path, "--label", "label", "--score", "model_a",
-                       "--score", "model_b", "--weight", "weight"]  # fmt: skip
+                       "--score", "model_b", "--weight", "weight", "--cluster",
+                       "patient_id"]  # fmt: skip
     assert run(command[1:]) == 0
     found = doctor(save(rows[["label", "model_a"]], "one of them.csv"))
     assert run(shlex.split(found.command)[1:]) == 0

@@ -12,7 +12,7 @@ import pueval.groups.row_blocks
 from pueval import AssumptionWarning, Counts, InputError, compare, evaluate, evaluate_by, priors
 from pueval.commands.app import run
 from pueval.core.measures import MEASURES
-from pueval.groups.group_codes import encode_groups
+from pueval.sources.group_codes import encode_groups
 from tests.conftest import draw
 
 AT_A_POINT = ("accuracy", "precision", "recall", "f1", "matthews_corrcoef", "false_positive_rate")

@@ -111,6 +111,7 @@ def make_example_files(folder: Path) -> None:
     rows["model_a"], rows["model_b"] = rows["boosting"], rows["logistic"]
     rows["forest"] = (rows["boosting"] + rows["logistic"]) / 2
     rows["city"] = ["Bern", "Oslo"] * (len(rows) // 2) + ["Bern"] * (len(rows) % 2)
+    rows["day"] = pd.Timestamp("2026-01-05") + pd.to_timedelta(range(len(rows)), unit="h")
     rows["disease"] = rows["truth"].map({0: "no", 1: "yes"})
     rows.to_csv(folder / "scores.csv", index=False)
     rows[["disease", "logistic"]].to_csv(folder / "full.csv", index=False)

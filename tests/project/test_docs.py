@@ -36,6 +36,7 @@ OBJECTS = {
     "groups": pueval.GroupEvaluation,
     "order": pueval.OrderByPrior,
     "population": pueval.simulate.Population,
+    "times": pueval.TimeEvaluation,
 }
 
 

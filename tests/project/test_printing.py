@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
 import pueval
-from pueval import AssumptionWarning, audit
+from pueval import AssumptionWarning, audit, labeling
 from pueval.core.densities import score_densities
 from pueval.model_selection import evaluate_cv
 from pueval.simulate import binormal, label_at_random
@@ -40,6 +40,12 @@ def made():
         return SimpleNamespace(
             counts=counts,
             evaluation=pueval.evaluate(counts, prior=0.2, n_resamples=100),
+            clustered=pueval.evaluate(
+                labels, score, prior=0.2, cluster=np.arange(2000) // 4, level=None
+            ),
+            probabilities=pueval.evaluate(
+                labels, 1 / (1 + np.exp(-score)), prior=0.2, n_resamples=100
+            ),
             region=pueval.evaluate(counts, prior=(0.15, 0.25), level=None),
             estimated=pueval.evaluate(counts, level=None),
             comparison=pueval.compare(
@@ -48,16 +54,24 @@ def made():
             groups=pueval.evaluate_by(
                 labels, score, rng.integers(0, 3, 2000), prior=0.2, n_resamples=100
             ),
+            times=pueval.evaluate_over_time(
+                labels, score, np.arange(2000) % 10, every=1, prior=0.2, n_resamples=100
+            ),
             cross=evaluate_cv(
                 LogisticRegression(), score[:, None], labels, prior=0.2, cv=2, level=None
             ),
             rows=binormal(1.5, prevalence=0.3).draw(100, seed=0),
             plan=audit.plan(labels, score, budget=50, prior=0.2),
+            sources=labeling.from_two_sources(labels, np.arange(2000) % 6 == 0),
+            labels=labels,
+            features=rng.normal(size=(2000, 2)),
+            score=score,
         )
 
 
 # How to get a result of each type from these objects.
 RESULTS = {
+    "Alarm": lambda made: pueval.Alarm("roc_auc", "2026-03", "2026-02", -0.1, -0.15, -0.05),
     "Baseline": lambda made: made.evaluation.baselines()["f1"],
     "Baselines": lambda made: made.evaluation.baselines(),
     "BestModelRange": lambda made: made.comparison.order_by_prior("roc_auc").best_models[0],
@@ -65,15 +79,23 @@ RESULTS = {
     "BoundTables": lambda made: made.evaluation.bounds().low,
     "BiasBounds": lambda made: made.evaluation.labeling_bias(2),
     "Bounds": lambda made: made.evaluation.bounds(),
+    "ClusterEffects": lambda made: made.clustered.clusters,
+    "Calibration": lambda made: made.probabilities.calibration(bins=4),
+    "ChangeSequence": lambda made: made.times.sequence("roc_auc"),
     "Comparison": lambda made: made.comparison,
     "Contingency": lambda made: made.evaluation.table,
     "CurveBand": lambda made: made.evaluation.roc_band(),
+    "DelayEstimate": lambda made: labeling.from_delay(
+        np.arange(100), np.arange(100) + np.arange(100) % 7, as_of=110
+    ),
+    "DependenceBounds": lambda made: made.sources.bounds(2),
     "Diagnosis": lambda made: pueval.doctor(Path(__file__).parents[2] / "examples/spambase.csv"),
     "Difference": lambda made: made.comparison.differences("roc_auc")[0],
     "Differences": lambda made: made.comparison.differences(),
     "Disagreement": lambda made: made.comparison.ranking("roc_auc", "pulp").disagreements()[0],
     "Estimate": lambda made: made.evaluation["roc_auc"],
     "Evaluation": lambda made: made.evaluation,
+    "Expectation": lambda made: made.evaluation.expectation(np.square),
     "ForecastCurve": lambda made: made.plan.curve([50, 100], n_simulations=1),
     "GroupDifferences": lambda made: made.groups.differences("roc_auc"),
     "GroupEstimates": lambda made: made.groups["roc_auc"],
@@ -94,6 +116,12 @@ RESULTS = {
     "Plan": lambda made: made.plan,
     "PrecisionRecallCurve": lambda made: made.evaluation.pr(),
     "PriorEstimate": lambda made: made.estimated.prior_estimate,
+    "PropensityEstimate": lambda made: labeling.propensity_model(
+        made.features, made.labels, labeling_features=[0], class_features=[1]
+    ),
+    "RandomLabelsTest": lambda made: labeling.test_random(
+        made.features, made.labels, score=made.score
+    ),
     "RankReversal": lambda made: pueval.RankReversal("a", "b", 0.3),
     "Rankings": lambda made: made.comparison.ranking("roc_auc", "pulp"),
     "Region": lambda made: made.region.region,
@@ -103,7 +131,11 @@ RESULTS = {
     "SensitivityGrid": lambda made: made.evaluation.sensitivity("roc_auc"),
     "SimulatedRows": lambda made: made.rows,
     "Splits": lambda made: made.cross.splits,
+    "TimeChanges": lambda made: made.times.changes("roc_auc"),
+    "TimeEstimates": lambda made: made.times["roc_auc"],
+    "TimeEvaluation": lambda made: made.times,
     "TippingPoint": lambda made: made.evaluation.tipping_point("roc_auc", 0.8),
+    "TwoSources": lambda made: made.sources,
 }
 
 

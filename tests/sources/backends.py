@@ -103,3 +103,20 @@ PLAIN = {
 EVERY = [*PLAIN, "dask", "dask-numpy", "spark"]
 # In the memory of this process: they have no engine of their own.
 HERE = {"pandas", "pandas-pyarrow", "polars", "pyarrow"}
+
+
+def local_spark(partitions=3):
+    """Yield a Spark session on two cores, and stop it; missing Spark or Java skips the test."""
+    need("pyspark")
+    need_java()
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", str(partitions))
+        .config("spark.ui.showConsoleProgress", "false")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()

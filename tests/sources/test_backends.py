@@ -27,6 +27,7 @@ from tests.sources.backends import (
     EVERY,
     HERE,
     PLAIN,
+    local_spark,
     make_dask,
     make_dask_numpy,
     make_spark,
@@ -55,20 +56,7 @@ def cluster():
 
 @pytest.fixture(scope="session")
 def spark():
-    need("pyspark")
-    need_java()
-    from pyspark.sql import SparkSession
-
-    session = (
-        SparkSession.builder.master("local[2]")
-        .appName("pueval tests")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "3")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
-    yield session
-    session.stop()
+    yield from local_spark()
 
 
 @pytest.fixture(scope="session")

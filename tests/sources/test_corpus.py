@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pueval import AssumptionWarning, Counts, InputError, evaluate
-from tests.sources.backends import need, need_java
+from tests.sources.backends import local_spark, need
 from tests.sources.reference_reader import Refused, count_rows, exact_auc
 
 # Tornado leaves sockets to the garbage collector while it looks for a free port.
@@ -139,19 +139,7 @@ def delimiter_of(content):
 
 @pytest.fixture(scope="module")
 def spark_session():
-    need("pyspark")
-    need_java()
-    from pyspark.sql import SparkSession
-
-    session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "1")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
-    yield session
-    session.stop()
+    yield from local_spark(1)
 
 
 @pytest.fixture(params=["duckdb", "polars", "dask", "spark"])

@@ -14,7 +14,7 @@ import pytest
 from pueval import BinnedScoresWarning, Counts, InputError, evaluate, tally
 from pueval.commands.app import run
 from pueval.sources.paths import locate
-from tests.sources.backends import need, need_java
+from tests.sources.backends import local_spark, need, need_java
 
 # Tornado leaves sockets to the garbage collector while it looks for a free port.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
@@ -44,19 +44,7 @@ def exact(data):
 
 @pytest.fixture(scope="module")
 def spark_session():
-    need("pyspark")
-    need_java()
-    from pyspark.sql import SparkSession
-
-    session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "3")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
-    yield session
-    session.stop()
+    yield from local_spark()
 
 
 @pytest.fixture(params=ENGINES)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from pueval._typing import Target
+from pueval.commands.audit_options import AUDIT_DEFAULTS, AuditOptions, read_rows_with_audit
 from pueval.commands.exit_codes import exit_code
 from pueval.commands.options import (
     ASSUMPTIONS,
@@ -19,6 +20,7 @@ from pueval.commands.options import (
     WHOLE,
     AllMeasures,
     AllPoints,
+    ClusterColumn,
     HtmlPath,
     InputFile,
     Quiet,
@@ -61,6 +63,8 @@ def compare_command(
     score: Annotated[list[str], Parameter(group=COLUMNS, negative=())],
     options: RowOptions = ROW_DEFAULTS,
     shares: ShareOptions = SHARE_DEFAULTS,
+    audit: AuditOptions = AUDIT_DEFAULTS,
+    cluster: ClusterColumn = None,
     target: Annotated[Target, Parameter(group=ASSUMPTIONS)] = "population",
     threshold: Annotated[float | None, Parameter(group=OUTPUT)] = None,
     measure: Annotated[list[str] | None, Parameter(group=OUTPUT, negative=())] = None,
@@ -80,6 +84,8 @@ def compare_command(
     confidence intervals and p-values, and the best model by prior.
 
     Example: pueval compare scores.csv --label label --score model_a --score model_b
+
+    Example: pueval compare scores.csv --label label --score a --score b --audit checked.csv --id id
 
     Parameters
     ----------
@@ -110,8 +116,16 @@ def compare_command(
     check_model_names(score)
     check_outputs(file, {"--json": json_path, "--html": html_path})
     assumptions = shares.read()
-    columns = Columns(label, tuple(score), options.weight)
-    rows = read_rows(file, columns, labels=options.labels)
+    columns = Columns(label, tuple(score), options.weight, cluster=cluster)
+    has_audit = audit.check(
+        cluster=cluster is not None,
+        **{name: value is not None for name, value in assumptions.items() if name != "purity"},
+    )
+    audited: dict[str, Any] = {}
+    if has_audit:
+        rows, audited = read_rows_with_audit(file, columns, audit, options.labels)
+    else:
+        rows = read_rows(file, columns, labels=options.labels)
     comparison = compare(
         rows.kind,
         zip(score, rows.scores, strict=True),
@@ -122,6 +136,8 @@ def compare_command(
         n_resamples=n_resamples,
         seed=seed,
         sample_weight=rows.sample_weight,
+        cluster=rows.cluster,
+        **audited,
         **KIND_CODES.arguments,
     )
     values = value_rows(comparison, comparison.measures if all_measures else PRINTED_MEASURES)
@@ -162,7 +178,8 @@ def _pair_tables(comparison: Comparison, measures: tuple[str, ...], *, ranking: 
         measures = HEADLINE_MEASURES
     if measures:
         tables.append(difference_rows(shown, measures))
-        if next(iter(comparison.evaluations.values())).counts.n_unlabeled:
+        first = next(iter(comparison.evaluations.values()))
+        if first.counts.n_unlabeled and first.audit is None:
             tables.append(order_rows(shown, measures))
     if ranking:
         tables.append(shown.ranking().rows())

@@ -8,9 +8,11 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from pueval._typing import Target
+from pueval.commands import over_time_command
 from pueval.commands.at_option import choose_thresholds, threshold_table
 from pueval.commands.audit_options import AUDIT_DEFAULTS, AuditOptions, read_audit
 from pueval.commands.evaluation_tables import (
+    model_warnings,
     print_baselines,
     print_bias_bounds,
     print_bounds,
@@ -34,6 +36,7 @@ from pueval.commands.options import (
     WHOLE,
     AllMeasures,
     AllPoints,
+    ClusterColumn,
     CountOptions,
     HtmlPath,
     InputFile,
@@ -41,6 +44,7 @@ from pueval.commands.options import (
     ShareOptions,
 )
 from pueval.commands.output_files import check_outputs, file_title, write_models
+from pueval.commands.over_time_command import OVER_TIME_DEFAULTS, OverTimeOptions
 from pueval.commands.shared_prior import evaluate_with_one_prior
 from pueval.commands.terminal import (
     command_line,
@@ -49,7 +53,8 @@ from pueval.commands.terminal import (
     print_warnings,
     show_table,
 )
-from pueval.errors import InputError, name_model
+from pueval.diagnosis.repeated_ids import find_repeated_ids
+from pueval.errors import InputError
 from pueval.evaluation.assumption_text import weight_sentence
 from pueval.evaluation.evaluate import evaluate
 from pueval.groups.group_text import report_table
@@ -65,11 +70,13 @@ def evaluate_command(
     rows: CountOptions = COUNT_DEFAULTS,
     shares: ShareOptions = SHARE_DEFAULTS,
     audit: AuditOptions = AUDIT_DEFAULTS,
+    cluster: ClusterColumn = None,
     target: Annotated[Target, Parameter(group=ASSUMPTIONS)] = "population",
     by: Annotated[str | None, Parameter(group=COLUMNS)] = None,
     group_prior: Annotated[
         Literal["shared", "label_frequency", "each"], Parameter(group=ASSUMPTIONS)
     ] = "shared",
+    time: OverTimeOptions = OVER_TIME_DEFAULTS,
     shrink: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     threshold: Annotated[float | None, Parameter(group=OUTPUT)] = None,
     at: Annotated[list[str] | None, Parameter(group=OUTPUT, negative=())] = None,
@@ -111,8 +118,8 @@ def evaluate_command(
     by
         Column with the group of each row. Every group is evaluated, and all rows together.
     group_prior
-        Prior of the groups, with --by: the same prior in every group (shared), the same label
-        frequency (label_frequency), or a prior estimated in each group (each).
+        Prior of the groups or windows, with --by or --over: the same prior in all of them
+        (shared), the same label frequency (label_frequency), or a prior estimated in each (each).
     shrink
         Shrink the estimates of the groups toward their mean (empirical Bayes), with --by: for many
         small groups that are alike as far as you know. Extreme groups are pulled to the middle.
@@ -155,8 +162,22 @@ def evaluate_command(
     if shrink and not intervals:
         raise InputError("--shrink cannot be combined with --no-intervals.")
     assumptions = shares.read()
-    has_audit = audit.check(
+    over_time = time.check(
         by=by is not None,
+        cluster=cluster is not None,
+        shrink=shrink,
+        at=bool(at),
+        ranking=ranking,
+        variance=variance == "labeling",
+        bounds=bounds,
+        baselines=baselines,
+        labeling_bias=labeling_bias is not None,
+    )
+    has_audit = audit.check(
+        cluster=cluster is not None,
+        shrink=shrink,
+        group_prior=group_prior != "shared",
+        over=over_time,
         engine=rows.engine != "duckdb",
         bounds=bounds,
         labeling_bias=labeling_bias is not None,
@@ -177,7 +198,10 @@ def evaluate_command(
         check_group_options(at=at, ranking=ranking, variance=labeling, **counting)
         if label is None or not score:
             raise InputError("--by needs --label and --score.")
-        models = read_groups(file, label, score, by, rows)
+        models, audited = read_groups(
+            file, label, score, by, rows, cluster, audit if has_audit else None
+        )
+        options |= audited
         groups = evaluate_groups(models, group_prior, assumptions, options | {"shrink": shrink})
         if json_path is not None:
             content = {name: evaluation.to_dict() for name, evaluation in groups.items()}
@@ -191,27 +215,53 @@ def evaluate_command(
                 file=file_title(file),
             )
         if quiet:
-            print_warnings(f"{name}: {text}" for name, g in groups.items() for text in g.warnings)
+            print_warnings(model_warnings(groups))
         else:
-            print_groups(groups)
-        return exit_code(text for evaluation in groups.values() for text in evaluation.warnings)
+            print_groups(groups, cluster)
+            _print_repeated_ids(file, label, score, rows, [cluster, by])
+        return exit_code(model_warnings(groups))
+    if over_time:
+        if label is None or not score:
+            raise InputError("--over needs --label and --score.")
+        periods = over_time_command.read_periods(file, label, score, time, rows)
+        options["group_prior"] = group_prior
+        times = over_time_command.evaluate_periods(periods, time, assumptions, options)
+        if json_path is not None:
+            content = {name: evaluation.to_dict() for name, evaluation in times.items()}
+            write_models(json_path, file, label, content)
+        if html_path is not None:
+            write_report(
+                html_path,
+                {name: evaluation.overall for name, evaluation in times.items()},
+                groups={name: over_time_command.report_table(one) for name, one in times.items()},
+                command=shlex.join(["pueval", *command_line.get()]),
+                file=file_title(file),
+            )
+        return over_time_command.print_times(times, quiet=quiet)
     if group_prior != "shared":
-        raise InputError("--group-prior needs --by.")
+        raise InputError("--group-prior needs --by or --over.")
     if shrink:
         raise InputError("--shrink needs --by.")
     if has_audit:
         if label is None or not score:
             raise InputError("--audit needs --label and --score.")
-        options |= {"audited": read_audit(file, label, score, audit, rows)[0]}
+        audits, _ = read_audit(file, label, score, audit, rows)
         options |= {} if audit.labeling is None else {"labeling": audit.labeling}
-    counts = read_models(file, label, score or [], rows)
-    evaluations = evaluate_with_one_prior(
-        counts,
-        assumptions,
-        lambda model, shares: evaluate(model, **shares, **options, variance=variance),
-        count=lambda model: model,
-        prior_estimate=lambda ev: ev.prior_estimate,
-    )
+    counts = read_models(file, label, score or [], rows, cluster)
+    options["variance"] = variance
+    if has_audit:
+        evaluations = {
+            name: evaluate(model, **assumptions, **options, audited=audits[name])
+            for name, model in counts.items()
+        }
+    else:
+        evaluations = evaluate_with_one_prior(
+            counts,
+            assumptions,
+            lambda model, shares: evaluate(model, **shares, **options),
+            count=lambda model: model,
+            prior_estimate=lambda ev: ev.prior_estimate,
+        )
     rankings = {name: ev.ranking() for name, ev in evaluations.items()} if ranking else {}
     bias_bounds = {}
     if labeling_bias is not None:
@@ -242,13 +292,10 @@ def evaluate_command(
             command=shlex.join(["pueval", *command_line.get()]),
             file=file_title(file),
         )
-    model_warnings = [
-        name_model(name, text) for name, ev in evaluations.items() for text in ev.warnings
-    ]
     if quiet:
-        print_warnings([*model_warnings, *chosen.warnings])
-        return exit_code(model_warnings)
-    print_evaluations(evaluations, rankings, all_measures=all_measures)
+        print_warnings([*model_warnings(evaluations), *chosen.warnings])
+        return exit_code(model_warnings(evaluations))
+    print_evaluations(evaluations, rankings, all_measures=all_measures, cluster=cluster)
     if baselines:
         print_baselines(evaluations)
     if rank_bounds:
@@ -261,5 +308,21 @@ def evaluate_command(
         show_table(*threshold_table(chosen.points))
         if intervals:
             print_line("Intervals account for choosing these thresholds on the same rows.")
+    _print_repeated_ids(file, label, score, rows, [cluster, audit.id])
     print_notes(f"! {warning}" for warning in chosen.warnings)
-    return exit_code(model_warnings)
+    return exit_code(model_warnings(evaluations))
+
+
+def _print_repeated_ids(
+    file: str,
+    label: str | None,
+    score: list[str] | None,
+    rows: CountOptions,
+    others: list[str | None],
+) -> None:
+    """Print a line about ids that repeat, unless clusters were given."""
+    if others[0] is None and label is not None and rows.engine == "duckdb":
+        used = [label, *(score or []), rows.weight, *others]
+        hint = find_repeated_ids(file, [name for name in used if name is not None])
+        if hint is not None:
+            print_line(hint)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pueval.commands.terminal import (
     print_line,
@@ -12,6 +12,7 @@ from pueval.commands.terminal import (
     show_table,
     show_tables,
 )
+from pueval.errors import name_model
 from pueval.evaluation.assumption_text import (
     DEFAULT_THRESHOLD,
     interval_sentences,
@@ -20,9 +21,11 @@ from pueval.evaluation.assumption_text import (
 )
 from pueval.evaluation.baselines import BASELINE_TITLES
 from pueval.evaluation.bias_bounds import BiasBounds
+from pueval.evaluation.cluster_effects import cluster_sentences
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.findings import worst_warnings
 from pueval.evaluation.measure_titles import REPORTED_MEASURES, TITLES
+from pueval.groups.group_evaluation import GroupEvaluation
 from pueval.ranking import RANKING_TITLES
 from pueval.sensitivity.bounds import Bounds
 from pueval.text.numbers import CLIPPED_NOTE, format_level, format_number
@@ -33,6 +36,7 @@ def print_evaluations(
     rankings: dict[str, dict[str, float]],
     *,
     all_measures: bool = False,
+    cluster: str | None = None,
 ) -> None:
     """Print assumptions, verdict, measures, small ROC curves, and notes."""
     first = next(iter(evaluations.values()))
@@ -51,10 +55,29 @@ def print_evaluations(
         print_line(CLIPPED_NOTE)
     if first.resampling is not None:
         print_line(" ".join(interval_sentences(first, subject="In brackets:")))
+    print_clusters(evaluations, cluster)
     for name, ev in evaluations.items():
         if ev.resolution is not None:
             print_line(f"{name}: {ev.resolution}.")
-        print_notes(f"! {name}: {warning}" for warning in worst_warnings(ev.warnings))
+    print_notes(f"! {warning}" for warning in worst_warnings(model_warnings(evaluations)))
+
+
+def model_warnings(
+    evaluations: Mapping[str, Evaluation] | Mapping[str, GroupEvaluation],
+) -> list[str]:
+    """Return the warnings of all models, each with the name of its model."""
+    return [name_model(name, text) for name, ev in evaluations.items() for text in ev.warnings]
+
+
+def print_clusters(evaluations: Mapping[str, Evaluation], cluster: str | None) -> None:
+    """Print what the clusters of a column change; nothing if there is no such column."""
+    if cluster is None:
+        return
+    sentences = cluster_sentences([ev.clusters for ev in evaluations.values()])
+    print_line(
+        " ".join(sentences)
+        or f"Every row is a cluster of its own, so --cluster {cluster} changes nothing."
+    )
 
 
 def print_verdict(evaluations: dict[str, Evaluation]) -> None:

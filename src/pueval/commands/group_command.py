@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pueval._typing import Array
-from pueval.commands.evaluation_tables import print_verdict
+from pueval.commands.audit_options import AuditOptions, read_rows_with_audit
+from pueval.commands.evaluation_tables import model_warnings, print_clusters, print_verdict
 from pueval.commands.options import RowOptions
 from pueval.commands.shared_prior import evaluate_with_one_prior
 from pueval.commands.terminal import print_line, print_notes, show_table
@@ -20,8 +21,8 @@ from pueval.sources.columns import Columns
 from pueval.sources.files import read_rows
 from pueval.sources.labels import KIND_CODES
 
-# Labels, scores, groups and weights of one model.
-ModelRows = tuple[Array, Array, Array, Array | None]
+# Labels, scores, groups, weights and clusters of one model.
+ModelRows = tuple[Array, Array, Array, Array | None, Array | None]
 # Largest number of groups to print; the JSON file has all.
 PRINTED_GROUPS = 50
 
@@ -34,17 +35,28 @@ def check_group_options(**given: Any) -> None:
 
 
 def read_groups(
-    file: str, label: str, scores: list[str], by: str, options: RowOptions
-) -> dict[str, ModelRows]:
-    """Read labels, scores, groups and weights of each model."""
+    file: str,
+    label: str,
+    scores: list[str],
+    by: str,
+    options: RowOptions,
+    cluster: str | None,
+    audit: AuditOptions | None = None,
+) -> tuple[dict[str, ModelRows], dict[str, Any]]:
+    """Read the rows of each model, and the arguments of an audit."""
     names = list(dict.fromkeys(scores))
-    columns = Columns(label, tuple(names), options.weight, (by,))
-    rows = read_rows(file, columns, labels=options.labels)
+    columns = Columns(label, tuple(names), options.weight, (by,), cluster=cluster)
+    audited: dict[str, Any] = {}
+    if audit is None:
+        rows = read_rows(file, columns, labels=options.labels)
+    else:
+        rows, audited = read_rows_with_audit(file, columns, audit, options.labels)
     assert rows.by is not None  # noqa: S101 - the columns include it
-    return {
-        name: (rows.kind, score, rows.by, rows.sample_weight)
+    models = {
+        name: (rows.kind, score, rows.by, rows.sample_weight, rows.cluster)
         for name, score in zip(names, rows.scores, strict=True)
     }
+    return models, audited
 
 
 def evaluate_groups(
@@ -56,19 +68,20 @@ def evaluate_groups(
     """Evaluate every group for each model. The model that separates best estimates the prior."""
 
     def evaluate_model(rows: ModelRows, assumptions: dict[str, Any]) -> GroupEvaluation:
-        kind, score, by, weight = rows
+        kind, score, by, weight, cluster = rows
         return evaluate_by(
             kind,
             score,
             by,
             sample_weight=weight,
+            cluster=cluster,
             group_prior=group_prior,
             **KIND_CODES.arguments,
             **assumptions,
             **options,
         )
 
-    if group_prior == "each":
+    if group_prior == "each" or "audited" in options:
         return {name: evaluate_model(rows, assumptions) for name, rows in models.items()}
     return evaluate_with_one_prior(
         models,
@@ -80,20 +93,17 @@ def evaluate_groups(
 
 
 def _counts(rows: ModelRows) -> Counts:
-    kind, score, _, weight = rows
+    kind, score, _, weight, _ = rows
     return Counts(*read_arrays(kind, score, sample_weight=weight, labels=KIND_CODES))
 
 
-def print_groups(evaluations: dict[str, GroupEvaluation]) -> None:
+def print_groups(evaluations: dict[str, GroupEvaluation], cluster: str | None) -> None:
     """Print the verdict on all rows, and every model's groups and warnings."""
-    print_verdict({name: groups.overall for name, groups in evaluations.items()})
+    overall = {name: groups.overall for name, groups in evaluations.items()}
+    print_verdict(overall)
+    print_clusters(overall, cluster)
     for name, groups in evaluations.items():
         print_line(f"{name}: {groups.summary()}.")
         show_table(*group_table(groups, PRINTED_GROUPS))
-        print_notes(_notes(groups))
-
-
-def _notes(groups: GroupEvaluation) -> list[str]:
-    """Return the lines below the table."""
-    lines = table_notes(groups, PRINTED_GROUPS, "--json writes all of them.")
-    return lines + [f"! {warning}" for warning in worst_warnings(groups.warnings)]
+        print_notes(table_notes(groups, PRINTED_GROUPS, "--json writes all of them."))
+    print_notes(f"! {warning}" for warning in worst_warnings(model_warnings(evaluations)))

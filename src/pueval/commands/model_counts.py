@@ -15,15 +15,20 @@ from pueval.sources.storage import is_counts_file, is_damaged, saved_name
 
 
 def read_models(
-    file: str, label: str | None, scores: Sequence[str], options: CountOptions
+    file: str,
+    label: str | None,
+    scores: Sequence[str],
+    options: CountOptions,
+    cluster: str | None = None,
 ) -> dict[str, Counts]:
     """Return the counts of each score column of a file, or the counts saved in it."""
     bins = None if options.bins == "exact" else options.bins
     if _parquet(file) and is_counts_file(file):
         columns = ["label"] * (label is not None) + ["score"] * bool(scores)
+        columns += ["cluster"] * (cluster is not None)
         given = [*columns, *(name for name in options.changed() if name != "bins")]
         return _saved_counts(file, [f"--{name}" for name in given], bins)
-    if label is None and not scores and _parquet(file) and is_damaged(file):
+    if label is None and not scores and cluster is None and _parquet(file) and is_damaged(file):
         # These may be saved counts. That the file is damaged matters more than missing options.
         return _saved_counts(file, [], bins)
     if label is None or not scores:
@@ -34,6 +39,7 @@ def read_models(
         label=label,
         scores=scores,
         sample_weight=options.weight,
+        cluster=cluster,
         bins=bins,
         engine=options.engine,
         address=options.address,

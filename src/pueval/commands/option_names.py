@@ -12,6 +12,9 @@ OPTIONS = {
     "negative_label": "--negative",
     "n_resamples": "--n-resamples",
     "group_prior": "--group-prior",
+    "label_delay": "--label-delay",
+    "as_of": "--as-of",
+    "false_alarm_rate": "--false-alarm-rate",
     "audit_probability": "the column 'probability'",
 }
 PHRASES = {
@@ -21,6 +24,8 @@ PHRASES = {
     'group_prior="label_frequency"': "--group-prior label_frequency",
     "; ev.audit.test() compares it with the audit": "",
     "Pass audit_probability,": "Add the column 'probability' to the checked rows,",
+    "but cluster was given. Leave cluster out": "but --cluster was given. Leave it out",
+    "cannot be combined with cluster:": "cannot be combined with --cluster:",
     "For one model use evaluate()": "For one model use pueval evaluate",
 }
 COLUMN_LIST = re.compile(r"(?<=\. )Name each column separately: (\[[^\]]*\])")

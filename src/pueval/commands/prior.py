@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from pueval.commands.evaluation_tables import print_verdict
+from pueval.commands.evaluation_tables import print_clusters, print_verdict
 from pueval.commands.exit_codes import exit_code
 from pueval.commands.model_counts import read_models
 from pueval.commands.options import (
@@ -16,6 +16,7 @@ from pueval.commands.options import (
     ESTIMATION,
     LABEL,
     OUTPUT,
+    ClusterColumn,
     CountOptions,
     InputFile,
 )
@@ -32,6 +33,7 @@ def prior_command(
     label: Annotated[str | None, LABEL] = None,
     score: Annotated[list[str] | None, Parameter(group=COLUMNS, negative=())] = None,
     options: CountOptions = COUNT_DEFAULTS,
+    cluster: ClusterColumn = None,
     purity: Annotated[float | Literal["estimate"], Parameter(group=ESTIMATION)] = 1.0,
     method: Annotated[str, Parameter(group=ESTIMATION)] = "consensus",
     level: Annotated[float, Parameter(group=ESTIMATION)] = 0.95,
@@ -66,19 +68,29 @@ def prior_command(
     from pueval import priors
 
     check_outputs(file, {"--json": json_path})
-    models = read_models(file, label, score or [], options)
+    models = read_models(file, label, score or [], options, cluster)
     estimates = {
         name: priors.estimate(counts, purity=purity, method=method, level=level)
         for name, counts in models.items()
     }
+    evaluations = {
+        name: evaluate_counts(models[name], prior=estimate, level=level)
+        for name, estimate in estimates.items()
+        if math.isfinite(estimate.prior)
+    }
     if json_path is not None:
         content = {name: estimate.to_dict() for name, estimate in estimates.items()}
+        for name, ev in evaluations.items():
+            if ev.clusters is not None:
+                content[name]["clusters"] = ev.clusters.to_dict()
         write_models(json_path, file, label, content)
     interval = f"{format_level(level)} CI"
     for name, estimate in estimates.items():
-        if math.isfinite(estimate.prior):
-            ev = evaluate_counts(models[name], prior=estimate, level=level)
-            print_verdict({name: ev})
+        evaluated = {name: evaluations[name]} if name in evaluations else {}
+        if evaluated:
+            print_verdict(evaluated)
         show_table([name, "prior", interval, "purity", interval], estimate.rows())
+        if evaluated:
+            print_clusters(evaluated, cluster)
         print_notes(estimate.notes())
     return exit_code(text for estimate in estimates.values() for text in estimate.warnings)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pueval._typing import Array, Target
+from pueval.comparison.cluster_sums import cluster_sums
 from pueval.comparison.difference_variances import (
     covariance_of_differences,
     difference_variances,
@@ -78,7 +79,11 @@ def influence_by_score(counts: Counts, mixture: Mixture, target: Target) -> Infl
 
 
 def area_covariances(
-    rows: PairedRows, influences: list[InfluenceByScore], naive_auc: Array, correlation: Array
+    rows: PairedRows,
+    influences: list[InfluenceByScore],
+    naive_auc: Array,
+    correlation: Array,
+    prevalence_sums: Array | None = None,
 ) -> tuple[Array, Array]:
     """Return the covariances of the naive AUCs, and the variances of the average precisions.
 
@@ -89,27 +94,64 @@ def area_covariances(
     rankings need not be equally good. NaN for a single labeled row.
 
     ``correlation`` says how much alike two models place a row, here the pseudo-observation.
+    ``prevalence_sums`` are what clusters add to the errors of average precisions by the prevalence,
+    one line per model.
     """
     n_models = len(influences)
     auc, delong, pseudo, precision = np.zeros((4, n_models, n_models))
     distance_products = np.outer(naive_auc - 0.5, naive_auc - 0.5)
     sizes, totals = rows.effective_sizes, rows.weight_by_kind
     n_background = totals[1] + totals[2]
+    products = [
+        _influence_products(rows, influences, kind) * (size / total**2) if total else None
+        for kind, (size, total) in enumerate(zip(sizes, totals, strict=True))
+    ]
+    clustered, effect = None, np.ones((n_models, n_models))
+    if rows.clusters is not None:
+        clustered = _cluster_products(rows, influences, prevalence_sums)
+        independent = sum(
+            part[0] / max(size - 1, 1)
+            for part, size in zip(products, sizes, strict=True)
+            if part is not None
+        )
+        effect = np.diag(clustered[0]) / np.diag(independent)
+        effect = np.sqrt(np.outer(effect, effect))
     for kind, (size, total) in enumerate(zip(sizes, totals, strict=True)):
-        if not total:
+        covariance = products[kind]
+        if covariance is None:
             continue
-        covariance = _influence_products(rows, influences, kind) * (size / total**2)
         degrees_of_freedom = size - 1 if kind == 0 else max(size - 1, 1)
         with np.errstate(divide="ignore", invalid="ignore"):
             of_mean = np.divide(covariance, degrees_of_freedom)
         delong += of_mean[0]
         precision += of_mean[1]
         part = total / n_background if kind else 1.0
-        prior = (distance_products, size, correlation)
+        prior = (distance_products, np.maximum(size / effect, 1), correlation)
         auc += part**2 * with_pseudo_observation(covariance[0] / part**2, *prior)
         pseudo += part**2 * with_pseudo_observation(0.0, *prior)
+    if clustered is not None:
+        delong, precision = clustered
     of_differences = np.maximum(difference_variances(delong), difference_variances(pseudo))
     return covariance_of_differences(of_differences, np.diag(auc)), np.diag(precision)
+
+
+def _cluster_products(
+    rows: PairedRows, influences: list[InfluenceByScore], prevalence_sums: Array | None
+) -> Array:
+    """Return the covariances of AUCs and of average precisions of rows that belong together."""
+
+    def values(kind: int, where: Array) -> Array:
+        by_model = [
+            influence(kind, score[where])
+            for influence, score in zip(influences, rows.scores, strict=True)
+        ]
+        return np.stack(by_model, axis=1)
+
+    sums = cluster_sums(rows, values, (2, len(influences))).sum(axis=0)
+    if prevalence_sums is not None:
+        sums[1] += prevalence_sums
+    products: Array = sums @ sums.transpose(0, 2, 1)
+    return products
 
 
 def _influence_products(rows: PairedRows, influences: list[InfluenceByScore], kind: int) -> Array:

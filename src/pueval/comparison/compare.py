@@ -14,6 +14,7 @@ from pueval.comparison.comparison import Comparison
 from pueval.comparison.estimate_models import PairedEstimation
 from pueval.comparison.model_pairs import ModelPairs
 from pueval.comparison.paired_rows import PairedRows, read_paired_rows, unknown_model_error
+from pueval.core.cluster_table import reduced_counts
 from pueval.core.curves import model_with_highest_naive_auc
 from pueval.core.mixture import check_target
 from pueval.counts.arguments import check_threshold, suggest_arguments
@@ -23,7 +24,7 @@ from pueval.evaluation.evaluate import evaluate_rows, refuse_audit_options
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.findings import noisy_labels, worst_warnings
 from pueval.sources.labels import LabelValues
-from pueval.uncertainty.intervals import IntervalOptions
+from pueval.uncertainty.intervals import IntervalOptions, clustered_options
 
 if TYPE_CHECKING:
     from pueval.priors import PriorEstimate
@@ -44,6 +45,7 @@ def compare(
     n_resamples: int = 2000,
     seed: int = 0,
     sample_weight: Any = None,
+    cluster: Any = None,
     audited: Any = None,
     audit_probability: Any = None,
     labeling: Labeling = "smooth",
@@ -88,6 +90,9 @@ def compare(
         Number of bootstrap resamples for the intervals of each model.
     seed : int, default 0
         Random seed for the resampling.
+    cluster : array-like, optional
+        Names or numbers of clusters, as for `pueval.evaluate`: rows of the same cluster belong
+        together. One column; two-way clusters are not supported here.
     audited, audit_probability, labeling : optional
         Results of checking some rows, as for `pueval.evaluate`. Each model's scores have a labeling
         model of their own. Covariances of the models come from resampled rows, audited ones
@@ -134,9 +139,10 @@ def compare(
     # Options are checked without a level, too, so that a wrong value never goes unnoticed.
     options = IntervalOptions(0.95 if level is None else level, n_resamples, seed)
     labels = LabelValues(pos_label, unlabeled_label, negative_label)
-    rows = read_paired_rows(y, scores, sample_weight=sample_weight, labels=labels)
+    rows = read_paired_rows(y, scores, sample_weight=sample_weight, labels=labels, cluster=cluster)
     thresholds = _thresholds(rows.names, threshold)
     if audited is not None:
+        rows.counts[0]._refuse_clusters("the uncertainty of an audit")
         evaluations = {
             name: evaluate_rows(
                 y,
@@ -170,14 +176,18 @@ def compare(
     best_model = model_with_highest_naive_auc(counts)
     prior_model = best_model if estimated else rows.names[0]
     assumptions = resolve_assumptions(counts[prior_model], target, purity, *given)
-    resampling = None if level is None else options
+    resampling, too_few_clusters = clustered_options(
+        rows.counts[0], None if level is None else options
+    )
     prevalence_varies = assumptions.prevalence_varies(target)
     estimation = PairedEstimation(rows, assumptions, target, resampling, prevalence_varies)
     models = estimation.rate_models(thresholds)
     evaluations = dict(zip(rows.names, estimation.evaluate(models), strict=True))
-    notes = [*assumptions.warnings]
+    notes = [*too_few_clusters, *assumptions.warnings]
     # Labels are the same for all models, so they are tested once.
-    noisy = None if resampling is None else noisy_labels(counts[best_model], assumptions)
+    noisy = None
+    if resampling is not None:
+        noisy = noisy_labels(reduced_counts(counts[best_model]), assumptions)
     if noisy is not None:
         notes.append(name_model(best_model, noisy))
     for name, ev in evaluations.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from functools import cached_property
@@ -115,11 +116,12 @@ class Comparison(ComparedModels):
         """
         measures = self.measures if measure is None else (measure,)
         n_left_out = self._pairs.n_left_out
+        freedom = math.inf if self.resampling is None else self.resampling.degrees_of_freedom
         return Differences(
             difference
             for name in measures
             for difference in paired_differences(
-                self.names, name, self._paired(name), self.level, n_left_out
+                self.names, name, self._paired(name), self.level, n_left_out, freedom
             )
         )
 

@@ -20,7 +20,9 @@ def as_data(comparison: Comparison, *, all_points: bool) -> dict[str, Any]:
     shown = leading_models(comparison)
     first = next(iter(comparison.evaluations.values()))
     orders = {}
-    if first.counts.n_unlabeled:
+    # With an audit, each model's evaluation has its own prior, and the prior cannot be moved.
+    audited = first.audit is not None
+    if first.counts.n_unlabeled and not audited:
         for measure in comparison.measures:
             order = shown.order_by_prior(measure)
             orders[measure] = {
@@ -35,11 +37,11 @@ def as_data(comparison: Comparison, *, all_points: bool) -> dict[str, Any]:
                 for name, ev in comparison.evaluations.items()
             },
             "assumptions": {
-                "prior": comparison.mixture.prior,
+                "prior": None if audited else comparison.mixture.prior,
                 "purity": comparison.mixture.purity,
                 "region": comparison.assumptions.region,
                 "target": comparison.target,
-                "prevalence": first.prevalence,
+                "prevalence": None if audited else first.prevalence,
                 "estimated": comparison.prior_estimate,
                 "estimated_from": comparison.prior_model,
             },

@@ -18,6 +18,7 @@ from pueval.evaluation.assumption_text import (
     prior_and_purity,
     row_counts,
 )
+from pueval.evaluation.cluster_effects import cluster_sentences
 from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.evaluation_text import LINE_LENGTH
 from pueval.evaluation.findings import worst_warnings
@@ -100,11 +101,19 @@ def leading_models(comparison: Comparison) -> Comparison:
 def summary(comparison: Comparison) -> str:
     """Return one line about data and assumptions."""
     first = next(iter(comparison.evaluations.values()))
+    models = f"{len(comparison):,} models on {row_counts(first.counts)}"
+    if first.audit is not None:
+        prior, prevalence = (
+            f"{name} {min(values):.3g} to {max(values):.3g}"
+            for name in ("prior", "prevalence")
+            for values in [[getattr(ev, name) for ev in comparison.evaluations.values()]]
+        )
+        return (
+            f"{models}; {prior} (by the audit and each model's scores), purity {first.purity:.4g}, "
+            f"target {comparison.target} ({prevalence})"
+        )
     assumed = prior_and_purity(first, comparison.prior_model)
-    return (
-        f"{len(comparison):,} models on {row_counts(first.counts)}; {assumed}, "
-        f"target {comparison.target} (prevalence {first.prevalence:.4g})"
-    )
+    return f"{models}; {assumed}, target {comparison.target} (prevalence {first.prevalence:.4g})"
 
 
 def value_rows(comparison: Comparison, measures: tuple[str, ...] | None = None) -> Table:
@@ -252,13 +261,15 @@ def _left_out(comparison: Comparison) -> str:
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """Explain marks, intervals and p-values, if there are any."""
+    """Explain marks, clusters, intervals and p-values, if there are any."""
     clipped = any(
         estimate.clipped
         for measure in comparison.measures
         for estimate in point_estimates(comparison, measure)
     )
     lines = [CLIPPED_NOTE] if clipped else []
+    clusters = cluster_sentences([ev.clusters for ev in comparison.evaluations.values()])
+    lines += [" ".join(clusters)] if clusters else []
     return lines if comparison.level is None else [*lines, *_interval_notes(comparison)]
 
 

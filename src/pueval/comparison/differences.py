@@ -13,7 +13,7 @@ import scipy
 
 from pueval._typing import Array
 from pueval.comparison.paired_estimates import PairedEstimates
-from pueval.core.confidence import normal_quantile
+from pueval.core.confidence import student_quantile
 from pueval.errors import require
 from pueval.text.numbers import UNDEFINED, format_interval, format_number
 from pueval.text.results import Result
@@ -131,14 +131,16 @@ def paired_differences(
     estimates: PairedEstimates,
     level: float | None,
     n_left_out: int = 0,
+    freedom: float = math.inf,
 ) -> list[Difference]:
     """Compare all pairs of models by one measure.
 
-    ``n_left_out`` is the number of pairs that could have been compared, too.
+    ``n_left_out`` is the number of pairs that could have been compared, too, and ``freedom`` the
+    degrees of freedom of standard errors.
     """
     first, second = np.triu_indices(len(names), k=1)
     blocks = [
-        _compare_pairs(estimates, first[start:stop], second[start:stop], level)
+        _compare_pairs(estimates, first[start:stop], second[start:stop], level, freedom)
         for start, stop in pairwise([*range(0, first.size, BLOCK), first.size])
     ]
     value, low, high, error, pvalue = np.concatenate(blocks, axis=1)
@@ -150,15 +152,15 @@ def paired_differences(
 
 
 def _compare_pairs(
-    estimates: PairedEstimates, first: Array, second: Array, level: float | None
+    estimates: PairedEstimates, first: Array, second: Array, level: float | None, freedom: float
 ) -> Array:
     """Return value, interval, standard error and p-value of differences, a line each."""
-    quantile = 0.0 if level is None else normal_quantile(level)
+    quantile = 0.0 if level is None else student_quantile(level, freedom)
     profile = difference_profile(estimates, first, second)
     difference = profile.center
-    pvalue, interval = _test(estimates, first, second, quantile)
+    pvalue, interval = _test(estimates, first, second, quantile, freedom)
     for point in estimates.in_region:
-        point_pvalue, (low, high) = _test(point, first, second, quantile)
+        point_pvalue, (low, high) = _test(point, first, second, quantile, freedom)
         reversed_ = difference.value * (point.value[first] - point.value[second]) < 0
         pvalue = np.where(reversed_, 1.0, np.fmax(pvalue, point_pvalue))
         interval = np.stack([np.fmin(interval[0], low), np.fmax(interval[1], high)])
@@ -170,15 +172,15 @@ def _compare_pairs(
 
 
 def _test(
-    estimates: PairedEstimates, first: Array, second: Array, quantile: float
+    estimates: PairedEstimates, first: Array, second: Array, quantile: float, freedom: float
 ) -> tuple[Array, Array]:
     """Return p-values and confidence intervals of differences."""
     largest = estimates.largest_difference
     if math.isinf(largest):
-        return _test_ratios(estimates, first, second, quantile)
+        return _test_ratios(estimates, first, second, quantile, freedom)
     profile = difference_profile(estimates, first, second)
     interval = np.clip(profile.interval(quantile), -largest, largest)
-    return _pvalues(profile, quantile), interval
+    return _pvalues(profile, quantile, freedom), interval
 
 
 def difference_profile(estimates: PairedEstimates, first: Array, second: Array) -> PriorProfile:
@@ -193,7 +195,7 @@ def difference_profile(estimates: PairedEstimates, first: Array, second: Array) 
 
 
 def _test_ratios(
-    estimates: PairedEstimates, first: Array, second: Array, quantile: float
+    estimates: PairedEstimates, first: Array, second: Array, quantile: float, freedom: float
 ) -> tuple[Array, Array]:
     """Return p-values and confidence intervals of differences of ratios, which are skewed.
 
@@ -221,7 +223,7 @@ def _test_ratios(
         inner = np.abs(interval) < np.abs(value)
         moved_end = value * np.exp(np.where(inner, -distance, distance))
         interval = np.where(interval * value > 0, moved_end, interval)
-    return _pvalues(profile, quantile), interval
+    return _pvalues(profile, quantile, freedom), interval
 
 
 def _standard_error(covariance: Array, first: Array, second: Array) -> Array:
@@ -233,9 +235,12 @@ def _standard_error(covariance: Array, first: Array, second: Array) -> Array:
     return np.where(error <= 1e-7 * scale, 0.0, error)
 
 
-def _pvalues(profile: PriorProfile, quantile: float) -> Array:
+def _pvalues(profile: PriorProfile, quantile: float, freedom: float) -> Array:
     """Return two-sided p-values; 1 for equal models, NaN for a difference without an error."""
     value, error = profile.center
-    pvalue: Array = 2 * scipy.special.ndtr(-np.abs(profile.z_score(quantile)))
+    statistic = -np.abs(profile.z_score(quantile))
+    normal = math.isinf(freedom)
+    tail = scipy.special.ndtr(statistic) if normal else scipy.special.stdtr(freedom, statistic)
+    pvalue: Array = 2 * tail
     without_error = np.where(np.abs(value) <= ROUNDING, 1.0, np.nan)
     return np.where(error <= ROUNDING, without_error, pvalue)

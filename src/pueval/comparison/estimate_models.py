@@ -10,6 +10,7 @@ import numpy as np
 
 from pueval._typing import Array, Target
 from pueval.comparison.area_covariances import area_covariances, influence_by_score
+from pueval.comparison.cluster_sums import prevalence_error, prevalence_sums
 from pueval.comparison.model_exchanges import ModelExchanges
 from pueval.comparison.paired_estimates import (
     BEST_VALUES,
@@ -166,7 +167,7 @@ class PairedEstimation:
                 _prevalence_slope(MEASURES[name], of_model, threshold)
                 for of_model, (threshold, _) in zip(rates, best[name], strict=True)
             ]
-        error = self.mixture.prevalence_standard_error(self.rows.counts[0])
+        error = prevalence_error(self.mixture, self.rows.counts[0])
         return {name: error * np.array(of_models) for name, of_models in slopes.items()}
 
     def _estimate_areas(
@@ -183,8 +184,14 @@ class PairedEstimation:
                 lambda model: influence_by_score(model.rates.counts, self.mixture, self.target),
                 models,
             )
+            of_prevalence = None
+            if self.rows.clusters is not None and self.prevalence_varies:
+                # Clusters move rates and prevalence together.
+                error = prevalence_error(self.mixture, counts)
+                slopes, prevalence_changes = prevalence_changes / error, np.zeros(len(models))
+                of_prevalence = np.outer(slopes, prevalence_sums(self.rows, self.mixture))
             naive_covariance, variance = area_covariances(
-                self.rows, influences, np.array(naive), correlation
+                self.rows, influences, np.array(naive), correlation, of_prevalence
             )
             auc_covariance = naive_covariance / labeled_contrast(self.mixture, counts) ** 2
             precision_covariance = np.diag(variance + prevalence_changes**2)

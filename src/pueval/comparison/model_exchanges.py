@@ -31,6 +31,7 @@ import scipy
 from pueval._typing import Array, Target
 from pueval.comparison.paired_rows import PairedRows
 from pueval.core.average_precision import average_precision
+from pueval.core.cluster_table import TABLE_CELLS, ClusterTable
 from pueval.core.measures import MEASURES
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Shares, correct_shares
@@ -109,7 +110,7 @@ class ModelExchanges:
         noise = _noise(rows, thresholds, share, rng)
         first, second = (at <= position for at in rng.random((2, EXCHANGES, 1)))
         pseudo_observation = np.subtract(first, second, dtype=np.float32)
-        pseudo_observation /= np.float32(rows.effective_sizes[0])
+        pseudo_observation /= np.float32(rows.effective_sizes[0] / _labeled_effect(rows))
         return cls(rows.counts[0], position, share, noise, pseudo_observation)
 
     def standard_errors(self, mixture: Mixture, target: Target) -> dict[str, Array]:
@@ -167,6 +168,14 @@ class ModelExchanges:
         return correlation
 
 
+def _labeled_effect(rows: PairedRows) -> float:
+    """Return how many labeled rows are worth an independent one; 1 unless rows belong together."""
+    counts = rows.counts[0]
+    if rows.clusters is None:
+        return 1.0
+    return float(ClusterTable.of(counts, counts._thinned(TABLE_CELLS).score).kind_effects[0])
+
+
 def _noise(
     rows: PairedRows, thresholds: list[Array], share: Array, rng: np.random.Generator
 ) -> Array:
@@ -174,21 +183,36 @@ def _noise(
 
     ``thresholds`` are the descending scores of each model at the common positions.
     """
-    groups = _group_numbers([where.size for where in rows.positions])
+    sizes = [where.size for where in rows.positions]
+    merged = None
+    if rows.clusters is None:
+        groups = _group_numbers(sizes)
+    else:
+        # Models are exchanged in all rows of a cluster at once, whatever their kind.
+        n_clusters = rows.clusters.partitions[0].n_groups
+        n_groups = min(n_clusters, EXCHANGES - 1)
+        merged = rng.permutation(n_clusters) % n_groups
+        groups = [n_groups if size else 0 for size in sizes]
     sign = scipy.linalg.hadamard(EXCHANGES, dtype=np.float32)
     # The first column is constant. Others are in random order, since their products are columns.
-    columns = np.split(rng.permutation(np.arange(1, EXCHANGES)), np.cumsum(groups))
+    order = rng.permutation(np.arange(1, EXCHANGES))
+    columns = np.split(order, np.cumsum(groups)) if merged is None else [order[:n_groups]] * 3
     noise = np.zeros((len(thresholds), 3, EXCHANGES, share.shape[-1]), dtype=np.float32)
     for kind, n_groups in enumerate(groups):
         if not n_groups:
             continue
-        group = rng.permutation(rows.positions[kind].size) % n_groups
+        if merged is None:
+            group = rng.permutation(rows.positions[kind].size) % n_groups
+        else:
+            group = merged[rows.group_of(rows.positions[kind])]
         size = rows.effective_sizes[kind]
         # A single labeled row does not show how much labeled rows vary.
+        if merged is not None:
+            size = np.unique(group).size
         freedom = max(size - 1, 1) if kind or size > 1 else math.nan
         scale = math.sqrt(size / freedom) / rows.weight_by_kind[kind]
         centered = map_in_threads(
-            partial(_centered_by_group, rows, kind, group, thresholds, share),
+            partial(_centered_by_group, rows, kind, group, n_groups, thresholds, share),
             range(len(thresholds)),
         )
         for model, of_groups in enumerate(centered):
@@ -207,16 +231,25 @@ def _group_numbers(sizes: list[int]) -> list[int]:
 
 
 def _centered_by_group(
-    rows: PairedRows, kind: int, group: Array, thresholds: list[Array], share: Array, model: int
+    rows: PairedRows,
+    kind: int,
+    group: Array,
+    n_groups: int,
+    thresholds: list[Array],
+    share: Array,
+    model: int,
 ) -> Array:
     """Return how much the weight of each group at or above thresholds exceeds its share.
 
-    So that squares add up to variances, rows have the roots of their weights in variances.
+    So that squares add up to variances, rows have the roots of their weights in variances; rows of
+    clusters have their weights.
     """
-    n_groups, n_cells = int(group.max()) + 1, share.shape[-1] + 1
+    n_cells = share.shape[-1] + 1
     ascending, score, weight = thresholds[model][::-1], rows.scores[model], rows.variance_weight
-    if weight is not None:
+    if weight is not None and rows.clusters is None:
         weight = np.sqrt(weight[rows.numbers[kind]])
+    elif rows.sample_weight is not None:
+        weight = rows.sample_weight[rows.numbers[kind]]
     sums = np.zeros(n_groups * n_cells)
     for part in rows.chunks(kind):
         reached = np.searchsorted(ascending, score[rows.positions[kind][part]], side="right")

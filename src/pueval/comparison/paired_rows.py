@@ -12,6 +12,7 @@ import numpy as np
 
 from pueval._checks import check_same_length
 from pueval._typing import Array
+from pueval.counts.clusters import Clusters, used_rows
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.sample import make_weighted_sample
@@ -52,6 +53,8 @@ class PairedRows:
         Positions of the labeled, unlabeled and negative rows in ``scores``.
     sample_weight : ndarray or None
         Weights in the order of row numbers; integers are frequency weights.
+    clusters : Clusters or None
+        Which rows belong together, if they are not independent.
     """
 
     names: tuple[str, ...]
@@ -59,6 +62,7 @@ class PairedRows:
     counts: tuple[Counts, ...]
     positions: tuple[Array, ...]
     sample_weight: Array | None
+    clusters: Clusters | None = None
 
     @property
     def numbers(self) -> tuple[slice, slice, slice]:
@@ -83,6 +87,16 @@ class PairedRows:
             return self.sample_weight
         return np.square(self.sample_weight)
 
+    def group_of(self, positions: Array) -> Array:
+        """Return the group of clusters of rows, given by their positions in ``scores``."""
+        assert self.clusters is not None  # noqa: S101 - only called with clusters
+        group = self.clusters.partitions[0].group
+        if group.size < self.scores[0].size:
+            # Clusters leave out rows of weight zero, which have no number.
+            used = np.sort(np.concatenate(self.positions))
+            positions = np.searchsorted(used, positions)
+        return group[positions]
+
     def subset(self, numbers: Sequence[int]) -> PairedRows:
         """Return the same rows with some of the models, given by their numbers."""
         return replace(
@@ -99,7 +113,9 @@ class PairedRows:
             yield slice(start, min(start + CHUNK, size))
 
 
-def read_paired_rows(y: Any, scores: Any, *, sample_weight: Any, labels: LabelValues) -> PairedRows:
+def read_paired_rows(
+    y: Any, scores: Any, *, sample_weight: Any, labels: LabelValues, cluster: Any = None
+) -> PairedRows:
     """Read labels once and sort the scores of every model."""
     columns = _score_columns(scores)
     if isinstance(y, Counts) or any(isinstance(score, Counts) for _, score in columns):
@@ -108,7 +124,7 @@ def read_paired_rows(y: Any, scores: Any, *, sample_weight: Any, labels: LabelVa
             "scores as arrays."
         )
     check_same_order(
-        {"y": y, "sample_weight": sample_weight}
+        {"y": y, "sample_weight": sample_weight, "cluster": cluster}
         | {f"scores[{name!r}]": score for name, score in columns}
     )
     check_same_order({"y": y, "scores": scores})
@@ -119,6 +135,7 @@ def read_paired_rows(y: Any, scores: Any, *, sample_weight: Any, labels: LabelVa
         sample_weight = as_weights(one_column(sample_weight, "sample_weight"))
         check_same_length("y", len(y), "sample_weight", len(sample_weight))
     kinds = label_kinds(y, labels)
+    clusters = None if cluster is None else _read_clusters(cluster, kinds, sample_weight)
     if sample_weight is not None:
         kinds[sample_weight == 0] = -1
     positions = tuple(np.flatnonzero(kinds == kind) for kind in range(3))
@@ -126,15 +143,30 @@ def read_paired_rows(y: Any, scores: Any, *, sample_weight: Any, labels: LabelVa
 
     def count(name: str) -> Counts:
         try:
-            return _count_model(model_scores[name], positions, weights)
+            counts = _count_model(model_scores[name], positions, weights)
         except InputError as error:
             raise InputError(f"model {name!r}: {error}") from None
+        if clusters is None:
+            return counts
+        score = used_rows(model_scores[name], sample_weight)
+        return replace(counts, _clusters=clusters.with_score(score))
 
     counts = map_in_threads(count, model_scores)
     counts[0]._check_nonempty()
     weight = None if weights is None else np.concatenate(weights)
     names, model_columns = tuple(model_scores), tuple(model_scores.values())
-    return PairedRows(names, model_columns, tuple(counts), positions, weight)
+    return PairedRows(names, model_columns, tuple(counts), positions, weight, clusters)
+
+
+def _read_clusters(cluster: Any, kinds: Array, weight: Array | None) -> Clusters | None:
+    """Read which rows belong together; None if every row is a cluster of its own."""
+    clusters = Clusters.read(cluster, kinds, weight)
+    if clusters.ways > 1:
+        raise InputError(
+            "compare has no two-way clusters: differences of average precisions and best values "
+            "come from exchanges of models in whole clusters. Pass one column as cluster."
+        )
+    return None if clusters.are_single_rows else clusters
 
 
 def _score_columns(scores: Any) -> list[tuple[str, Any]]:

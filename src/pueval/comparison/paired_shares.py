@@ -11,10 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from pueval._typing import Array, Target
+from pueval.comparison.cluster_sums import cluster_sums, prevalence_sums
 from pueval.comparison.paired_rows import PairedRows
 from pueval.core.measures import Measure
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Shares, correct_shares
+from pueval.core.sizes import divide_or_zero
 from pueval.counts.counts import Counts
 from pueval.samples.threads import map_in_threads
 from pueval.uncertainty.influence import measure_slopes, prevalence_slopes, share_slopes
@@ -38,6 +40,9 @@ class PairedShares:
         Covariance matrix of the shares of each kind, if it is needed.
     prevalence_varies : bool
         Whether the prevalence, which all models share, varies with the number of labeled rows.
+    cluster_sums : tuple of ndarray of shape (3, models, groups) and (groups,), or None
+        What groups of clusters add to the errors of the shares, and of the prevalence, if rows
+        belong together. ``covariance`` is then that of pseudo-observations alone.
     """
 
     counts: Counts
@@ -47,6 +52,7 @@ class PairedShares:
     share: Array
     covariance: Array | None
     prevalence_varies: bool
+    cluster_sums: tuple[Array, Array] | None = None
 
     def estimate(self, measure: Measure) -> tuple[Array, Array | None]:
         """Return a measure at the thresholds, and its covariance if that of shares is known."""
@@ -58,7 +64,13 @@ class PairedShares:
         by_share = share_slopes(self.counts, self.mixture, self.target)
         slopes = measure_slopes(measure, rates, by_share)
         covariance = np.einsum("ki,kj,kij->ij", slopes, slopes, self.covariance)
-        if self.prevalence_varies:
+        if self.cluster_sums is not None:
+            of_kinds, of_prevalence = self.cluster_sums
+            sums = np.einsum("ki,kig->ig", slopes, of_kinds)
+            if self.prevalence_varies:
+                sums += np.outer(prevalence_slopes(measure, rates), of_prevalence)
+            covariance += sums @ sums.T
+        elif self.prevalence_varies:
             error = self.mixture.prevalence_standard_error(self.counts)
             changes = prevalence_slopes(measure, rates) * error
             covariance += np.outer(changes, changes)
@@ -81,28 +93,72 @@ def shares_at(
     share = np.zeros((3, thresholds.size))
     for model, counts in enumerate(rows.counts):
         share[:, model] = np.ravel(Shares.of(counts, counts.at(thresholds[model]))[:3])
-    share_covariance = None
+    share_covariance = sums = None
     if covariance:
-        share_covariance = _share_covariance(rows, share, _shares_reaching_both(rows, thresholds))
+        both = _shares_reaching_both(rows, thresholds)
+        share_covariance = _share_covariance(rows, share, both)
+    if covariance and rows.clusters is not None:
+        sums = _share_sums(rows, thresholds, share)
+        effects = _design_effects(rows, share, sums)
+        share_covariance = _share_covariance(rows, share, both, effects)
+        share_covariance -= _share_covariance(rows, share, both, effects, pseudo_observations=0)
     return PairedShares(
-        rows.counts[0], mixture, target, thresholds, share, share_covariance, prevalence_varies
+        rows.counts[0],
+        mixture,
+        target,
+        thresholds,
+        share,
+        share_covariance,
+        prevalence_varies,
+        None if sums is None else (sums, prevalence_sums(rows, mixture)),
     )
 
 
-def _share_covariance(rows: PairedRows, share: Array, reaching_both: Array) -> Array:
+def _share_sums(rows: PairedRows, thresholds: Array, share: Array) -> Array:
+    """Return the sums over clusters of deviations from the shares at or above thresholds."""
+
+    def deviations(kind: int, where: Array) -> Array:
+        reached = [
+            score[where] >= threshold
+            for score, threshold in zip(rows.scores, thresholds, strict=True)
+        ]
+        deviation: Array = np.array(reached, dtype=np.float64) - share[kind][:, None]
+        return deviation
+
+    return cluster_sums(rows, deviations, (thresholds.size,))
+
+
+def _design_effects(rows: PairedRows, share: Array, sums: Array) -> Array:
+    """Return the mean design effects of the shares of each kind, at least 1."""
+    clustered = np.sum(sums**2, axis=(1, 2))
+    independent = np.sum(share * (1 - share), axis=1)
+    sizes = np.array(rows.effective_sizes)
+    return np.maximum(divide_or_zero(clustered * sizes, independent), 1.0)
+
+
+def _share_covariance(
+    rows: PairedRows,
+    share: Array,
+    reaching_both: Array,
+    effects: Array | None = None,
+    *,
+    pseudo_observations: int = 1,
+) -> Array:
     """Return the covariance of shares, from the shares of rows that reach two thresholds.
 
     Each kind gets a pseudo-observation, spread like all rows; without it, shares of 0 and 1 would
-    have no error. `pueval.uncertainty.bootstrap_draws` does the same.
+    have no error. `pueval.uncertainty.bootstrap_draws` does the same. ``effects`` say how many rows
+    of each kind are worth one independent row.
     """
     part = np.array(rows.weight_by_kind, dtype=np.float64) / sum(rows.weight_by_kind)
     pooled_share, pooled_both = part @ share, np.einsum("k,kij->ij", part, reaching_both)
     covariance = np.zeros_like(reaching_both)
-    for kind, size in enumerate(rows.effective_sizes):
-        if not size:
+    for kind, n_rows in enumerate(rows.effective_sizes):
+        if not n_rows:
             continue
-        mean = (size * share[kind] + pooled_share) / (size + 1)
-        both = (size * reaching_both[kind] + pooled_both) / (size + 1)
+        size, added = n_rows / (1.0 if effects is None else effects[kind]), pseudo_observations
+        mean = (size * share[kind] + added * pooled_share) / (size + added)
+        both = (size * reaching_both[kind] + added * pooled_both) / (size + added)
         cross = np.outer(mean, np.diag(both))
         covariance[kind] = (both - cross - cross.T + np.outer(mean, mean)) / size
     return covariance

@@ -9,6 +9,7 @@ import numpy as np
 
 from pueval._checks import check_choice, check_count
 from pueval._typing import Array, Target
+from pueval.core.cluster_table import share_effect
 from pueval.core.confidence import normal_quantile
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_pair, correct_steps
@@ -142,7 +143,9 @@ def score_densities(
     corrected = correct_steps(counts, steps, mixture, target)
     # Unmix labeled and background rows. With known propensities, unmix the positives that the
     # labeled rows represent and all rows; after an audit, the estimated positives and the target.
-    pair, sizes = (labeled, background), counts.effective_sizes
+    effect = share_effect(counts)
+    labeled_size, background_size = (size / effect for size in counts.effective_sizes)
+    pair, sizes = (labeled, background), (labeled_size, background_size)
     background_prior = mixture.background_prior(counts)
     if steps.represented_positives is not None:
         pair = (
@@ -152,7 +155,8 @@ def score_densities(
         n_rows = sum(counts.effective_sizes)
         if target == "unlabeled":
             n_rows = counts._unlabeled.effective_size
-        sizes = counts._inverse_propensity_sample().effective_size, n_rows
+        represented = counts._inverse_propensity_sample().effective_size
+        sizes = represented / effect, n_rows / effect
         background_prior = mixture.prevalence(counts, target)
     # A share p of n rows has the variance p·(1 − p)/n. The correction is linear; its coefficients
     # are the corrections of (1, 0) and (0, 1).

@@ -353,6 +353,7 @@ ALIASES = {
     "fdr": "false_discovery_rate",
     "youden": "informedness",
     "kappa": "cohen_kappa",
+    "brier": "brier_score_loss",
 }
 
 

@@ -23,7 +23,8 @@ SCORES = ("score", "scores")
 SYNONYMS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("y_true", "label", "labels", "y_train"), ("y",)),
     **dict.fromkeys(("y_score", "y_pred", "y_prob", "y_proba", "probas_pred", *SCORES), SCORES),
-    **dict.fromkeys(("group", "groups"), ("by",)),
+    **dict.fromkeys(("group", "groups"), ("by", "cluster")),
+    **dict.fromkeys(("clusters", "subject", "patient"), ("cluster",)),
     **dict.fromkeys(("class_prior", "positive_prior"), ("prior",)),
     **dict.fromkeys(("weight", "weights"), ("sample_weight",)),
 }
@@ -55,7 +56,14 @@ def _unknown_arguments_error(function: str, unknown: list[str], names: list[str]
 
 
 def read_counts(
-    y: Any, score: Any, *, sample_weight: Any, function: str, propensity: Any = None, **labels: Any
+    y: Any,
+    score: Any,
+    *,
+    sample_weight: Any,
+    function: str,
+    propensity: Any = None,
+    cluster: Any = None,
+    **labels: Any,
 ) -> Counts:
     """Return the Counts that the arguments of a function describe.
 
@@ -65,7 +73,7 @@ def read_counts(
         Labels; or Counts, which are returned as they are.
     score : array-like or None
         Scores; None with Counts.
-    sample_weight, propensity : array-like or None
+    sample_weight, propensity, cluster : array-like or None
         As for `Counts.from_arrays`; None with Counts.
     function : str
         Name of the function, for messages.
@@ -74,10 +82,10 @@ def read_counts(
         values with Counts.
     """
     if isinstance(y, Counts):
-        if score is not None or sample_weight is not None or propensity is not None:
+        if any(given is not None for given in (score, sample_weight, propensity, cluster)):
             raise InputError(
-                "score, sample_weight and propensity are for arrays; Counts already include them. "
-                "Leave them out."
+                "score, sample_weight, propensity and cluster are for arrays; Counts already "
+                "include them. Leave them out."
             )
         changed = [name for name, value in labels.items() if value != DEFAULT_LABELS[name]]
         if changed:
@@ -93,7 +101,7 @@ def read_counts(
             f"score is missing. Call {function}(y, score, …) or {function}(counts, …)."
         )
     return Counts.from_arrays(
-        y, score, sample_weight=sample_weight, propensity=propensity, **labels
+        y, score, sample_weight=sample_weight, propensity=propensity, cluster=cluster, **labels
     )
 
 

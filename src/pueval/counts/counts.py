@@ -6,11 +6,11 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pueval.counts.read_clusters import clusters_of_lines, read_clusters
 from pueval.counts.score_table import ScoreTable
 from pueval.errors import BinnedScoresWarning, InputError
 from pueval.samples import steps as step_functions
 from pueval.samples.bins import (
-    BinnedSamples,
     Bins,
     add_samples,
     bin_samples,
@@ -20,7 +20,7 @@ from pueval.samples.bins import (
 from pueval.samples.sample import EMPTY
 from pueval.samples.steps import Steps
 from pueval.sources.arrays import read_arrays, read_propensities, read_table
-from pueval.sources.columns import Columns, Engine
+from pueval.sources.columns import Columns, CountedRows, Engine
 from pueval.sources.labels import LabelValues
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class Counts(ScoreTable):
         *,
         sample_weight: Any = None,
         propensity: Any = None,
+        cluster: Any = None,
         pos_label: Any = 1,
         unlabeled_label: Any = 0,
         negative_label: Any = None,
@@ -91,6 +92,10 @@ class Counts(ScoreTable):
             A labeled row then represents 1/propensity positives. Give the propensities of
             unlabeled rows too, if you know them: intervals use them to allow for positives that
             are hardly ever labeled. Values outside (0, 1], also NaN, mean unknown there.
+        cluster : array-like of shape (n,), or list of two of them, optional
+            Names or numbers of clusters: rows of the same cluster belong together, such as the
+            visits of a patient. Only intervals depend on it. Two columns, such as user and item,
+            are two-way clusters.
         pos_label, unlabeled_label, negative_label : optional
             Values of ``y`` for labeled, unlabeled and known negative rows. The value −1 is refused
             unless you assign it, since it means unlabeled to some tools and negative to others.
@@ -108,12 +113,16 @@ class Counts(ScoreTable):
         """
         labels = LabelValues(pos_label, unlabeled_label, negative_label)
         samples = read_arrays(y, score, labels=labels, sample_weight=sample_weight)
-        if propensity is None:
-            return cls(*samples)
-        represented, of_unlabeled = read_propensities(
-            y, score, propensity, labels=labels, sample_weight=sample_weight
-        )
-        return cls(*samples, represented, _inverse_propensities=of_unlabeled)
+        represented, of_unlabeled, clusters = None, EMPTY, None
+        if propensity is not None:
+            represented, of_unlabeled = read_propensities(
+                y, score, propensity, labels=labels, sample_weight=sample_weight
+            )
+        if cluster is not None:
+            clusters = read_clusters(
+                y, score, cluster, labels, sample_weight=sample_weight, propensity=propensity
+            )
+        return cls(*samples, represented, _inverse_propensities=of_unlabeled, _clusters=clusters)
 
     @classmethod
     def from_frame(
@@ -123,6 +132,7 @@ class Counts(ScoreTable):
         label: str,
         score: str,
         sample_weight: str | None = None,
+        cluster: str | None = None,
         bins: Bins = "auto",
         pos_label: Any = 1,
         unlabeled_label: Any = 0,
@@ -140,6 +150,10 @@ class Counts(ScoreTable):
             Any data frame that narwhals supports.
         label, score, sample_weight : str
             Names of the columns.
+        cluster : str, optional
+            Name of a column of clusters: rows of the same cluster belong together, as for
+            `from_arrays`. The engine counts rows by cluster and score, or by 1,000 groups of
+            clusters if there are more. Such Counts cannot be added or saved.
         bins : int, "auto" or None, default "auto"
             Number of bins per doubling of the score, a power of 2 such as 4096: see `to_bins`.
             None keeps every distinct score. So does "auto" for frames in memory and for at most 50
@@ -168,13 +182,13 @@ class Counts(ScoreTable):
         from pueval.sources.frames import read_frame
 
         choice = check_bins_choice(bins)
-        samples = read_frame(
+        rows = read_frame(
             frame,
-            Columns(label, (score,), sample_weight),
+            Columns(label, (score,), sample_weight, cluster=cluster),
             labels=LabelValues(pos_label, unlabeled_label, negative_label),
             bins=choice,
         )
-        return cls._from_binned(samples, choice)
+        return cls._from_rows(rows, choice)
 
     @classmethod
     def from_file(
@@ -184,6 +198,7 @@ class Counts(ScoreTable):
         label: str,
         score: str,
         sample_weight: str | None = None,
+        cluster: str | None = None,
         bins: Bins = "auto",
         engine: Engine = "duckdb",
         address: str | None = None,
@@ -203,6 +218,8 @@ class Counts(ScoreTable):
             header line.
         label, score, sample_weight : str
             Names of the columns.
+        cluster : str, optional
+            Name of a column of clusters, as for `from_frame`.
         bins : int, "auto" or None, default "auto"
             As for `from_frame`; "auto" keeps every score of up to 50 million rows.
         engine : {"duckdb", "polars", "dask", "spark"}
@@ -232,13 +249,13 @@ class Counts(ScoreTable):
         choice = check_bins_choice(bins)
         tallies = read_files(
             path,
-            Columns(label, (score,), sample_weight),
+            Columns(label, (score,), sample_weight, cluster=cluster),
             labels=LabelValues(pos_label, unlabeled_label, negative_label),
             bins=choice,
             engine=engine,
             address=address,
         )
-        return cls._from_binned(tallies[()][score], choice)
+        return cls._from_rows(tallies[()][score], choice)
 
     @classmethod
     def from_table(cls, score: Any, labeled: Any, unlabeled: Any, negative: Any = None) -> Counts:
@@ -300,10 +317,11 @@ class Counts(ScoreTable):
         return cls(EMPTY, EMPTY, EMPTY)
 
     @classmethod
-    def _from_binned(cls, binned: BinnedSamples, choice: Bins) -> Counts:
-        """Make Counts of samples; warn if "auto" binned their scores."""
-        samples, binning = binned
-        counts = cls(*samples, _binning=binning)
+    def _from_rows(cls, rows: CountedRows, choice: Bins) -> Counts:
+        """Make Counts of counted rows; warn if "auto" binned their scores."""
+        binning = rows.binning
+        clusters = None if rows.clusters is None else clusters_of_lines(rows.clusters)
+        counts = cls(*rows.samples, _binning=binning, _clusters=clusters)
         if choice == "auto" and binning is not None:
             warnings.warn(
                 f"{counts.n:,} rows have too many scores to keep them all, so they were binned, "
@@ -319,7 +337,8 @@ class Counts(ScoreTable):
 
     def _with_constant_propensity(self, propensity: float) -> Counts:
         """Return the same rows, with the same propensity for every labeled row."""
-        return Counts(*self._samples, self._labeled.scaled(1 / propensity))
+        represented = self._labeled.scaled(1 / propensity)
+        return Counts(*self._samples, represented, _clusters=self._clusters)
 
     def _thinned(self, most: int, *, keep: Any = ()) -> Counts:
         """Merge neighboring scores, so that at most about ``most`` of them remain.
@@ -339,7 +358,10 @@ class Counts(ScoreTable):
         if thinned is None:
             return self
         return Counts(
-            *thinned, _inverse_propensities=self._inverse_propensities, _audit=self._audit
+            *thinned,
+            _inverse_propensities=self._inverse_propensities,
+            _audit=self._audit,
+            _clusters=self._clusters,
         )
 
     def to_bins(self, bins: int) -> Counts:
@@ -377,7 +399,7 @@ class Counts(ScoreTable):
                 f"got {bins:,}. Count the rows again with bins={bins}."
             )
         samples, binning = bin_samples(self._samples, self._binning, bins)
-        return Counts(*samples, _binning=binning)
+        return Counts(*samples, _binning=binning, _clusters=self._clusters)
 
     # ------------------------------------------------------------------ saving
 
@@ -409,6 +431,7 @@ class Counts(ScoreTable):
 
         if self.has_propensity:
             raise _unsupported_with_propensities("saving counts")
+        self._refuse_clusters("saving counts")
         write_counts(path, self._tabulated, self._samples, self._binning, name)
 
     # ------------------------------------------------------------------ operators
@@ -416,6 +439,8 @@ class Counts(ScoreTable):
     def __add__(self, other: Counts) -> Counts:
         if not isinstance(other, Counts):
             return NotImplemented
+        for part in (self, other):
+            part._refuse_clusters("adding counts")
         for plain, weighted in ((self, other), (other, self)):
             if weighted.has_propensity and not plain.has_propensity and plain.n_labeled:
                 raise InputError(

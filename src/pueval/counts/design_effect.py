@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pueval.counts.counts import Counts
 from pueval.samples.sample import Sample, SortedChunk
 
@@ -30,6 +32,9 @@ def with_design_effect(counts: Counts, effect: float) -> Counts:
             )
         )
 
+    clusters = counts._clusters
+    if clusters is not None:
+        clusters = replace(clusters, inflation=effect * clusters.inflation, _recent={})
     represented = None
     if counts.has_propensity:
         represented = scale(counts._inverse_propensity_sample())
@@ -42,4 +47,5 @@ def with_design_effect(counts: Counts, effect: float) -> Counts:
         _binning=counts._binning,
         _inverse_propensities=counts._inverse_propensities,
         _audit=counts._audit,
+        _clusters=clusters,
     )

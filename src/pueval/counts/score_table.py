@@ -10,6 +10,7 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.counts.audited_positives import AuditedPositives
+from pueval.counts.clusters import ClusterRows
 from pueval.errors import InputError
 from pueval.samples import steps as step_functions
 from pueval.samples.bins import Binning
@@ -32,6 +33,7 @@ class ScoreTable(Result):
     ``_represented`` holds the labeled rows with weight 1/propensity, if propensities are known.
     ``_inverse_propensities`` has 1/propensity of the unlabeled rows in the place of scores.
     ``_audit`` says what an audit found; ``_represented`` then has the estimated positives.
+    ``_clusters`` says which rows belong together, if they are not independent.
     """
 
     _labeled: Sample
@@ -41,6 +43,7 @@ class ScoreTable(Result):
     _binning: Binning | None = field(default=None, kw_only=True)
     _inverse_propensities: Sample = field(default=EMPTY, kw_only=True)
     _audit: AuditedPositives | None = field(default=None, kw_only=True)
+    _clusters: ClusterRows | None = field(default=None, kw_only=True)
 
     # ------------------------------------------------------------------ the table
 
@@ -171,6 +174,14 @@ class ScoreTable(Result):
             raise InputError(
                 f"{purpose} assumes that labeled rows are a random sample of the positives, but "
                 f"{given} given. Evaluate without for this."
+            )
+
+    def _refuse_clusters(self, purpose: str) -> None:
+        """Refuse clusters where rows must be independent."""
+        if self._clusters is not None:
+            raise InputError(
+                f"{purpose} assumes independent rows, but cluster was given. Leave cluster out to "
+                "accept this."
             )
 
     # ------------------------------------------------------------------ cumulative counts

@@ -10,6 +10,7 @@ from pueval.counts.counts import Counts
 from pueval.diagnosis import column_roles
 from pueval.diagnosis.diagnosis import ColumnRole, Diagnosis
 from pueval.diagnosis.prior_outlook import describe_prior
+from pueval.diagnosis.repeated_ids import MOST_COUNTED_ROWS, error_factor
 from pueval.diagnosis.score_problems import repeats_label, score_problem
 from pueval.errors import Contradiction, name_model
 from pueval.sources.column_profiles import (
@@ -103,7 +104,11 @@ def doctor(
     doubtful = {name: problem for name in used if (problem := score_problem(counts[name]))}
     problems += [name_model(name, problem) for name, problem in doubtful.items()]
     problems += _label_copies(counts, roles)
-    problems += _row_problems(table, roles, counts, used)
+    problems += _copied_rows(table, counts, used)
+    clusters = [table.columns[column.name] for column in roles if column.role == "clusters"]
+    problems += [
+        _cluster_problem(profile, os.fspath(path), label, used, values) for profile in clusters
+    ]
     sound = {name: counts[name] for name in used if name not in doubtful}
     knowledge, interval = describe_prior(sound)
     weight = next((column.name for column in roles if column.role == "weights"), None)
@@ -121,7 +126,7 @@ def doctor(
         interval,
         tuple(knowledge),
         tuple(problems),
-        _next_command(os.fspath(path), label, used, weight, values),
+        _next_command(os.fspath(path), label, used, weight, values, clusters),
     )
 
 
@@ -149,9 +154,7 @@ def _count(path: str, label: str, names: Sequence[str], values: LabelValues) -> 
     if not names:
         return {}
     tallies = read_files(path, Columns(label, tuple(names)), labels=values)[()]
-    counts = {
-        name: Counts(*samples, _binning=binning) for name, (samples, binning) in tallies.items()
-    }
+    counts = {name: Counts(*rows.samples, _binning=rows.binning) for name, rows in tallies.items()}
     first = next(iter(counts.values()))
     first._check_nonempty()
     return counts
@@ -254,29 +257,45 @@ def _label_copies(counts: dict[str, Counts], roles: Sequence[ColumnRole]) -> lis
     return problems
 
 
-def _row_problems(
-    table: TableProfile,
-    roles: Sequence[ColumnRole],
-    counts: dict[str, Counts],
-    used: Sequence[str],
-) -> list[str]:
-    """Return signs that rows are not independent."""
-    problems = []
+def _copied_rows(table: TableProfile, counts: dict[str, Counts], used: Sequence[str]) -> list[str]:
+    """Say how many rows are copies, if these are not ties by chance."""
     untied = any(_tied_share(counts[name]) < TIED_SHARE for name in used)
     copies = table.duplicates or 0
     all_copied = copies >= TIED_SHARE * table.rows
     if copies > DUPLICATE_SHARE * table.rows and (untied or all_copied):
-        problems.append(
-            f"{format_count(copies)} rows repeat another row in every column. If they are copies, "
-            "drop them: intervals take rows for independent."
+        number = format_count(copies)
+        problem = (
+            f"{number} rows repeat another row in every column. If they are copies, drop them: "
+            "intervals take rows for independent."
         )
-    problems += [
-        f"rows with the same {column.name} may resemble each other, but intervals take rows for "
-        "independent, and are then too narrow. Keep one row of each, or split folds by it."
-        for column in roles
-        if column.role == "clusters"
-    ]
-    return problems
+        return [problem]
+    return []
+
+
+def _cluster_problem(
+    profile: ColumnProfile,
+    path: str,
+    label: str | None,
+    scores: Sequence[str],
+    values: LabelValues | None,
+) -> str:
+    """Say what rows with the same id change."""
+    option = shlex.join(["--cluster", profile.name])
+    text = (
+        f"column {profile.name!r} repeats: {_about(profile.distinct)} values in "
+        f"{profile.rows:,} rows. If rows with the same value belong together, pass {option}"
+    )
+    if profile.missing:
+        return f"{text}, and drop or fill its {profile.missing:,} missing values first."
+    factor = None
+    if label is not None and values is not None and scores and profile.rows <= MOST_COUNTED_ROWS:
+        factor = error_factor(path, label, scores[0], profile.name, values)
+    if factor is None:
+        return f"{text}; otherwise intervals are too narrow."
+    return (
+        f"{text}: the standard error of the AUC of {scores[0]} would be about {factor:.1f} times "
+        "as large."
+    )
 
 
 def _next_command(
@@ -285,6 +304,7 @@ def _next_command(
     scores: Sequence[str],
     weight: str | None,
     values: LabelValues | None,
+    clusters: Sequence[ColumnProfile],
 ) -> str:
     """Return a command line to copy."""
     if label is None or not scores or values is None:
@@ -299,6 +319,9 @@ def _next_command(
     words = ["pueval", "compare" if len(scores) > 1 else "evaluate", path, "--label", label]
     words += [word for name in scores for word in ("--score", name)]
     words += [] if weight is None else ["--weight", weight]
+    # With several columns, the user knows which are the units that were sampled.
+    if len(clusters) == 1 and not clusters[0].missing:
+        words += ["--cluster", clusters[0].name]
     for name, default in DEFAULTS.items():
         value = getattr(values, name)
         if value != default:

@@ -6,24 +6,30 @@ Matplotlib (``pip install "pueval[plot]"``) is needed only for drawing.
 """
 
 from pueval.displays._audit_plan import AuditPlanDisplay
+from pueval.displays._delay import DelayDisplay
 from pueval.displays._group_curves import GroupCurvesDisplay
 from pueval.displays._measure_by_threshold import MeasureByThresholdDisplay
 from pueval.displays._model_comparison import ComparisonDisplay
+from pueval.displays._over_time import OverTimeDisplay
 from pueval.displays._overview import OverviewDisplay
 from pueval.displays._precision_recall import PrecisionRecallDisplay
 from pueval.displays._prior_estimate import PriorEstimateDisplay
 from pueval.displays._prior_likelihood import PriorLikelihoodDisplay
 from pueval.displays._propensity import PropensityDisplay
 from pueval.displays._rank_cdf import RankCdfDisplay
+from pueval.displays._reliability_diagram import CalibrationDisplay
 from pueval.displays._roc import RocCurveDisplay
 from pueval.displays._score_distribution import ScoreDistributionDisplay
 from pueval.displays._sensitivity import SensitivityDisplay
 
 __all__ = [
     "AuditPlanDisplay",
+    "CalibrationDisplay",
     "ComparisonDisplay",
+    "DelayDisplay",
     "GroupCurvesDisplay",
     "MeasureByThresholdDisplay",
+    "OverTimeDisplay",
     "OverviewDisplay",
     "PrecisionRecallDisplay",
     "PriorEstimateDisplay",

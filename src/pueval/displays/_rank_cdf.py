@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pueval._typing import Array
+from pueval.core.cluster_table import share_effect
 from pueval.core.rates import correct_steps
 from pueval.core.thinned_curves import MOST_POINTS
 from pueval.displays._evaluation_display import ClassifierDisplay
@@ -128,7 +129,7 @@ class RankCdfDisplay(ClassifierDisplay):
         low = high = level = None
         if ev.resampling is not None:
             level = ev.resampling.level
-            n_labeled = max(round(counts.effective_sizes[0]), 1)
+            n_labeled = max(round(counts.effective_sizes[0] / share_effect(counts)), 1)
             hidden = ev.mixture.prior * counts.n_unlabeled
             low, high = rank_band(
                 share * n_labeled, n_labeled, hidden=hidden, level=level, method=band

@@ -35,7 +35,10 @@ def row_counts(counts: Counts) -> str:
     text = f"{format_count(counts.n_labeled)} labeled, {format_count(counts.n_unlabeled)} unlabeled"
     if counts.n_negative:
         text += f", {format_count(counts.n_negative)} known negative"
-    return f"{text} rows"
+    clusters = ""
+    if counts._clusters is not None:
+        clusters = f" in {format_count(counts._clusters.clusters.n_clusters)} clusters"
+    return f"{text} rows{clusters}"
 
 
 def threshold_rule(ev: Evaluation) -> str:
@@ -166,6 +169,8 @@ def assumption_sentences(ev: Evaluation) -> list[str]:
             "(case-control)."
         )
     sentences.append(f"{target} Its prevalence is {ev.prevalence:.4g}.")
+    if ev.clusters is not None:
+        sentences.append(ev.clusters.sentence())
     return [*sentences, *interval_sentences(ev)]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from pueval._typing import Array, Range, Target
+from pueval.core.cluster_table import label_count_effect
 from pueval.core.mixture import Mixture, PriorSource, cap_prior, check_share
 from pueval.core.prior_line import KnownShare, PriorLine
 from pueval.counts.counts import Counts
@@ -79,7 +80,8 @@ class Assumptions:
         if self.prior_follows_from is None:
             return 0.0
         standard_error = (self.mixture if mixture is None else mixture).prior_standard_error
-        return standard_error(counts, self.prior_follows_from, self.target)
+        error = standard_error(counts, self.prior_follows_from, self.target)
+        return error * math.sqrt(label_count_effect(counts))
 
     def mixture_region(self, counts: Counts, options: IntervalOptions) -> Region | None:
         """Return the region of prior and purity, given or at a confidence level.
@@ -390,7 +392,7 @@ def resample_evaluation(
     corners: Steps,
     assumptions: Assumptions,
     target: Target,
-    threshold: float,
+    threshold: float | Array,
     options: IntervalOptions,
     *,
     threshold_chosen: bool = False,

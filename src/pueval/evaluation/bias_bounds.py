@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pueval.core.confidence import normal_quantile
+from pueval.core.confidence import student_quantile
 from pueval.core.measures import AREAS, MEASURES
 from pueval.core.mixture import Mixture
 from pueval.core.tilted_rates import LabelingTilt
@@ -243,7 +243,9 @@ class _BoundIntervals:
             return Interval(low.low, high.high)
         # Weights of up to Λ reduce the effective number of labeled rows by at most this factor.
         weights = 4 * self.bias / (1 + self.bias) ** 2
-        squared = normal_quantile(level) ** 2 / (weights * self.labeling.counts.effective_sizes[0])
+        n_labeled = weights * self.resamples.n_independent_labeled
+        options = self.resamples.options
+        squared = student_quantile(level, options.degrees_of_freedom) ** 2 / n_labeled
         score_limit = partial(wilson_limit, least=least, most=most, largest_ratio=squared)
         return Interval(
             min(low.low, score_limit(ends[0].value, low.low - ends[0].value)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,13 +21,16 @@ from pueval.counts.design_effect import with_design_effect
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.assumptions import Assumptions, resample_evaluation, resolve_assumptions
 from pueval.evaluation.audit import Audit
+from pueval.evaluation.audit_widths import AuditSettings
 from pueval.evaluation.estimates import IntervalOf, OperatingPoint, clipped_areas
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.findings import (
+    abrupt_labeled_scores,
     clipped_values,
     constant_scores,
     contradicted_assumptions,
     few_effective_rows,
+    independent_rows,
     noisy_labels,
     predicted_classes,
     reversed_scores,
@@ -38,7 +42,11 @@ from pueval.samples.steps import Steps
 from pueval.sources.labels import LabelValues
 from pueval.thresholds.default_threshold import default_threshold
 from pueval.thresholds.threshold_choice import ChosenThresholdIntervals
-from pueval.uncertainty.intervals import IntervalOptions
+from pueval.uncertainty.intervals import (
+    IntervalOptions,
+    check_options,
+    clustered_options,
+)
 from pueval.uncertainty.measure_intervals import Resamples
 
 if TYPE_CHECKING:
@@ -62,6 +70,7 @@ def evaluate(
     variance: Literal["sampling", "labeling"] = "sampling",
     sample_weight: Any = None,
     propensity: Any = None,
+    cluster: Any = None,
     audited: Any = None,
     audit_probability: Any = None,
     labeling: Labeling = "smooth",
@@ -127,6 +136,12 @@ def evaluate(
         prior, the propensities also determine the prevalence; with one, they matter only up to a
         factor. Give those of unlabeled rows too, if you know them (NaN if not): small ones widen
         the intervals.
+    cluster : array-like, or list of two of them, optional
+        Names or numbers of clusters. Rows of the same cluster belong together, such as the visits
+        of a patient or the purchases of a card, so they are not independent: intervals that
+        ignore this can be far too narrow. Values do not depend on it. With two columns in a list,
+        such as user and item, rows are dependent if they share either. With fewer than 10 clusters
+        that have labeled rows there are no intervals.
     audited : array-like or AuditedRows, optional
         What checking some rows found: 1 for positive, 0 for negative, missing (NaN, None) for rows
         that were not checked. An audit of unlabeled rows replaces both assumptions, a known prior
@@ -158,7 +173,8 @@ def evaluate(
     References
     ----------
     Jain, White and Radivojac (2017); Ramola, Jain and Radivojac (2019); for ``"labeling"``
-    Tabatabaei, Klein and Hoogendoorn (2020); for propensities Bekker, Robberechts and Davis (2019).
+    Tabatabaei, Klein and Hoogendoorn (2020); for propensities Bekker, Robberechts and Davis (2019);
+    for clusters Obuchowski (1997), and Cameron, Gelbach and Miller (2011) with two columns.
 
     Examples
     --------
@@ -190,6 +206,7 @@ def evaluate(
         variance=variance,
         sample_weight=sample_weight,
         propensity=propensity,
+        cluster=cluster,
         audited=audited,
         audit_probability=audit_probability,
         labeling=labeling,
@@ -208,6 +225,7 @@ def evaluate_rows(
     *,
     sample_weight: Any = None,
     propensity: Any = None,
+    cluster: Any = None,
     audited: Any = None,
     audit_probability: Any = None,
     labeling: Labeling = "smooth",
@@ -225,6 +243,7 @@ def evaluate_rows(
         score,
         sample_weight=sample_weight,
         propensity=propensity,
+        cluster=cluster,
         function="evaluate",
         pos_label=pos_label,
         unlabeled_label=unlabeled_label,
@@ -269,6 +288,7 @@ def evaluate_audited(
     *,
     labeling: Labeling = "smooth",
     purity: Any = 1.0,
+    purity_audit: AuditedRows | None = None,
     target: Target = "population",
     n_resamples: int = 2000,
     seed: int = 0,
@@ -278,22 +298,26 @@ def evaluate_audited(
 ) -> Evaluation:
     """Evaluate counts and audited rows as `evaluate` does, without issuing the warnings.
 
+    ``purity_audit`` has the audited labeled rows that determine the purity, if not ``audited``.
     ``design_effect`` is the factor by which rows that are not independent increase variances.
     """
     counts._check_nonempty()
     counts._refuse_propensities("an audit")
+    counts._refuse_clusters("the uncertainty of an audit")
     check_target(target)
     if variance != "sampling":
         raise InputError(
             f"variance={variance!r} cannot be combined with audited. Use variance='sampling'."
         )
+    n_draws = max(n_resamples, 2)
     audit = apply_audit(
         counts,
         audited,
         labeling=labeling,
-        purity=audited_purity(audited, purity),
+        purity=audited_purity(audited if purity_audit is None else purity_audit, purity),
+        purity_audit=purity_audit,
         target=target,
-        n_draws=max(n_resamples, 2),
+        n_draws=n_draws,
         seed=seed,
     )
     ev = evaluate_counts(
@@ -304,8 +328,20 @@ def evaluate_audited(
         interval_counts=with_design_effect(audit.counts, design_effect),
         **options,
     )
-    level = 0.95 if ev.resampling is None else ev.resampling.level
-    findings = Audit(audit, counts, level)
+    if ev.resampling is None:
+        findings = Audit(audit, counts)
+    else:
+        level = ev.resampling.level
+        again = partial(
+            evaluate_counts,
+            target=target,
+            threshold=ev.threshold,
+            level=level,
+            n_resamples=n_resamples,
+            seed=seed,
+        )
+        settings = AuditSettings(again, purity, purity_audit, target, n_draws, seed, design_effect)
+        findings = Audit(audit, counts, level, settings)
     return replace(ev, audit=findings, warnings=(*audit.warnings, *ev.warnings))
 
 
@@ -332,6 +368,7 @@ def evaluate_counts(
     options = check_options(
         target, level=level, n_resamples=n_resamples, seed=seed, variance=variance
     )
+    options, too_few_clusters = clustered_options(counts, options)
     assumptions = resolve_assumptions(
         counts,
         target,
@@ -354,30 +391,15 @@ def evaluate_counts(
             model.threshold,
             options,
         )
-    # Like all inference, the test of clean labels is left out without intervals.
-    noisy = None if options is None else noisy_labels(interval_counts, assumptions)
-    earlier = (*assumptions.warnings, *([] if noisy is None else [noisy]))
-    return build_evaluation(model, options, resamples, earlier, threshold_chosen=threshold_chosen)
-
-
-def check_options(
-    target: Target,
-    *,
-    level: float | None = 0.95,
-    n_resamples: int = 2000,
-    seed: int = 0,
-    variance: str = "sampling",
-) -> IntervalOptions | None:
-    """Check the options of the intervals; return them, or None without intervals."""
-    check_target(target)
-    # Options are checked without a level, too: a wrong one is never ignored.
-    options = IntervalOptions(0.95 if level is None else level, n_resamples, seed, variance)
-    if variance == "labeling" and target != "population":
-        raise InputError(
-            "variance='labeling' needs target='population': labels must be drawn from the "
-            f"positives among these rows; got target={target!r}."
+    earlier = [*too_few_clusters, *assumptions.warnings]
+    if options is not None:  # like all inference, doubts about labels need intervals
+        independent = independent_rows(interval_counts, resamples)
+        doubts = (
+            noisy_labels(independent, assumptions),
+            abrupt_labeled_scores(interval_counts, independent),
         )
-    return None if level is None else options
+        earlier += [doubt for doubt in doubts if doubt]
+    return build_evaluation(model, options, resamples, earlier, threshold_chosen=threshold_chosen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -423,7 +445,7 @@ def build_evaluation(
     model: ModelRates,
     options: IntervalOptions | None,
     resamples: Resamples | None,
-    earlier_warnings: tuple[str, ...] = (),
+    earlier_warnings: Sequence[str] = (),
     *,
     threshold_chosen: bool = False,
 ) -> Evaluation:
@@ -446,10 +468,11 @@ def build_evaluation(
         "roc_auc": (direct_auc(counts, auc, mixture, model.target), auc),
         "average_precision": (curves[0].area, curves[1].area),
     }
+    independent = independent_rows(counts, resamples)
     # The worst first.
     findings = [
-        contradicted_assumptions(counts, model.assumptions),
-        reversed_scores(counts, auc),
+        contradicted_assumptions(independent, model.assumptions),
+        reversed_scores(independent, auc),
         constant_scores(counts),
         predicted_classes(counts),
         None if options is None else few_effective_rows(counts),

@@ -60,6 +60,7 @@ def as_data(ev: Evaluation, *, all_points: bool) -> dict[str, Any]:
             "pr": _curve_data(pr, pr.recall, pr.precision, all_points=all_points),
             "splits": None if ev.splits is None else ev.splits.to_dict(),
             "audit": None if ev.audit is None else ev.audit.to_dict(),
+            "clusters": None if ev.clusters is None else ev.clusters.to_dict(),
             "warnings": ev.warnings,
         }
     )
@@ -116,6 +117,8 @@ def as_text(ev: Evaluation) -> str:
     """Return summary, verdict, table and warnings."""
     lines = [textwrap.fill(f"Evaluation of {summary(ev)}", LINE_LENGTH)]
     lines += [textwrap.fill(sentence, LINE_LENGTH) for sentence in ev.verdict().sentences()]
+    if ev.clusters is not None:
+        lines.append(textwrap.fill(ev.clusters.sentence(), LINE_LENGTH))
     lines += [text_table(*estimate_table(ev)), more_measures(ev)]
     lines += [CLIPPED_NOTE] if ev.clipped else []
     return "\n".join(lines + [f"! {warning}" for warning in worst_warnings(ev.warnings)])

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pueval._typing import Array, Target
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import PrecisionRecallCurve, direct_auc, mean_placement
+from pueval.core.mean_measures import MEAN_MEASURES, check_probabilities
 from pueval.core.measures import AREAS, MEASURES, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, correct_steps, corrected_and_naive_rates
@@ -29,6 +30,7 @@ from pueval.evaluation.estimates import (
     best_value,
     clipped_areas,
 )
+from pueval.evaluation.expectation import Expectation, estimate_mean, expect
 from pueval.samples.steps import Steps
 from pueval.thresholds.rules import find_rule
 from pueval.thresholds.threshold_choice import choose
@@ -63,14 +65,15 @@ class ModelEstimates(Mapping[str, Estimate]):
     _area_estimates: dict[str, Estimate] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Estimate:
-        if name in self._areas:
+        if name in self._areas or name in MEAN_MEASURES:
             if name not in self._area_estimates:
-                self._area_estimates[name] = self._estimate_area(name)
+                make = self._estimate_area if name in self._areas else self._estimate_mean_measure
+                self._area_estimates[name] = make(name)
             return self._area_estimates[name]
         try:
             return self.operating_point[name]
         except UnknownMeasureError:
-            raise unknown_measure_error(name, [*self]) from None
+            raise unknown_measure_error(name, [*self, *MEAN_MEASURES]) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter((*self._areas, *self.operating_point))
@@ -142,6 +145,51 @@ class ModelEstimates(Mapping[str, Estimate]):
         elif self._resamples is not None:
             interval = self._resamples.average_precision_interval(self._average_precision)
         return Estimate.of(value, naive, interval)
+
+    def _estimate_mean_measure(self, name: str) -> Estimate:
+        """Estimate a measure of predicted probabilities, such as the Brier score."""
+        measure = MEAN_MEASURES[name]
+        check_probabilities(self.counts, measure.name)
+        return estimate_mean(
+            self.counts,
+            self.mixture,
+            self.target,
+            self._resamples,
+            measure.functions,
+            [(measure, (measure.low, measure.high))],
+        )[0]
+
+    def expectation(self, function: Callable[[Array], Any]) -> Expectation:
+        """Return the mean of a function of the score over positives, negatives and all rows.
+
+        Any additive measure is a formula of such means. The mean over labeled rows is
+        purity·E(f | positive) + (1 − purity)·E(f | negative), that over unlabeled rows the same
+        with the prior in the place of the purity; both equations are solved for the means by
+        class. Assumes random labeling, or known propensities.
+
+        Parameters
+        ----------
+        function : callable
+            From an array of scores to an array of the same shape with finite numbers.
+
+        Returns
+        -------
+        Expectation
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pueval import evaluate
+        >>> rng = np.random.default_rng(0)
+        >>> positive = rng.random(20_000) < 0.3
+        >>> score = rng.normal(size=20_000) + 2 * positive
+        >>> labeled = positive & (rng.random(20_000) < 0.2)
+        >>> ev = evaluate(labeled, score, prevalence=0.3)
+        >>> mean = ev.expectation(lambda score: score)
+        >>> round(mean.positives.value, 1), round(abs(mean.negatives.value), 1)
+        (2.0, 0.0)
+        """
+        return expect(self.counts, self.mixture, self.target, self._resamples, function)
 
     def _point_estimate(self, name: str) -> Estimate:
         """Return the estimate of a measure without its interval, which takes time."""
@@ -316,7 +364,9 @@ class ModelEstimates(Mapping[str, Estimate]):
             self.counts, self.counts.at(threshold), self.mixture, self.target
         )
 
-    def _resample(self, threshold: float, *, threshold_chosen: bool = False) -> Resamples | None:
+    def _resample(
+        self, threshold: float | Array, *, threshold_chosen: bool = False
+    ) -> Resamples | None:
         if self.resampling is None:
             return None
         return resample_evaluation(

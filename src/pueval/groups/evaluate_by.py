@@ -14,13 +14,19 @@ import scipy
 from pueval._checks import check_count
 from pueval._progress import progress_bar
 from pueval._typing import Array, Target
+from pueval.audit_estimates.audited_rows import AuditedRows
+from pueval.audit_estimates.labeling_model import Labeling
+from pueval.core.cluster_table import label_count_effect
 from pueval.core.sizes import GroupSizes
 from pueval.counts.arguments import suggest_arguments
+from pueval.counts.clusters import Clusters
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError
-from pueval.evaluation.evaluate import evaluate_counts
+from pueval.evaluation.evaluate import evaluate_audited, evaluate_counts, refuse_audit_options
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.findings import worst_warnings
+from pueval.groups.audited_groups import AuditedGroups, GroupAudits, refuse_group_options
+from pueval.groups.cluster_errors import with_cluster_errors
 from pueval.groups.group_evaluation import GroupEvaluation, no_level_error
 from pueval.groups.group_priors import (
     GroupPrior,
@@ -35,6 +41,7 @@ from pueval.groups.row_blocks import RowBlock, group_counts, group_sizes, read_r
 from pueval.groups.shrinkage import MIN_GROUPS
 from pueval.groups.unclipped_estimates import UnclippedEstimates, estimate_groups
 from pueval.samples.threads import iterate_in_threads
+from pueval.sources.group_codes import encode_groups
 from pueval.sources.labels import LabelValues
 
 if TYPE_CHECKING:
@@ -67,6 +74,10 @@ def evaluate_by(
     min_labeled: int | None = None,
     min_background: int = MIN_BACKGROUND,
     sample_weight: Any = None,
+    cluster: Any = None,
+    audited: Any = None,
+    audit_probability: Any = None,
+    labeling: Labeling = "smooth",
     pos_label: Any = 1,
     unlabeled_label: Any = 0,
     negative_label: Any = None,
@@ -121,6 +132,16 @@ def evaluate_by(
         ``shrink``, the mean of the groups.
     min_background : int, default 20
         Smallest number of unlabeled and known negative rows together, likewise.
+    cluster : array-like, optional
+        Clusters of rows that belong together, as for `pueval.evaluate`; their rows may be in
+        several groups. Not with ``shrink``, weights of zero or two-way clusters. Groups with fewer
+        than 10 clusters that have labeled rows get values without intervals.
+    audited, audit_probability, labeling : optional
+        Results of checking some rows, as for `pueval.evaluate`. Every group is evaluated with its
+        own audited rows and a labeling model of its own. Nothing is assumed about labels in other
+        groups, so intervals of a group with few audited rows are wide. A group with fewer than 10
+        audited unlabeled rows gets a note instead of estimates. The audit replaces the priors and
+        ``group_prior``, and cannot be combined with ``shrink``.
     sample_weight, pos_label, unlabeled_label, negative_label : optional
         As for `Counts.from_arrays`.
     progress : bool, optional
@@ -143,6 +164,10 @@ def evaluate_by(
     in a group with more positives among its unlabeled rows than the others. With random labeling,
     ``group_prior="label_frequency"`` is right, and a shared prior is wrong unless all groups have
     the same share of labeled rows.
+
+    With an audit, each group is resampled as in `evaluate`, which takes some tenths of a second per
+    group. If labeled rows were audited, all groups have the same purity, and its error counts as
+    independent between groups in averages and differences.
 
     References
     ----------
@@ -168,13 +193,17 @@ def evaluate_by(
         "prevalence": prevalence,
         "label_frequency": label_frequency,
     }
-    _check_single_values(given | {"purity": purity})
+    check_single_values(given | {"purity": purity})
     if min_labeled is None:
         min_labeled = MIN_LABELED_SHRUNKEN if shrink else MIN_LABELED
     check_count("min_labeled", min_labeled, least=2)
     check_count("min_background", min_background, least=2)
     check_group_prior(group_prior, given)
     check_group_purity(purity, group_prior)
+    if audited is not None:
+        refuse_group_options(given, group_prior, shrink=shrink)
+    else:
+        refuse_audit_options(audit_probability, labeling)
     if shrink and level is None:
         raise no_level_error("shrinkage")
     labels = LabelValues(pos_label, unlabeled_label, negative_label)
@@ -182,13 +211,40 @@ def evaluate_by(
         y,
         score,
         sample_weight=sample_weight,
+        cluster=cluster,
         pos_label=pos_label,
         unlabeled_label=unlabeled_label,
         negative_label=negative_label,
     )
     counts._check_nonempty()
-    blocks, names = read_row_blocks(y, score, by, sample_weight, labels, progress=progress)
+    clusters = _check_clusters(counts, sample_weight, shrink=shrink)
+    blocks, names = read_row_blocks(
+        y, score, by, sample_weight, labels, progress=progress, clusters=clusters
+    )
     sizes = group_sizes(blocks)
+    notes = too_small_notes(sizes, target, min_labeled, min_background)
+    counts_of = partial(group_counts, blocks)
+    if audited is not None:
+        rows = AuditedRows.read(
+            y, score, audited, audit_probability, labels=labels, sample_weight=sample_weight
+        )
+        audits = GroupAudits.of(rows, audited, by, names)
+        options: dict[str, Any] = {
+            "labeling": labeling,
+            "purity": purity,
+            "level": level,
+            "n_resamples": n_resamples,
+            "seed": seed,
+        }
+        overall = evaluate_audited(counts, rows, target=target, threshold=threshold, **options)
+        notes = audits.too_few_notes() | notes
+        usable = np.ones(len(names), dtype=bool)
+        usable[list(notes)] = False
+        with progress_bar("evaluating", int(usable.sum()), show=progress) as advance:
+            evaluated = AuditedGroups.evaluate(
+                audits, usable, overall, counts_of, advance, **options
+            )
+        return _audited_groups(evaluated, names, overall, sizes, notes, blocks)
     if isinstance(group_prior, Mapping):
         given["prior"] = overall_prior(group_prior, names, sizes)
     overall = evaluate_counts(
@@ -201,24 +257,22 @@ def evaluate_by(
         n_resamples=n_resamples,
         seed=seed,
     )
-    notes = _too_small_notes(sizes, target, min_labeled, min_background)
     enough = np.ones(len(names), dtype=bool)
     enough[list(notes)] = False
-    counts_of = partial(group_counts, blocks)
     show = progress if group_prior == "each" else False
     with progress_bar("priors", int(enough.sum()), show=show) as advance:
         priors = group_priors(group_prior, names, sizes, enough, overall, counts_of, advance)
     usable = enough & ~np.isnan(priors.prior)
-    estimates = _estimate_blocks(
+    estimates, freedom, cluster_notes = _estimate_blocks(
         blocks,
         sizes,
         usable,
         priors,
         overall,
-        label_count_error=_label_count_error(sizes, overall, group_prior),
+        label_count_error=own_label_count_error(sizes, overall, group_prior),
         progress=progress,
     )
-    notes |= priors.notes
+    notes |= priors.notes | cluster_notes
     if shrink:
         _check_enough_groups(int(usable.sum()))
         notes = {
@@ -227,9 +281,11 @@ def evaluate_by(
             else note
             for k, note in notes.items()
         }
-    notes |= _infeasible_notes(estimates, usable, level)
+    notes |= infeasible_notes(estimates, usable, level)
     messages = [*overall.warnings]
-    if group_prior == "shared" and (uneven := uneven_label_warning(names, sizes, usable)):
+    label_effect = max(label_count_effect(counts), 1.0)
+    uneven = uneven_label_warning(names, sizes, usable, label_effect)
+    if group_prior == "shared" and uneven:
         messages.append(uneven)
     for warning in worst_warnings(messages):
         warnings.warn(warning, AssumptionWarning, stacklevel=3)
@@ -244,19 +300,74 @@ def evaluate_by(
         tuple(blocks),
         tuple(messages),
         shrink,
+        _freedom=None if clusters is None else freedom,
+        _clusters_span_groups=clusters is not None and _span_groups(cluster, by, len(y)),
     )
 
 
-def _check_single_values(given: dict[str, Any]) -> None:
+def _span_groups(cluster: Any, by: Any, rows: int) -> bool:
+    """Return whether a cluster has rows in several groups."""
+    cluster_code, group = encode_groups(cluster, rows, "cluster").code, encode_groups(by, rows).code
+    of_cluster = np.zeros(cluster_code.max() + 1, dtype=group.dtype)
+    of_cluster[cluster_code] = group
+    return bool(np.any(of_cluster[cluster_code] != group))
+
+
+def _check_clusters(counts: Counts, sample_weight: Any, *, shrink: bool) -> Clusters | None:
+    """Return the clusters; refuse what has no form for clusters."""
+    if counts._clusters is None:
+        return None
+    clusters = counts._clusters.clusters
+    if shrink:
+        raise InputError(
+            "shrink cannot be combined with cluster: shrinkage leaves out rows one by one. Leave "
+            "out one of them."
+        )
+    if clusters.ways > 1:
+        raise InputError("evaluate_by has no two-way clusters. Pass one column as cluster.")
+    if sample_weight is not None and clusters.kind.size < np.asarray(sample_weight).size:
+        raise InputError("cluster cannot be combined with weights of zero. Drop these rows.")
+    return clusters
+
+
+def _audited_groups(
+    evaluated: AuditedGroups,
+    names: list[Any],
+    overall: Evaluation,
+    sizes: GroupSizes,
+    notes: dict[int, str],
+    blocks: list[RowBlock],
+) -> GroupEvaluation:
+    """Collect the evaluations of groups with an audit; issue the warnings about all rows."""
+    for warning in worst_warnings(overall.warnings):
+        warnings.warn(warning, AssumptionWarning, stacklevel=4)
+    notes = evaluated.warnings | notes
+    zero = np.zeros(len(names))
+    return GroupEvaluation(
+        tuple(names),
+        overall,
+        sizes,
+        evaluated.prior,
+        tuple(notes.get(k, "") for k in range(len(names))),
+        evaluated.estimates(),
+        GroupPriors(evaluated.prior, {}, zero, zero),
+        tuple(blocks),
+        overall.warnings,
+        _audited=evaluated,
+    )
+
+
+def check_single_values(given: dict[str, Any]) -> None:
+    """Refuse intervals of prior, prevalence, label frequency or purity."""
     for name, value in given.items():
         if isinstance(value, tuple | list):
             raise InputError(
                 f"{name} must be a number for groups; got the interval {value!r}. "
-                "Call evaluate_by once for each end."
+                "Evaluate once for each end."
             )
 
 
-def _too_small_notes(
+def too_small_notes(
     sizes: GroupSizes, target: Target, min_labeled: int, min_background: int
 ) -> dict[int, str]:
     """Return notes for groups with too few rows."""
@@ -298,9 +409,14 @@ def _estimate_blocks(
     *,
     label_count_error: Array,
     progress: bool | None,
-) -> UnclippedEstimates:
-    """Estimate all usable groups, block by block; others stay undefined."""
+) -> tuple[UnclippedEstimates, Array, dict[int, str]]:
+    """Estimate all usable groups, block by block; others stay undefined.
+
+    Also return the degrees of freedom of the errors, and why groups have no intervals.
+    """
     estimates = UnclippedEstimates.undefined(usable.size)
+    freedom = np.full(usable.size, np.inf)
+    reasons: dict[int, str] = {}
 
     def estimate(block: RowBlock) -> None:
         groups = block.first + np.flatnonzero(usable[block.first : block.first + block.n_groups])
@@ -319,15 +435,23 @@ def _estimate_blocks(
             purity_error=priors.purity_error,
             prior_slope=np.broadcast_to(priors.slope, priors.prior.shape)[groups],
         )
+        if block.clusters is not None and overall.resampling is not None:
+            counts = (block.counts(k) for k in range(block.n_groups))
+            part, freedom[groups], missing = with_cluster_errors(
+                part, counts, priors.prior[groups], overall
+            )
+            reasons.update(
+                (k, reason) for k, reason in zip(groups.tolist(), missing, strict=True) if reason
+            )
         estimates.put(groups, part)
 
     with progress_bar("evaluating", len(blocks), show=progress) as advance:
         for _ in iterate_in_threads(estimate, blocks):
             advance()
-    return estimates
+    return estimates, freedom, reasons
 
 
-def _label_count_error(sizes: GroupSizes, overall: Evaluation, group_prior: GroupPrior) -> Array:
+def own_label_count_error(sizes: GroupSizes, overall: Evaluation, group_prior: GroupPrior) -> Array:
     """Return the part, from 0 to 1, of the error of the label count that each group has alone."""
     if overall.target != "population" or group_prior == "label_frequency":
         # Priors that follow from the labeled rows of each group already have this error.
@@ -335,11 +459,11 @@ def _label_count_error(sizes: GroupSizes, overall: Evaluation, group_prior: Grou
     if overall.assumptions.prior_follows_from is None:
         return np.ones(sizes.n.size)
     # The shared prior follows from all labeled rows, and has the error of their number.
-    own_part: Array = np.sqrt(1 - sizes.n / sizes.n.sum())
+    own_part: Array = np.sqrt(1 - sizes.n / overall.counts.n)
     return own_part
 
 
-def _infeasible_notes(
+def infeasible_notes(
     estimates: UnclippedEstimates, usable: Array, level: float | None
 ) -> dict[int, str]:
     """Return notes for groups whose AUC exceeds 1 by more than chance, given so many groups."""

@@ -9,12 +9,15 @@ import numpy as np
 import scipy
 
 from pueval._typing import Array
-from pueval.core.confidence import normal_quantile
+from pueval.core.confidence import normal_quantile, student_quantile
 from pueval.core.sizes import GroupSizes
 from pueval.groups.group_estimates import GroupResult, printable_name
 from pueval.groups.group_priors import GroupPriors
 from pueval.groups.unclipped_estimates import UnclippedEstimates
 from pueval.uncertainty.holm import holm
+
+# A t distribution with so many degrees of freedom is normal.
+LARGE_FREEDOM = 1e9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,6 +79,8 @@ class DifferenceTest:
         Sizes of the groups.
     level : float
         Confidence level.
+    freedom : ndarray or None
+        Degrees of freedom of the errors of the groups, if rows belong to clusters.
     """
 
     measure: str
@@ -85,6 +90,7 @@ class DifferenceTest:
     priors: GroupPriors
     sizes: GroupSizes
     level: float
+    freedom: Array | None = None
 
     def from_all_rows(self, covariance: Array) -> GroupDifferences:
         """Compare every group with all rows, with which its estimate has a covariance."""
@@ -112,10 +118,16 @@ class DifferenceTest:
         rows_variance = np.full(own.shape, variance)
         rows_variance[k] = -variance  # a group does not differ from itself
         value = self.estimates.center(self.measure)[k]
-        return self._differences(self.groups[k], value, rows_variance, prior_variance)
+        freedom = None if self.freedom is None else np.minimum(self.freedom, self.freedom[k])
+        return self._differences(self.groups[k], value, rows_variance, prior_variance, freedom)
 
     def _differences(
-        self, reference: Any, reference_value: float, rows_variance: Array, prior_variance: Array
+        self,
+        reference: Any,
+        reference_value: float,
+        rows_variance: Array,
+        prior_variance: Array,
+        freedom: Array | None = None,
     ) -> GroupDifferences:
         """Make intervals and p-values; ``rows_variance`` adds to the variance of the groups."""
         variance = self.estimates.error[self.measure] ** 2
@@ -124,9 +136,15 @@ class DifferenceTest:
             for of_group in (variance, np.fmax(variance, self._null_variance()))
         )
         value = self.estimates.center(self.measure) - reference_value
-        margin = normal_quantile(self.level) * error
         with np.errstate(divide="ignore", invalid="ignore"):
-            pvalue = 2 * scipy.special.ndtr(-np.abs(value) / null_error)
+            statistic = -np.abs(value) / null_error
+        if freedom is None:
+            margin = normal_quantile(self.level) * error
+            pvalue = 2 * scipy.special.ndtr(statistic)
+        else:
+            quantiles = [student_quantile(self.level, number) for number in freedom.tolist()]
+            margin = np.array(quantiles) * error
+            pvalue = 2 * scipy.special.stdtr(np.minimum(freedom, LARGE_FREEDOM), statistic)
         # A group compared with itself has no error, and no p-value.
         pvalue = np.where(error > 0, pvalue, np.nan)
         low, high = value - margin, value + margin

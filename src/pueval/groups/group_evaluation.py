@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.confidence import normal_quantile
 from pueval.core.measures import AREAS, unknown_measure_error
 from pueval.core.mixture import Mixtures
 from pueval.core.sizes import GroupSizes
@@ -22,6 +21,8 @@ from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.groups import group_text
+from pueval.groups.audited_groups import AuditedGroups, estimate_audited_rows
+from pueval.groups.cluster_errors import check_independent, check_reference, group_quantiles
 from pueval.groups.group_differences import DifferenceTest, GroupDifferences
 from pueval.groups.group_estimates import GroupEstimates
 from pueval.groups.group_jackknife import Jackknife, jackknife_groups
@@ -61,6 +62,8 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         Evaluation of all rows together; every group uses its threshold.
     n_labeled, n_unlabeled, n_negative : ndarray
         Number of rows (or their total weight) in every group.
+    n_audited : ndarray or None
+        Number of audited unlabeled rows in every group; None without an audit.
     prior : ndarray
         Prior of every group; NaN for groups without estimates.
     notes : tuple of str
@@ -81,11 +84,17 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
     _blocks: tuple[RowBlock, ...]
     warnings: tuple[str, ...]
     shrink: bool = False
+    # Degrees of freedom of the standard error of each group, if rows belong to clusters.
+    _freedom: Array | None = None
+    _clusters_span_groups: bool = False
+    _audited: AuditedGroups | None = None
 
     # ------------------------------------------------------------------ measures
 
     def __getitem__(self, measure: str) -> GroupEstimates:
         _check_measure(measure)
+        if self._audited is not None:
+            return GroupEstimates(measure, self.names, **self._audited.columns(measure))
         lowest, highest = measure_range(measure)
         value, error = self._estimates.value[measure].copy(), self._estimates.total_error(measure)
         naive, center = self._estimates.naive[measure].copy(), self._estimates.center(measure)
@@ -93,7 +102,7 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
             # Copies: the shrunken arrays are kept.
             value, low, high, error = self.shrinkage(measure)._interval_columns()
             return GroupEstimates(measure, self.names, value, low, high, naive, error, value.copy())
-        margin = error * (math.nan if self.level is None else normal_quantile(self.level))
+        margin = error * group_quantiles(self.level, len(self.names), self._freedom)
         clipped, low, high = np.clip([value, center - margin, center + margin], lowest, highest)
         return GroupEstimates(measure, self.names, clipped, low, high, naive, error, value)
 
@@ -128,6 +137,11 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
     def n_negative(self) -> Array:
         """Known negative rows of every group."""
         return self._sizes.n_negative
+
+    @property
+    def n_audited(self) -> Array | None:
+        """Audited unlabeled rows of every group; None without an audit."""
+        return None if self._audited is None else self._audited.n_audited
 
     @property
     def level(self) -> float | None:
@@ -177,6 +191,8 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         Morris (1983); Morris and Tang (2011).
         """
         _check_measure(measure)
+        if self._audited is not None:
+            raise InputError("groups with an audit cannot be shrunken.")
         if self.level is None:
             raise no_level_error("shrinkage")
         if measure not in self._shrinkages:
@@ -220,6 +236,7 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
             shrunken for it.
         """
         _check_measure(measure)
+        check_independent("a macro average", self._clusters_span_groups)
         return macro_average(measure, self._estimates, self._priors, self.level)
 
     def differences(self, measure: str, *, reference: Any = None) -> GroupDifferences:
@@ -231,7 +248,7 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
             Name of a measure.
         reference : object, optional
             Name of a group. By default groups are compared with all rows together, and intervals
-            allow for the rows of the group being among them.
+            allow for the rows of the group being among them. With an audit, a reference is needed.
 
         Returns
         -------
@@ -242,11 +259,17 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         _check_measure(measure)
         if self.level is None:
             raise no_level_error("differences")
+        check_independent("a difference of groups", self._clusters_span_groups)
+        check_reference(reference, self._freedom)
         estimates, priors = self._estimates, self._priors
-        test = DifferenceTest(
-            measure, self.names, estimates, self._all_rows, priors, self._sizes, self.level
-        )
+        known = (self._all_rows, priors, self._sizes, self.level, self._freedom)
+        test = DifferenceTest(measure, self.names, estimates, *known)
         if reference is None:
+            if self._audited is not None:
+                raise InputError(
+                    "with an audit, groups can be compared with a group, not with all rows. Pass "
+                    "reference, the name of a group."
+                )
             return test.from_all_rows(self._covariance_with_all_rows(measure))
         k = self._index(reference)
         if math.isnan(self._estimates.center(measure)[k]):
@@ -256,6 +279,8 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
 
     @cached_property
     def _all_rows(self) -> UnclippedEstimates:
+        if self._audited is not None:
+            return estimate_audited_rows(self.overall)
         priors = self._priors
         return estimate_all_rows(
             self.overall, priors.overall_error, priors.purity_error, priors.overall_slope
@@ -303,8 +328,12 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         Returns
         -------
         Counts
+            With an audit, they include the positives that it implies, as ``ev.counts`` does.
         """
-        return group_counts(self._blocks, self._index(group))
+        k = self._index(group)
+        if self._audited is not None and k in self._audited.evaluations:
+            return self._audited.evaluations[k].counts
+        return group_counts(self._blocks, k)
 
     def evaluation(self, group: Any) -> Evaluation:
         """Evaluate one group on its own, with its prior: curves, best thresholds, warnings.
@@ -317,13 +346,15 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         Returns
         -------
         Evaluation
-            Its intervals treat the prior as exact.
+            Its intervals treat the prior as exact, unless there is an audit.
         """
         k = self._index(group)
         if math.isnan(self.prior[k]):
             raise InputError(f"group {group!r} cannot be evaluated: {self.notes[k]}.")
+        if self._audited is not None:
+            return self._audited.evaluations[k]
         resampling = self.overall.resampling
-        options: dict[str, Any] = {"level": None} if resampling is None else vars(resampling)
+        options: dict[str, Any] = {"level": None} if resampling is None else resampling.arguments
         return evaluate(
             self.counts(group),
             prior=float(self.prior[k]) if self._sizes.n_unlabeled[k] else None,
@@ -366,6 +397,8 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
             "prior": self.prior,
             "note": list(self.notes),
         }
+        if self.n_audited is not None:
+            about_group["n_audited"] = self.n_audited
         parts = [part.frame().assign(measure=name, **about_group) for name, part in self.items()]
         frame: pd.DataFrame = pandas.concat(parts)
         order = np.argsort(np.tile(np.arange(len(self.names)), len(self)), kind="stable")

@@ -11,6 +11,7 @@ import numpy as np
 import scipy
 
 from pueval._typing import Array
+from pueval.core.cluster_table import label_count_effect
 from pueval.core.mixture import Mixture
 from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
@@ -190,6 +191,8 @@ def group_priors(
                 )
                 prior[k] = group_mixture.prior
                 own_error[k] = group_mixture.prior_standard_error(group_sizes)
+                if overall.counts._clusters is not None:
+                    own_error[k] *= math.sqrt(label_count_effect(counts_of(k)))
                 # The prior of a group is proportional to that of all rows, and so is its error.
                 if mixture.prior:
                     shared_error[k] = group_mixture.prior * estimation_error / mixture.prior
@@ -222,11 +225,14 @@ def group_priors(
     )
 
 
-def uneven_label_warning(names: list[Any], sizes: GroupSizes, usable: Array) -> str | None:
+def uneven_label_warning(
+    names: list[Any], sizes: GroupSizes, usable: Array, design_effect: float = 1.0
+) -> str | None:
     """Return a warning if shares of labeled rows differ, so that groups hardly share a prior.
 
     With random labeling and one prior, all groups have the same expected share of labeled rows.
-    This is a chi-squared test of that hypothesis.
+    This is a chi-squared test of that hypothesis. If rows belong together, ``design_effect`` says
+    how many of them are worth an independent one.
     """
     groups = np.flatnonzero(usable & (sizes.n_unlabeled > 0))
     labeled, unlabeled = (sizes.effective_by_kind[kind][groups] for kind in (0, 1))
@@ -237,7 +243,7 @@ def uneven_label_warning(names: list[Any], sizes: GroupSizes, usable: Array) -> 
     statistic = np.sum((labeled - expected) ** 2 * (1 / expected + 1 / (rows - expected)))
     share = labeled / rows
     low, high = int(np.argmin(share)), int(np.argmax(share))
-    by_chance = scipy.special.chdtrc(groups.size - 1, statistic) > NOTABLE_PVALUE
+    by_chance = scipy.special.chdtrc(groups.size - 1, statistic / design_effect) > NOTABLE_PVALUE
     if by_chance or share[high] < NOTABLE_RATIO * share[low]:
         return None
     return (

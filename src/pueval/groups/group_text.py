@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pueval.evaluation.findings import worst_warnings
 from pueval.evaluation.measure_titles import TITLES
 from pueval.groups.group_estimates import json_name, printable_name
 from pueval.report import GroupTable
@@ -35,29 +36,40 @@ LONGEST_NOTE = 60
 def group_table(
     groups: GroupEvaluation, most: int = SHOWN_GROUPS
 ) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of a table: all rows, the macro average, then the groups."""
+    """Return header and rows of a table: all rows, the macro average, then the groups.
+
+    There is no macro average if clusters have rows in several groups.
+    """
     overall, with_negative = groups.overall, bool(np.any(groups.n_negative))
-    header = ["", "labeled", "unlabeled", *(["negative"] if with_negative else []), "prior"]
+    audited = groups.n_audited
+    header = ["", "labeled", "unlabeled", *(["negative"] if with_negative else [])]
+    header += [*(["audited"] if audited is not None else []), "prior"]
     header += [TITLES[measure] for measure in SHOWN_MEASURES]
     estimates = [groups[measure] for measure in SHOWN_MEASURES]
 
-    def cells(name: str, sizes: tuple[float, ...], prior: float) -> list[str]:
+    def cells(name: str, sizes: tuple[float, ...], n_audited: int, prior: float) -> list[str]:
         shown_sizes = sizes if with_negative else sizes[:2]
+        shown_sizes += () if audited is None else (n_audited,)
         return [name, *map(format_count, shown_sizes), format_number(prior)]
 
     counts = overall.counts
     sizes = (counts.n_labeled, counts.n_unlabeled, counts.n_negative)
-    all_rows = cells("all rows", sizes, overall.mixture.prior)
+    n_audited = 0 if audited is None else int(audited.sum())
+    all_rows = cells("all rows", sizes, n_audited, overall.mixture.prior)
+    macro = ["macro average", *[""] * (len(all_rows) - 1)]
     all_rows += [str(overall[measure]) for measure in SHOWN_MEASURES]
-    macro = ["macro average", *[""] * (4 if with_negative else 3)]
-    for estimate in estimates:
-        mean = groups.macro(estimate.measure)
-        clipped = bool(estimate.clipped.any())
-        macro.append(format_estimate(mean.value, mean.low, mean.high, clipped=clipped))
-    rows = [all_rows, macro]
+    rows = [all_rows]
+    if not groups._clusters_span_groups:
+        for estimate in estimates:
+            mean = groups.macro(estimate.measure)
+            clipped = bool(estimate.clipped.any())
+            macro.append(format_estimate(mean.value, mean.low, mean.high, clipped=clipped))
+        rows.append(macro)
+    above = len(rows)
     for k, name in enumerate(groups.names[:most]):
         sizes = (groups.n_labeled[k], groups.n_unlabeled[k], groups.n_negative[k])
-        row = cells(printable_name(name), sizes, groups.prior[k])
+        n_audited = 0 if audited is None else int(audited[k])
+        row = cells(printable_name(name), sizes, n_audited, groups.prior[k])
         row += [
             format_estimate(
                 estimate.value[k], estimate.low[k], estimate.high[k], clipped=estimate.clipped[k]
@@ -67,7 +79,7 @@ def group_table(
         rows.append(row)
     if any(groups.notes[:most]):
         header.append("note")
-        for row, note in zip(rows, ["", "", *groups.notes[:most]], strict=True):
+        for row, note in zip(rows, [*[""] * above, *groups.notes[:most]], strict=True):
             row.append(note if len(note) <= LONGEST_NOTE else note[: LONGEST_NOTE - 1] + "…")
     return header, rows
 
@@ -118,13 +130,13 @@ def _notes(groups: GroupEvaluation) -> list[str]:
 def as_text(groups: GroupEvaluation) -> str:
     """Return summary, table and warnings."""
     lines = [f"Evaluation of {summary(groups)}", text_table(*group_table(groups))]
-    lines += [*_notes(groups), *(f"! {warning}" for warning in groups.warnings)]
+    lines += [*_notes(groups), *(f"! {warning}" for warning in worst_warnings(groups.warnings))]
     return "\n".join(lines)
 
 
 def as_html(groups: GroupEvaluation) -> str:
     """Return summary, table and warnings for a notebook."""
-    lines = [*_notes(groups), *(f"⚠ {warning}" for warning in groups.warnings)]
+    lines = [*_notes(groups), *(f"⚠ {warning}" for warning in worst_warnings(groups.warnings))]
     return html_summary(f"Evaluation of {summary(groups)}", [group_table(groups)], lines)
 
 
@@ -145,6 +157,7 @@ def as_data(groups: GroupEvaluation) -> dict[str, Any]:
             "labeled": groups.n_labeled,
             "unlabeled": groups.n_unlabeled,
             "negative": groups.n_negative,
+            **({} if groups.n_audited is None else {"audited": groups.n_audited}),
             "prior": groups.prior,
             "notes": groups.notes,
             "level": groups.level,
@@ -154,7 +167,9 @@ def as_data(groups: GroupEvaluation) -> dict[str, Any]:
                 name: without(vars(estimate), "measure", "groups")
                 for name, estimate in groups.items()
             },
-            "macro": {name: without(vars(groups.macro(name)), "measure") for name in groups},
+            "macro": None
+            if groups._clusters_span_groups
+            else {name: without(vars(groups.macro(name)), "measure") for name in groups},
             **shrinkage,
             "overall": groups.overall.to_dict(),
         }

@@ -12,11 +12,12 @@ import numpy as np
 from pueval._progress import progress_bar
 from pueval._typing import Array
 from pueval.core.sizes import GroupSizes, divide_or_zero
+from pueval.counts.clusters import Clusters
 from pueval.counts.counts import Counts
-from pueval.groups.group_codes import encode_groups
 from pueval.samples.sample import make_weighted_sample
 from pueval.samples.threads import iterate_in_threads
 from pueval.sources.arrays import as_scores, as_weights, check_same_order, label_kinds, one_column
+from pueval.sources.group_codes import encode_groups
 from pueval.sources.labels import LabelValues
 from pueval.uncertainty.score_steps import ByKind, ScoreSteps
 
@@ -44,6 +45,10 @@ class RowBlock:
         0 for labeled, 1 for unlabeled, 2 for known negative rows.
     sample_weight : ndarray or None
         Weights of the rows.
+    clusters : Clusters or None
+        Clusters of all rows of the data, if rows belong together.
+    row : ndarray or None
+        Position of each row in these clusters.
     """
 
     first: int
@@ -52,6 +57,8 @@ class RowBlock:
     score: Array
     kind: Array
     sample_weight: Array | None
+    clusters: Clusters | None = None
+    row: Array | None = None
 
     @cached_property
     def starts(self) -> Array:
@@ -102,7 +109,17 @@ class RowBlock:
         rows = number[self.group] >= 0
         weight = None if self.sample_weight is None else self.sample_weight[rows]
         group = number[self.group[rows]]
-        return RowBlock(self.first, groups.size, group, self.score[rows], self.kind[rows], weight)
+        row = None if self.row is None else self.row[rows]
+        return RowBlock(
+            self.first,
+            groups.size,
+            group,
+            self.score[rows],
+            self.kind[rows],
+            weight,
+            self.clusters,
+            row,
+        )
 
     def counts(self, group: int) -> Counts:
         """Return the Counts of one group."""
@@ -112,7 +129,11 @@ class RowBlock:
             of_kind = self.kind[rows] == kind
             weight = None if self.sample_weight is None else self.sample_weight[rows][of_kind]
             samples.append(make_weighted_sample(self.score[rows][of_kind], weight))
-        return Counts(*samples)
+        clusters = None
+        if self.clusters is not None and self.row is not None:
+            own = self.clusters.select(self.row[rows])
+            clusters = None if own.are_single_rows else own.with_score(self.score[rows])
+        return Counts(*samples, _clusters=clusters)
 
 
 def group_counts(blocks: Sequence[RowBlock], group: int) -> Counts:
@@ -123,7 +144,14 @@ def group_counts(blocks: Sequence[RowBlock], group: int) -> Counts:
 
 
 def read_row_blocks(
-    y: Any, score: Any, by: Any, sample_weight: Any, labels: LabelValues, *, progress: bool | None
+    y: Any,
+    score: Any,
+    by: Any,
+    sample_weight: Any,
+    labels: LabelValues,
+    *,
+    progress: bool | None,
+    clusters: Clusters | None = None,
 ) -> tuple[list[RowBlock], list[Any]]:
     """Sort rows by group and score; labels, scores and weights have been checked.
 
@@ -145,7 +173,10 @@ def read_row_blocks(
         order = by_score[np.argsort(group[by_score], kind="stable")]
         rows, group = rows[order], group[order].astype(np.intp)
         weight = None if sample_weight is None else sample_weight[rows]
-        return RowBlock(first, n_groups, group, block_score[order], kind[rows], weight)
+        kept = None if clusters is None else rows
+        return RowBlock(
+            first, n_groups, group, block_score[order], kind[rows], weight, clusters, kept
+        )
 
     blocks = []
     with progress_bar("sorting", len(parts), show=progress) as advance:

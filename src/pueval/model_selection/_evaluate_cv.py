@@ -20,7 +20,6 @@ from pueval.counts.design_effect import with_design_effect
 from pueval.errors import AssumptionWarning, InputError
 from pueval.evaluation.assumptions import check_known_share, resolve_assumptions
 from pueval.evaluation.evaluate import (
-    check_options,
     evaluate,
     evaluate_audited,
     evaluate_counts,
@@ -44,7 +43,9 @@ from pueval.model_selection._partitions import (
 from pueval.model_selection._splits import Splits
 from pueval.model_selection._training_dependence import reduce_partition, training_design_effect
 from pueval.sources.arrays import check_same_order, label_kinds
+from pueval.sources.group_codes import encode_groups
 from pueval.sources.labels import LabelValues
+from pueval.uncertainty.intervals import check_options
 
 # Options of evaluate that also apply to a single repeat.
 ASSUMPTION_OPTIONS = ("prior", "prevalence", "label_frequency", "purity", "target")
@@ -52,8 +53,8 @@ ASSUMPTION_OPTIONS = ("prior", "prevalence", "label_frequency", "purity", "targe
 INTERVAL_OPTIONS = ("level", "n_resamples", "variance")
 # Parameters of evaluate that evaluate_cv handles itself.
 OWN_PARAMETERS = (
-    "y", "score", "sample_weight", "propensity", "seed", "audited", "audit_probability", "labeling",
-    "pos_label", "unlabeled_label", "negative_label",
+    "y", "score", "sample_weight", "propensity", "cluster", "seed",
+    "audited", "audit_probability", "labeling", "pos_label", "unlabeled_label", "negative_label",
 )  # fmt: skip
 
 
@@ -73,6 +74,7 @@ def evaluate_cv(
     training_variance: bool = True,
     sample_weight: Any = None,
     propensity: Any = None,
+    cluster: Any = None,
     audited: Any = None,
     audit_probability: Any = None,
     labeling: Labeling = "smooth",
@@ -103,7 +105,8 @@ def evaluate_cv(
         Number of repeats with new random folds, if ``cv`` is a number. ``splits`` of the result
         shows how much the measures vary between repeats.
     groups : array-like of shape (n,), optional
-        Group of each row. Rows of the same group are never in both training and test.
+        Group of each row. Rows of the same group are never in both training and test. By default
+        these are the clusters, if you give them.
     method : {"auto", "predict_proba", "decision_function"}, default "auto"
         Method that gives the scores; ``"auto"`` uses the first of the two that exists.
     align : {"auto", "score", "rank"}, default "auto"
@@ -123,6 +126,9 @@ def evaluate_cv(
         narrow, unless the classifier hardly depends on single rows.
     sample_weight, propensity, pos_label, unlabeled_label, negative_label : optional
         See `pueval.evaluate`. Weights apply to the evaluation, not to the fit.
+    cluster : array-like of shape (n,), optional
+        Clusters of rows that belong together, as for `pueval.evaluate`: for the intervals, and as
+        ``groups`` of the folds.
     audited, audit_probability, labeling : optional
         Results of checking some rows, as for `pueval.evaluate`. The classifier is not trained on
         them. Needs ``n_repeats=1``.
@@ -188,12 +194,14 @@ def evaluate_cv(
         "unlabeled_label": unlabeled_label,
         "negative_label": negative_label,
     }
+    if groups is None and cluster is not None:
+        groups = _cluster_groups(cluster, len(y))
     check_same_order({"y": y, "X": X, "groups": groups})
     kind = label_kinds(y, LabelValues(*labels.values()))
 
     def count_rows(score: Array) -> Counts:
         return Counts.from_arrays(
-            y, score, sample_weight=sample_weight, propensity=propensity, **labels
+            y, score, sample_weight=sample_weight, propensity=propensity, cluster=cluster, **labels
         )
 
     def read_audit(score: Array) -> AuditedRows:
@@ -214,6 +222,7 @@ def evaluate_cv(
         )
     else:
         # Check the audit before fitting, too.
+        count_rows(np.arange(len(kind)))._refuse_clusters("the uncertainty of an audit")
         audited_purity(read_audit(np.arange(len(kind))), options.get("purity", 1.0))
     advice = "wrap it, for example in CalibratedClassifierCV"
     score_method = choose_score_method(estimator, "method", method, advice)
@@ -280,6 +289,16 @@ def evaluate_cv(
     for message in ev.warnings:
         warnings.warn(message, AssumptionWarning, stacklevel=2)
     return ev
+
+
+def _cluster_groups(cluster: Any, rows: int) -> Array:
+    """Return the clusters as groups that stay together in folds."""
+    if isinstance(cluster, list | tuple) and len(cluster) == 2 and rows != 2:
+        raise InputError(
+            "two-way clusters need groups: the column whose rows are never in both training and "
+            "test."
+        )
+    return encode_groups(cluster, rows, "cluster").code
 
 
 def _check_keywords(options: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.core.curves import naive_auc
+from pueval.counts.clusters import average_clusters
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.model_selection._partitions import Partition
@@ -108,4 +109,9 @@ def average_counts(repeats: list[Counts]) -> Counts:
         chunks = (chunk for sample in samples for chunk in sample.merged().chunks)
         shares = (SortedChunk(c.values, c.row_counts / n, c.squared_weights / n) for c in chunks)
         averages.append(Sample(tuple(shares)).merged())
-    return Counts(*averages, _inverse_propensities=repeats[0]._inverse_propensities)
+    clusters = [counts._clusters for counts in repeats if counts._clusters is not None]
+    return Counts(
+        *averages,
+        _inverse_propensities=repeats[0]._inverse_propensities,
+        _clusters=average_clusters(clusters) if clusters else None,
+    )

@@ -16,6 +16,7 @@ from pueval.errors import AssumptionWarning, Contradiction, InputError
 from pueval.priors._alphamax import AlphaMax
 from pueval.priors._best_bin import BestBin
 from pueval.priors._clean_label_test import clean_label_pvalue, noisy_label_warning
+from pueval.priors._clustered_estimate import estimate_clustered
 from pueval.priors._consensus import Consensus
 from pueval.priors._dedpul import Dedpul
 from pueval.priors._dist_curve import DistCurve
@@ -58,6 +59,7 @@ def estimate(
     method: str | ScorePriorEstimator = "consensus",
     level: float = 0.95,
     sample_weight: Any = None,
+    cluster: Any = None,
     pos_label: Any = 1,
     unlabeled_label: Any = 0,
     negative_label: Any = None,
@@ -86,6 +88,9 @@ def estimate(
     level : float, default 0.95
         Confidence level of the intervals, in (0, 1); for ``"consensus"`` and ``"roc_network"`` at
         most 0.99.
+    cluster : array-like, or list of two of them, optional
+        Clusters of rows that belong together, as for `pueval.evaluate`. Only the intervals, and
+        tests, depend on it.
     sample_weight, pos_label, unlabeled_label, negative_label : optional
         See `pueval.Counts.from_arrays`.
 
@@ -116,6 +121,7 @@ def estimate(
         y,
         score,
         sample_weight=sample_weight,
+        cluster=cluster,
         function="estimate",
         pos_label=pos_label,
         unlabeled_label=unlabeled_label,
@@ -139,6 +145,14 @@ def estimate_without_warning(
 
     If labels are assumed to be clean, this assumption is tested, unless ``test_labels`` is false.
     """
+    if counts._clusters is not None:
+        options: dict[str, Any] = {
+            "purity": purity,
+            "method": method,
+            "level": level,
+            "test_labels": test_labels,
+        }
+        return estimate_clustered(counts, lambda rows: estimate_without_warning(rows, **options))
     if isinstance(method, ScorePriorEstimator):
         estimator = _clone_for_purity(method, purity)
         name, level = type(method).__name__, _confidence_level(estimator, level)

@@ -113,6 +113,7 @@ class ScorePriorEstimator(PriorEstimator):
         """Estimate the prior; warnings are stored in ``warnings_`` but not issued."""
         counts._check_nonempty()
         counts._refuse_propensities("estimating the prior")
+        counts._refuse_clusters("an estimator (unlike priors.estimate)")
         if not counts.n_unlabeled:
             raise InputError("there are no unlabeled rows, so there is no prior to estimate.")
         self._reset()

@@ -10,6 +10,7 @@ from pueval.core.prior_line import KnownShare, PriorLine
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.priors._clean_label_test import boundary_pvalue
+from pueval.priors._clustered_estimate import estimate_clustered
 from pueval.priors._estimation_result import MemberEstimate, PriorEstimate
 from pueval.priors._tilt_bins import (
     binned_likelihood,
@@ -69,6 +70,11 @@ def estimate_purity(
     PriorEstimate
         ``known_share`` and ``prior_slope`` say how the prior follows from the purity.
     """
+    if counts._clusters is not None:
+        return estimate_clustered(
+            counts,
+            lambda rows: estimate_purity(rows, line, known_share, purities=purities, level=level),
+        )
     _, z, labeled, unlabeled = normal_scores(counts)
     if not scores_significantly_higher(labeled, unlabeled):
         raise InputError(

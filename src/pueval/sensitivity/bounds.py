@@ -292,6 +292,7 @@ def claesen_bounds(
     """
     counts._check_nonempty()
     counts._refuse_propensities("this bound")
+    counts._refuse_clusters("this bound")
     if not counts.n_unlabeled:
         raise InputError("there are no unlabeled rows, so there is nothing to bound.")
     if not counts._has_integer_counts:

@@ -16,6 +16,7 @@ import scipy
 
 from pueval._checks import check_fraction
 from pueval._typing import Array
+from pueval.core.cluster_table import reduced_counts
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
 from pueval.errors import Contradiction, InputError
@@ -129,6 +130,8 @@ def largest_prior(counts: Counts, *, purity: float = 1.0, level: float = 0.95) -
     """
     counts._check_nonempty()
     counts._refuse_propensities("the largest prior")
+    if counts._clusters is not None:
+        counts = reduced_counts(counts)
     Mixture(0.0, purity)
     check_fraction("level", level)
     if not counts.n_unlabeled:
@@ -240,6 +243,8 @@ class ShareRatioBounds:
 
 def share_ratio_bounds(counts: Counts, *, level: float = 0.95) -> ShareRatioBounds:
     """Compute the two ratios that say which priors and purities go together."""
+    if counts._clusters is not None:
+        counts = reduced_counts(counts)
     with np.errstate(divide="ignore", invalid="ignore"):
         tails = _tail_shares(counts, level, background_from_above=True)
         other_to_labeled = min(np.nanmin(t.background_bound / t.labeled_bound) for t in tails)

@@ -33,6 +33,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from pueval._typing import Array, Target
+from pueval.core.cluster_table import share_effect
 from pueval.core.confidence import normal_quantile
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Shares
@@ -146,7 +147,9 @@ class PositiveShares:
         random_labeling = positives * result._ratio_to_net(1.0) * result.cell_net
         limit, limit_above, limit_below = (
             number / positives
-            for number in _largest_numbers(cells, random_labeling, target, limits)
+            for number in _largest_numbers(
+                cells, random_labeling, target, limits, share_effect(counts)
+            )
         )
         return replace(result, limit=limit, limit_above=limit_above, limit_below=limit_below)
 
@@ -334,15 +337,16 @@ def _group_scores(counts: Counts, threshold: float | None) -> _ScoreGroups:
 
 
 def _largest_numbers(
-    cells: _ScoreGroups, random_labeling: Array, target: Target, limits: Limits
+    cells: _ScoreGroups, random_labeling: Array, target: Target, limits: Limits, effect: float
 ) -> tuple[Array, Array, Array]:
     """Return the largest number of positives in each cell, from it up, and from it down.
 
-    ``random_labeling`` is the number in each cell for random labeling.
+    ``random_labeling`` is the number in each cell for random labeling. If rows belong together,
+    ``effect`` of them are worth one independent row.
     """
 
     def relaxed(z: float, labeled: Array, unlabeled: Array) -> Array:
-        odds = _largest_odds(labeled, unlabeled, z)
+        odds = _largest_odds(labeled / effect, unlabeled / effect, z)
         return np.asarray(labeled * (odds + 1 if target == "population" else odds))
 
     labeled, unlabeled = cells.labeled, cells.unlabeled

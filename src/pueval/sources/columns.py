@@ -5,10 +5,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pueval.errors import InputError
-from pueval.samples.bins import BinnedSamples
+from pueval.samples.bins import Binning
+from pueval.samples.sample import Samples
+from pueval.sources.cluster_lines import ClusterLines
+
+if TYPE_CHECKING:
+    from pueval.sources.periods import Periods
 
 # What Python puts in the place of bytes that are not UTF-8.
 REPLACEMENT = "\ufffd"
@@ -18,19 +23,33 @@ SHOWN = 20
 Engine = Literal["duckdb", "polars", "dask", "spark"]
 """What can read files."""
 
-Tallies = dict[tuple[Hashable, ...], dict[str, BinnedSamples]]
+
+class CountedRows(NamedTuple):
+    """The three samples, the binning of their scores, and the clusters of the rows, if any."""
+
+    samples: Samples
+    binning: Binning | None
+    clusters: ClusterLines | None = None
+
+
+Tallies = dict[tuple[Hashable, ...], dict[str, CountedRows]]
 """The rows of each group and score column; a group is the tuple of its columns' values."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of labels, scores, weights and groups, and of the names of rows."""
+    """The columns of labels, scores, weights, groups and clusters, and of the names of rows.
+
+    With ``periods``, the group column holds times, and groups are the numbers of periods.
+    """
 
     label: str
     scores: tuple[str, ...]
     sample_weight: str | None = None
     by: tuple[str, ...] = ()
     row_id: str | None = None
+    periods: Periods | None = None
+    cluster: str | None = None
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -39,20 +58,23 @@ class Columns:
 
     @property
     def contents(self) -> list[tuple[str, str]]:
-        """Every column, and what it holds: a label, a score, a weight or a group."""
+        """Every column, and what it holds: a label, score, weight, group or cluster."""
         contents = [(self.label, "label"), *((name, "score") for name in self.scores)]
         if self.sample_weight is not None:
             contents.append((self.sample_weight, "weight"))
-        return contents + [(name, "group") for name in self.by]
+        contents += [(name, "group") for name in self.by]
+        return contents if self.cluster is None else [*contents, (self.cluster, "cluster")]
 
     def renamed(self, new: Mapping[str, str]) -> Columns:
         """Return the columns under other names; those that have none keep their own."""
-        weight = self.sample_weight
+        weight, cluster = self.sample_weight, self.cluster
         return Columns(
             new.get(self.label, self.label),
             tuple(new.get(name, name) for name in self.scores),
             None if weight is None else new.get(weight, weight),
             tuple(new.get(name, name) for name in self.by),
+            periods=self.periods,
+            cluster=None if cluster is None else new.get(cluster, cluster),
         )
 
 

@@ -59,7 +59,8 @@ class FileTable:
     """The requested columns of files or of a database, under names of our own.
 
     The names are ``label``, ``s0``, ``s1``, … for scores, ``w`` for weights, ``g0``, ``g1``, … for
-    groups and ``id`` for the names of rows, so the user's names may be anything.
+    groups, ``c`` for clusters and ``id`` for the names of rows, so the user's names may be
+    anything.
     """
 
     relation: Any
@@ -98,7 +99,10 @@ class FileTable:
         kind = "label" if keep_labels else kind_of(self.types["label"], self.labels)
         selected = [f"{kind} AS k"]
         for name, dtype in self.types.items():
-            if name.startswith("g") or name == "id":
+            if name.startswith("g") and self.columns.periods is not None:
+                number = self.columns.periods.duckdb_number(name, dtype)
+                selected.append(f"{number} AS {name}")
+            elif name.startswith("g") or name in {"id", "c"}:
                 selected.append(name)
             elif name != "label":
                 selected.append(f"{number_of(name, dtype)} AS {name}")
@@ -182,6 +186,8 @@ def open_table(
     """Open files or a database as one table; rows are read only when queried."""
     requested = {"label": (columns.label, "label")} | _number_columns(columns)
     requested |= {f"g{k}": (name, "group") for k, name in enumerate(columns.by)}
+    if columns.cluster is not None:
+        requested["c"] = (columns.cluster, "cluster")
     if columns.row_id is not None:
         requested["id"] = (columns.row_id, "id")
     with connect_to(location) as connection:

@@ -33,6 +33,7 @@ from pueval.sources.paths import (
     parquet_headers,
     unreadable_error,
 )
+from pueval.sources.periods import Periods
 
 FORMATS = {
     "polars": ("csv", "parquet", "arrow"),
@@ -55,6 +56,10 @@ def read_with_engine(
         raise InputError(f"engine must be one of duckdb, {', '.join(FORMATS)}; got {engine!r}.")
     if engine == "polars" and address is not None:
         raise InputError("Polars runs in this process and has no address. Leave it out.")
+    if columns.periods is not None and engine != "spark":
+        raise InputError(
+            f"the engine {engine} cannot divide rows by time. Use the engine duckdb or spark."
+        )
     location = locate(path, remote=True)
     if location.format not in FORMATS[engine]:
         raise InputError(
@@ -242,7 +247,7 @@ def _spark(
         running = None
     try:
         session = running if running is not None and address is None else _session(sql, address)
-        reader = _case_sensitive(session, location).read
+        reader = _separate_session(session, location, columns.periods).read
     except (*failures, RuntimeError) as error:
         raise _no_cluster("Spark master", address or "local[*]", error) from None
     files = [_spark_name(file) for file in location.files]
@@ -263,16 +268,30 @@ def _spark(
             session.stop()
 
 
-def _case_sensitive(session: Any, location: DataLocation) -> Any:
+def _separate_session(session: Any, location: DataLocation, periods: Periods | None) -> Any:
     """Return a session that distinguishes the columns a and A; settings of the given one stay.
 
-    Addresses may need settings of the given session, and older servers cannot make another one.
+    It also has the time zone of the periods. Addresses may need settings of the given session, and
+    older servers cannot make another one.
     """
     if _is_remote(location.files[0]) or ".connect." in type(session).__module__:
+        _check_time_zone(session, periods)
         return session
     separate = session.newSession()
     separate.conf.set("spark.sql.caseSensitive", "true")
+    if periods is not None:
+        separate.conf.set("spark.sql.session.timeZone", periods.timezone)
     return separate
+
+
+def _check_time_zone(session: Any, periods: Periods | None) -> None:
+    """Refuse a session in whose time zone periods would start at other times."""
+    zone = session.conf.get("spark.sql.session.timeZone")
+    if periods is not None and zone not in {periods.timezone, f"Etc/{periods.timezone}"}:
+        raise InputError(
+            f"the Spark session has the time zone {zone}, not {periods.timezone}. Pass "
+            f"timezone={zone!r}, or set spark.sql.session.timeZone."
+        )
 
 
 def _spark_name(file: str) -> str:
@@ -310,9 +329,16 @@ def _spark_columns(functions: Any, frame: Any, columns: Columns) -> Any:
     """Return the requested columns, under plain names."""
     for name, content in columns.contents:
         check_column(name, frame.columns, content)
-    return frame.select(
-        *(_spark_column(functions, name).alias(new) for name, new in _plain_names(columns).items())
-    )
+    selected = {name: _spark_column(functions, name) for name, _ in columns.contents}
+    if columns.periods is not None:
+        [time], types = columns.by, dict(frame.dtypes)
+        selected[time] = columns.periods.spark_number(functions, selected[time], types[time])
+    return _with_plain_names(frame, selected, columns)
+
+
+def _with_plain_names(frame: Any, selected: dict[str, Any], columns: Columns) -> Any:
+    plain = _plain_names(columns)
+    return frame.select(*(column.alias(plain[name]) for name, column in selected.items()))
 
 
 def _spark_numbers(functions: Any, frame: Any, columns: Columns, labels: LabelValues) -> Any:
@@ -337,8 +363,10 @@ def _spark_numbers(functions: Any, frame: Any, columns: Columns, labels: LabelVa
                     same = functions.coalesce(number == match.number, functions.lit(False))  # noqa: FBT003
                     label = functions.lit(match.spellings[0])
                     selected[name] = functions.when(same, label).otherwise(selected[name])
-    plain = _plain_names(columns)
-    return frame.select(*(column.alias(plain[name]) for name, column in selected.items()))
+    if columns.periods is not None:
+        [time] = columns.by
+        selected[time] = columns.periods.spark_number(functions, selected[time], "string")
+    return _with_plain_names(frame, selected, columns)
 
 
 def _spark_error(location: DataLocation, error: Exception) -> InputError:

@@ -71,6 +71,8 @@ def row_table(
         selected["unfit"] = nw.when(fault == MISSING).then(nw.lit(MISSING)).otherwise(negative)
         weight_fault = nw.col("unfit").cast(nw.Int64)
     selected |= {f"by{k}": nw.col(name) for k, name in enumerate(columns.by)} | extra
+    if columns.cluster is not None:
+        selected["cluster"] = nw.col(columns.cluster)
     table = lazy.select(**selected)
     if len(columns.scores) == 1:
         table = table.rename({"score0": "score"})

@@ -14,7 +14,7 @@ from pueval.samples.bins import BinnedSamples, Bins
 from pueval.samples.threads import available_cores, map_in_threads
 from pueval.sources.arrays import EXACT, check_total
 from pueval.sources.batches import BatchCollector, combine_results, list_row_groups, read_row_groups
-from pueval.sources.columns import Columns, Tallies
+from pueval.sources.columns import Columns, CountedRows, Tallies
 from pueval.sources.duckdb_columns import FLOATS, is_integer
 from pueval.sources.duckdb_tables import FileTable, open_table
 from pueval.sources.labels import KIND_CODES, MISSING_WORDS, LabelValues
@@ -47,11 +47,12 @@ def read_files(
         )
     location = locate(path)
     with open_table(location, columns, labels) as table:
-        if columns.by:
+        if columns.by or columns.cluster is not None:
             # By a query: there may be many groups, each with scores of its own.
             return count_in_frame(table, table.numbers(), bins)
         samples = _count_rows(location, table, bins)
-    return {(): dict(zip(columns.scores, samples, strict=True))}
+    counted = (CountedRows(*binned) for binned in samples)
+    return {(): dict(zip(columns.scores, counted, strict=True))}
 
 
 def _count_rows(location: DataLocation, table: FileTable, bins: Bins) -> list[BinnedSamples]:
@@ -136,6 +137,7 @@ def count_in_frame(table: FileTable, frame: Any, bins: Bins) -> Tallies:
         tuple(f"s{k}" for k in range(len(table.columns.scores))),
         None if table.columns.sample_weight is None else "w",
         tuple(f"g{k}" for k in range(len(table.columns.by))),
+        cluster=None if table.columns.cluster is None else "c",
     )
     tallies = query_frame(
         frame,
@@ -159,10 +161,11 @@ class FileRows:
     scores: list[Array]
     sample_weight: Array | None
     by: Array | None
+    cluster: Array | None
 
 
 def read_rows(path: str | os.PathLike[str], columns: Columns, *, labels: LabelValues) -> FileRows:
-    """Read labels, scores, weights and the first group column of all rows.
+    """Read labels, scores, weights, clusters and the first group column of all rows.
 
     Models and groups are compared row by row, so Counts are not enough for them.
     """
@@ -173,13 +176,18 @@ def read_rows(path: str | os.PathLike[str], columns: Columns, *, labels: LabelVa
         )
     with open_table(location, columns, labels) as table:
         data = table.numbers().fetchnumpy()
-        kind = np.ma.getdata(data["k"])
-        if not kind.size:
+        if not data["k"].size:
             raise _no_rows_error(location)
-        numbers = [name for name in table.types if name[0] in "sw"]
-        has_missing = any(np.ma.getmaskarray(data[name]).any() for name in numbers)
-        if has_missing or not np.isin(kind, KIND_CODES.values).all():
-            raise table.problem()
+        return rows_from_numbers(table, data)
+
+
+def rows_from_numbers(table: FileTable, data: dict[str, Array]) -> FileRows:
+    """Return the columns of `FileTable.numbers` as rows; refuse values that cannot be used."""
+    columns, kind = table.columns, np.ma.getdata(data["k"])
+    numbers = [name for name in table.types if name[0] in "sw"]
+    has_missing = any(np.ma.getmaskarray(data[name]).any() for name in numbers)
+    if has_missing or not np.isin(kind, KIND_CODES.values).all():
+        raise table.problem()
     sample_weight = np.ma.getdata(data["w"]) if "w" in data else None
     if sample_weight is not None and table.has_text_weights:
         is_integer_weight = sample_weight == np.floor(sample_weight)
@@ -189,17 +197,18 @@ def read_rows(path: str | os.PathLike[str], columns: Columns, *, labels: LabelVa
         kind,
         [np.ma.getdata(data[f"s{k}"]) for k in range(len(columns.scores))],
         sample_weight,
-        _groups(data["g0"], columns.by[0]) if columns.by else None,
+        _groups(data["g0"], columns.by[0], "group") if columns.by else None,
+        None if columns.cluster is None else _groups(data["c"], columns.cluster, "cluster"),
     )
 
 
-def _groups(values: Array, by: str) -> Array:
-    """Return the values of a group column; refuse missing ones."""
+def _groups(values: Array, by: str, content: str) -> Array:
+    """Return the values of a column of groups or clusters; refuse missing ones."""
     if missing := int(np.ma.getmaskarray(values).sum()):
         words = ", ".join(word or "the empty text" for word in MISSING_WORDS)
         raise InputError(
-            f"{missing:,} rows have no group (column {by!r}). In text files, these words mean a "
-            f"missing value: {words}. Drop the rows, or give them a group of their own."
+            f"{missing:,} rows have no {content} (column {by!r}). In text files, these words mean "
+            f"a missing value: {words}. Drop the rows, or give them a {content} of their own."
         )
     return np.ma.getdata(values)
 

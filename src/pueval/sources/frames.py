@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -23,8 +23,19 @@ from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.samples.bins import BinnedSamples, Bins, assemble_bins, bin_samples, resolve_bins
 from pueval.samples.sample import make_sample
-from pueval.sources.arrays import EXACT, EXACT_FLOAT32, check_total, read_arrays
-from pueval.sources.columns import Columns, Tallies, check_column
+from pueval.sources.arrays import (
+    EXACT,
+    EXACT_FLOAT32,
+    as_scores,
+    as_weights,
+    check_total,
+    label_kinds,
+    one_column,
+    read_arrays,
+)
+from pueval.sources.cluster_columns import count_clusters, hash_clusters
+from pueval.sources.cluster_lines import MOST_GROUPS, ClusterLines, ClusterNumbers
+from pueval.sources.columns import Columns, CountedRows, Tallies, check_column
 from pueval.sources.expressions import (
     INFINITE,
     MISSING,
@@ -47,8 +58,8 @@ from pueval.sources.labels import (
 IN_MEMORY = {nw.Implementation.PANDAS, nw.Implementation.POLARS, nw.Implementation.PYARROW}
 
 
-def read_frame(frame: Any, columns: Columns, *, labels: LabelValues, bins: Bins) -> BinnedSamples:
-    """Read the label, score and weight columns of a data frame.
+def read_frame(frame: Any, columns: Columns, *, labels: LabelValues, bins: Bins) -> CountedRows:
+    """Read the label, score, weight and cluster columns of a data frame.
 
     Frames in the memory of this process are sorted, which is faster than grouping them.
     """
@@ -69,7 +80,17 @@ def read_frame(frame: Any, columns: Columns, *, labels: LabelValues, bins: Bins)
     samples = read_arrays(
         arrays["label"], arrays["score"], sample_weight=arrays["weight"], labels=labels
     )
-    return bin_samples(samples, None, bins) if isinstance(bins, int) else (samples, None)
+    clusters = None
+    if columns.cluster is not None:
+        clusters = ClusterLines(
+            label_kinds(arrays["label"], labels),
+            as_scores(one_column(arrays["score"], "score")),
+            arrays["cluster"],
+            None if arrays["weight"] is None else as_weights(arrays["weight"]),
+        )
+    if isinstance(bins, int):
+        return CountedRows(*bin_samples(samples, None, bins), clusters=clusters)
+    return CountedRows(samples, None, clusters)
 
 
 def open_frame(frame: Any) -> nw.LazyFrame[Any]:
@@ -131,9 +152,17 @@ def query_frame(
         check_column(name, schema.names(), content)
     lazy, plain, _ = plain_columns(lazy, columns)
     table = row_table(lazy, lazy.collect_schema(), plain, labels, from_text=untyped_labels)
+    numbers = None
+    if columns.cluster is not None:
+        once = replace(plain, scores=plain.scores[:1])
+        rows = row_table(lazy, lazy.collect_schema(), once, labels, from_text=untyped_labels)
+        numbers = count_clusters(rows, schema[columns.cluster], columns.cluster)
+        if numbers.n_clusters > MOST_GROUPS:
+            table = hash_clusters(table)
     n_rows = int(lazy.select(n=nw.len()).collect()["n"].to_list()[0]) if bins == "auto" else 0
     used_bins = resolve_bins(bins, n_rows * len(columns.scores))
-    reduced = ReducedTable(_reduce(table, columns, used_bins), columns, schema, from_text)
+    lines = _reduce(table, columns, used_bins)
+    reduced = ReducedTable(lines, columns, schema, from_text, numbers)
     code = reduced.lines["code"]
     if not code.size:
         raise InputError(
@@ -159,7 +188,8 @@ def query_frame(
 def _reduce(table: nw.LazyFrame[Any], columns: Columns, bins: int | None) -> dict[str, Any]:
     """Run the query; return its columns."""
     by = [f"by{k}" for k in range(len(columns.by))]
-    keys = [*by, "code", *(["which"] if len(columns.scores) > 1 else [])]
+    clustered = ["cluster"] * (columns.cluster is not None)
+    keys = [*by, *clustered, "code", *(["which"] if len(columns.scores) > 1 else [])]
     sums = {"n": nw.len()}
     if columns.sample_weight is not None:
         sums |= {"weight": nw.col("weight").sum(), "square": nw.col("square").sum()}
@@ -172,12 +202,22 @@ def _reduce(table: nw.LazyFrame[Any], columns: Columns, bins: int | None) -> dic
         sums |= {"low": nw.col("score").min(), "high": nw.col("score").max()}
     result = table.group_by(keys).agg(**sums).collect()
     integers = {"n", "code", "which", "fractional"}
-    return {
-        name: _group_values(result[name])
-        if name in by
-        else result[name].to_numpy().astype(np.int64 if name in integers else np.float64)
+    lines: dict[str, Any] = {
+        name: result[name].to_numpy().astype(np.int64 if name in integers else np.float64)
         for name in result.columns
+        if name not in {*by, *clustered}
     }
+    lines |= {name: _group_values(result[name]) for name in by}
+    return lines | {name: _cluster_values(result[name]) for name in clustered}
+
+
+def _cluster_values(column: nw.Series[Any]) -> Array:
+    """Return the names or groups of clusters; none is missing."""
+    if column.dtype.is_integer():
+        return np.asarray(column.to_numpy())
+    names = np.empty(len(column), dtype=object)
+    names[:] = column.to_list()
+    return names
 
 
 def _group_values(column: nw.Series[Any]) -> list[Any]:
@@ -200,6 +240,7 @@ class ReducedTable:
     columns: Columns
     schema: Any
     from_text: bool
+    clusters: ClusterNumbers | None = None
 
     @property
     def which(self) -> Array:
@@ -270,8 +311,28 @@ class ReducedTable:
                 samples, binning = _make_samples(part, bins, frequency_weights=frequency_weights)
                 if automatic and binning is not None and not binning.wide.size:
                     binning = None
-                tallies[group][name] = samples, binning
+                clusters = None
+                if self.clusters is not None:
+                    clusters = self._cluster_lines(part, frequency_weights=frequency_weights)
+                tallies[group][name] = CountedRows(samples, binning, clusters)
         return tallies
+
+    def _cluster_lines(self, part: dict[str, Array], *, frequency_weights: bool) -> ClusterLines:
+        """Return the lines of one score column, with their clusters."""
+        # All scores of a bin are on the same side of every threshold.
+        score = part["low" if "low" in part else "score"] + 0.0
+        weight = _line_weights(part, frequency_weights=frequency_weights)
+        numbers = self.clusters
+        if frequency_weights and numbers is not None:
+            numbers = numbers._replace(are_single_rows=False)
+        return ClusterLines(part["code"] // 16, score, part["cluster"], weight, numbers)
+
+
+def _line_weights(part: dict[str, Array], *, frequency_weights: bool) -> Array:
+    """Return the number of rows of each line, or the sum of their weights."""
+    if "weight" not in part:
+        return part["n"]
+    return part["weight"].astype(np.int64) if frequency_weights else part["weight"]
 
 
 def _fits_float32(score: Array, dtype: nw.dtypes.DType) -> bool:
@@ -285,11 +346,8 @@ def _make_samples(
     part: dict[str, Array], bins: int | None, *, frequency_weights: bool
 ) -> BinnedSamples:
     """Make the samples of one score column and group."""
-    kind, count = part["code"] // 16, part["n"]
-    square = None
-    if "weight" in part:
-        count = part["weight"].astype(np.int64) if frequency_weights else part["weight"]
-        square = None if frequency_weights else part["square"]
+    kind, count = part["code"] // 16, _line_weights(part, frequency_weights=frequency_weights)
+    square = None if frequency_weights else part.get("square")
     if bins is not None:
         return assemble_bins(kind, part["low"], part["high"], count, square, bins=bins)
     by_kind = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ from pueval._typing import Array
 from pueval.errors import InputError, require
 from pueval.sources.columns import Columns
 from pueval.sources.duckdb_tables import FileTable, open_table
-from pueval.sources.labels import KIND_CODES, LabelValues
+from pueval.sources.files import FileRows, rows_from_numbers
+from pueval.sources.labels import LabelValues
 from pueval.sources.paths import DataLocation, locate
 from pueval.sources.storage import is_counts_file
 
@@ -22,15 +23,6 @@ from pueval.sources.storage import is_counts_file
 ROW_NUMBER = "row"
 # Ids that a message shows.
 SHOWN = 5
-
-
-@dataclass(frozen=True, eq=False)
-class IdentifiedRows:
-    """Columns of the rows with given ids, in their order; ``kind`` holds codes (`KIND_CODES`)."""
-
-    kind: Array
-    score: Array
-    sample_weight: Array | None
 
 
 @contextmanager
@@ -69,41 +61,70 @@ def _check_row_order(location: DataLocation) -> None:
 
 def find_rows(
     path: str | os.PathLike[str], columns: Columns, labels: LabelValues, ids: Sequence[str]
-) -> IdentifiedRows:
-    """Find rows by id. Only these rows are collected.
+) -> FileRows:
+    """Find rows by id, in the order of the ids. Only these rows are collected.
 
     Refuses ids that no row has, or more than one.
     """
-    arrow = require("pyarrow", extra="cli", purpose="reading files")
     with open_identified_rows(path, columns, labels) as (table, rows):
-        wanted = arrow.table({"id": arrow.array(ids, arrow.string()), "n": np.arange(len(ids))})
-        table.connection.register("wanted", wanted)
-        names = ", ".join(f"data.{name}" for name in rows.columns if name != "id")
-        found = rows.query(
-            "data",
-            f"SELECT wanted.n, {names} FROM data JOIN wanted USING (id)",  # noqa: S608
-        ).fetchnumpy()
-        order = np.ma.getdata(found.pop("n"))
-        times = np.bincount(order, minlength=len(ids))
-        where = "row number" if columns.row_id is None else f"id in column {columns.row_id!r}"
-        if np.any(times == 0):
-            unknown = [name for name, n in zip(ids, times, strict=True) if n == 0]
-            raise InputError(
-                f"{_ids(len(unknown))} no row of {path} has as {where}: {_show(unknown)}. "
-                f"{_example(rows)}Spreadsheets may change ids, such as 007 to 7."
-            )
-        if np.any(times > 1):
-            repeated = [name for name, n in zip(ids, times, strict=True) if n > 1]
-            raise InputError(
-                f"{_ids(len(repeated))} more than one row of {path} has as {where}: "
-                f"{_show(repeated)}. Ids must be unique."
-            )
-        missing = any(np.ma.getmaskarray(column).any() for column in found.values())
-        if missing or not np.isin(found["k"], KIND_CODES.values).all():
-            raise table.problem()
-    place = np.argsort(order)
-    values = {name: np.ma.getdata(column)[place] for name, column in found.items()}
-    return IdentifiedRows(values["k"], values["s0"].astype(np.float64), values.get("w"))
+        found = _join_ids(table, rows, ids, "JOIN")
+        number = np.ma.getdata(found.pop("n"))
+        _check_found(path, columns, rows, ids, number)
+        place = np.argsort(number)
+        return rows_from_numbers(table, {name: found[name][place] for name in found})
+
+
+def read_rows_and_find(
+    path: str | os.PathLike[str], columns: Columns, labels: LabelValues, ids: Sequence[str]
+) -> tuple[FileRows, Array]:
+    """Read all rows as `pueval.sources.files.read_rows`, and find some of them by their ids.
+
+    Returns the rows, and the position of each id. Refuses ids that no row has, or more than one.
+    """
+    with open_identified_rows(path, columns, labels) as (table, rows):
+        numbered = rows.select("*, row_number() OVER () AS r")
+        data = _join_ids(table, numbered, ids, "LEFT JOIN")
+        # A join may change the order of the rows.
+        order = np.argsort(np.ma.getdata(data.pop("r")))
+        data = {name: data[name][order] for name in data}
+        number = data.pop("n")
+        wanted = np.flatnonzero(~np.ma.getmaskarray(number))
+        number = np.ma.getdata(number)[wanted]
+        _check_found(path, columns, rows, ids, number)
+        position = np.empty(len(ids), np.intp)
+        position[number] = wanted
+        return rows_from_numbers(table, data), position
+
+
+def _join_ids(table: FileTable, rows: Any, ids: Sequence[str], join: str) -> dict[str, Array]:
+    """Return the columns of joined rows, with the number ``n`` of their id."""
+    arrow = require("pyarrow", extra="cli", purpose="reading files")
+    wanted = arrow.table({"id": arrow.array(ids, arrow.string()), "n": np.arange(len(ids))})
+    table.connection.register("wanted", wanted)
+    names = ", ".join(f"data.{name}" for name in rows.columns if name != "id")
+    query = f"SELECT wanted.n, {names} FROM data {join} wanted USING (id)"  # noqa: S608
+    columns: dict[str, Array] = rows.query("data", query).fetchnumpy()
+    return columns
+
+
+def _check_found(
+    path: str | os.PathLike[str], columns: Columns, rows: Any, ids: Sequence[str], number: Array
+) -> None:
+    """Refuse ids that no row has, or more than one; ``number`` has the ids that were found."""
+    times = np.bincount(number, minlength=len(ids))
+    where = "row number" if columns.row_id is None else f"id in column {columns.row_id!r}"
+    if np.any(times == 0):
+        unknown = [name for name, n in zip(ids, times, strict=True) if n == 0]
+        raise InputError(
+            f"{_ids(len(unknown))} no row of {path} has as {where}: {_show(unknown)}. "
+            f"{_example(rows)}Spreadsheets may change ids, such as 007 to 7."
+        )
+    if np.any(times > 1):
+        repeated = [name for name, n in zip(ids, times, strict=True) if n > 1]
+        raise InputError(
+            f"{_ids(len(repeated))} more than one row of {path} has as {where}: "
+            f"{_show(repeated)}. Ids must be unique."
+        )
 
 
 def _example(rows: Any) -> str:

@@ -48,6 +48,17 @@ def format_small(value: float) -> str:
     return np.format_float_positional(float(f"{value:.2g}"), trim="-")
 
 
+def equation_of_pvalue(pvalue: float) -> str:
+    """Show a p-value with its symbol.
+
+    Examples
+    --------
+    >>> equation_of_pvalue(0.0312), equation_of_pvalue(2e-9)
+    ('p = 0.031', 'p < 0.001')
+    """
+    return f"p = {pvalue:.2g}" if pvalue >= 0.001 else "p < 0.001"
+
+
 def format_interval(low: float, high: float, *, clipped: bool = False) -> str:
     """Show an interval; a dash if it is undefined, or if clipping left it without width."""
     if math.isnan(low) or (clipped and low == high):

@@ -14,6 +14,7 @@ import numpy as np
 
 from pueval._checks import check_choice
 from pueval._typing import Array
+from pueval.core.confidence import normal_quantile, proportion_limit
 from pueval.core.curves import PrecisionRecallCurve, RocCurve
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, correct_steps
@@ -89,7 +90,7 @@ def precision_recall_band(
     """Return the band of a precision-recall curve: precision by recall, which is above 0."""
     _check_kind(kind)
     # With fewer than five labeled rows at or above a threshold, precision is mostly noise.
-    least = min(5 / max(resamples.counts.effective_sizes[0], 1.0), 0.5)
+    least = min(5 / resamples.n_independent_labeled, 0.5)
     places = PLACES[least <= PLACES]
     value = _step_heights(places, curve.recall, curve.precision)
 
@@ -203,7 +204,7 @@ def _edges(
     resampled_mixture = mixture if own_mixtures is None else own_mixtures
     resampled_rates = resamples.rates_for(draws.resampled, resampled_mixture)
     deviation = values_of(resampled_rates) - expected
-    options, n_labeled = resamples.options, max(resamples.counts.effective_sizes[0], 1.0)
+    options, n_labeled = resamples.options, resamples.n_independent_labeled
     variance = deviation.var(axis=0, ddof=1)
     if unclipped_of is not None:
         unclipped = np.minimum(unclipped_of(resampled_rates).var(axis=0, ddof=1), LARGEST_VARIANCE)
@@ -213,13 +214,14 @@ def _edges(
     critical_value = options.critical_value
     if simultaneous:
         largest = np.max(np.abs(deviation) / error, axis=1)
-        critical_value = float(np.quantile(largest, options.level))
+        # With few clusters, wider by as much as a t interval is.
+        widening = critical_value / normal_quantile(options.level)
+        critical_value = widening * float(np.quantile(largest, options.level))
     critical_value *= sampling_share
     low, high = value - critical_value * error, value + critical_value * error
     if own_mixtures is not None:
         # A varying prior makes curves vary asymmetrically, so both sides are measured separately.
-        tail = (1 - options.level) / 2
-        below, above = np.quantile(deviation, [tail, 1 - tail], axis=0)
+        below, above = np.quantile(deviation, [options.tail, 1 - options.tail], axis=0)
         widening = critical_value / options.critical_value
         low = value + widening * np.minimum(below, -error / 10)
         high = value + widening * np.maximum(above, error / 10)
@@ -227,17 +229,9 @@ def _edges(
         # At the steep start of a curve both rates vary, as a share of fewer rows would.
         n_rows = np.clip(expected * (1 - expected) / error**2, 1.0, n_labeled)
         n_informative = n_labeled * _label_information(resamples)
-        low = np.minimum(low, _wilson_limit(value, n_informative, -critical_value))
-        high = np.maximum(high, _wilson_limit(value, n_rows, critical_value))
+        low = np.minimum(low, proportion_limit(value, n_informative, -critical_value))
+        high = np.maximum(high, proportion_limit(value, n_rows, critical_value))
     return low, high
-
-
-def _wilson_limit(share: Array, n_rows: float | Array, critical_value: float) -> Array:
-    """Return Wilson's (1927) upper limit of a share; the lower for a negative critical value."""
-    square = critical_value**2 / n_rows
-    margin = np.sqrt(square * share * (1 - share) + square**2 / 4)
-    limit: Array = (share + square / 2 + np.copysign(margin, critical_value)) / (1 + square)
-    return limit
 
 
 def _label_information(resamples: Resamples) -> float:

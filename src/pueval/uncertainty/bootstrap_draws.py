@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
@@ -20,6 +20,7 @@ import scipy  # loads its submodules when they are first used
 
 from pueval._progress import progress_bar
 from pueval._typing import Array
+from pueval.core.cluster_table import ClusterTable
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Shares, correct_pair
 from pueval.counts.counts import Counts
@@ -27,6 +28,7 @@ from pueval.errors import InputError
 from pueval.samples.sample import Sample
 from pueval.samples.steps import Steps
 from pueval.samples.threads import map_in_threads
+from pueval.uncertainty.cluster_draws import draw_clusters, normalized
 from pueval.uncertainty.intervals import IntervalOptions
 
 # Cells between thresholds in which rows are resampled. Up to half as many labeled scores get a
@@ -65,6 +67,8 @@ class BootstrapDraws:
         Number of positives that the labeled rows of each draw represent, if propensities are known.
     noise : ndarray of shape (n_resamples,)
         Standard normal numbers, independent of everything else.
+    totals : ndarray of shape (n_resamples, 3) or None
+        Drawn numbers of labeled, unlabeled and negative rows, if clusters of rows are drawn.
     """
 
     threshold: Array
@@ -72,6 +76,7 @@ class BootstrapDraws:
     resampled: Shares
     positives: Array | None
     noise: Array
+    totals: Array | None = None
 
 
 def draw_counts(
@@ -79,7 +84,7 @@ def draw_counts(
     corners: Steps,
     mixture: Mixture,
     *,
-    threshold: float,
+    threshold: float | Array,
     threshold_chosen: bool,
     options: IntervalOptions,
     prevalence_varies: bool,
@@ -92,16 +97,35 @@ def draw_counts(
     If ``prevalence_varies``, each draw has a prevalence of its own, because the number of labeled
     rows varies from sample to sample.
     """
-    required = _nearby_thresholds(counts, threshold) if threshold_chosen else threshold
-    thresholds = _cell_thresholds(counts, corners, required)
+    thresholds = cell_thresholds(counts, corners, threshold, threshold_chosen=threshold_chosen)
     rng = np.random.default_rng(options.seed)
     if options.variance == "labeling":
         return _draw_labels(counts, thresholds, mixture, options, rng)
     draws = _draw_rows(counts, thresholds, mixture, options, rng)
     if not prevalence_varies:
         return draws
-    shift = np.random.default_rng([options.seed, 1]).normal(size=(options.n_resamples, 1))
+    if draws.totals is not None:
+        shift = _prevalence_shift(counts, mixture, draws.totals)
+    else:
+        shift = np.random.default_rng([options.seed, 1]).normal(size=(options.n_resamples, 1))
     return replace(draws, resampled=draws.resampled._replace(prevalence_shift=shift))
+
+
+def _prevalence_shift(counts: Counts, mixture: Mixture, totals: Array) -> Array:
+    """Return the deviation of the prevalence of each draw, in errors of independent rows."""
+    share = totals / totals.sum(axis=1, keepdims=True)
+    prevalence = mixture.purity * share[:, :1] + mixture.prior * share[:, 1:2]
+    error = max(mixture.prevalence_standard_error(counts), np.finfo(float).tiny)
+    shift: Array = (prevalence - mixture.prevalence(counts)) / error
+    return shift
+
+
+def cell_thresholds(
+    counts: Counts, corners: Steps, threshold: float | Array, *, threshold_chosen: bool
+) -> Array:
+    """Return the thresholds that bound the cells, in descending order; see `draw_counts`."""
+    required = _nearby_thresholds(counts, threshold) if threshold_chosen else threshold
+    return _cell_thresholds(counts, corners, required)
 
 
 def _cell_thresholds(counts: Counts, corners: Steps, required: float | Array) -> Array:
@@ -115,9 +139,9 @@ def _cell_thresholds(counts: Counts, corners: Steps, required: float | Array) ->
     return np.unique(thresholds)[::-1]
 
 
-def _nearby_thresholds(counts: Counts, threshold: float) -> Array:
+def _nearby_thresholds(counts: Counts, threshold: float | Array) -> Array:
     """Return the threshold and scores near it, from which resamples can choose."""
-    scores = [np.array([threshold])]
+    scores = [np.atleast_1d(threshold)]
     for kind in counts._samples:
         if kind.chunks:
             above = float(kind.cumulative_counts(scores[0])[1][0])
@@ -150,7 +174,11 @@ def _draw_rows(
     sizes_vary = counts.has_propensity and (
         counts._audit is None or counts._audit.target == "population"
     )
-    if sizes_vary:
+    clusters = None
+    if counts._clusters is not None:
+        table = ClusterTable.of(counts, thresholds)
+        clusters = draw_clusters(table, pseudo_observation, options.n_resamples, rng)
+    elif sizes_vary:
         resample_sizes = _vary_sizes(sizes, options, rng)
     generators = rng.spawn(len(sizes))
 
@@ -182,8 +210,15 @@ def _draw_rows(
         draw = partial(rng.multinomial, pvals=cells)
         return cells, _draw_in_blocks(draw, resample_sizes[kind], advance)
 
-    with progress_bar("resamples", _blocks(options) * sum(map(bool, sizes))) as advance:
-        cells, rows = zip(*map_in_threads(resample, range(len(sizes))), strict=True)
+    cells: Sequence[Array]
+    rows: Sequence[Array]
+    if clusters is not None:
+        cells = clusters.cells
+        shares = clusters.shares if sizes_vary else [*map(normalized, clusters.shares)]
+        rows = [size * share for size, share in zip(sizes, shares, strict=True)]
+    else:
+        with progress_bar("resamples", _blocks(options) * sum(map(bool, sizes))) as advance:
+            cells, rows = zip(*map_in_threads(resample, range(len(sizes))), strict=True)
     expected = Shares(*(np.cumsum(share) for share in cells))
     resampled = Shares(
         *(np.cumsum(drawn, axis=1) / max(n, 1) for drawn, n in zip(rows, sizes, strict=True))
@@ -196,15 +231,23 @@ def _draw_rows(
         weight = np.stack([share[:, -1] for share in by_kind], axis=1) @ totals
         resampled = Shares(*(share / weight[:, None] for share in by_kind))
     if counts.has_propensity and counts._audit is None:
-        expected_positives, drawn_positives = _draw_positives(
-            counts, steps, mixture, expected.labeled, rows[0] / sizes[0], pseudo_observation, rng
+        expected_positives, number = _draw_positives(
+            counts,
+            steps,
+            mixture,
+            expected.labeled,
+            rows[0] / sizes[0],
+            pseudo_observation,
+            rng,
+            None if clusters is None else clusters.represented,
         )
-        positives = drawn_positives[:, -1] / weight
-        positive = drawn_positives / drawn_positives[:, -1:]
+        positives = number[:, -1] / weight
+        positive = number / number[:, -1:]
         resampled = resampled._replace(positive=positive)
         expected = expected._replace(positive=expected_positives)
     noise = rng.normal(size=options.n_resamples)
-    return BootstrapDraws(thresholds, expected, resampled, positives, noise)
+    drawn_totals = None if clusters is None else clusters.totals
+    return BootstrapDraws(thresholds, expected, resampled, positives, noise, drawn_totals)
 
 
 def _vary_sizes(
@@ -253,6 +296,7 @@ def _draw_positives(
     drawn: Array,
     pseudo_observation: Array,
     rng: np.random.Generator,
+    drawn_positives: Array | None = None,
 ) -> tuple[Array, Array]:
     """Return expected shares of the positives at or above thresholds, and their drawn numbers.
 
@@ -264,6 +308,8 @@ def _draw_positives(
     Positives that are hardly ever labeled can be missing among the labeled rows. So draws have
     `UNSEEN_ROWS` more rows on average, spread like the ``pseudo_observation``. Each of them
     represents as many positives as one more labeled row could.
+
+    ``drawn_positives`` are the represented positives of drawn clusters in the cells.
     """
     represented, labeled = counts._inverse_propensity_sample(), counts._samples[0]
     assert steps.represented_positives is not None  # noqa: S101 - for the type checker
@@ -285,7 +331,9 @@ def _draw_positives(
     unseen_rows = UNSEEN_ROWS * pseudo_observation
     cumulative = np.cumsum(mean * np.diff(expected, prepend=0) + unseen * unseen_rows)
     number = mean * drawn
-    if variation > EQUAL_WEIGHTS:
+    if drawn_positives is not None:
+        number = drawn_positives / labeled.total
+    elif variation > EQUAL_WEIGHTS:
         # A gamma variable has this mean and variance, and is positive.
         number = mean * variation * rng.standard_gamma(drawn / variation)
     number += unseen * rng.poisson(unseen_rows, size=drawn.shape)
@@ -315,6 +363,11 @@ def check_labels_can_be_drawn(counts: Counts) -> None:
         raise InputError(
             "variance='labeling' assumes that all positives are equally likely to be labeled. "
             "With propensities, use variance='sampling'."
+        )
+    if counts._clusters is not None:
+        raise InputError(
+            "variance='labeling' draws the labels of single rows, and cluster says that rows "
+            "belong together. Leave out cluster, or use variance='sampling'."
         )
 
 

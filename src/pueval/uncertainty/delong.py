@@ -14,7 +14,9 @@ from pueval.uncertainty.influence import influence_variance, placements
 from pueval.uncertainty.score_steps import ScoreSteps
 
 
-def delong_standard_error(counts: Counts, corners: Steps, *, pseudo_observation: bool) -> float:
+def delong_standard_error(
+    counts: Counts, corners: Steps, *, pseudo_observation: bool, design_effect: float = 1.0
+) -> float:
     """Compute the standard error of the naive AUC from the variance of placements.
 
     The placement of a labeled row is the share of background rows that it outscores; that of a
@@ -30,6 +32,8 @@ def delong_standard_error(counts: Counts, corners: Steps, *, pseudo_observation:
     pseudo_observation : bool
         Whether each kind of rows gets a pseudo-observation, as for intervals. Without it, this is
         the standard error of DeLong et al. and of other programs.
+    design_effect : float
+        How many rows are worth one independent row, if rows belong together.
 
     Returns
     -------
@@ -42,6 +46,10 @@ def delong_standard_error(counts: Counts, corners: Steps, *, pseudo_observation:
     """
     steps, sizes = ScoreSteps.of_corners(counts, corners), GroupSizes.of(counts)
     variance = influence_variance(
-        placements(steps, sizes), steps, sizes, pseudo_observation=pseudo_observation
+        placements(steps, sizes),
+        steps,
+        sizes,
+        pseudo_observation=pseudo_observation,
+        design_effect=design_effect,
     )
     return math.sqrt(variance[0])

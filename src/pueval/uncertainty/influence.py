@@ -206,19 +206,27 @@ def rates_by_group(reached: ByKind, sizes: GroupSizes, mixtures: Mixtures, targe
 
 
 def influence_variance(
-    influence: Influence, steps: ScoreSteps, sizes: GroupSizes, *, pseudo_observation: bool
+    influence: Influence,
+    steps: ScoreSteps,
+    sizes: GroupSizes,
+    *,
+    pseudo_observation: bool,
+    design_effect: float | Array = 1.0,
 ) -> Array:
     """Return the variance of an area by group; rows of each kind vary independently.
 
     Influences that are `placements` can get a ``pseudo_observation``. Rows with importance weights
-    add their squared weights.
+    add their squared weights. If rows belong together, ``design_effect`` says how many of them are
+    worth one independent row.
     """
     squared, every_group = steps.squared, np.arange(steps.n_groups)
     pieces = [(steps.group, influence.labeled, steps.at[0], squared.at[0])]
     n_rows = sizes.effective_by_kind[0]
-    variance = _variance_of_mean(
-        pieces, sizes.n_labeled, n_rows, pseudo_observation=pseudo_observation
-    )
+    options: dict[str, Any] = {
+        "pseudo_observation": pseudo_observation,
+        "design_effect": design_effect,
+    }
+    variance = _variance_of_mean(pieces, sizes.n_labeled, n_rows, **options)
     variance[n_rows <= 1] = np.nan
     for kind in (1, 2):
         total, n_rows = sizes.by_kind[kind], sizes.effective_by_kind[kind]
@@ -230,7 +238,7 @@ def influence_variance(
             (steps.group, influence.background, steps.at[kind], squared.at[kind]),
             (steps.group, influence.gap, gap, gap_square),
         ]
-        part = _variance_of_mean(pieces, total, n_rows, pseudo_observation=pseudo_observation)
+        part = _variance_of_mean(pieces, total, n_rows, **options)
         share = divide_or_zero(total, sizes.n_background)
         variance += np.where(total > 0, share**2 * part, 0)
     return variance
@@ -253,6 +261,7 @@ def _variance_of_mean(
     n_rows: Array,
     *,
     pseudo_observation: bool,
+    design_effect: float | Array,
 ) -> Array:
     """Return the variance, by group, of the mean of values; ``n_rows`` are effective sizes.
 
@@ -265,9 +274,10 @@ def _variance_of_mean(
     for group, value, _, square in pieces:
         squares += np.bincount(group, square * (value - mean[group]) ** 2, minlength=total.size)
     variance = divide_or_zero(divide_or_zero(squares, total), total) * n_rows
-    of_mean: Array = variance / np.maximum(n_rows - 1, 1)
+    of_mean: Array = design_effect * variance / np.maximum(n_rows - 1, 1)
     if pseudo_observation:
-        of_mean = with_pseudo_observation(variance, (mean - 0.5) ** 2, np.maximum(n_rows, 1))
+        n_independent = np.maximum(n_rows / design_effect, 1)
+        of_mean = with_pseudo_observation(variance, (mean - 0.5) ** 2, n_independent)
     return of_mean
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import scipy  # loads its submodules when they are first used
 
 from pueval._checks import check_count, check_fraction, is_choice
-from pueval._typing import Array
-from pueval.core.confidence import normal_quantile
+from pueval._typing import Array, Target
+from pueval.core.confidence import student_quantile
+from pueval.core.mixture import check_target
+from pueval.counts.counts import Counts
 from pueval.errors import InputError
 
 VARIANCES = ("sampling", "labeling")
@@ -57,12 +61,15 @@ class IntervalOptions:
         Random seed for the resampling.
     variance : {"sampling", "labeling"}
         What varies: the sample of rows, or the choice of labels for the same rows.
+    degrees_of_freedom : float
+        Degrees of freedom of standard errors, if they come from few clusters of rows.
     """
 
     level: float
     n_resamples: int
     seed: int
     variance: str = "sampling"
+    degrees_of_freedom: float = math.inf
 
     def __post_init__(self) -> None:
         try:
@@ -83,9 +90,25 @@ class IntervalOptions:
             )
 
     @property
+    def arguments(self) -> dict[str, Any]:
+        """The options as arguments of functions; degrees of freedom follow from the rows."""
+        return {name: value for name, value in vars(self).items() if name != "degrees_of_freedom"}
+
+    @property
     def critical_value(self) -> float:
-        """Normal quantile: half the width of an interval in standard errors."""
-        return normal_quantile(self.level)
+        """Quantile of the normal or t distribution: half the width of an interval in errors."""
+        return student_quantile(self.level, self.degrees_of_freedom)
+
+    @property
+    def tail(self) -> float:
+        """Share of bootstrap draws beyond each end of an interval.
+
+        With few clusters it is smaller than (1 − level)/2, so that percentiles are as far out as
+        the ends of a t interval are.
+        """
+        if math.isinf(self.degrees_of_freedom):
+            return (1 - self.level) / 2
+        return float(scipy.special.ndtr(-self.critical_value))
 
     def normal_interval(
         self, value: float, error: float, low: float = 0.0, high: float = 1.0
@@ -116,12 +139,46 @@ class IntervalOptions:
         inside = np.sort(np.clip(draws[~np.isnan(draws)], low, high))
         if not math.isfinite(value) or inside.size <= LEAST_DEFINED * draws.size:
             return Interval()
-        tail = (1 - self.level) / 2
-        ends = np.quantile(inside, [tail, 1 - tail], method="inverted_cdf")
+        ends = np.quantile(inside, [self.tail, 1 - self.tail], method="inverted_cdf")
         value = min(max(value, low), high)
         finite = math.isfinite(inside[0]) and math.isfinite(inside[-1])
         error = float(np.std(inside, ddof=1)) if finite else math.nan
         return Interval(min(float(ends[0]), value), max(float(ends[1]), value), error)
+
+
+def check_options(
+    target: Target,
+    *,
+    level: float | None = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+    variance: str = "sampling",
+) -> IntervalOptions | None:
+    """Check the options of the intervals; return them, or None without intervals."""
+    check_target(target)
+    # Options are checked without a level, too: a wrong one is never ignored.
+    options = IntervalOptions(0.95 if level is None else level, n_resamples, seed, variance)
+    if variance == "labeling" and target != "population":
+        raise InputError(
+            "variance='labeling' needs target='population': labels must be drawn from the "
+            f"positives among these rows; got target={target!r}."
+        )
+    return None if level is None else options
+
+
+def clustered_options(
+    counts: Counts, options: IntervalOptions | None
+) -> tuple[IntervalOptions | None, tuple[str, ...]]:
+    """Return the options for rows that belong together, and a warning if there are too few.
+
+    Without enough clusters there are no intervals, and the options are None.
+    """
+    if counts._clusters is None or options is None:
+        return options, ()
+    clusters = counts._clusters.clusters
+    if clusters.missing_reason is not None:
+        return None, (clusters.missing_reason,)
+    return replace(options, degrees_of_freedom=clusters.degrees_of_freedom), ()
 
 
 def bootstrap_standard_error(draws: Array) -> float:

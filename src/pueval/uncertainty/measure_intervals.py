@@ -17,6 +17,7 @@ import numpy as np
 
 from pueval._typing import Array, Target
 from pueval.core.average_precision import average_precision
+from pueval.core.cluster_table import ClusterTable
 from pueval.core.curves import line_area, roc_area
 from pueval.core.measures import MEASURES, ZERO, Measure
 from pueval.core.mixture import Mixture, Mixtures
@@ -34,6 +35,7 @@ from pueval.samples.steps import Steps
 from pueval.uncertainty.audited_draws import draw_audited
 from pueval.uncertainty.bootstrap_draws import (
     BootstrapDraws,
+    cell_thresholds,
     check_labels_can_be_drawn,
     draw_counts,
     keep_draws,
@@ -69,6 +71,8 @@ class Resamples:
         Draws the counts, when ``draws`` is first used and whenever they were forgotten since.
     delong_corners : Steps or None
         Corners of the naive ROC curve; None where DeLong's formula does not hold.
+    thresholds : callable
+        Returns the thresholds that bound the cells of the draws.
     standard_errors : mapping of str to float
         Standard errors of measures that are known without resampling, for a known mixture.
     """
@@ -79,6 +83,7 @@ class Resamples:
     prior: UncertainPrior
     draw: Callable[[], BootstrapDraws]
     delong_corners: Steps | None
+    thresholds: Callable[[], Array]
     standard_errors: Mapping[str, float] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -104,7 +109,33 @@ class Resamples:
         """
         if self.delong_corners is None:
             return None
-        return delong_standard_error(self.counts, self.delong_corners, pseudo_observation=True)
+        table = self.cluster_table
+        return delong_standard_error(
+            self.counts,
+            self.delong_corners,
+            pseudo_observation=True,
+            design_effect=1.0 if table is None else table.auc_effect,
+        )
+
+    @property
+    def cluster_table(self) -> ClusterTable | None:
+        """Rows by cluster and cell; None if rows are independent."""
+        if self.counts._clusters is None:
+            return None
+        return ClusterTable.of(self.counts, self.thresholds())
+
+    @property
+    def share_effect(self) -> float | None:
+        """Largest design effect of shares of rows above thresholds; None for independent rows."""
+        table = self.cluster_table
+        return None if table is None else float(table.kind_effects.max())
+
+    @property
+    def n_independent_labeled(self) -> float:
+        """Number of independent labeled rows that these are worth, at least 1."""
+        table = self.cluster_table
+        effect = 1.0 if table is None else float(table.kind_effects[0])
+        return max(self.counts.effective_sizes[0] / effect, 1.0)
 
     @cached_property
     def mixture_draws(self) -> Mixtures | None:
@@ -370,7 +401,7 @@ def resample_counts(
     prior: UncertainPrior,
     target: Target,
     *,
-    threshold: float,
+    threshold: float | Array,
     threshold_chosen: bool = False,
     options: IntervalOptions,
     standard_errors: Mapping[str, float] | None = None,
@@ -388,8 +419,8 @@ def resample_counts(
         Prior and purity.
     target : {"population", "unlabeled"}
         Population to evaluate.
-    threshold : float
-        Threshold at which intervals will be needed.
+    threshold : float or ndarray
+        Thresholds at which intervals will be needed.
     threshold_chosen : bool
         Whether it was chosen on the same rows, so that resamples need to choose again.
     options : IntervalOptions
@@ -421,4 +452,9 @@ def resample_counts(
         options.variance == "sampling" and not counts.has_propensity and standard_errors is None
     )
     delong_corners = corners if uses_delong else None
-    return Resamples(options, counts, target, prior, draw, delong_corners, standard_errors or {})
+    thresholds = partial(
+        cell_thresholds, counts, corners, threshold, threshold_chosen=threshold_chosen
+    )
+    return Resamples(
+        options, counts, target, prior, draw, delong_corners, thresholds, standard_errors or {}
+    )

@@ -55,6 +55,7 @@ class TiltedResamples(Resamples):
             resamples.prior,
             lambda: resamples.draws,
             None,
+            resamples.thresholds,
             tilt=tilt or RANDOM_LABELING,
         )
 

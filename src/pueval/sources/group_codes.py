@@ -27,21 +27,22 @@ class GroupCodes(NamedTuple):
     code: Array
 
 
-def encode_groups(by: Any, rows: int) -> GroupCodes:
+def encode_groups(by: Any, rows: int, name: str = "by") -> GroupCodes:
     """Encode a column of groups as integers: text, numbers, booleans, dates or a categorical.
 
-    Missing groups are refused. Categories that do not occur are left out.
+    Missing groups are refused. Categories that do not occur are left out. ``name`` is that of the
+    argument, for messages.
     """
-    codes = _encode_categorical(by)
+    codes = _encode_categorical(by, name)
     if codes is None:
         # NumPy would turn a list of numbers and text into text.
         values = np.array(by, dtype=object) if isinstance(by, list | tuple) else by
-        codes = _encode_column(one_column(values, "by"))
-    check_same_length("y", rows, "by", codes.code.size)
+        codes = _encode_column(one_column(values, name), name)
+    check_same_length("y", rows, name, codes.code.size)
     return codes
 
 
-def _encode_categorical(by: Any) -> GroupCodes | None:
+def _encode_categorical(by: Any, name: str) -> GroupCodes | None:
     """Use the codes of a pandas categorical: a column, or its values."""
     values = getattr(by, "cat", None)
     values = by if values is None else values
@@ -49,20 +50,20 @@ def _encode_categorical(by: Any) -> GroupCodes | None:
     if categories is None or codes is None:
         return None
     code = np.asarray(codes)
-    _refuse_missing(code < 0)
+    _refuse_missing(code < 0, name)
     used, code = np.unique(code, return_inverse=True)
     return _sort_names([np.asarray(categories)[k] for k in used], code)
 
 
-def _encode_column(values: Array) -> GroupCodes:
+def _encode_column(values: Array, name: str) -> GroupCodes:
     kind = values.dtype.kind
     if kind in "biu":
         return _encode_integers(values)
     if kind in "USTO":
-        return _encode_objects(values)
+        return _encode_objects(values, name)
     if kind not in "fmM":
-        raise InputError(f"by must contain names of groups; got dtype {values.dtype}.")
-    _refuse_missing(np.isnan(values))
+        raise InputError(f"{name} must contain names of groups; got dtype {values.dtype}.")
+    _refuse_missing(np.isnan(values), name)
     names, code = np.unique(values, return_inverse=True)
     return GroupCodes(names.tolist() if kind == "f" else list(names), code)
 
@@ -75,27 +76,29 @@ def _encode_integers(values: Array) -> GroupCodes:
     if high - low > MAX_RANGE * values.size:
         names, code = np.unique(values, return_inverse=True)
         return GroupCodes(names.tolist(), code)
-    shifted = values.astype(np.int64) - low
+    shifted = values.astype(np.int64, copy=False)
+    if low:
+        shifted = shifted - low
     used = np.flatnonzero(np.bincount(shifted))
     place = np.zeros(high - low + 1, dtype=np.intp)
     place[used] = np.arange(used.size)
     return GroupCodes((used + low).astype(values.dtype).tolist(), place[shifted])
 
 
-def _encode_objects(values: Array) -> GroupCodes:
+def _encode_objects(values: Array, name: str) -> GroupCodes:
     """Encode text and objects with a dictionary, which is faster than sorting them all."""
     names = values.tolist()
     try:
         place = {name: k for k, name in enumerate(dict.fromkeys(names))}
     except TypeError:
         raise InputError(
-            "by must contain names of groups, such as text or numbers; got values that cannot be "
-            f"hashed, such as {next(v for v in names if not _hashable(v))!r:.60}."
+            f"{name} must contain names of groups, such as text or numbers; got values that cannot "
+            f"be hashed, such as {next(v for v in names if not _hashable(v))!r:.60}."
         ) from None
     code = np.fromiter((place[name] for name in names), dtype=np.intp, count=len(names))
     absent = [k for name, k in place.items() if name is None or is_missing(name)]
     if absent:
-        _refuse_missing(np.isin(code, absent))
+        _refuse_missing(np.isin(code, absent), name)
     return _sort_names(list(place), code)
 
 
@@ -119,6 +122,6 @@ def _hashable(value: Any) -> bool:
     return True
 
 
-def _refuse_missing(missing: Array) -> None:
+def _refuse_missing(missing: Array, name: str) -> None:
     if missing.any():
-        raise missing_error("group", int(missing.sum()))
+        raise missing_error("group" if name == "by" else name, int(missing.sum()))

@@ -1,0 +1,258 @@
+"""Variances of estimates from rows that belong together: one kernel for all of them.
+
+Rows are counted by group of clusters and by cell between thresholds. An estimate is, to first
+order, a sum over rows of their influence on it. Influences are summed within a group and then
+squared, since rows of a group need not be independent:
+
+    variance = Σ_g (Σ_{kinds k} c_gk Σ_{rows i of g and k} influence_i)²
+
+Influences are centered by kind of rows, which costs a part of their variance, most of all in groups
+that have a large share h of the rows. The *leverage constants* c_gk = √((G − 1)/G) / (1 − h_gk),
+for G groups with rows of the kind, make up for it. A mean then has the variance of the jackknife
+over groups.
+
+The *design effect* of an estimate is this variance divided by that of independent rows with the
+same influences. Resampling draws groups in the place of rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from pueval._typing import Array
+from pueval.core.confidence import normal_quantile, student_quantile
+from pueval.core.mixture import Mixture
+from pueval.core.sizes import divide_or_zero
+from pueval.counts.counts import Counts
+from pueval.counts.design_effect import with_design_effect
+
+# Cells in which rows are counted for a design effect, and most scores of `reduced_counts`.
+TABLE_CELLS, REDUCED_SCORES = 256, 4096
+# Tables that are kept: that of the cells of the draws, and that of `TABLE_CELLS`.
+MOST_TABLES = 2
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterTable:
+    """Rows of each kind by group of clusters and cell.
+
+    Attributes
+    ----------
+    cells : list of ndarray of shape (3 or 4, groups, m)
+        Weight of labeled, unlabeled and negative rows, one table for each partition. With
+        propensities, a fourth line has the represented positives.
+    signs : list of int
+        Sign of each partition in a variance.
+    squares : ndarray of shape (3, m)
+        Sums of squared weights of the rows of each kind and cell.
+    inflation : float
+        Factor by which another dependence increases variances.
+    merged : bool
+        Whether groups are several clusters each.
+    """
+
+    cells: list[Array]
+    signs: list[int]
+    squares: Array
+    inflation: float = 1.0
+    merged: bool = False
+
+    @classmethod
+    def of(cls, counts: Counts, thresholds: Array) -> ClusterTable:
+        """Count the rows of clusters between descending thresholds."""
+        rows = counts._clusters
+        assert rows is not None  # noqa: S101 - only called with clusters
+        key = thresholds.tobytes()
+        if key in rows._recent:
+            table: ClusterTable = rows._recent[key]
+            return table
+        squares = [
+            sample.with_squared_weights.counts_between(thresholds)
+            if sample.chunks
+            else np.zeros(thresholds.size)
+            for sample in counts._samples
+        ]
+        first = rows.clusters.partitions[0]
+        table = cls(
+            rows.cells(thresholds),
+            [partition.sign for partition in rows.clusters.partitions],
+            np.array(squares, dtype=np.float64),
+            rows.inflation,
+            first.n_groups < rows.clusters.n_clusters,
+        )
+        while len(rows._recent) >= MOST_TABLES:
+            rows._recent.pop(next(iter(rows._recent)))
+        rows._recent[key] = table
+        return table
+
+    @cached_property
+    def total(self) -> Array:
+        """Weight of the rows of each kind."""
+        return np.asarray(self.cells[0][:3].sum(axis=(1, 2)))
+
+    @cached_property
+    def share(self) -> Array:
+        """Share of the rows of each kind that lie in each cell, one line per kind."""
+        return divide_or_zero(self.cells[0][:3].sum(axis=1), self.total[:, None])
+
+    @cached_property
+    def scales(self) -> list[Array]:
+        """Leverage constants by kind of rows and group, one array for each partition.
+
+        The fourth kind are represented positives, if propensities are known.
+        """
+        factor = np.sqrt(self.inflation)
+        return [factor * leverage_constants(cells.sum(axis=2)) for cells in self.cells]
+
+    def centered(self, influence: Array) -> Array:
+        """Return influences of the rows of each kind and cell, less their mean over the kind."""
+        mean = np.sum(self.share * influence, axis=1, keepdims=True)
+        return divide_or_zero(influence - mean, self.total[:, None])
+
+    def variance(self, influence: Array, of_kinds: Array | None = None) -> float:
+        """Return the variance of an estimate; ``influence`` has a line per kind of rows.
+
+        It is the mean over the rows of each kind whose influence counts, summed over the kinds.
+        ``of_kinds`` are influences of rows by their kind alone, such as on the prevalence.
+        """
+        centered = self.centered(influence)
+        if of_kinds is not None:
+            centered = centered + of_kinds[:, None]
+        parts = (
+            sign
+            * np.sum(np.einsum("kg,km,kgm->g", scale[:3], centered, cells[:3], optimize=True) ** 2)
+            for sign, scale, cells in zip(self.signs, self.scales, self.cells, strict=True)
+        )
+        return float(max(sum(parts), 0.0))
+
+    def independent_variance(self, influence: Array, of_kinds: Array | None = None) -> float:
+        """Return the variance of the same estimate if rows were independent."""
+        squares = self.squares.sum(axis=1)
+        effective = divide_or_zero(self.total**2, squares)
+        factor = divide_or_zero(effective, effective - 1)
+        variance = np.sum(factor[:, None] * self.squares * self.centered(influence) ** 2)
+        return float(variance + (0.0 if of_kinds is None else np.sum(squares * of_kinds**2)))
+
+    def design_effect(self, influence: Array, of_kinds: Array | None = None) -> float:
+        """Return the variance divided by that of independent rows."""
+        independent = self.independent_variance(influence, of_kinds)
+        if independent <= 0:
+            return float(self.kind_effects.max())
+        return self.variance(influence, of_kinds) / independent
+
+    @cached_property
+    def auc_effect(self) -> float:
+        """Design effect of the naive AUC.
+
+        The variance is that of the jackknife over clusters, which includes what influences leave
+        out if there are few of them; with many clusters, influences are the placements of cells.
+        """
+        labeled = self.share[0]
+        background = self.total[1:] @ self.share[1:] / self.total[1:].sum()
+        outscored = 1 - np.cumsum(background) + background / 2
+        outscoring = np.cumsum(labeled) - labeled / 2
+        weight = self.total / self.total[1:].sum()
+        influence = np.stack([outscored, weight[1] * outscoring, weight[2] * outscoring])
+        independent = self.independent_variance(influence)
+        if self.merged or len(self.cells) > 1 or independent <= 0:
+            return self.design_effect(influence)
+        left_out = self._left_out_aucs()
+        variance = (left_out.size - 1) * float(np.var(left_out))
+        return self.inflation * variance / independent
+
+    def _left_out_aucs(self) -> Array:
+        """Return the naive AUC with each of the clusters left out."""
+        labeled, background = self.cells[0][0], self.cells[0][1] + self.cells[0][2]
+        own_above = np.cumsum(labeled, axis=1) - labeled / 2
+        all_labeled, all_background = labeled.sum(axis=0), background.sum(axis=0)
+        above = np.cumsum(all_labeled) - all_labeled / 2
+        below = all_background.sum() - np.cumsum(all_background) + all_background / 2
+        # Concordant pairs with a row of the cluster; pairs within it would be counted twice.
+        concordant = labeled @ below + background @ above - np.sum(background * own_above, axis=1)
+        n_labeled = all_labeled.sum() - labeled.sum(axis=1)
+        n_background = all_background.sum() - background.sum(axis=1)
+        return divide_or_zero(float(all_background @ above) - concordant, n_labeled * n_background)
+
+    @cached_property
+    def kind_effects(self) -> Array:
+        """Design effects of the shares of rows above thresholds, by kind and at least 1.
+
+        They are ratios of sums of variances over all thresholds.
+        """
+        share = np.cumsum(self.share, axis=1)
+        variance = np.zeros(3)
+        for sign, scale, cells in zip(self.signs, self.scales, self.cells, strict=True):
+            above = np.cumsum(cells[:3], axis=2)
+            above -= above[:, :, -1:] * share[:, None, :]
+            above *= scale[:3, :, None]
+            variance += sign * np.sum(above**2, axis=(1, 2))
+        independent = np.sum(share * (1 - share), axis=1) * self.squares.sum(axis=1)
+        return np.maximum(divide_or_zero(variance, independent), 1.0)
+
+
+def prevalence_influences(mixture: Mixture, counts: Counts) -> Array:
+    """Return the influence of a row of each kind on the prevalence of the population."""
+    prevalence = mixture.prevalence(counts)
+    shares = np.array([mixture.purity, mixture.prior, 0.0])
+    return np.asarray((shares - prevalence) / counts.n)
+
+
+def label_count_effect(counts: Counts) -> float:
+    """Return the design effect of the share of labeled rows; 1 for independent rows."""
+    if counts._clusters is None:
+        return 1.0
+    clusters = counts._clusters.clusters
+    share, variance = counts.labeled_share, 0.0
+    for partition, sizes in zip(clusters.partitions, clusters.group_sizes, strict=True):
+        (scale,) = leverage_constants(sizes[:2].sum(axis=0, keepdims=True))
+        deviation = scale * ((1 - share) * sizes[0] - share * sizes[1])
+        variance += partition.sign * float(np.sum(deviation**2))
+    labeled, unlabeled, _ = counts.squared_weights
+    independent = (1 - share) ** 2 * labeled + share**2 * unlabeled
+    variance *= counts._clusters.inflation
+    return max(variance, 0.0) / independent if independent > 0 else 1.0
+
+
+def leverage_constants(sizes: Array) -> Array:
+    """Return the constants for groups with these numbers of rows, a line per kind."""
+    share = divide_or_zero(sizes, sizes.sum(axis=1, keepdims=True))
+    n_groups = np.maximum(np.count_nonzero(sizes, axis=1), 1)
+    constants: Array = np.sqrt((n_groups - 1) / n_groups)[:, None] / np.maximum(1 - share, 0.1)
+    return constants
+
+
+def share_effect(counts: Counts) -> float:
+    """Return the largest design effect of shares of rows above thresholds; 1 without clusters."""
+    if counts._clusters is None:
+        return 1.0
+    thresholds = counts._thinned(TABLE_CELLS).score.astype(np.float64)
+    return float(ClusterTable.of(counts, thresholds).kind_effects.max())
+
+
+def reduced_counts(counts: Counts, effect: float | None = None) -> Counts:
+    """Return as many independent rows as rows that belong together are worth.
+
+    Parameters
+    ----------
+    counts : Counts
+        Rows with or without clusters; the latter are returned as they are.
+    effect : float, optional
+        Design effect; by default the largest one of the shares of each kind of rows. With few
+        clusters it is increased to make up for the t distribution of their intervals.
+
+    Returns
+    -------
+    Counts
+        Without clusters, and thinned if there are many scores.
+    """
+    if counts._clusters is None:
+        return counts
+    if effect is None:
+        effect = share_effect(counts)
+    freedom = counts._clusters.clusters.degrees_of_freedom
+    effect *= (student_quantile(0.95, freedom) / normal_quantile(0.95)) ** 2
+    thinned = replace(counts, _clusters=None)._thinned(REDUCED_SCORES)
+    return with_design_effect(thinned, effect)

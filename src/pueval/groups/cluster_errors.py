@@ -1,0 +1,154 @@
+"""Standard errors of groups whose rows belong to clusters.
+
+The errors of independent rows are multiplied by the roots of design effects, group by group and
+measure by measure. Design effects are ratios of variances with the same influences, from the table
+of clusters of the group: see `pueval.core.cluster_table`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pueval._typing import Array
+from pueval.core.cluster_table import ClusterTable, prevalence_influences
+from pueval.core.confidence import normal_quantile, student_quantile
+from pueval.core.mixture import Mixture, Mixtures
+from pueval.core.sizes import GroupSizes, divide_or_zero
+from pueval.counts.counts import Counts
+from pueval.errors import InputError
+from pueval.evaluation.evaluation import Evaluation
+from pueval.groups.unclipped_estimates import UnclippedEstimates
+from pueval.samples.steps import Steps
+from pueval.uncertainty.bootstrap_draws import cell_thresholds
+from pueval.uncertainty.influence import AveragePrecisions, influence_variance, placements
+from pueval.uncertainty.score_steps import ScoreSteps
+
+
+def with_cluster_errors(
+    part: UnclippedEstimates, counts: Iterable[Counts], prior: Array, overall: Evaluation
+) -> tuple[UnclippedEstimates, Array, list[str | None]]:
+    """Replace the errors of independent rows by those of clusters.
+
+    Parameters
+    ----------
+    part : UnclippedEstimates
+        Estimates of some groups.
+    counts : iterable of Counts
+        Counts of these groups, with clusters.
+    prior : ndarray
+        Their priors.
+    overall : Evaluation
+        Evaluation of all rows.
+
+    Returns
+    -------
+    UnclippedEstimates
+        With NaN as errors of groups with too few clusters.
+    freedom : ndarray
+        Degrees of freedom of the errors.
+    reasons : list of str or None
+        Why a group has no errors.
+    """
+    error = {name: values.copy() for name, values in part.error.items()}
+    freedom, reasons = np.full(prior.size, np.inf), []
+    for k, group in enumerate(counts):
+        reason = None if group._clusters is None else group._clusters.clusters.missing_reason
+        reasons.append(reason)
+        if reason is not None:
+            for values in error.values():
+                values[k] = np.nan
+            continue
+        if group._clusters is None:
+            continue
+        freedom[k] = group._clusters.clusters.degrees_of_freedom
+        mixture = Mixture(float(prior[k]), overall.mixture.purity)
+        for name, ratio in _error_ratios(group, mixture, overall, part, k).items():
+            error[name][k] *= ratio
+    return replace(part, error=error), freedom, reasons
+
+
+def _error_ratios(
+    counts: Counts, mixture: Mixture, overall: Evaluation, part: UnclippedEstimates, k: int
+) -> dict[str, float]:
+    """Return errors with clusters relative to those of independent rows, by measure.
+
+    The group is the k-th of ``part``.
+    """
+    threshold, corners = overall.threshold, counts._roc_corners()
+    bounds = cell_thresholds(counts, corners, threshold, threshold_chosen=False)
+    table = ClusterTable.of(counts, bounds)
+    steps, sizes = ScoreSteps.of_labeled(counts, corners), GroupSizes.of(counts)
+    mixtures = Mixtures(np.array([mixture.prior]), np.array([mixture.purity]))
+    of_area = AveragePrecisions(steps, sizes, mixtures, overall.target).influence()
+    labeled, background = of_area.at_scores(steps, bounds)
+    # A labeled row between two labeled scores moves the rates from its own score on.
+    nearest = np.minimum(np.searchsorted(-steps.score, -bounds), steps.score.size - 1)
+    labeled = np.where(labeled == 0, of_area.labeled[nearest], labeled)
+    weight = table.total / max(table.total[1:].sum(), 1e-300)
+    influence = np.stack([labeled, weight[1] * background, weight[2] * background])
+    # The influence of a row on the prevalence, in standard errors of it.
+    of_kinds = prevalence_influences(mixture, counts) / max(
+        mixture.prevalence_standard_error(counts), 1e-300
+    )
+    effects = {
+        "average_precision": table.design_effect(
+            influence, part.average_precision_change[k] * of_kinds
+        )
+    }
+    reached = (bounds >= threshold).astype(np.float64)
+    for name, changes in part.changes.items():
+        slopes = divide_or_zero(np.abs(changes[:3, k]), part.source_error[:3, k])
+        slopes = np.nan_to_num(slopes * np.sign(changes[:3, k]))
+        prevalence_change = np.nan_to_num(changes[3, k])
+        effects[name] = table.design_effect(np.outer(slopes, reached), prevalence_change * of_kinds)
+    ratios = {name: math.sqrt(effect) for name, effect in effects.items()}
+    ratios["roc_auc"] = _auc_error_ratio(counts, corners, table)
+    return ratios
+
+
+def _auc_error_ratio(counts: Counts, corners: Steps, table: ClusterTable) -> float:
+    """Return the error of the AUC with clusters, relative to that of independent rows."""
+    steps, sizes = ScoreSteps.of_corners(counts, corners), GroupSizes.of(counts)
+    clustered, independent = (
+        influence_variance(
+            placements(steps, sizes), steps, sizes, pseudo_observation=True, design_effect=effect
+        )[0]
+        for effect in (table.auc_effect, 1.0)
+    )
+    return float(np.sqrt(clustered / independent))
+
+
+# ---------------------------------------------------------------------- intervals and differences
+
+
+def group_quantiles(level: float | None, n_groups: int, freedom: Array | None) -> Array:
+    """Return the quantile of the interval of each group; NaN without intervals.
+
+    ``freedom`` are the degrees of freedom of the errors, if rows belong to clusters.
+    """
+    if level is None or freedom is None:
+        return np.full(n_groups, math.nan if level is None else normal_quantile(level))
+    return np.array([student_quantile(level, number) for number in freedom.tolist()])
+
+
+def check_independent(purpose: str, clusters_span_groups: bool) -> None:  # noqa: FBT001
+    """Refuse clusters with rows in several groups, whose estimates are then dependent."""
+    if clusters_span_groups:
+        raise InputError(
+            f"{purpose} needs independent groups, but clusters have rows in several groups. "
+            "Compare the intervals of the groups instead."
+        )
+
+
+def check_reference(reference: Any, freedom: Array | None) -> None:
+    """Refuse a comparison with all rows if rows belong to clusters."""
+    if freedom is not None and reference is None:
+        raise InputError(
+            "with cluster, groups can be compared with each other only: pass reference, the name "
+            "of a group."
+        )

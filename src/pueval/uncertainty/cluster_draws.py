@@ -1,0 +1,120 @@
+"""Bootstrap draws of clusters in the place of rows.
+
+Each group of clusters gets a random weight that is Poisson with mean 1, the same for all of its
+rows. The numbers of labeled, unlabeled and negative rows vary together, as they do if clusters are
+drawn.
+
+Two-way clusters cannot be drawn in this way. There the numbers of rows in the cells are normal,
+with the covariance matrix V₁ + V₂ − V₁₂ of Cameron, Gelbach and Miller; negative eigenvalues, which
+occur by chance, are set to 0, and the others are scaled to the same sum.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy  # loads its submodules when they are first used
+
+from pueval._typing import Array
+from pueval.core.cluster_table import ClusterTable
+
+# Totals of a draw are at least this share of those of the data.
+LEAST_TOTAL = 1e-3
+
+
+class DrawnClusters(NamedTuple):
+    """Rows of drawn clusters.
+
+    ``cells`` are the expected shares of each kind in the cells, and ``shares`` those of each draw,
+    as shares of the expected number of rows. ``totals`` are the drawn numbers of rows of each kind,
+    and ``represented`` the positives in each cell, if propensities are known.
+    """
+
+    cells: list[Array]
+    shares: list[Array]
+    totals: Array
+    represented: Array | None
+
+
+def draw_clusters(
+    table: ClusterTable, pseudo_observation: Array, n_resamples: int, rng: np.random.Generator
+) -> DrawnClusters:
+    """Draw groups of clusters, and add a pseudo-observation to each kind of rows.
+
+    The pseudo-observation is spread like all rows together. Where clusters make rows worth less,
+    it is worth as many rows as one independent row is: the design effect of its kind.
+    """
+    n_kinds = table.cells[0].shape[0]
+    draw = _poisson_draws if len(table.cells) == 1 else _normal_draws
+    drawn = draw(table, n_resamples, rng)
+    totals = np.stack([drawn[kind].sum(axis=1) for kind in range(3)], axis=1)
+    cells, shares = [], []
+    represented = drawn[3] if n_kinds == 4 else None
+    for kind in range(3):
+        total, weight = table.total[kind], table.kind_effects[kind]
+        if not total:
+            cells.append(np.zeros(pseudo_observation.size))
+            shares.append(np.zeros((1, pseudo_observation.size)))
+            continue
+        extra = weight * _poisson_cells(pseudo_observation, n_resamples, rng)
+        if kind == 0 and represented is not None:
+            mean = table.cells[0][3].sum() / total
+            represented = (represented + mean * extra) * (total / (total + weight))
+        size = total + weight
+        cells.append((total * table.share[kind] + weight * pseudo_observation) / size)
+        shares.append((drawn[kind] + extra) / size)
+    return DrawnClusters(cells, shares, totals, represented)
+
+
+def normalized(share: Array) -> Array:
+    """Divide the shares of each draw by their total, where numbers of rows are fixed."""
+    divided: Array = share / np.maximum(share.sum(axis=1, keepdims=True), LEAST_TOTAL)
+    return divided
+
+
+def _poisson_draws(table: ClusterTable, n_resamples: int, rng: np.random.Generator) -> Array:
+    """Return the drawn rows by kind, draw and cell."""
+    (cells,), (scale,) = table.cells, table.scales
+    deviation = _poisson_deviations((n_resamples, cells.shape[1]), rng)
+    return np.stack(
+        [
+            of_kind.sum(axis=0) + deviation @ (c[:, None] * of_kind).astype(np.float32)
+            for of_kind, c in zip(cells, scale, strict=True)
+        ]
+    )
+
+
+def _poisson_deviations(shape: tuple[int, int], rng: np.random.Generator) -> Array:
+    """Return Poisson numbers with mean 1, less 1, from a table of 2**16 quantiles."""
+    distribution = scipy.special.pdtr(np.arange(20), 1.0)
+    quantiles = np.searchsorted(distribution, (np.arange(2**16) + 0.5) / 2**16)
+    deviations: Array = (quantiles - 1).astype(np.float32)[
+        rng.integers(0, 2**16, shape, dtype=np.uint16)
+    ]
+    return deviations
+
+
+def _poisson_cells(share: Array, n_resamples: int, rng: np.random.Generator) -> Array:
+    """Return Poisson numbers in cells, whose sum has mean 1, for each draw."""
+    line = np.repeat(np.arange(n_resamples), rng.poisson(1.0, n_resamples))
+    cell = np.searchsorted(np.cumsum(share) / share.sum(), rng.random(line.size), side="right")
+    key = line * share.size + np.minimum(cell, share.size - 1)
+    return np.bincount(key, minlength=n_resamples * share.size).reshape(n_resamples, share.size)
+
+
+def _normal_draws(table: ClusterTable, n_resamples: int, rng: np.random.Generator) -> Array:
+    """Return rows by kind, draw and cell that are normal with the covariance of two ways."""
+    n_kinds, _, m = table.cells[0].shape
+    covariance = np.zeros((n_kinds * m, n_kinds * m))
+    for sign, scale, cells in zip(table.signs, table.scales, table.cells, strict=True):
+        rows = (scale[:, :, None] * cells).transpose(1, 0, 2).reshape(-1, n_kinds * m)
+        covariance += sign * (rows.T @ rows)
+    values, vectors = np.linalg.eigh(covariance)
+    positive = np.maximum(values, 0.0)
+    # Without negative eigenvalues the total variance would be too large.
+    root = vectors * np.sqrt(positive * max(values.sum(), 0.0) / max(positive.sum(), 1e-300))
+    noise = rng.standard_normal((n_resamples, n_kinds * m)) @ root.T
+    center = table.cells[0].sum(axis=1)
+    drawn: Array = center[:, None, :] + noise.reshape(-1, n_kinds, m).transpose(1, 0, 2)
+    return drawn

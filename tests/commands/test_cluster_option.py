@@ -1,0 +1,143 @@
+"""``--cluster``: the same numbers as ``cluster=`` in Python, and sentences that say what it did."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pueval import compare, evaluate, evaluate_by, priors
+from pueval.commands.app import run
+from tests.uncertainty.test_clusters import clustered_rows
+
+ASSUMED = "Clusters are independent, rows of the same cluster need not be: 80 clusters, "
+
+
+@pytest.fixture(scope="module")
+def data():
+    y, score, cluster = clustered_rows(0)
+    noise = np.random.default_rng(1).normal(size=y.size)
+    return pd.DataFrame(
+        {
+            "label": y.astype(int),
+            "a": score,
+            "b": score + noise,
+            "patient": [f"p{k:02d}" for k in cluster],
+            "site": np.array(["east", "west"])[cluster % 2],
+            "half": np.arange(y.size) % 2,
+            "row": [f"r{k}" for k in range(y.size)],
+        }
+    )
+
+
+@pytest.fixture
+def file(data, tmp_path):
+    path = tmp_path / "rows.csv"
+    data.to_csv(path, index=False)
+    return str(path)
+
+
+def command(name, file, *options, score=("a",), cluster="patient"):
+    scores = [word for one in score for word in ("--score", one)]
+    return [name, file, "--label", "label", *scores, "--cluster", cluster, *options]
+
+
+def models(path):
+    return json.loads(path.read_text())["models"]
+
+
+def test_evaluate(data, file, tmp_path, capsys):
+    out, page = tmp_path / "out.json", tmp_path / "page.html"
+    options = ("--prior", "0.2", "--json", str(out), "--html", str(page))
+    assert run(command("evaluate", file, *options)) == 0
+    ev = evaluate(data["label"], data["a"], prior=0.2, cluster=data["patient"])
+    found = models(out)["a"]
+    assert found["clusters"] == ev.clusters.to_dict()
+    for measure in ("roc_auc", "average_precision", "f1"):
+        assert found["measures"][measure]["low"] == pytest.approx(ev[measure].low, rel=1e-9)
+    text = capsys.readouterr().out
+    worth = f"{ev.clusters.effective_rows:,.0f} independent rows"
+    effect = f"(design effect {ev.clusters.auc_effect:.2g})"
+    assert text.count(f"{ASSUMED}{ev.clusters.n_labeled_clusters} with labeled rows.") == 1
+    assert text.count(f"the rows are worth {worth} {effect}") == 1
+    assert f"the rows are worth {worth} {effect}" in page.read_text()
+
+
+def test_several_models(data, file, capsys):
+    assert run(command("evaluate", file, "--prior", "0.2", score=("a", "b"))) == 0
+    text = capsys.readouterr().out
+    effects = [
+        evaluate(data["label"], data[name], prior=0.2, cluster=data["patient"]).clusters.auc_effect
+        for name in ("a", "b")
+    ]
+    assert text.count(ASSUMED) == 1
+    assert f"(design effect {min(effects):.2g} to {max(effects):.2g})" in text
+
+
+@pytest.mark.parametrize("by", ["site", "half"])
+def test_groups(data, file, tmp_path, capsys, by):
+    """Clusters may have rows in several groups."""
+    out = tmp_path / "out.json"
+    assert run(command("evaluate", file, "--by", by, "--prior", "0.2", "--json", str(out))) == 0
+    groups = evaluate_by(
+        data["label"], data["a"], data[by], prior=0.2, cluster=data["patient"].to_numpy()
+    )
+    found = models(out)["a"]
+    assert found["measures"]["roc_auc"]["low"] == pytest.approx(groups["roc_auc"].low.tolist())
+    text = capsys.readouterr().out
+    assert text.count(ASSUMED) == 1
+    assert ("macro average" in text) == (by == "site")
+
+
+def test_compare(data, file, tmp_path, capsys):
+    out = tmp_path / "out.json"
+    options = ("--prior", "0.2", "--json", str(out))
+    assert run(command("compare", file, *options, score=("a", "b"))) == 0
+    comparison = compare(
+        data["label"], {name: data[name] for name in "ab"}, prior=0.2, cluster=data["patient"]
+    )
+    difference = json.loads(out.read_text())["differences"][0]
+    expected = comparison.differences()[0]
+    assert difference["low"] == pytest.approx(expected.low)
+    assert capsys.readouterr().out.count(ASSUMED) == 1
+
+
+def test_prior(data, file, tmp_path, capsys):
+    out = tmp_path / "out.json"
+    run(command("prior", file, "--method", "tilt", "--json", str(out)))
+    expected = priors.estimate(
+        data["label"], data["a"], method="tilt", cluster=data["patient"]
+    ).prior_interval
+    found = models(out)["a"]
+    assert found["prior_interval"] == pytest.approx(expected)
+    assert found["clusters"]["n_clusters"] == 80
+    assert capsys.readouterr().out.count(ASSUMED) == 1
+
+
+def test_every_row_is_a_cluster(file, capsys):
+    assert run(command("evaluate", file, "--prior", "0.2", cluster="row")) == 0
+    assert "--cluster row changes nothing" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--bounds",), "but --cluster was given. Leave it out"),
+        (("--audit", "checked.csv", "--id", "row"), "--cluster cannot be combined with --audit"),
+        (("--over", "row"), "--cluster cannot be combined with --over"),
+        (("--by", "site", "--shrink"), "--cluster"),
+    ],
+)
+def test_what_is_refused(file, capsys, options, message):
+    given = () if "--audit" in options else ("--prior", "0.2")
+    assert run(command("evaluate", file, *given, *options)) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_saved_counts_have_no_clusters(file, tmp_path, capsys):
+    saved = str(tmp_path / "counts.parquet")
+    assert not run(["count", file, saved, "--label", "label", "--score", "a"])
+    assert run(["evaluate", saved, "--cluster", "patient"]) == 2
+    assert "have no columns. Leave out --cluster." in capsys.readouterr().err

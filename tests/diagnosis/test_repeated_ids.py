@@ -1,0 +1,95 @@
+"""What is said about columns of ids that repeat, in doctor and below an evaluation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pueval import doctor, evaluate
+from pueval.commands.app import run
+from pueval.diagnosis import repeated_ids
+from pueval.diagnosis.repeated_ids import error_factor, find_repeated_ids
+from pueval.sources.labels import LabelValues
+from tests.uncertainty.test_clusters import clustered_rows
+
+
+@pytest.fixture(scope="module")
+def data():
+    y, score, cluster = clustered_rows(0, 120, 10, 0.7, constant=True)
+    return pd.DataFrame(
+        {
+            "label": y.astype(int),
+            "model": score,
+            "patient": [f"p{k}" for k in cluster],
+            "row_id": np.arange(y.size),
+        }
+    )
+
+
+@pytest.fixture
+def save(tmp_path):
+    def write(frame, name="rows.csv"):
+        path = str(tmp_path / name)
+        frame.to_parquet(path) if name.endswith("parquet") else frame.to_csv(path, index=False)
+        return path
+
+    return write
+
+
+def test_doctor_says_what_clusters_change(data, save):
+    found = doctor(save(data))
+    [problem] = (text for text in found.problems if "'patient' repeats" in text)
+    effect = evaluate(data["label"], data["model"], prior=0.2, cluster=data["patient"]).clusters
+    factor = np.sqrt(effect.auc_effect)
+    assert factor > 1.5
+    assert f"the AUC of model would be about {factor:.1f} times as large" in problem
+    assert "pass --cluster patient" in problem
+    assert found.command.endswith("--cluster patient")
+
+
+def test_doctor_does_not_count_clusters_with_missing_names(data, save):
+    gaps = data.assign(patient=data["patient"].mask(data["patient"] == "p3"))
+    found = doctor(save(gaps))
+    missing = int(gaps["patient"].isna().sum())
+    assert any(f"drop or fill its {missing} missing values" in text for text in found.problems)
+    assert "--cluster" not in found.command
+
+
+def test_no_factor_for_too_few_clusters(data, save):
+    labels = LabelValues("1", "0")
+    few = data.assign(patient=np.where(data["label"] == 1, "same", data["patient"]))
+    assert error_factor(save(few), "label", "model", "patient", labels) is None
+    assert error_factor(save(data), "label", "model", "row_id", labels) is None
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
+def test_evaluate_names_the_column(data, save, capsys, name):
+    path = save(data, name)
+    command = ["evaluate", path, "--label", "label", "--score", "model", "--prior", "0.2"]
+    assert run(command) == 0
+    text = capsys.readouterr().out
+    assert text.count("Column 'patient' repeats: 120 values in the ") == 1
+    assert text.count("repeats") == text.count("pass --cluster patient") == 1
+    for more in (["--cluster", "patient"], ["--quiet"], ["--by", "patient"]):
+        run([*command, *more])
+        assert "repeats" not in capsys.readouterr().out
+
+
+def test_the_first_rows_of_large_files(data, save, monkeypatch):
+    monkeypatch.setattr(repeated_ids, "SAMPLE_ROWS", 500)
+    number = data["patient"][:500].nunique()
+    hint = find_repeated_ids(save(data), ["label", "model"])
+    assert f"{number} values in the first 500 rows" in hint
+
+
+def test_the_largest_units(data, save):
+    visits = [f"{patient} {k % 2}" for k, patient in enumerate(data["patient"])]
+    path = save(data.assign(visit_id=visits))
+    assert "Column 'patient' repeats" in find_repeated_ids(path, ["label", "model"])
+    assert "Column 'visit_id' repeats" in find_repeated_ids(path, ["label", "patient"])
+
+
+@pytest.mark.parametrize("columns", [["label", "model"], ["label", "model", "row_id"]])
+def test_nothing_to_say(data, save, columns):
+    assert find_repeated_ids(save(data[columns]), ["label", "model"]) is None
