@@ -28,7 +28,7 @@ from pueval.uncertainty.intervals import Interval
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pueval.evaluation.evaluation import Evaluation
+    from pueval.evaluation.model_estimates import ModelEstimates
 
 ANY_NUMBER = (-math.inf, math.inf)
 EDGES = np.linspace(0, 1, 51)
@@ -116,7 +116,7 @@ class Calibration(Result):
         return text_table(["Mean score", "Positives", "Labeled", "Rows"], rows)
 
 
-def _histogram(ev: Evaluation) -> Array:
+def _histogram(ev: ModelEstimates) -> Array:
     """Return the number of rows of the target between `EDGES`."""
     kinds = ev.counts._samples[1:2] if ev.target == "unlabeled" else ev.counts._samples
     ends = np.append(EDGES[:-1], np.inf)
@@ -126,7 +126,7 @@ def _histogram(ev: Evaluation) -> Array:
     return -np.diff(total)
 
 
-def calibrate(ev: Evaluation, n_bins: int) -> Calibration:
+def calibrate(ev: ModelEstimates, n_bins: int) -> Calibration:
     """Evaluate the calibration in ``n_bins`` bins with about equally many rows."""
     check_count("bins", n_bins, least=2)
     counts, target = ev.counts, ev.target

@@ -14,7 +14,6 @@ from pueval.errors import InputError
 from pueval.evaluation import evaluation_text
 from pueval.evaluation.assumption_text import prior_and_purity
 from pueval.evaluation.baselines import Baselines
-from pueval.evaluation.calibration import Calibration, calibrate
 from pueval.evaluation.cluster_effects import ClusterEffects
 from pueval.evaluation.estimates import Estimate, OperatingPoint
 from pueval.evaluation.sensitivity_estimates import SensitivityEstimates
@@ -95,44 +94,6 @@ class Evaluation(SensitivityEstimates):
         return correct_roc_from_corners(
             self.counts, self._corners, self.mixture, self.target, rates=self._rates[0]
         )
-
-    def calibration(self, *, bins: int = 10) -> Calibration:
-        """Evaluate whether scores are the probabilities of being positive.
-
-        In a bin of scores, the share of positives is prevalence·γ/θ, where γ is the share of the
-        positives and θ the share of all rows that fall into the bin. Slope and intercept are those
-        of a logistic regression of the class on the log-odds of the score. Assumes random
-        labeling, or known propensities.
-
-        Parameters
-        ----------
-        bins : int, default 10
-            Number of bins, with about equally many rows.
-
-        Returns
-        -------
-        Calibration
-
-        References
-        ----------
-        Cox (1958), Two further applications of a model for binary regression, for slope and
-        intercept. Van Calster et al. (2019), Calibration: the Achilles heel of predictive
-        analytics.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pueval import evaluate
-        >>> rng = np.random.default_rng(0)
-        >>> score = rng.beta(1, 3, size=20_000)
-        >>> positive = rng.random(20_000) < score                 # calibrated
-        >>> labeled = positive & (rng.random(20_000) < 0.4)
-        >>> calibration = evaluate(labeled, score, prevalence=0.25).calibration()
-        >>> slope = calibration.slope
-        >>> slope.low < 1 < slope.high, slope.naive < 0.9
-        (True, True)
-        """
-        return calibrate(self, bins)
 
     def roc_area(self) -> Estimate:
         """Return the area under the corrected ROC curve: another estimate of the AUC.

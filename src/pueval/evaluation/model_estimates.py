@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pueval._typing import Array, Target
 from pueval.core.average_precision import average_precision
@@ -30,7 +30,7 @@ from pueval.evaluation.estimates import (
     best_value,
     clipped_areas,
 )
-from pueval.evaluation.expectation import Expectation, estimate_mean, expect
+from pueval.evaluation.expectation import estimate_mean
 from pueval.samples.steps import Steps
 from pueval.thresholds.rules import find_rule
 from pueval.thresholds.threshold_choice import choose
@@ -158,38 +158,6 @@ class ModelEstimates(Mapping[str, Estimate]):
             measure.functions,
             [(measure, (measure.low, measure.high))],
         )[0]
-
-    def expectation(self, function: Callable[[Array], Any]) -> Expectation:
-        """Return the mean of a function of the score over positives, negatives and all rows.
-
-        Any additive measure is a formula of such means. The mean over labeled rows is
-        purity·E(f | positive) + (1 − purity)·E(f | negative), that over unlabeled rows the same
-        with the prior in the place of the purity; both equations are solved for the means by
-        class. Assumes random labeling, or known propensities.
-
-        Parameters
-        ----------
-        function : callable
-            From an array of scores to an array of the same shape with finite numbers.
-
-        Returns
-        -------
-        Expectation
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pueval import evaluate
-        >>> rng = np.random.default_rng(0)
-        >>> positive = rng.random(20_000) < 0.3
-        >>> score = rng.normal(size=20_000) + 2 * positive
-        >>> labeled = positive & (rng.random(20_000) < 0.2)
-        >>> ev = evaluate(labeled, score, prevalence=0.3)
-        >>> mean = ev.expectation(lambda score: score)
-        >>> round(mean.positives.value, 1), round(abs(mean.negatives.value), 1)
-        (2.0, 0.0)
-        """
-        return expect(self.counts, self.mixture, self.target, self._resamples, function)
 
     def _point_estimate(self, name: str) -> Estimate:
         """Return the estimate of a measure without its interval, which takes time."""

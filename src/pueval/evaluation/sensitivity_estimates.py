@@ -9,7 +9,7 @@ from typing import Any
 from pueval.core.measures import find_measure
 from pueval.errors import InputError
 from pueval.evaluation.bias_bounds import BiasBounds, bound_measures
-from pueval.evaluation.model_estimates import ModelEstimates
+from pueval.evaluation.field_estimates import FieldEstimates
 from pueval.sensitivity.bounds import Bounds, claesen_bounds
 from pueval.sensitivity.grid import SensitivityGrid, sensitivity_grid
 from pueval.sensitivity.hidden_positives import Reference
@@ -19,7 +19,7 @@ from pueval.sensitivity.tipping_point import TippingPoint, tipping_point
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SensitivityEstimates(ModelEstimates):
+class SensitivityEstimates(FieldEstimates):
     """Estimates of one classifier, and their sensitivity to the assumptions."""
 
     def sensitivity(

@@ -1,0 +1,87 @@
+"""Measures that some fields report: calibration, and means of any function of the score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pueval._typing import Array
+from pueval.evaluation.calibration import Calibration, calibrate
+from pueval.evaluation.expectation import Expectation, expect
+from pueval.evaluation.model_estimates import ModelEstimates
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FieldEstimates(ModelEstimates):
+    """Estimates of one classifier, and those that only some fields need."""
+
+    def calibration(self, *, bins: int = 10) -> Calibration:
+        """Evaluate whether scores are the probabilities of being positive.
+
+        In a bin of scores, the share of positives is prevalence·γ/θ, where γ is the share of the
+        positives and θ the share of all rows that fall into the bin. Slope and intercept are those
+        of a logistic regression of the class on the log-odds of the score. Assumes random
+        labeling, or known propensities.
+
+        Parameters
+        ----------
+        bins : int, default 10
+            Number of bins, with about equally many rows.
+
+        Returns
+        -------
+        Calibration
+
+        References
+        ----------
+        Cox (1958), Two further applications of a model for binary regression, for slope and
+        intercept. Van Calster et al. (2019), Calibration: the Achilles heel of predictive
+        analytics.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pueval import evaluate
+        >>> rng = np.random.default_rng(0)
+        >>> score = rng.beta(1, 3, size=20_000)
+        >>> positive = rng.random(20_000) < score                 # calibrated
+        >>> labeled = positive & (rng.random(20_000) < 0.4)
+        >>> calibration = evaluate(labeled, score, prevalence=0.25).calibration()
+        >>> slope = calibration.slope
+        >>> slope.low < 1 < slope.high, slope.naive < 0.9
+        (True, True)
+        """
+        return calibrate(self, bins)
+
+    def expectation(self, function: Callable[[Array], Any]) -> Expectation:
+        """Return the mean of a function of the score over positives, negatives and all rows.
+
+        Any additive measure is a formula of such means. The mean over labeled rows is
+        purity·E(f | positive) + (1 − purity)·E(f | negative), that over unlabeled rows the same
+        with the prior in the place of the purity; both equations are solved for the means by
+        class. Assumes random labeling, or known propensities.
+
+        Parameters
+        ----------
+        function : callable
+            From an array of scores to an array of the same shape with finite numbers.
+
+        Returns
+        -------
+        Expectation
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pueval import evaluate
+        >>> rng = np.random.default_rng(0)
+        >>> positive = rng.random(20_000) < 0.3
+        >>> score = rng.normal(size=20_000) + 2 * positive
+        >>> labeled = positive & (rng.random(20_000) < 0.2)
+        >>> ev = evaluate(labeled, score, prevalence=0.3)
+        >>> mean = ev.expectation(lambda score: score)
+        >>> round(mean.positives.value, 1), round(abs(mean.negatives.value), 1)
+        (2.0, 0.0)
+        """
+        return expect(self.counts, self.mixture, self.target, self._resamples, function)
