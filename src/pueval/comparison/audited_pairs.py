@@ -23,12 +23,15 @@ from pueval.comparison.paired_estimates import (
     EstimatesByMeasure,
     PairedEstimates,
     constant_covariance,
+    paired_field_estimates,
 )
 from pueval.comparison.paired_rows import PairedRows
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import line_area
+from pueval.core.field_measures import FIELD_MEASURES, FieldMeasure
 from pueval.core.measures import AREAS, MEASURES
 from pueval.core.rates import Rates
+from pueval.core.score_means import Means, ScoreMeans
 from pueval.evaluation.estimates import BEST_MEASURES
 from pueval.evaluation.evaluation import Evaluation
 
@@ -96,7 +99,7 @@ class AuditedPairs:
         """Estimates with the covariances of all pairs."""
         if self.evaluations[0].resampling is None:
             return self.model_values
-        values = [self._resampled_values(k, rows) for k, rows in enumerate(self._resampled_rows())]
+        values = [self._resampled_values(k) for k in range(len(self.audits))]
         return EstimatesByMeasure(
             {
                 name: self._estimates(name, np.cov([of_model[name] for of_model in values]))
@@ -104,6 +107,30 @@ class AuditedPairs:
             },
             None,
         )
+
+    def field_estimates(self, name: str) -> PairedEstimates:
+        """Return the estimates of a measure of a family, with the covariances of all pairs."""
+        measure = FIELD_MEASURES[name]
+        value = np.array([ev[name].unclipped for ev in self.evaluations])
+        covariance = constant_covariance(value.size, np.nan)
+        if self.evaluations[0].resampling is not None:
+            covariance = np.cov([self._resampled_field(k, measure) for k in range(value.size)])
+        return paired_field_estimates(measure, value, covariance)
+
+    def _resampled_field(self, k: int, measure: FieldMeasure) -> Array:
+        """Return the values of a measure of a family of one model in the resamples."""
+        ev, (positives, size) = self.evaluations[k], self._resampled_cells[k]
+        means = ScoreMeans(ev.counts, measure.functions, self.audits[k].cells.lower)
+        # Positives have the mean of those that labeled rows represent, if there are any.
+        represented = means.kinds[-1]
+        of_positives = np.where(represented.weight > 0, represented.cell, means.pooled_cells)
+        number, total = positives.sum(axis=1), size.sum(axis=1)
+        positive = positives @ of_positives.T / number[:, None]
+        everybody = size @ means.pooled_cells.T / total[:, None]
+        share = number / total
+        negative = everybody - share[:, None] * positive
+        negative /= np.maximum(1 - share, 1e-12)[:, None]
+        return np.ravel(measure(Means(positive, negative, everybody, share)))
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -165,15 +192,23 @@ class AuditedPairs:
             for k, audit in enumerate(self.audits)
         ]
 
-    def _resampled_values(self, k: int, rows: ResampledCells) -> dict[str, Array]:
+    @cached_property
+    def _resampled_cells(self) -> list[tuple[Array, Array]]:
+        """Positives and rows of the target in the cells of each model, by resample."""
+        cells = []
+        for audit, rows in zip(self.audits, self._resampled_rows(), strict=True):
+            positives, size = rows.hidden_positives(audit), rows.unlabeled
+            if self.target == "population":
+                share = audit.posterior.labeled_positive.mean(axis=0)
+                positives = positives + share * rows.labeled
+                size = rows.labeled + rows.unlabeled + rows.negative
+            cells.append((positives, size))
+        return cells
+
+    def _resampled_values(self, k: int) -> dict[str, Array]:
         """Return the values of all measures of a model in the resamples."""
         audit, ev = self.audits[k], self.evaluations[k]
-        hidden = rows.hidden_positives(audit)
-        positives, size = hidden, rows.unlabeled
-        if self.target == "population":
-            share = audit.posterior.labeled_positive.mean(axis=0)
-            positives = hidden + share * rows.labeled
-            size = rows.labeled + rows.unlabeled + rows.negative
+        positives, size = self._resampled_cells[k]
         rates = _rates(audit.cells.lower, np.cumsum(positives, 1), np.cumsum(size, 1))
         at = self._rates_at_threshold(ev, audit, positives, size)
         values = {name: np.asarray(MEASURES[name](at)).ravel() for name in MEASURES}

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Self
 from pueval._typing import Target
 from pueval.comparison.audited_pairs import AuditedPairs
 from pueval.comparison.model_pairs import ModelPairs
-from pueval.comparison.paired_estimates import BEST_VALUES
+from pueval.comparison.paired_estimates import BEST_VALUES, PairedEstimates
 from pueval.comparison.paired_rows import check_model_names, unknown_model_error
+from pueval.core.field_measures import ORDERING_MEASURES
 from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture
 from pueval.errors import InputError
@@ -69,7 +70,7 @@ class ComparedModels:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """Names of the measures that compare models."""
+        """Names of the measures that compare models, without those of families."""
         return (*AREAS, *MEASURES, *BEST_VALUES)
 
     @property
@@ -81,11 +82,19 @@ class ComparedModels:
         if measure not in self._pairs.model_values.fixed:
             self._threshold_measure(measure)
 
+    def _model_values(self, measure: str) -> PairedEstimates:
+        """Return the estimates of a measure, with or without covariances."""
+        if measure in ORDERING_MEASURES:
+            return self._pairs.field_estimates(measure)
+        self._check_measure(measure)
+        return self._pairs.model_values[measure]
+
     def _threshold_measure(self, measure: str) -> Measure:
         try:
             return find_measure(measure)
         except (InputError, TypeError):
-            raise unknown_measure_error(measure, [*self.measures]) from None
+            names = [*self.measures, *ORDERING_MEASURES]
+            raise unknown_measure_error(measure, names) from None
 
     def values(self, measure: str) -> dict[str, float]:
         """Return the corrected value of each model, before it is clipped.
@@ -99,8 +108,7 @@ class ComparedModels:
         -------
         dict of str to float
         """
-        self._check_measure(measure)
-        return dict(zip(self.names, self._pairs.model_values[measure].value.tolist(), strict=True))
+        return dict(zip(self.names, self._model_values(measure).value.tolist(), strict=True))
 
     def subset(self, names: Iterable[str]) -> Self:
         """Return the comparison of some of the models.

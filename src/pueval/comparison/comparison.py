@@ -28,6 +28,7 @@ from pueval.comparison.values_by_prior import (
     best_values,
     threshold_values,
 )
+from pueval.core.field_measures import ORDERING_MEASURES
 from pueval.core.measures import AREAS, MEASURES
 from pueval.errors import InputError, require
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES
@@ -50,9 +51,9 @@ class Comparison(ComparedModels):
 
     ``comparison["a"]`` is the `Evaluation` of model "a", and iterating gives the names of the
     models. `differences` compares pairs. Measures are ``"roc_auc"``, ``"average_precision"``, every
-    measure at each model's threshold (also any ``"f<beta>"``), and the best values over all
+    measure at each model's threshold (also any ``"f<beta>"``), the best values over all
     thresholds ``"best_accuracy"``, ``"best_balanced_accuracy"``, ``"best_f1"`` and
-    ``"best_matthews_corrcoef"``.
+    ``"best_matthews_corrcoef"``, and those of families, such as ``"brier_score_loss"``.
 
     Attributes
     ----------
@@ -73,6 +74,8 @@ class Comparison(ComparedModels):
     # ------------------------------------------------------------------ pairs
 
     def _paired(self, measure: str) -> PairedEstimates:
+        if measure in ORDERING_MEASURES:
+            return self._pairs.field_estimates(measure)
         self._check_measure(measure)
         return self._pairs.estimates[measure]
 
@@ -101,7 +104,7 @@ class Comparison(ComparedModels):
         Parameters
         ----------
         measure : str, optional
-            Name of a measure; by default all of ``measures``.
+            Name of a measure, also of a family; by default all of ``measures``.
 
         Returns
         -------
@@ -176,7 +179,7 @@ class Comparison(ComparedModels):
         for name in criteria:
             if name not in prior_free:
                 values[name] = self.values(name)
-                greater_is_better[name] = self._pairs.model_values[name].greater_is_better
+                greater_is_better[name] = self._model_values(name).greater_is_better
             elif rankings:
                 values[name] = {model: ranking[name] for model, ranking in rankings.items()}
                 greater_is_better[name] = True
@@ -240,6 +243,11 @@ class Comparison(ComparedModels):
             best = MEASURES[measure.removeprefix("best_")]
             values = best_values(counts, best, purity, self.target)
         else:
+            if measure in ORDERING_MEASURES:
+                raise InputError(
+                    f"order_by_prior has no {measure}. Choose an area, a best value or a measure "
+                    "at a threshold."
+                )
             formula = self._threshold_measure(measure)
             greater_is_better = formula.greater_is_better
             share = self._pairs.model_values.shares.share

@@ -19,13 +19,16 @@ from pueval.comparison.paired_estimates import (
     PairedEstimates,
     constant_covariance,
 )
+from pueval.comparison.paired_means import PairedMeans
 from pueval.comparison.paired_rows import PairedRows
 from pueval.comparison.paired_shares import shares_at
 from pueval.core.average_precision import average_precision, average_precision_slope
 from pueval.core.curves import direct_auc, naive_auc
+from pueval.core.field_measures import FIELD_MEASURES, check_scores
 from pueval.core.measures import AREAS, MEASURES, Measure
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, labeled_contrast
+from pueval.errors import InputError
 from pueval.evaluation.assumptions import Assumptions, resample_evaluation
 from pueval.evaluation.estimates import BEST_MEASURES, best_value
 from pueval.evaluation.evaluate import ModelRates, build_evaluation, rate_thresholds
@@ -34,7 +37,7 @@ from pueval.samples.threads import map_in_threads
 from pueval.uncertainty.influence import prevalence_slopes
 from pueval.uncertainty.intervals import IntervalOptions
 from pueval.uncertainty.prior_profile import POSITIONS
-from pueval.uncertainty.prior_region import NODES, Region
+from pueval.uncertainty.prior_region import NODES
 
 # Points of a given interval of priors, or of purities, at which models are compared.
 NODES_OF_LINE = 9
@@ -106,15 +109,61 @@ class PairedEstimation:
             return self.estimate_values(models)
         exchanges = ModelExchanges.of(self.rows, options.seed)
         estimates = self._estimate(models, exchanges.correlation, exchanges)
+        paths, grid = self._other_mixtures(options)
+        # Covariances are computed at the ends of the intervals only.
+        along_intervals = tuple(
+            tuple(
+                self._estimate_for(models, mixture, exchanges if abs(q) == 1 else None)
+                for mixture, q in zip(path, POSITIONS, strict=True)
+            )
+            for path in paths
+        )
+        in_region = tuple(self._estimate_for(models, mixture, exchanges) for mixture in grid)
+        return replace(estimates, along_intervals=along_intervals, in_region=in_region)
+
+    def estimate_field_measure(self, name: str) -> PairedEstimates:
+        """Estimate a measure of a family and its covariances, also for other mixtures."""
+        measure, options = FIELD_MEASURES[name], self.options
+        for model, counts in zip(self.rows.names, self.rows.counts, strict=True):
+            try:
+                check_scores(counts, name)
+            except InputError as error:
+                raise InputError(f"model {model!r}: {error}") from None
+        means = PairedMeans.of(self.rows, measure.functions)
+
+        def estimate(mixture: Mixture) -> PairedEstimates:
+            return means.estimate(
+                measure, mixture, self.target, prevalence_varies=self.prevalence_varies
+            )
+
+        estimates = estimate(self.mixture)
+        if options is None:
+            undefined = constant_covariance(len(self.rows.names), math.nan)
+            return replace(estimates, covariance=undefined)
+        paths, grid = self._other_mixtures(options)
+        return replace(
+            estimates,
+            along_intervals=tuple(tuple(map(estimate, path)) for path in paths),
+            in_region=tuple(map(estimate, grid)),
+        )
+
+    def _other_mixtures(
+        self, options: IntervalOptions
+    ) -> tuple[list[Sequence[Mixture]], Sequence[Mixture]]:
+        """Return mixtures along the confidence intervals of prior and purity, and in a region.
+
+        The former if prior or purity was estimated, the latter if intervals were given for them.
+        """
         region = self.assumptions.mixture_region(self.rows.counts[0], options)
         if region is None:
-            return estimates
+            return [], ()
         if self.assumptions.region is None:
-            along_intervals = self._along_intervals(models, region, exchanges)
-            return replace(estimates, along_intervals=along_intervals)
-        grid = region.grid(NODES_OF_LINE if region.has_one_uncertain_share else NODES)
-        in_region = tuple(self._estimate_for(models, mixture, exchanges) for mixture in grid)
-        return replace(estimates, in_region=in_region)
+            paths = (
+                region.along_prior(self.mixture, POSITIONS),
+                region.along_purity(self.mixture, POSITIONS),
+            )
+            return [path for path in paths if path], ()
+        return [], region.grid(NODES_OF_LINE if region.has_one_uncertain_share else NODES)
 
     def _estimate(
         self,
@@ -199,26 +248,6 @@ class PairedEstimation:
             "roc_auc": PairedEstimates(auc, auc_covariance),
             "average_precision": PairedEstimates(precision, precision_covariance),
         }
-
-    def _along_intervals(
-        self, models: Sequence[Model], region: Region, exchanges: ModelExchanges
-    ) -> tuple[tuple[EstimatesByMeasure, ...], ...]:
-        """Estimate along the confidence intervals of an estimated prior and purity.
-
-        Covariances are computed at the ends of the intervals only.
-        """
-        paths = (
-            region.along_prior(self.mixture, POSITIONS),
-            region.along_purity(self.mixture, POSITIONS),
-        )
-        return tuple(
-            tuple(
-                self._estimate_for(models, mixture, exchanges if abs(q) == 1 else None)
-                for mixture, q in zip(path, POSITIONS, strict=True)
-            )
-            for path in paths
-            if path
-        )
 
     def _estimate_for(
         self, models: Sequence[Model], mixture: Mixture, exchanges: ModelExchanges | None

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from pueval.comparison.estimate_models import Model, PairedEstimation
-from pueval.comparison.paired_estimates import EstimatesByMeasure
+from pueval.comparison.paired_estimates import EstimatesByMeasure, PairedEstimates
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +42,16 @@ class ModelPairs:
     def estimates(self) -> EstimatesByMeasure:
         """Estimates with the covariances of all pairs."""
         return self.estimation.estimate_pairs(self.models)
+
+    @cached_property
+    def _field_estimates(self) -> dict[str, PairedEstimates]:
+        return {}
+
+    def field_estimates(self, name: str) -> PairedEstimates:
+        """Return the estimates of a measure of a family, with the covariances of all pairs."""
+        if name not in self._field_estimates:
+            self._field_estimates[name] = self.estimation.estimate_field_measure(name)
+        return self._field_estimates[name]
 
     def subset(self, numbers: Sequence[int]) -> ModelPairs:
         """Return some of the models, given by their numbers."""

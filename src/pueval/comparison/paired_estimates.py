@@ -13,6 +13,7 @@ from pueval._typing import Array, Target
 from pueval.comparison.difference_variances import covariance_of_differences
 from pueval.comparison.model_exchanges import ModelExchanges
 from pueval.comparison.paired_shares import PairedShares
+from pueval.core.field_measures import FieldMeasure
 from pueval.core.measures import Measure, find_measure
 from pueval.core.mixture import Mixture
 from pueval.evaluation.estimates import BEST_MEASURES
@@ -66,6 +67,16 @@ class PairedEstimates:
                 tuple(point.logarithms() for point in points) for points in self.along_intervals
             ),
         )
+
+
+def paired_field_estimates(
+    measure: FieldMeasure, value: Array, covariance: Array
+) -> PairedEstimates:
+    """Return the estimates of a measure of a family."""
+    largest = measure.high - measure.low
+    # Infinite ranges are no reason to compare logarithms, as for ratios of rates.
+    largest = largest if math.isfinite(largest) else np.finfo(float).max
+    return PairedEstimates(value, covariance, largest, bool(measure.greater_is_better))
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,8 +35,8 @@ class MeanMeasure:
         From the `Means` of these functions to the measure.
     low, high : float
         Range of the true value.
-    greater_is_better : bool
-        Whether a higher value is better.
+    greater_is_better : bool or None
+        Whether a higher value is better; None if neither is, and values near 0 are good.
     """
 
     name: str
@@ -45,7 +45,7 @@ class MeanMeasure:
     formula: Callable[[Means], Array]
     low: float = 0.0
     high: float = 1.0
-    greater_is_better: bool = False
+    greater_is_better: bool | None = False
 
     def __call__(self, means: Means) -> Array:
         """Compute the measure; not clipped."""
@@ -133,7 +133,12 @@ MEAN_MEASURES = {
             greater_is_better=True,
         ),
         MeanMeasure(
-            "calibration_in_the_large", "Mean score − prevalence", _score_alone, _excess, low=-1.0
+            "calibration_in_the_large",
+            "Mean score − prevalence",
+            _score_alone,
+            _excess,
+            low=-1.0,
+            greater_is_better=None,
         ),
     )
 }

@@ -7,14 +7,49 @@ from dataclasses import dataclass
 from typing import Any
 
 from pueval._typing import Array
+from pueval.core.field_measures import FAMILIES, family_members
 from pueval.evaluation.calibration import Calibration, calibrate
 from pueval.evaluation.expectation import Expectation, expect
+from pueval.evaluation.measure_family import MeasureFamily
 from pueval.evaluation.model_estimates import ModelEstimates
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FieldEstimates(ModelEstimates):
     """Estimates of one classifier, and those that only some fields need."""
+
+    def family(self, *names: str) -> MeasureFamily:
+        """Return the measures that a field reports, naive and corrected, with intervals.
+
+        Parameters
+        ----------
+        *names : str
+            Families, such as ``"probability"`` (Brier score, log loss, skill scores), or single
+            measures of families; by default all families.
+
+        Returns
+        -------
+        MeasureFamily
+            Every measure is also found by its name: ``ev["brier_score_loss"]``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pueval import evaluate
+        >>> rng = np.random.default_rng(0)
+        >>> score = rng.beta(1, 3, size=20_000)
+        >>> positive = rng.random(20_000) < score
+        >>> labeled = positive & (rng.random(20_000) < 0.4)
+        >>> ev = evaluate(labeled, score, prevalence=0.25, level=None)
+        >>> ev.family("brier_score_loss", "log_loss")
+        Measures: brier_score_loss, log_loss
+                     naive  corrected
+        Brier score  0.121      0.151
+        Log loss     0.385      0.462
+        """
+        members = family_members(names or FAMILIES)
+        level = None if self.resampling is None else self.resampling.level
+        return MeasureFamily(names or (*FAMILIES,), {name: self[name] for name in members}, level)
 
     def calibration(self, *, bins: int = 10) -> Calibration:
         """Evaluate whether scores are the probabilities of being positive.

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from pueval.core.field_measures import FIELD_MEASURES
 from pueval.core.measures import MEASURES, find_measure
 from pueval.errors import UnknownMeasureError
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from pueval.evaluation.estimates import OperatingPoint
 
 TITLES = {"roc_auc": "ROC AUC", "average_precision": "Average precision"} | {
-    name: measure.title for name, measure in MEASURES.items()
+    name: measure.title for name, measure in (MEASURES | FIELD_MEASURES).items()
 }
 # The measures that people report, shown unless all are asked for.
 REPORTED_MEASURES = (
@@ -63,6 +64,6 @@ def title_in_sentence(title: str) -> str:
     >>> title_in_sentence("Precision"), title_in_sentence("Matthews correlation")
     ('precision', 'Matthews correlation')
     """
-    if re.match(r"F\d|Matthews|Cohen|Fowlkes", title):
+    if re.match(r"F\d|Matthews|Cohen|Fowlkes|Brier", title):
         return title
     return title[:1].lower() + title[1:]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pueval._typing import Array, Target
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import PrecisionRecallCurve, direct_auc, mean_placement
-from pueval.core.mean_measures import MEAN_MEASURES, check_probabilities
+from pueval.core.field_measures import FIELD_MEASURES, check_scores
 from pueval.core.measures import AREAS, MEASURES, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, correct_steps, corrected_and_naive_rates
@@ -65,15 +65,15 @@ class ModelEstimates(Mapping[str, Estimate]):
     _area_estimates: dict[str, Estimate] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Estimate:
-        if name in self._areas or name in MEAN_MEASURES:
+        if name in self._areas or name in FIELD_MEASURES:
             if name not in self._area_estimates:
-                make = self._estimate_area if name in self._areas else self._estimate_mean_measure
+                make = self._estimate_area if name in self._areas else self._estimate_field_measure
                 self._area_estimates[name] = make(name)
             return self._area_estimates[name]
         try:
             return self.operating_point[name]
         except UnknownMeasureError:
-            raise unknown_measure_error(name, [*self, *MEAN_MEASURES]) from None
+            raise unknown_measure_error(name, [*self, *FIELD_MEASURES]) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter((*self._areas, *self.operating_point))
@@ -146,10 +146,10 @@ class ModelEstimates(Mapping[str, Estimate]):
             interval = self._resamples.average_precision_interval(self._average_precision)
         return Estimate.of(value, naive, interval)
 
-    def _estimate_mean_measure(self, name: str) -> Estimate:
-        """Estimate a measure of predicted probabilities, such as the Brier score."""
-        measure = MEAN_MEASURES[name]
-        check_probabilities(self.counts, measure.name)
+    def _estimate_field_measure(self, name: str) -> Estimate:
+        """Estimate a measure of a family, such as the Brier score."""
+        measure = FIELD_MEASURES[name]
+        check_scores(self.counts, name)
         return estimate_mean(
             self.counts,
             self.mixture,

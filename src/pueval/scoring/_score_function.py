@@ -19,6 +19,7 @@ from pueval.audit_estimates.audited_rows import AuditedRows, audited_purity
 from pueval.audit_estimates.labeling_model import Labeling
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import direct_auc, naive_auc
+from pueval.core.field_measures import ORDERING_MEASURES, field_value
 from pueval.core.measures import AREAS, Measure, find_measure
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_steps
@@ -44,7 +45,8 @@ class ScoreFunction:
     Attributes
     ----------
     measure : str or Measure
-        Name of an area, of a prior-free measure or of another measure; or a Measure.
+        Name of an area, of a measure of a field, of a prior-free measure or of another measure; or
+        a Measure.
     of_classes : bool
         Whether ``y_pred`` holds predicted classes instead of scores.
     """
@@ -117,6 +119,9 @@ class ScoreFunction:
         ).mixture
         if isinstance(name, str) and name in AREAS:
             return _area(name, counts, mixture, target)
+        if isinstance(name, str) and name in ORDERING_MEASURES:
+            value = field_value(name, counts, mixture, target)
+            return (zero_division or 0.0) if np.isnan(value) else value
         measure = find_measure(name) if isinstance(name, str) else name
         steps = counts._roc_corners() if threshold == "best" else counts.at(threshold)
         rates = correct_steps(counts, steps, mixture, target)

@@ -10,6 +10,8 @@ from typing import Any, Literal, get_args
 from pueval._checks import check_choice
 from pueval._typing import Target
 from pueval.audit_estimates.labeling_model import Labeling
+from pueval.core.field_measures import ORDERING_MEASURES
+from pueval.core.mean_measures import MEAN_MEASURES
 from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture, check_target
 from pueval.errors import InputError
@@ -52,7 +54,8 @@ def make_scorer(
     ----------
     measure : str or Measure
         A name from `get_scorer_names`, ``"f<beta>"`` for any beta, or your own `Measure`, for
-        example `cost`.
+        example `cost`. ``"neg_brier_score_loss"`` and other measures of probabilities use
+        ``predict_proba``.
     prior : float, "estimate", "propensity" or "audit", optional
         Share of positives among the unlabeled rows, in [0, purity). Exactly one of ``prior``,
         ``prevalence`` and ``label_frequency`` is required, except for ``"pulp"``, ``"lee_liu"``
@@ -142,7 +145,7 @@ def make_scorer(
     if isinstance(response_method, list):
         response_method = tuple(response_method)
     chosen, greater_is_better = _resolve_measure(measure)
-    ranks = isinstance(chosen, str) and (chosen in AREAS or chosen in PRIOR_FREE)
+    ranks = isinstance(chosen, str) and chosen in (*AREAS, *ORDERING_MEASURES, *PRIOR_FREE)
     method = _choose_response_method(chosen, response_method, threshold, ranks=ranks)
     options = {
         "prior": prior,
@@ -195,7 +198,8 @@ def get_scorer_names() -> list[str]:
     (True, True, True)
     """
     measures = [
-        name if measure.greater_is_better else _NEGATED + name for name, measure in MEASURES.items()
+        name if measure.greater_is_better else _NEGATED + name
+        for name, measure in (MEASURES | ORDERING_MEASURES).items()
     ]
     return sorted([*AREAS, *PRIOR_FREE, *measures])
 
@@ -245,8 +249,8 @@ def _resolve_measure(measure: str | Measure) -> tuple[str | Measure, bool]:
     negated = isinstance(measure, str) and measure.startswith(_NEGATED)
     bare = measure.removeprefix(_NEGATED) if negated else measure
     try:
-        resolved = find_measure(bare)
-    except InputError:
+        resolved = ORDERING_MEASURES.get(bare) or find_measure(bare)
+    except (InputError, TypeError):
         raise unknown_measure_error(measure, get_scorer_names()) from None
     if resolved.greater_is_better == negated:
         if negated:
@@ -255,7 +259,7 @@ def _resolve_measure(measure: str | Measure) -> tuple[str | Measure, bool]:
             f"a lower {bare} is better, but scorers must return higher values for better models. "
             f"Use {_NEGATED + bare!r}."
         )
-    return bare, resolved.greater_is_better
+    return bare, not negated
 
 
 def _choose_response_method(
@@ -270,6 +274,8 @@ def _choose_response_method(
             raise InputError(
                 f"{name} is an area under a curve and has no threshold. Omit threshold."
             )
+        if name in ORDERING_MEASURES:
+            raise InputError(f"{name} needs no threshold. Omit threshold.")
     if threshold == "best" and ranks:
         raise InputError(f"{name} has no best threshold. Omit threshold.")
     valid = {"auto", "predict", "predict_proba", "decision_function"}
@@ -280,10 +286,13 @@ def _choose_response_method(
             f"or several of the last three; got {requested!r}."
         )
     if requested == "auto":
+        if name in MEAN_MEASURES:
+            return "predict_proba"
         if threshold is None:
             return RANKING_METHODS if ranks else "predict"
         return RANKING_METHODS if threshold == "best" else THRESHOLD_METHODS
-    if "predict" in methods and (len(methods) > 1 or threshold is not None or name in AREAS):
+    needs_scores = name in AREAS or name in ORDERING_MEASURES
+    if "predict" in methods and (len(methods) > 1 or threshold is not None or needs_scores):
         raise InputError(
             f"predict returns classes, but {name} requires scores"
             + ("" if threshold is None else f" with threshold={threshold!r}")

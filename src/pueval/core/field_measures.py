@@ -1,0 +1,46 @@
+"""Measures that some fields report, by family; tables show them when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pueval._typing import Target
+from pueval.core.mean_measures import MEAN_MEASURES, MeanMeasure, check_probabilities
+from pueval.core.measures import unknown_measure_error
+from pueval.core.mixture import Mixture
+from pueval.core.score_means import ScoreMeans
+from pueval.counts.counts import Counts
+
+FieldMeasure = MeanMeasure
+FIELD_MEASURES: dict[str, FieldMeasure] = {**MEAN_MEASURES}
+# Measures by which models can be ordered.
+ORDERING_MEASURES = {
+    name: measure
+    for name, measure in FIELD_MEASURES.items()
+    if measure.greater_is_better is not None
+}
+# Names of measures by family.
+FAMILIES: dict[str, tuple[str, ...]] = {"probability": tuple(MEAN_MEASURES)}
+
+
+def check_scores(counts: Counts, name: str) -> None:
+    """Refuse scores that the measure cannot use."""
+    if name in MEAN_MEASURES:
+        check_probabilities(counts, name)
+
+
+def field_value(name: str, counts: Counts, mixture: Mixture, target: Target) -> float:
+    """Return the corrected value of a measure; not clipped."""
+    check_scores(counts, name)
+    measure = FIELD_MEASURES[name]
+    return float(measure(ScoreMeans(counts, measure.functions).corrected(mixture, target)))
+
+
+def family_members(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the measures of families, and measures given by name, each once."""
+    members: dict[str, None] = {}
+    for name in names:
+        if name not in FAMILIES and name not in FIELD_MEASURES:
+            raise unknown_measure_error(name, [*FAMILIES, *FIELD_MEASURES], any_beta=False)
+        members |= dict.fromkeys(FAMILIES.get(name, (name,)))
+    return tuple(members)

@@ -1,0 +1,75 @@
+"""MeasureFamily: estimates of the measures that a field reports, as a mapping and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pueval.evaluation.estimates import Estimate, estimate_rows
+from pueval.evaluation.measure_titles import measure_title
+from pueval.text.results import measure_frame, plain_dict
+from pueval.text.tables import html_summary, text_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasureFamily(Mapping[str, Estimate]):
+    """Estimates of some measures by name; made by `Evaluation.family`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the families and measures that were asked for.
+    estimates : dict of str to Estimate
+        Estimates by the name of the measure.
+    level : float or None
+        Confidence level of the intervals; None if there are none.
+    """
+
+    names: tuple[str, ...]
+    estimates: dict[str, Estimate]
+    level: float | None
+
+    def __getitem__(self, name: str) -> Estimate:
+        return self.estimates[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    # A mapping is equal by content and cannot be hashed; a family is neither.
+    __eq__, __hash__ = object.__eq__, object.__hash__
+
+    def frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame with a row per measure and a column per field of `Estimate`.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        return measure_frame(self, "MeasureFamily.frame()")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the estimates as plain numbers, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Undefined and infinite numbers are None.
+        """
+        return plain_dict(self.estimates)
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        estimates = ((measure_title(name), estimate) for name, estimate in self.items())
+        return estimate_rows(estimates, self.level)
+
+    def __repr__(self) -> str:
+        return f"Measures: {', '.join(self.names)}\n{text_table(*self._table())}"
+
+    def _repr_html_(self) -> str:
+        return html_summary(f"Measures: {', '.join(self.names)}", [self._table()], [])
