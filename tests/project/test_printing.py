@@ -106,6 +106,7 @@ RESULTS = {
     "MacroAverage": lambda made: made.groups.macro("roc_auc"),
     "MeasureBounds": lambda made: made.evaluation.labeling_bias(2)["f1"],
     "MeasureCurve": lambda made: made.evaluation.by_threshold("f1"),
+    "MeasureFamily": lambda made: made.probabilities.family("probability"),
     "MemberEstimate": lambda made: next(iter(made.estimated.prior_estimate.members.values())),
     "Mixture": lambda made: made.evaluation.mixture,
     "Moments": lambda made: pueval.labeling_moments(

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from pueval._typing import Target
 from pueval.commands.audit_options import AUDIT_DEFAULTS, AuditOptions, read_rows_with_audit
 from pueval.commands.exit_codes import exit_code
+from pueval.commands.family_option import compared_measures
 from pueval.commands.options import (
     ASSUMPTIONS,
     COLUMNS,
@@ -48,6 +49,7 @@ from pueval.comparison.comparison_text import (
 )
 from pueval.comparison.paired_rows import check_model_names
 from pueval.comparison.rankings import MOST_MODELS
+from pueval.core.field_measures import FIELD_MEASURES
 from pueval.evaluation.findings import worst_warnings
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES
 from pueval.sources.columns import Columns
@@ -101,7 +103,8 @@ def compare_command(
         Score at or above which rows are predicted positive, for all models. By default each
         model's threshold with nearly the best Matthews correlation.
     measure
-        Measure for the comparison of pairs, such as f1 or best_f1. Repeat the option for each.
+        Measure for the comparison of pairs, such as f1, best_f1 or log_loss, or a family of
+        measures, such as probability. Repeat the option for each.
     level
         Confidence level of the intervals.
     n_resamples
@@ -140,8 +143,11 @@ def compare_command(
         **audited,
         **KIND_CODES.arguments,
     )
-    values = value_rows(comparison, comparison.measures if all_measures else PRINTED_MEASURES)
-    tables = [values, *_pair_tables(comparison, tuple(measure or ()), ranking=ranking)]
+    compared = compared_measures(measure)
+    shown_measures = comparison.measures if all_measures else PRINTED_MEASURES
+    shown_measures += tuple(name for name in compared if name in FIELD_MEASURES)
+    values = value_rows(comparison, shown_measures)
+    tables = [values, *_pair_tables(comparison, compared, ranking=ranking)]
     if json_path is not None:
         write_json(
             json_path, {"file": file, "label": label} | comparison.to_dict(all_points=all_points)

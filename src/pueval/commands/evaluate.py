@@ -19,7 +19,14 @@ from pueval.commands.evaluation_tables import (
     print_evaluations,
 )
 from pueval.commands.exit_codes import exit_code
+from pueval.commands.family_option import (
+    FamilyNames,
+    print_families,
+    print_group_families,
+    read_families,
+)
 from pueval.commands.group_command import (
+    PRINTED_GROUPS,
     check_group_options,
     evaluate_groups,
     print_groups,
@@ -57,6 +64,8 @@ from pueval.diagnosis.repeated_ids import find_repeated_ids
 from pueval.errors import InputError
 from pueval.evaluation.assumption_text import weight_sentence
 from pueval.evaluation.evaluate import evaluate
+from pueval.evaluation.evaluation import Evaluation
+from pueval.evaluation.measure_family import MeasureFamily
 from pueval.groups.group_text import report_table
 from pueval.report import write_report
 
@@ -90,6 +99,7 @@ def evaluate_command(
     baselines: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     ranking: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     all_measures: AllMeasures = False,
+    measures: FamilyNames = None,
     json_path: Annotated[str | None, Parameter(name="--json", group=OUTPUT)] = None,
     all_points: AllPoints = False,
     html_path: HtmlPath = None,
@@ -162,6 +172,7 @@ def evaluate_command(
     if shrink and not intervals:
         raise InputError("--shrink cannot be combined with --no-intervals.")
     assumptions = shares.read()
+    families = read_families(measures)
     over_time = time.check(
         by=by is not None,
         cluster=cluster is not None,
@@ -172,6 +183,7 @@ def evaluate_command(
         bounds=bounds,
         baselines=baselines,
         labeling_bias=labeling_bias is not None,
+        measures=bool(families),
     )
     has_audit = audit.check(
         cluster=cluster is not None,
@@ -205,11 +217,17 @@ def evaluate_command(
         groups = evaluate_groups(models, group_prior, assumptions, options | {"shrink": shrink})
         if json_path is not None:
             content = {name: evaluation.to_dict() for name, evaluation in groups.items()}
+            for name, evaluation in groups.items() if families else ():
+                content[name]["families"] = {
+                    measure: evaluation[measure].to_dict() for measure in families
+                }
             write_models(json_path, file, label, content)
         if html_path is not None:
+            overall = {name: evaluation.overall for name, evaluation in groups.items()}
             write_report(
                 html_path,
-                {name: evaluation.overall for name, evaluation in groups.items()},
+                overall,
+                families=_families(overall, families),
                 groups={name: report_table(evaluation) for name, evaluation in groups.items()},
                 command=shlex.join(["pueval", *command_line.get()]),
                 file=file_title(file),
@@ -218,6 +236,7 @@ def evaluate_command(
             print_warnings(model_warnings(groups))
         else:
             print_groups(groups, cluster)
+            print_group_families(groups, families, PRINTED_GROUPS)
             _print_repeated_ids(file, label, score, rows, [cluster, by])
         return exit_code(model_warnings(groups))
     if over_time:
@@ -277,6 +296,7 @@ def evaluate_command(
             | ({"labeling_bias": bias_bounds[name].to_dict()} if bias_bounds else {})
             | ({"bounds": rank_bounds[name].to_dict()} if rank_bounds else {})
             | ({"choices": chosen.to_dict(name)} if at else {})
+            | ({"families": ev.family(*families).to_dict()} if families else {})
             for name, ev in evaluations.items()
         }
         write_models(json_path, file, label, content)
@@ -288,6 +308,7 @@ def evaluate_command(
             choices=points if at else None,
             rankings=rankings,
             bounds=rank_bounds,
+            families=_families(evaluations, families),
             notes=chosen.warnings,
             command=shlex.join(["pueval", *command_line.get()]),
             file=file_title(file),
@@ -296,6 +317,7 @@ def evaluate_command(
         print_warnings([*model_warnings(evaluations), *chosen.warnings])
         return exit_code(model_warnings(evaluations))
     print_evaluations(evaluations, rankings, all_measures=all_measures, cluster=cluster)
+    print_families(evaluations, families)
     if baselines:
         print_baselines(evaluations)
     if rank_bounds:
@@ -311,6 +333,13 @@ def evaluate_command(
     _print_repeated_ids(file, label, score, rows, [cluster, audit.id])
     print_notes(f"! {warning}" for warning in chosen.warnings)
     return exit_code(model_warnings(evaluations))
+
+
+def _families(
+    evaluations: dict[str, Evaluation], measures: tuple[str, ...]
+) -> dict[str, MeasureFamily]:
+    """Return the measures of families of every model, if there are any to report."""
+    return {name: ev.family(*measures) for name, ev in evaluations.items()} if measures else {}
 
 
 def _print_repeated_ids(

@@ -97,7 +97,7 @@ def print_baselines(evaluations: dict[str, Evaluation]) -> None:
         [TITLES[measure], *(cell for each in baselines.values() for cell in each[measure].cells())]
         for measure in next(iter(baselines.values()))
     ]
-    _show_below(header, rows)
+    show_below(header, rows)
     print_line(
         "Baselines ignore the scores: they predict all rows positive, all negative, or as many "
         "rows as the model at random."
@@ -111,11 +111,11 @@ def print_bounds(bounds: dict[str, Bounds]) -> None:
     rows = [
         [TITLES[measure], *(str(each[measure]) for each in bounds.values())] for measure in first
     ]
-    _show_below([f"Bounds ({level})", *bounds], rows)
+    show_below([f"Bounds ({level})", *bounds], rows)
     print_line(f"{first.summary()}.")
 
 
-def _show_below(header: list[str], rows: list[list[str]]) -> None:
+def show_below(header: list[str], rows: list[list[str]]) -> None:
     """Print another table, with a blank line before it where tables have no frames."""
     if not sys.stdout.isatty():
         print()  # noqa: T201
@@ -128,7 +128,7 @@ def print_bias_bounds(bounds: dict[str, BiasBounds]) -> None:
     rows = [
         [TITLES[measure], *(str(each[measure]) for each in bounds.values())] for measure in first
     ]
-    _show_below([f"Labeling bias {first.bias:g}", *bounds], rows)
+    show_below([f"Labeling bias {first.bias:g}", *bounds], rows)
     interval = ""
     if first.level is not None:
         level = format_level(first.level)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pueval.comparison.differences import Difference, difference_cells
 from pueval.comparison.paired_estimates import BEST_VALUES
 from pueval.comparison.rankings import MOST_MODELS
+from pueval.core.field_measures import FIELD_MEASURES
 from pueval.core.measures import AREAS, find_measure
 from pueval.errors import InputError
 from pueval.evaluation.assumption_text import (
@@ -82,7 +83,7 @@ def point_estimates(comparison: Comparison, measure: str) -> list[Estimate]:
     base = measure.removeprefix("best_")
     value_range = (0.0, 1.0)
     if base not in AREAS:
-        formula = find_measure(base)
+        formula = FIELD_MEASURES.get(base) or find_measure(base)
         value_range = formula.low, formula.high
     return [
         Estimate.of(value, math.nan, Interval(), value_range)
@@ -172,7 +173,8 @@ def _model_rows(comparison: Comparison) -> Table:
 def _tells_models_apart(comparison: Comparison, measure: str) -> bool:
     """Return whether models can be ranked by a measure: not at thresholds that differ by chance."""
     chosen = any(ev.threshold_chosen for ev in comparison.evaluations.values())
-    return not chosen or measure in AREAS or measure.startswith("best_")
+    needs_no_threshold = measure in AREAS or measure in FIELD_MEASURES
+    return not chosen or needs_no_threshold or measure.startswith("best_")
 
 
 def _most_probable_best(comparison: Comparison, measure: str) -> str:
@@ -226,6 +228,8 @@ def order_rows(comparison: Comparison, measures: tuple[str, ...] = HEADLINE_MEAS
     """Return header and rows of the table of the best model at each prior."""
     body = []
     for measure in measures:
+        if measure in FIELD_MEASURES:
+            continue
         ranges = comparison.order_by_prior(measure).best_models
         text = ", ".join(f"{best.low:.3g} to {best.high:.3g}: {best.model}" for best in ranges)
         body.append([measure_title(measure), text])

@@ -368,6 +368,7 @@ class Evaluation(SensitivityEstimates):
         choices: Sequence[OperatingPoint] = (),
         ranking: bool = False,
         bounds: bool = False,
+        families: Sequence[str] = (),
     ) -> None:
         """Write a self-contained page with sliders: see `pueval.report.write_report`.
 
@@ -383,6 +384,8 @@ class Evaluation(SensitivityEstimates):
             Whether to show the measures that need no prior.
         bounds : bool, default False
             Whether to show Claesen's bounds of every measure: see `bounds`.
+        families : sequence of str, optional
+            Families or measures to show in a table of their own: see `family`.
         """
         from pueval.report import write_report
 
@@ -392,6 +395,7 @@ class Evaluation(SensitivityEstimates):
             choices={name: choices} if choices else None,
             rankings={name: self.ranking()} if ranking else None,
             bounds={name: self.bounds()} if bounds else None,
+            families={name: self.family(*families)} if families else None,
         )
 
     def summary(self) -> str:

@@ -6,13 +6,14 @@ import difflib
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.measures import AREAS, unknown_measure_error
+from pueval.core.field_measures import FIELD_MEASURES
+from pueval.core.measures import AREAS
 from pueval.core.mixture import Mixtures
 from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
@@ -23,6 +24,7 @@ from pueval.evaluation.evaluation import Evaluation
 from pueval.groups import group_text
 from pueval.groups.audited_groups import AuditedGroups, estimate_audited_rows
 from pueval.groups.cluster_errors import check_independent, check_reference, group_quantiles
+from pueval.groups.field_groups import field_columns
 from pueval.groups.group_differences import DifferenceTest, GroupDifferences
 from pueval.groups.group_estimates import GroupEstimates
 from pueval.groups.group_jackknife import Jackknife, jackknife_groups
@@ -34,6 +36,7 @@ from pueval.groups.shrinkage import GroupShrinkage, shrink_groups
 from pueval.groups.unclipped_estimates import (
     GROUP_MEASURES,
     UnclippedEstimates,
+    check_group_measure,
     estimate_all_rows,
     measure_range,
 )
@@ -50,7 +53,8 @@ if TYPE_CHECKING:
 class GroupEvaluation(Mapping[str, GroupEstimates]):
     """Corrected performance in every group of rows; made by `evaluate_by`.
 
-    It is a mapping from measures to their estimates in all groups: ``groups["roc_auc"]``. The
+    It is a mapping from measures to their estimates in all groups: ``groups["roc_auc"]``. Measures
+    of families, such as ``groups["brier_score_loss"]``, are computed when you ask for them. The
     estimates of all measures in one group are ``groups.of("Oslo")``. Groups are in ascending order
     of their names.
 
@@ -92,7 +96,9 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
     # ------------------------------------------------------------------ measures
 
     def __getitem__(self, measure: str) -> GroupEstimates:
-        _check_measure(measure)
+        if measure in FIELD_MEASURES:
+            return self._field_estimates(measure)
+        check_group_measure(measure)
         if self._audited is not None:
             return GroupEstimates(measure, self.names, **self._audited.columns(measure))
         lowest, highest = measure_range(measure)
@@ -105,6 +111,16 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         margin = error * group_quantiles(self.level, len(self.names), self._freedom)
         clipped, low, high = np.clip([value, center - margin, center + margin], lowest, highest)
         return GroupEstimates(measure, self.names, clipped, low, high, naive, error, value)
+
+    def _field_estimates(self, measure: str) -> GroupEstimates:
+        if self.shrink:
+            raise InputError(f"{measure} of groups cannot be shrunken. Leave shrink out.")
+        evaluated = np.flatnonzero(self.evaluated).tolist()
+        evaluations = {k: partial(self.evaluation, self.names[k]) for k in evaluated}
+        priors = None if self._audited is not None else self._priors
+        quantile = group_quantiles(self.level, len(self.names), self._freedom)
+        columns = field_columns(measure, evaluations, priors, quantile)
+        return GroupEstimates(measure, self.names, **columns)
 
     def __iter__(self) -> Iterator[str]:
         return iter(GROUP_MEASURES)
@@ -190,7 +206,7 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         ----------
         Morris (1983); Morris and Tang (2011).
         """
-        _check_measure(measure)
+        check_group_measure(measure)
         if self._audited is not None:
             raise InputError("groups with an audit cannot be shrunken.")
         if self.level is None:
@@ -235,7 +251,7 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
             same groups, and includes the uncertainty of an estimated prior. Estimates are not
             shrunken for it.
         """
-        _check_measure(measure)
+        check_group_measure(measure)
         check_independent("a macro average", self._clusters_span_groups)
         return macro_average(measure, self._estimates, self._priors, self.level)
 
@@ -256,7 +272,7 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
             An estimated prior moves both sides of a difference together, unless it was estimated
             in each group. Estimates are not shrunken for it.
         """
-        _check_measure(measure)
+        check_group_measure(measure)
         if self.level is None:
             raise no_level_error("differences")
         check_independent("a difference of groups", self._clusters_span_groups)
@@ -483,8 +499,3 @@ def no_level_error(what: str) -> InputError:
         f"{what} {needs} confidence intervals, but level is None. Pass a level to evaluate_by, "
         "such as level=0.95."
     )
-
-
-def _check_measure(name: str) -> None:
-    if name not in GROUP_MEASURES:
-        raise unknown_measure_error(name, [*GROUP_MEASURES], any_beta=False)

@@ -7,10 +7,12 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.measures import AREAS, MEASURES
+from pueval.core.field_measures import FIELD_MEASURES
+from pueval.core.measures import AREAS, MEASURES, unknown_measure_error
 from pueval.core.mixture import Mixtures
 from pueval.core.rates import correct_area, labeled_contrast
 from pueval.core.sizes import GroupSizes
+from pueval.errors import InputError
 from pueval.evaluation.evaluation import Evaluation
 from pueval.groups.threshold_measures import threshold_changes, threshold_measures
 from pueval.uncertainty.influence import (
@@ -120,6 +122,17 @@ class UnclippedEstimates:
 def measure_range(name: str) -> tuple[float, float]:
     """Return the range of the true values of a measure."""
     return (0.0, 1.0) if name in AREAS else (MEASURES[name].low, MEASURES[name].high)
+
+
+def check_group_measure(name: str) -> None:
+    """Refuse a measure that has no averages, differences and shrinkage over groups."""
+    if name in FIELD_MEASURES:
+        raise InputError(
+            f"{name} has estimates for every group, but no average, difference or shrinkage. Use "
+            f"groups[{name!r}]."
+        )
+    if name not in GROUP_MEASURES:
+        raise unknown_measure_error(name, [*GROUP_MEASURES], any_beta=False)
 
 
 def estimate_groups(

@@ -12,6 +12,7 @@ from pueval.report._group_table import GroupTable
 if TYPE_CHECKING:
     from pueval.evaluation.estimates import OperatingPoint
     from pueval.evaluation.evaluation import Evaluation
+    from pueval.evaluation.measure_family import MeasureFamily
     from pueval.sensitivity.bounds import Bounds
 
 __all__ = ["GroupTable", "write_report"]
@@ -30,6 +31,7 @@ def write_report(
     notes: Sequence[str] = (),
     file: str | None = None,
     groups: Mapping[str, GroupTable] | None = None,
+    families: Mapping[str, MeasureFamily] | None = None,
 ) -> None:
     """Write a self-contained HTML page about one or more models.
 
@@ -64,6 +66,8 @@ def write_report(
         Name of the file with the scores, for the title.
     groups : mapping of str to GroupTable, optional
         Tables of groups by model; `GroupEvaluation.to_html` makes them.
+    families : mapping of str to MeasureFamily, optional
+        Measures that some fields report, from `Evaluation.family`, by model.
 
     Examples
     --------
@@ -91,6 +95,7 @@ def write_report(
             notes=notes,
             file=file,
             groups=groups,
+            families=families,
         )
     )
     with open_atomic(path) as stream:

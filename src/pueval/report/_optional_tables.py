@@ -1,4 +1,4 @@
-"""What a page shows on request: thresholds, bounds, measures without a prior, groups."""
+"""What a page shows on request: thresholds, bounds, more measures, groups."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pueval.errors import InputError
-from pueval.evaluation.measure_titles import operating_point_titles
+from pueval.evaluation.measure_titles import measure_title, operating_point_titles
 from pueval.ranking import RANKING_TITLES
 from pueval.report._json_values import estimate_values, json_number, printable_text
 
 if TYPE_CHECKING:
     from pueval.evaluation.estimates import OperatingPoint
     from pueval.evaluation.evaluation import Evaluation
+    from pueval.evaluation.measure_family import MeasureFamily
     from pueval.report._group_table import GroupTable
     from pueval.sensitivity.bounds import Bounds
 
@@ -59,6 +60,27 @@ def ranking_table(
             (title, [json_number(rankings[model][measure]) for model in models])
             for measure, title in RANKING_TITLES.items()
             if models and all(measure in rankings[model] for model in models)
+        ],
+    }
+
+
+def family_table(
+    families: Mapping[str, MeasureFamily], evaluations: Mapping[str, Evaluation]
+) -> dict[str, Any]:
+    """Return the models, and a line for each measure of the families that were asked for."""
+    models = _models_in_order(families, evaluations, "families")
+    names = dict.fromkeys(name for model in models for name in families[model])
+    return {
+        "models": [printable_text(model) for model in models],
+        "lines": [
+            (
+                measure_title(name),
+                [
+                    estimate_values(families[model][name]) if name in families[model] else None
+                    for model in models
+                ],
+            )
+            for name in names
         ],
     }
 

@@ -22,13 +22,14 @@ def reproducing_code(
     choices: bool,
     rankings: bool,
     bounds: bool = False,
+    families: bool = False,
 ) -> str:
     """Return Python code that reproduces the page; without that of ``n_others`` more models."""
     if len(evaluations) == 1:
         (ev,) = evaluations.values()
         call = f"evaluate(y, score{_arguments(ev)})"
         options = ", choices=choices" * choices + ", ranking=True" * rankings
-        options += ", bounds=True" * bounds
+        options += ", bounds=True" * bounds + ", families=families" * families
         return f'from pueval import evaluate\n\n{call}.to_html("report.html"{options})'
     lines = []
     for k, (name, ev) in enumerate(evaluations.items(), start=1):
@@ -37,7 +38,7 @@ def reproducing_code(
     if n_others:
         lines.append(f"        # {n_others:,} more models\n")
     options = "    choices=choices,\n" * choices + "    rankings=rankings,\n" * rankings
-    options += "    bounds=bounds,\n" * bounds
+    options += "    bounds=bounds,\n" * bounds + "    families=families,\n" * families
     return (
         "from pueval import evaluate\nfrom pueval.report import write_report\n\n"
         'write_report(\n    "report.html",\n    {\n' + "".join(lines) + f"    }},\n{options})"

@@ -31,6 +31,7 @@ from pueval.report._interval_draws import interval_draws
 from pueval.report._json_values import estimate_values, json_number, printable_text
 from pueval.report._optional_tables import (
     bound_columns,
+    family_table,
     group_tables,
     ranking_table,
     threshold_table_data,
@@ -47,6 +48,7 @@ from pueval.text.results import plain_data
 if TYPE_CHECKING:
     from pueval.evaluation.estimates import OperatingPoint
     from pueval.evaluation.evaluation import Evaluation
+    from pueval.evaluation.measure_family import MeasureFamily
     from pueval.priors import PriorEstimate
     from pueval.report._group_table import GroupTable
     from pueval.sensitivity.bounds import Bounds
@@ -72,12 +74,15 @@ def summarize(
     notes: Sequence[str] = (),
     file: str | None = None,
     groups: Mapping[str, GroupTable] | None = None,
+    families: Mapping[str, MeasureFamily] | None = None,
 ) -> dict[str, Any]:
     """Collect the content of a page.
 
     Parameters
     ----------
-    evaluations, differences, choices, rankings, bounds, command, prior_model, notes, file, groups
+    evaluations, differences, choices, rankings, bounds
+        See `pueval.report.write_report`.
+    command, prior_model, notes, file, groups, families
         See `pueval.report.write_report`.
 
     Returns
@@ -121,6 +126,7 @@ def summarize(
                     len(others),
                     choices=bool(choices),
                     rankings=bool(rankings),
+                    families=bool(families),
                     bounds=bool(bounds),
                 )
                 if command is None
@@ -158,6 +164,7 @@ def summarize(
             "assumptions": _assumptions(evaluations),
             "chosen": chosen,
             "groups": group_tables(_without(groups, others), evaluations),
+            "families": family_table(_without(families, others), evaluations),
             "without_prior": ranking_table(rankings, evaluations),
             "differences": [_difference(row, evaluations) for row in differences],
             "clipped_note": CLIPPED_NOTE

@@ -1,0 +1,84 @@
+"""Measures of families on the command line: ``--measures probability``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from pueval.commands.evaluation_tables import show_below
+from pueval.commands.options import OUTPUT
+from pueval.commands.terminal import print_line, show_table
+from pueval.core.field_measures import FAMILIES, FIELD_MEASURES, family_members
+from pueval.errors import UnknownMeasureError
+from pueval.evaluation.evaluation import Evaluation
+from pueval.evaluation.measure_titles import measure_title
+from pueval.groups.group_estimates import printable_name
+from pueval.groups.group_evaluation import GroupEvaluation
+from pueval.text.numbers import format_estimate, format_number
+
+FamilyNames = Annotated[
+    list[str] | None,
+    Parameter(
+        name="--measures",
+        group=OUTPUT,
+        negative=(),
+        help=f"Also print families of measures ({', '.join(FAMILIES)}), or single measures of "
+        "them, such as log_loss. Separate several with commas.",
+    ),
+]
+
+
+def read_families(given: list[str] | None) -> tuple[str, ...]:
+    """Return the measures that were asked for, each once."""
+    names = [name.strip() for text in given or () for name in text.split(",")]
+    try:
+        return family_members(names)
+    except UnknownMeasureError as error:
+        raise UnknownMeasureError(f"--measures: {error}") from None
+
+
+def print_families(evaluations: Mapping[str, Evaluation], measures: tuple[str, ...]) -> None:
+    """Print measures of families, naive and corrected, of every model."""
+    if not measures:
+        return
+    header, rows = [""], [[measure_title(measure)] for measure in measures]
+    for name, ev in evaluations.items():
+        header += [f"{name}\nnaive", f"{name}\ncorrected"]
+        for row, measure in zip(rows, measures, strict=True):
+            row += [format_number(ev[measure].naive), str(ev[measure])]
+    show_below(header, rows)
+
+
+def print_group_families(
+    groups: Mapping[str, GroupEvaluation], measures: tuple[str, ...], most: int
+) -> None:
+    """Print measures of families of all rows and of up to ``most`` groups, by model."""
+    for name, of_model in groups.items() if measures else ():
+        print_line(f"{name}:")
+        header = ["", *(measure_title(measure) for measure in measures)]
+        columns = [of_model[measure] for measure in measures]
+        rows = [["all rows", *(str(of_model.overall[measure]) for measure in measures)]]
+        for k, group in enumerate(of_model.names[:most]):
+            cells = (
+                format_estimate(each.value[k], each.low[k], each.high[k], clipped=each.clipped[k])
+                for each in columns
+            )
+            rows.append([printable_name(group), *cells])
+        show_table(header, rows)
+
+
+def compared_measures(given: list[str] | None) -> tuple[str, ...]:
+    """Replace families by their measures that can compare models."""
+    measures: dict[str, None] = {}
+    for name in given or ():
+        members = [
+            member
+            for member in FAMILIES.get(name, (name,))
+            if member not in FIELD_MEASURES
+            or FIELD_MEASURES[member].greater_is_better is not None
+            or member == name
+        ]
+        measures |= dict.fromkeys(members)
+    return tuple(measures)

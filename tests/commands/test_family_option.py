@@ -1,0 +1,75 @@
+"""``--measures``: families of measures on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from pueval import compare, evaluate, evaluate_by
+from pueval.commands import app
+from tests.comparison.test_families import probabilities
+
+Y, SCORES, _ = probabilities(0, n=900)
+SITE = np.arange(Y.size) % 3
+
+
+@pytest.fixture
+def file(tmp_path):
+    lines = zip(Y.astype(int), SITE, *SCORES.values(), strict=True)
+    text = "\n".join(f"{y},{site},{float(a)!r},{float(b)!r}" for y, site, a, b in lines)
+    path = tmp_path / "scores.csv"
+    path.write_text(f"label,site,a,b\n{text}\n")
+    return path
+
+
+def run(*arguments):
+    return app.run([str(argument) for argument in arguments])
+
+
+def test_evaluate(file, tmp_path, capsys):
+    outputs = ("--json", tmp_path / "r.json", "--html", tmp_path / "r.html")
+    given = ("--label", "label", "--score", "a", "--score", "b", "--prior", 0.25)
+    assert run("evaluate", file, *given, "--measures", "probability", *outputs) == 0
+    printed = capsys.readouterr().out
+    ev = evaluate(Y, SCORES["b"], prior=0.25)
+    assert f"{ev['log_loss'].naive:.3f}  {ev['log_loss']}" in printed
+    content = json.loads((tmp_path / "r.json").read_text())["models"]["b"]["families"]
+    assert content == ev.family("probability").to_dict()
+    page = (tmp_path / "r.html").read_text()
+    assert "More measures" in page
+    assert "Brier skill score" in page
+
+
+def test_groups(file, tmp_path, capsys):
+    given = ("--label", "label", "--score", "a", "--prior", 0.25, "--by", "site")
+    path = tmp_path / "r.json"
+    assert run("evaluate", file, *given, "--measures", "log_loss", "--json", path) == 0
+    printed = capsys.readouterr().out
+    groups = evaluate_by(Y, SCORES["a"], SITE, prior=0.25)
+    assert f"all rows  {groups.overall['log_loss']}" in printed
+    content = json.loads(path.read_text())["models"]["a"]["families"]["log_loss"]
+    assert content["value"] == pytest.approx(groups["log_loss"].value.tolist())
+
+
+def test_compare(file, capsys):
+    given = ("--label", "label", "--score", "a", "--score", "b", "--prior", 0.25)
+    assert run("compare", file, *given, "--measure", "probability") == 0
+    printed = capsys.readouterr().out
+    [difference] = compare(Y, SCORES, prior=0.25).differences("d2_log_loss_score")
+    assert f"{difference.value:.4f}" in printed
+    assert "Mean score" not in printed
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--measures", "propability"), "Did you mean 'probability'?"),
+        (("--measures", "log_loss", "--over", "site"), "--measures cannot be combined with --over"),
+    ],
+)
+def test_refusals(file, capsys, options, message):
+    given = ("--label", "label", "--score", "a", "--prior", 0.25)
+    assert run("evaluate", file, *given, *options) != 0
+    assert message in capsys.readouterr().err
