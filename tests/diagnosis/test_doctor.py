@@ -47,6 +47,17 @@ def save(tmp_path):
     return write
 
 
+@pytest.mark.parametrize("name", ["scores.csv", "scores.parquet"])
+def test_dates_are_times_and_no_clusters(rows, save, name):
+    rows = rows.drop(columns="patient_id")
+    rows["visit"] = pd.Timestamp("2025-01-01") + pd.to_timedelta(np.arange(3000) % 400, "D")
+    found = doctor(save(rows, name))
+    [visit] = [column for column in found.columns if column.name == "visit"]
+    assert visit.role == "times"
+    assert visit.details.startswith("2025-01-01 to 2026-02-04")
+    assert not any("visit" in problem for problem in found.problems)
+
+
 @pytest.mark.parametrize("name", ["scores.csv", "scores.parquet", "scores.arrow"])
 def test_roles_of_columns(rows, save, name):
     found = doctor(save(rows, name))

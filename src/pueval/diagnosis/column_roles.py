@@ -81,9 +81,14 @@ def is_row_number(profile: ColumnProfile) -> bool:
     return MOST_VALUES < profile.distinct >= DISTINCT_SHARE * profile.rows
 
 
+def is_time(profile: ColumnProfile) -> bool:
+    """Whether a column holds dates or times."""
+    return profile.first is not None and profile.distinct > 1
+
+
 def is_cluster(profile: ColumnProfile) -> bool:
     """Whether a column holds ids that repeat: of patients, users and so on."""
-    if is_row_number(profile) or profile.distinct <= MOST_VALUES:
+    if is_time(profile) or is_row_number(profile) or profile.distinct <= MOST_VALUES:
         return False
     return bool(ID_NAMES.search(profile.name)) or not profile.numeric
 

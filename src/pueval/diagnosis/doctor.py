@@ -186,6 +186,9 @@ def _role(
     elif column_roles.is_weight(profile):
         kind = "frequency weights" if profile.whole else "importance weights"
         role, details = "weights", f"{kind}{spread}"
+    elif column_roles.is_time(profile):
+        role = "times"
+        details = f"{profile.first} to {profile.last}; evaluate windows of time with --over"
     elif column_roles.is_row_number(profile):
         role, details = "row ids", "different in every row, or nearly"
     elif column_roles.is_cluster(profile):

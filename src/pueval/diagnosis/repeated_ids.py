@@ -57,15 +57,22 @@ def find_repeated_ids(path: str | os.PathLike[str], known: Collection[str]) -> s
         with connect_to(location) as connection:
             requested = {f"g{k}": (name, "id") for k, name in enumerate(names)}
             rows = select_columns(connection, location, requested).limit(SAMPLE_ROWS)
-            counts = ", ".join(f"count(g{k}), count(DISTINCT g{k})" for k in range(len(names)))
+            counts = ", ".join(
+                f"count(g{k}), count(DISTINCT g{k}), "
+                f"count(TRY_CAST(CAST(g{k} AS VARCHAR) AS TIMESTAMP))"
+                for k in range(len(names))
+            )
             [(n_rows, *cells)] = rows.aggregate(f"count(*), {counts}").fetchall()
     except InputError:
         # The rows were evaluated already; this is a hint and nothing else.
         return None
     repeated = {
         name: distinct
-        for name, present, distinct in zip(names, cells[::2], cells[1::2], strict=True)
-        if present == n_rows and LEAST_CLUSTERS <= distinct < DISTINCT_SHARE * n_rows
+        for name, present, distinct, n_times in zip(
+            names, cells[::3], cells[1::3], cells[2::3], strict=True
+        )
+        # Dates repeat, too, but are no ids.
+        if present == n_rows > n_times and LEAST_CLUSTERS <= distinct < DISTINCT_SHARE * n_rows
     }
     if not repeated:
         return None

@@ -38,6 +38,8 @@ class ColumnProfile:
         Smallest and largest number.
     values : dict of str to int
         Number of rows of each value; empty for more than 20 values.
+    first, last : str or None
+        The day of the first and of the last time, if all values are dates or times.
     """
 
     name: str
@@ -49,6 +51,8 @@ class ColumnProfile:
     low: float | None
     high: float | None
     values: dict[str, int]
+    first: str | None = None
+    last: str | None = None
 
 
 @dataclass(frozen=True)
@@ -115,13 +119,18 @@ def _profile(
     table = relation.select(columns)
     aggregates = ", ".join(
         f"count(t{k}), approx_count_distinct(t{k}), count(n{k}), "
-        f"count(*) FILTER (n{k} = floor(n{k})), min(n{k}), max(n{k})"
+        f"count(*) FILTER (n{k} = floor(n{k})), min(n{k}), max(n{k}), "
+        f"count(TRY_CAST(t{k} AS TIMESTAMP)), "
+        f"CAST(CAST(min(TRY_CAST(t{k} AS TIMESTAMP)) AS DATE) AS VARCHAR), "
+        f"CAST(CAST(max(TRY_CAST(t{k} AS TIMESTAMP)) AS DATE) AS VARCHAR)"
         for k in range(len(names))
     )
     [(rows, *cells)] = table.aggregate(f"count(*), {aggregates}").fetchall()
     profiles = []
     for k, name in enumerate(names):
-        present, distinct, n_numbers, n_whole, low, high = cells[6 * k : 6 * k + 6]
+        present, distinct, n_numbers, n_whole, low, high, *times = cells[9 * k : 9 * k + 9]
+        n_times, first, last = times
+        are_times = n_times == present > 0 and not n_numbers
         values: dict[str, int] = {}
         if distinct <= 1.5 * MOST_VALUES:
             counted = table.filter(f"t{k} IS NOT NULL").aggregate(f"t{k}, count(*) AS n", f"t{k}")
@@ -138,6 +147,8 @@ def _profile(
                 low,
                 high,
                 values if distinct <= MOST_VALUES else {},
+                first if are_times else None,
+                last if are_times else None,
             )
         )
     return rows, profiles
