@@ -31,12 +31,12 @@ def run(*arguments):
 def test_evaluate(file, tmp_path, capsys):
     outputs = ("--json", tmp_path / "r.json", "--html", tmp_path / "r.html")
     given = ("--label", "label", "--score", "a", "--score", "b", "--prior", 0.25)
-    assert run("evaluate", file, *given, "--measures", "probability", *outputs) == 0
+    assert run("evaluate", file, *given, "--measures", "probability,bedroc_score", *outputs) == 0
     printed = capsys.readouterr().out
     ev = evaluate(Y, SCORES["b"], prior=0.25)
     assert f"{ev['log_loss'].naive:.3f}  {ev['log_loss']}" in printed
     content = json.loads((tmp_path / "r.json").read_text())["models"]["b"]["families"]
-    assert content == ev.family("probability").to_dict()
+    assert content == ev.family("probability", "bedroc_score").to_dict()
     page = (tmp_path / "r.html").read_text()
     assert "More measures" in page
     assert "Brier skill score" in page

@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from pueval import AssumptionWarning, compare, evaluate
 from pueval.comparison import model_exchanges
-from pueval.comparison.model_exchanges import ModelExchanges
+from pueval.comparison.model_exchanges import EXCHANGED, ModelExchanges
 from pueval.comparison.paired_estimates import BEST_VALUES
 from pueval.comparison.paired_rows import read_paired_rows
 from pueval.core.mixture import Mixture
@@ -55,7 +55,7 @@ def test_against_rows_that_are_exchanged(rng, separation, given):
     purity = given.get("purity", 1.0)
     y, scores = draw(rng, separation, labeled=60, unlabeled=190, prior=0.3, purity=purity)
     mixture, target = Mixture(0.3, purity), given.get("target", "population")
-    found = exchanges_of(y, scores).standard_errors(mixture, target)
+    found = exchanges_of(y, scores).standard_errors(EXCHANGED, mixture, target)
     ranks = np.array([np.argsort(np.argsort(score)) for score in scores.values()])
     squares = np.zeros(len(NAMES))
     for _ in range(200):

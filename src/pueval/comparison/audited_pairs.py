@@ -26,12 +26,14 @@ from pueval.comparison.paired_estimates import (
     paired_field_estimates,
 )
 from pueval.comparison.paired_rows import PairedRows
+from pueval.comparison.paired_top import whole_curves
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import line_area
 from pueval.core.field_measures import FIELD_MEASURES, FieldMeasure
 from pueval.core.measures import AREAS, MEASURES
 from pueval.core.rates import Rates
 from pueval.core.score_means import Means, ScoreMeans
+from pueval.core.top_measures import TopMeasure
 from pueval.evaluation.estimates import BEST_MEASURES
 from pueval.evaluation.evaluation import Evaluation
 
@@ -120,6 +122,10 @@ class AuditedPairs:
     def _resampled_field(self, k: int, measure: FieldMeasure) -> Array:
         """Return the values of a measure of a family of one model in the resamples."""
         ev, (positives, size) = self.evaluations[k], self._resampled_cells[k]
+        if isinstance(measure, TopMeasure):
+            rates = _rates(self.audits[k].cells.lower, np.cumsum(positives, 1), np.cumsum(size, 1))
+            target_size = ev.counts.n if self.target == "population" else ev.counts.n_unlabeled
+            return np.ravel(measure(whole_curves(replace(rates, size=target_size))))
         means = ScoreMeans(ev.counts, measure.functions, self.audits[k].cells.lower)
         # Positives have the mean of those that labeled rows represent, if there are any.
         represented = means.kinds[-1]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -22,12 +23,14 @@ from pueval.comparison.paired_estimates import (
 from pueval.comparison.paired_means import PairedMeans
 from pueval.comparison.paired_rows import PairedRows
 from pueval.comparison.paired_shares import shares_at
+from pueval.comparison.paired_top import estimate_top_measure
 from pueval.core.average_precision import average_precision, average_precision_slope
 from pueval.core.curves import direct_auc, naive_auc
 from pueval.core.field_measures import FIELD_MEASURES, check_scores
 from pueval.core.measures import AREAS, MEASURES, Measure
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, labeled_contrast
+from pueval.core.top_measures import TopMeasure
 from pueval.errors import InputError
 from pueval.evaluation.assumptions import Assumptions, resample_evaluation
 from pueval.evaluation.estimates import BEST_MEASURES, best_value
@@ -102,12 +105,17 @@ class PairedEstimation:
         """Estimate all measures, without covariances."""
         return self._estimate(models)
 
-    def estimate_pairs(self, models: Sequence[Model]) -> EstimatesByMeasure:
+    def exchange_models(self) -> ModelExchanges | None:
+        """Exchange the models of each pair in random rows; None without confidence intervals."""
+        return None if self.options is None else ModelExchanges.of(self.rows, self.options.seed)
+
+    def estimate_pairs(
+        self, models: Sequence[Model], exchanges: ModelExchanges | None
+    ) -> EstimatesByMeasure:
         """Estimate all measures and their covariances, also for other priors and purities."""
         options = self.options
-        if options is None:
+        if options is None or exchanges is None:
             return self.estimate_values(models)
-        exchanges = ModelExchanges.of(self.rows, options.seed)
         estimates = self._estimate(models, exchanges.correlation, exchanges)
         paths, grid = self._other_mixtures(options)
         # Covariances are computed at the ends of the intervals only.
@@ -121,7 +129,9 @@ class PairedEstimation:
         in_region = tuple(self._estimate_for(models, mixture, exchanges) for mixture in grid)
         return replace(estimates, along_intervals=along_intervals, in_region=in_region)
 
-    def estimate_field_measure(self, name: str) -> PairedEstimates:
+    def estimate_field_measure(
+        self, name: str, exchanges: Callable[[], ModelExchanges | None]
+    ) -> PairedEstimates:
         """Estimate a measure of a family and its covariances, also for other mixtures."""
         measure, options = FIELD_MEASURES[name], self.options
         for model, counts in zip(self.rows.names, self.rows.counts, strict=True):
@@ -129,13 +139,23 @@ class PairedEstimation:
                 check_scores(counts, name)
             except InputError as error:
                 raise InputError(f"model {model!r}: {error}") from None
-        means = PairedMeans.of(self.rows, measure.functions)
-
-        def estimate(mixture: Mixture) -> PairedEstimates:
-            return means.estimate(
-                measure, mixture, self.target, prevalence_varies=self.prevalence_varies
+        estimate: Callable[[Mixture], PairedEstimates]
+        if isinstance(measure, TopMeasure):
+            estimate = partial(
+                estimate_top_measure,
+                self.rows,
+                measure,
+                target=self.target,
+                exchanges=exchanges(),
+                prevalence_varies=self.prevalence_varies,
             )
-
+        else:
+            estimate = partial(
+                PairedMeans.of(self.rows, measure.functions).estimate,
+                measure,
+                target=self.target,
+                prevalence_varies=self.prevalence_varies,
+            )
         estimates = estimate(self.mixture)
         if options is None:
             undefined = constant_covariance(len(self.rows.names), math.nan)

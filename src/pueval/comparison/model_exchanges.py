@@ -21,6 +21,7 @@ statistic is exact, up to the random assignment of rows to groups.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
@@ -34,7 +35,7 @@ from pueval.core.average_precision import average_precision
 from pueval.core.cluster_table import TABLE_CELLS, ClusterTable
 from pueval.core.measures import MEASURES
 from pueval.core.mixture import Mixture
-from pueval.core.rates import Shares, correct_shares
+from pueval.core.rates import Rates, Shares, correct_shares
 from pueval.core.sizes import divide_or_zero
 from pueval.counts.counts import Counts
 from pueval.evaluation.estimates import BEST_MEASURES
@@ -52,6 +53,22 @@ SCORES = 8192
 HALVES = np.array([0.5, -0.5], dtype=np.float32)
 # Two models are the same if their correlation is 1 up to rounding.
 ROUNDING = 1e-9
+
+
+# From rates with one line per exchange to a measure of each line.
+Formula = Callable[[Rates], Array]
+
+
+def _best(name: str, rates: Rates) -> Array:
+    best: Array = np.fmax.reduce(MEASURES[name](rates), axis=-1)
+    return best
+
+
+# The measures whose differences are always compared by exchanges.
+EXCHANGED: dict[str, Formula] = {
+    "average_precision": average_precision,
+    **{f"best_{name}": partial(_best, name) for name in BEST_MEASURES},
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,23 +130,31 @@ class ModelExchanges:
         pseudo_observation /= np.float32(rows.effective_sizes[0] / _labeled_effect(rows))
         return cls(rows.counts[0], position, share, noise, pseudo_observation)
 
-    def standard_errors(self, mixture: Mixture, target: Target) -> dict[str, Array]:
+    def standard_errors(
+        self, formulas: Mapping[str, Formula], mixture: Mixture, target: Target
+    ) -> dict[str, Array]:
         """Return the standard errors of the differences of all pairs of models, by measure.
 
-        The measures are the average precision and the best values of `BEST_MEASURES`, as
-        symmetric matrices. Prior, purity and prevalence are held fixed.
+        ``formulas`` compute the measures from rates. The errors are symmetric matrices. Prior,
+        purity and prevalence are held fixed.
         """
         n_models = len(self.share)
         pairs = [*combinations(range(n_models), 2)]
-        errors = map_in_threads(lambda pair: self._pair_errors(*pair, mixture, target), pairs)
-        matrices = np.zeros((len(BEST_MEASURES) + 1, n_models, n_models))
+
+        def errors_of(pair: tuple[int, int]) -> Array:
+            """Return the root mean squares of the differences after exchanges."""
+            rates = self._exchanged_rates(*pair, mixture, target)
+            values = (formula(rates) for formula in formulas.values())
+            return np.array([np.sqrt(np.mean((a - b) ** 2)) for a, b in values])
+
+        errors = map_in_threads(errors_of, pairs)
+        matrices = np.zeros((len(formulas), n_models, n_models))
         for (first, second), of_pair in zip(pairs, errors, strict=True):
             matrices[:, first, second] = matrices[:, second, first] = of_pair
-        names = ("average_precision", *(f"best_{name}" for name in BEST_MEASURES))
-        return dict(zip(names, matrices, strict=True))
+        return dict(zip(formulas, matrices, strict=True))
 
-    def _pair_errors(self, first: int, second: int, mixture: Mixture, target: Target) -> Array:
-        """Return the root mean squares of the differences after exchanges, one per measure."""
+    def _exchanged_rates(self, first: int, second: int, mixture: Mixture, target: Target) -> Rates:
+        """Return the rates of two models after each exchange, of shape (2, exchanges, m)."""
         pseudo_weight = np.float32(math.sqrt(1 - self.correlation[first, second]))
         shares = []
         for kind, sample in enumerate(self.counts._samples):
@@ -147,11 +172,7 @@ class ModelExchanges:
                 # Less than half a row is none. Otherwise precision would have no bounds.
                 exchanged[exchanged < 0.5 / max(sample.effective_size, 1)] = 0
             shares.append(np.clip(exchanged, 0, 1, out=exchanged))
-        rates = correct_shares(self.counts, self.position, Shares(*shares), mixture, target)
-        values = [average_precision(rates)]
-        values += [np.fmax.reduce(MEASURES[name](rates), axis=-1) for name in BEST_MEASURES]
-        errors: Array = np.array([np.sqrt(np.mean((a - b) ** 2)) for a, b in values])
-        return errors
+        return correct_shares(self.counts, self.position, Shares(*shares), mixture, target)
 
     @cached_property
     def correlation(self) -> Array:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from pueval.comparison.estimate_models import Model, PairedEstimation
+from pueval.comparison.model_exchanges import ModelExchanges
 from pueval.comparison.paired_estimates import EstimatesByMeasure, PairedEstimates
 
 
@@ -41,7 +42,11 @@ class ModelPairs:
     @cached_property
     def estimates(self) -> EstimatesByMeasure:
         """Estimates with the covariances of all pairs."""
-        return self.estimation.estimate_pairs(self.models)
+        return self.estimation.estimate_pairs(self.models, self._exchanges)
+
+    @cached_property
+    def _exchanges(self) -> ModelExchanges | None:
+        return self.estimation.exchange_models()
 
     @cached_property
     def _field_estimates(self) -> dict[str, PairedEstimates]:
@@ -50,7 +55,9 @@ class ModelPairs:
     def field_estimates(self, name: str) -> PairedEstimates:
         """Return the estimates of a measure of a family, with the covariances of all pairs."""
         if name not in self._field_estimates:
-            self._field_estimates[name] = self.estimation.estimate_field_measure(name)
+            self._field_estimates[name] = self.estimation.estimate_field_measure(
+                name, lambda: self._exchanges
+            )
         return self._field_estimates[name]
 
     def subset(self, numbers: Sequence[int]) -> ModelPairs:

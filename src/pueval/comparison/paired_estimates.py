@@ -11,7 +11,7 @@ import numpy as np
 
 from pueval._typing import Array, Target
 from pueval.comparison.difference_variances import covariance_of_differences
-from pueval.comparison.model_exchanges import ModelExchanges
+from pueval.comparison.model_exchanges import EXCHANGED, ModelExchanges
 from pueval.comparison.paired_shares import PairedShares
 from pueval.core.field_measures import FieldMeasure
 from pueval.core.measures import Measure, find_measure
@@ -107,7 +107,7 @@ class ExchangedEstimates:
 
     @cached_property
     def _errors(self) -> dict[str, Array]:
-        return self.exchanges.standard_errors(self.mixture, self.target)
+        return self.exchanges.standard_errors(EXCHANGED, self.mixture, self.target)
 
     def covariance(self, name: str, variance: Array) -> Array:
         """Return covariances from the variances of estimates and the errors of differences."""

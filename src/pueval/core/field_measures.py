@@ -9,10 +9,11 @@ from pueval.core.mean_measures import MEAN_MEASURES, MeanMeasure, check_probabil
 from pueval.core.measures import unknown_measure_error
 from pueval.core.mixture import Mixture
 from pueval.core.score_means import ScoreMeans
+from pueval.core.top_measures import TOP_MEASURES, RankedRows, TopMeasure
 from pueval.counts.counts import Counts
 
-FieldMeasure = MeanMeasure
-FIELD_MEASURES: dict[str, FieldMeasure] = {**MEAN_MEASURES}
+FieldMeasure = MeanMeasure | TopMeasure
+FIELD_MEASURES: dict[str, FieldMeasure] = {**MEAN_MEASURES, **TOP_MEASURES}
 # Measures by which models can be ordered.
 ORDERING_MEASURES = {
     name: measure
@@ -20,7 +21,10 @@ ORDERING_MEASURES = {
     if measure.greater_is_better is not None
 }
 # Names of measures by family.
-FAMILIES: dict[str, tuple[str, ...]] = {"probability": tuple(MEAN_MEASURES)}
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "probability": tuple(MEAN_MEASURES),
+    "top": tuple(TOP_MEASURES),
+}
 
 
 def check_scores(counts: Counts, name: str) -> None:
@@ -33,7 +37,15 @@ def field_value(name: str, counts: Counts, mixture: Mixture, target: Target) -> 
     """Return the corrected value of a measure; not clipped."""
     check_scores(counts, name)
     measure = FIELD_MEASURES[name]
+    if isinstance(measure, TopMeasure):
+        return RankedRows(counts, counts._roc_corners(), target).value(measure, mixture)
     return float(measure(ScoreMeans(counts, measure.functions).corrected(mixture, target)))
+
+
+def needs_prior(name: str) -> bool:
+    """Return whether a measure depends on the prior even if labels are clean and random."""
+    measure = FIELD_MEASURES.get(name)
+    return not isinstance(measure, TopMeasure) or measure.needs_prior
 
 
 def family_members(names: Iterable[str]) -> tuple[str, ...]:

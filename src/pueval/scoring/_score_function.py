@@ -19,7 +19,7 @@ from pueval.audit_estimates.audited_rows import AuditedRows, audited_purity
 from pueval.audit_estimates.labeling_model import Labeling
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import direct_auc, naive_auc
-from pueval.core.field_measures import ORDERING_MEASURES, field_value
+from pueval.core.field_measures import ORDERING_MEASURES, field_value, needs_prior
 from pueval.core.measures import AREAS, Measure, find_measure
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_steps
@@ -114,6 +114,9 @@ class ScoreFunction:
             ).counts
             purity = 1.0  # the audited counts have it
         known_prior = None if isinstance(prior, str) else prior
+        shares = (prior, prevalence, label_frequency)
+        if purity == 1 and not self._needs_prior and all(share is None for share in shares):
+            known_prior = 0.0  # its value does not matter
         mixture = resolve_assumptions(
             counts, target, purity, known_prior, prevalence, label_frequency
         ).mixture
@@ -133,6 +136,10 @@ class ScoreFunction:
         if np.isinf(measure.high) and measure.greater_is_better and np.any(rates.tpr > 0):
             return measure.high  # a ratio whose denominator is 0
         return 0.0 if measure.greater_is_better else measure.high
+
+    @property
+    def _needs_prior(self) -> bool:
+        return not isinstance(self.measure, str) or needs_prior(self.measure)
 
     def _check_propensity(self, prior: object, *, has_propensity: bool) -> None:
         """Refuse propensities that would be ignored, and a prior that requires them."""

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 from pueval._checks import check_choice
 from pueval._typing import Target
 from pueval.audit_estimates.labeling_model import Labeling
-from pueval.core.field_measures import ORDERING_MEASURES
+from pueval.core.field_measures import ORDERING_MEASURES, needs_prior
 from pueval.core.mean_measures import MEAN_MEASURES
 from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture, check_target
@@ -59,7 +59,8 @@ def make_scorer(
     prior : float, "estimate", "propensity" or "audit", optional
         Share of positives among the unlabeled rows, in [0, purity). Exactly one of ``prior``,
         ``prevalence`` and ``label_frequency`` is required, except for ``"pulp"``, ``"lee_liu"``
-        and ``"pseudo_f"``. ``"estimate"`` estimates the prior for each fold and candidate, which
+        and ``"pseudo_f"``, and with clean labels for ``"enrichment_factor"``, ``"rie"`` and
+        ``"aul"``. ``"estimate"`` estimates the prior for each fold and candidate, which
         is noisy and slow, and compares candidates at different priors. Rather estimate it once,
         for example with `pueval.model_selection.evaluate_cv`, and pass the number.
         ``"propensity"`` computes it from the propensities routed to the scorer, and ``"audit"``
@@ -326,6 +327,8 @@ def _check_assumptions(
     names = ("prior", "prevalence", "label_frequency")
     shares = {key: options[key] for key in names if options[key] is not None}
     purity = options["purity"]
+    if not shares and purity == 1 and not needs_prior(name):
+        return
     if len(shares) != 1:
         raise InputError(
             f"the scorer for {name} requires exactly one of prior, prevalence and label_frequency; "

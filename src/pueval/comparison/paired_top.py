@@ -1,0 +1,78 @@
+"""Measures of the top of the list of several models, and the errors of their differences."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from pueval._typing import Array, Target
+from pueval.comparison.cluster_sums import prevalence_error
+from pueval.comparison.difference_variances import covariance_of_differences
+from pueval.comparison.model_exchanges import ModelExchanges
+from pueval.comparison.paired_estimates import (
+    PairedEstimates,
+    constant_covariance,
+    paired_field_estimates,
+)
+from pueval.comparison.paired_rows import PairedRows
+from pueval.core.mixture import Mixture
+from pueval.core.rates import Rates, replace_prevalence
+from pueval.core.top_measures import RankedRows, TopMeasure
+from pueval.samples.threads import map_in_threads
+
+# Step of numerical derivatives in the prevalence, as a share of it.
+STEP = 1e-4
+
+
+def estimate_top_measure(
+    rows: PairedRows,
+    measure: TopMeasure,
+    mixture: Mixture,
+    target: Target,
+    exchanges: ModelExchanges | None,
+    *,
+    prevalence_varies: bool,
+) -> PairedEstimates:
+    """Estimate a measure of every model for one prior and purity.
+
+    The errors of differences come from ``exchanges`` of models, as those of average precisions;
+    without them, covariances are NaN.
+    """
+    ranked = [RankedRows(counts, counts._roc_corners(), target) for counts in rows.counts]
+    rates = map_in_threads(lambda model: model.rates(mixture, along_roc=measure.along_roc), ranked)
+    value = np.array([float(measure(of_model)) for of_model in rates])
+    covariance = constant_covariance(value.size, math.nan)
+    if exchanges is not None:
+        [error] = exchanges.standard_errors(
+            {measure.name: lambda of_pair: measure(whole_curves(of_pair))}, mixture, target
+        ).values()
+        change = np.zeros(value.size)
+        if prevalence_varies:
+            slope = np.array([_prevalence_slope(measure, of_model) for of_model in rates])
+            change = slope * prevalence_error(mixture, rows.counts[0])
+        square = error**2 + np.subtract.outer(change, change) ** 2
+        covariance = covariance_of_differences(square, np.zeros(value.size))
+    return paired_field_estimates(measure, value, covariance)
+
+
+def whole_curves(rates: Rates) -> Rates:
+    """Add the points without any row and with all rows."""
+
+    def extended(rate: Array) -> Array:
+        start = np.zeros((*rate.shape[:-1], 1))
+        return np.concatenate([start, rate, start + 1], axis=-1)
+
+    threshold = np.concatenate([[np.inf], rates.threshold, [-np.inf]])
+    tpr, fpr, predicted = map(extended, (rates.tpr, rates.fpr, rates.predicted))
+    return replace(rates, threshold=threshold, tpr=tpr, fpr=fpr, predicted=predicted)
+
+
+def _prevalence_slope(measure: TopMeasure, rates: Rates) -> float:
+    share = float(rates.prevalence)
+    step = STEP * min(share, 1 - share)
+    if not step:
+        return 0.0
+    low, high = (float(measure(replace_prevalence(rates, share + sign * step))) for sign in (-1, 1))
+    return (high - low) / (2 * step)
