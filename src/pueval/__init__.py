@@ -26,6 +26,7 @@ from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.expectation import Expectation
 from pueval.evaluation.expectation_of_rows import expectation
+from pueval.evaluation.presence import Presence, RatioCurve
 from pueval.sensitivity.bound_tables import BoundTables
 from pueval.sensitivity.bounds import Bounds, claesen_bounds
 from pueval.sensitivity.feasibility import LargestPrior, feasibility_pvalue, largest_prior
@@ -92,8 +93,10 @@ __all__ = [
     "Moments",
     "OperatingPoint",
     "OrderByPrior",
+    "Presence",
     "RankReversal",
     "Rankings",
+    "RatioCurve",
     "Region",
     "Resolution",
     "SensitivityGrid",

@@ -115,6 +115,7 @@ RESULTS = {
     "OrderByPrior": lambda made: made.comparison.order_by_prior("roc_auc"),
     "Plan": lambda made: made.plan,
     "PrecisionRecallCurve": lambda made: made.evaluation.pr(),
+    "Presence": lambda made: made.evaluation.presence(),
     "PriorEstimate": lambda made: made.estimated.prior_estimate,
     "PropensityEstimate": lambda made: labeling.propensity_model(
         made.features, made.labels, labeling_features=[0], class_features=[1]
@@ -124,6 +125,7 @@ RESULTS = {
     ),
     "RankReversal": lambda made: pueval.RankReversal("a", "b", 0.3),
     "Rankings": lambda made: made.comparison.ranking("roc_auc", "pulp"),
+    "RatioCurve": lambda made: made.evaluation.presence().curve,
     "Region": lambda made: made.region.region,
     "Resolution": lambda made: pueval.resolution(made.counts.to_bins(16), made.evaluation.mixture),
     "RocCurve": lambda made: made.evaluation.roc(),

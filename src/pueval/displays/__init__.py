@@ -6,6 +6,7 @@ Matplotlib (``pip install "pueval[plot]"``) is needed only for drawing.
 """
 
 from pueval.displays._audit_plan import AuditPlanDisplay
+from pueval.displays._boyce import BoyceDisplay
 from pueval.displays._delay import DelayDisplay
 from pueval.displays._group_curves import GroupCurvesDisplay
 from pueval.displays._measure_by_threshold import MeasureByThresholdDisplay
@@ -24,6 +25,7 @@ from pueval.displays._sensitivity import SensitivityDisplay
 
 __all__ = [
     "AuditPlanDisplay",
+    "BoyceDisplay",
     "CalibrationDisplay",
     "ComparisonDisplay",
     "DelayDisplay",

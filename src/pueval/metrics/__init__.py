@@ -1,7 +1,8 @@
 """Metrics with scikit-learn's names and argument order, corrected for unlabeled positives.
 
 Each function takes positive-unlabeled labels where scikit-learn takes true ones, and keyword-only
-``prior``, ``purity`` and ``target``. With ``prior=0``, results equal scikit-learn's.
+``prior``, ``purity`` and ``target``. With ``prior=0``, results equal scikit-learn's. Metrics of
+presence-only models need no prior.
 """
 
 from pueval.metrics._prediction_metrics import (
@@ -24,6 +25,13 @@ from pueval.metrics._prediction_metrics import (
     recall_score,
     specificity_score,
 )
+from pueval.metrics._presence_metrics import (
+    auc_ratio,
+    boyce_index,
+    f_pb,
+    minimal_predicted_area,
+    smoothed_boyce_index,
+)
 from pueval.metrics._probability_metrics import (
     brier_score_loss,
     calibration_curve,
@@ -44,8 +52,10 @@ from pueval.metrics._score_metrics import (
 
 __all__ = [
     "accuracy_score",
+    "auc_ratio",
     "average_precision_score",
     "balanced_accuracy_score",
+    "boyce_index",
     "brier_score_loss",
     "calibration_curve",
     "class_likelihood_ratios",
@@ -55,6 +65,7 @@ __all__ = [
     "d2_log_loss_score",
     "delong_standard_error",
     "f1_score",
+    "f_pb",
     "fbeta_score",
     "fowlkes_mallows_score",
     "geometric_mean_score",
@@ -65,6 +76,7 @@ __all__ = [
     "log_loss",
     "markedness_score",
     "matthews_corrcoef",
+    "minimal_predicted_area",
     "negative_predictive_value_score",
     "precision_recall_curve",
     "precision_score",
@@ -73,5 +85,6 @@ __all__ = [
     "recall_score",
     "roc_auc_score",
     "roc_curve",
+    "smoothed_boyce_index",
     "specificity_score",
 ]
