@@ -27,6 +27,7 @@ from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.expectation import Expectation
 from pueval.evaluation.expectation_of_rows import expectation
 from pueval.evaluation.presence import Presence, RatioCurve
+from pueval.evaluation.top_rows import TopRows
 from pueval.sensitivity.bound_tables import BoundTables
 from pueval.sensitivity.bounds import Bounds, claesen_bounds
 from pueval.sensitivity.feasibility import LargestPrior, feasibility_pvalue, largest_prior
@@ -104,6 +105,7 @@ __all__ = [
     "TimeEstimates",
     "TimeEvaluation",
     "TippingPoint",
+    "TopRows",
     "UndefinedMeasureWarning",
     "claesen_bounds",
     "compare",

@@ -137,6 +137,7 @@ RESULTS = {
     "TimeEstimates": lambda made: made.times["roc_auc"],
     "TimeEvaluation": lambda made: made.times,
     "TippingPoint": lambda made: made.evaluation.tipping_point("roc_auc", 0.8),
+    "TopRows": lambda made: made.evaluation.top(100),
     "TwoSources": lambda made: made.sources,
 }
 

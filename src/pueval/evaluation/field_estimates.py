@@ -1,4 +1,4 @@
-"""Measures of some fields: calibration, means of functions of the score, presence-only measures."""
+"""Measures of some fields: calibration, means of functions, the top of the list, species models."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pueval.evaluation.calibration import Calibration, calibrate
 from pueval.evaluation.expectation import Expectation, expect
 from pueval.evaluation.model_estimates import ModelEstimates
 from pueval.evaluation.presence import Presence, evaluate_presence
+from pueval.evaluation.top_rows import TopRows, evaluate_top
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,3 +145,47 @@ class FieldEstimates(ModelEstimates):
         True
         """
         return evaluate_presence(self, share, omission, n_windows, window)
+
+    def top(self, k: float | None = None, *, share: float | None = None) -> TopRows:
+        """Evaluate the rows with the highest scores: an alert queue, or compounds to test.
+
+        Among the first k of N rows are the share γ of the positives. Their number is π·N·γ, with
+        the prevalence π; precision, F1 and others follow from it. Average precision at k is
+        Σ precision(r)·positive(r) over the ranks r ≤ k, divided by the smaller of k and the number
+        of positives. NDCG has the discount 1/log₂(r + 1). Tied rows count by the expectation over
+        their orders. Intervals are for the first rows of another sample of as many rows. Assumes
+        random labeling, or known propensities.
+
+        Parameters
+        ----------
+        k : int, optional
+            Number of first rows of the target. If rows have importance weights, it is a sum of
+            weights.
+        share : float, optional
+            Their share of the target instead of their number, in (0, 1]; rounded up to a row.
+
+        Returns
+        -------
+        TopRows
+
+        References
+        ----------
+        Järvelin and Kekäläinen (2002), Cumulated gain-based evaluation of IR techniques.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pueval import evaluate
+        >>> rng = np.random.default_rng(0)
+        >>> positive = rng.random(20_000) < 0.1
+        >>> score = rng.normal(size=20_000) + 2 * positive
+        >>> labeled = positive & (rng.random(20_000) < 0.2)
+        >>> top = evaluate(labeled, score, prevalence=0.1).top(500)
+        >>> precision = top["precision"]
+        >>> true_precision = positive[np.argsort(-score)[:500]].mean()
+        >>> bool(precision.low < true_precision < precision.high), precision.naive < 0.25
+        (True, True)
+        >>> top["recall"].value == top["recall"].naive          # needs no prior
+        True
+        """
+        return evaluate_top(self, k, share)

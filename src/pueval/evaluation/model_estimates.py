@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from pueval._typing import Array, Target
@@ -16,6 +16,7 @@ from pueval.core.measures import AREAS, MEASURES, find_measure, unknown_measure_
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, correct_steps, corrected_and_naive_rates
 from pueval.core.resolution import Resolution, resolution
+from pueval.core.top_measures import TOP_MEASURES, RankedRows, TopMeasure
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, UnknownMeasureError
@@ -37,6 +38,7 @@ from pueval.thresholds.threshold_choice import choose
 from pueval.uncertainty.intervals import Interval, IntervalOptions
 from pueval.uncertainty.measure_intervals import Resamples
 from pueval.uncertainty.prior_region import Region
+from pueval.uncertainty.top_intervals import top_interval, top_thresholds
 
 if TYPE_CHECKING:
     from pueval.model_selection._splits import Splits
@@ -65,15 +67,20 @@ class ModelEstimates(Mapping[str, Estimate]):
     _area_estimates: dict[str, Estimate] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Estimate:
-        if name in self._areas or name in MEAN_MEASURES:
-            if name not in self._area_estimates:
-                make = self._estimate_area if name in self._areas else self._estimate_mean_measure
-                self._area_estimates[name] = make(name)
-            return self._area_estimates[name]
+        for names, make in (
+            (self._areas, self._estimate_area),
+            (MEAN_MEASURES, self._estimate_mean_measure),
+            (TOP_MEASURES, self._estimate_top_measure),
+        ):
+            if name in names:
+                if name not in self._area_estimates:
+                    self._area_estimates[name] = make(name)
+                return self._area_estimates[name]
         try:
             return self.operating_point[name]
         except UnknownMeasureError:
-            raise unknown_measure_error(name, [*self, *MEAN_MEASURES]) from None
+            known = [*self, *MEAN_MEASURES, *TOP_MEASURES]
+            raise unknown_measure_error(name, known) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter((*self._areas, *self.operating_point))
@@ -158,6 +165,31 @@ class ModelEstimates(Mapping[str, Estimate]):
             measure.functions,
             [(measure, (measure.low, measure.high))],
         )[0]
+
+    def _estimate_top_measure(self, name: str) -> Estimate:
+        """Estimate a measure of the top of the list, such as BEDROC."""
+        return self._estimate_top(TOP_MEASURES[name], self._top_resamples)
+
+    def _estimate_top(self, measure: TopMeasure, resamples: Resamples | None) -> Estimate:
+        value, naive = self._ranked.value(measure, self.mixture), self._ranked.naive(measure)
+        interval = Interval()
+        if resamples is not None and math.isfinite(value):
+            interval = top_interval(resamples, measure, partial(self._ranked.value, measure))
+        return Estimate.of(value, naive, interval, (measure.low, measure.high))
+
+    @cached_property
+    def _ranked(self) -> RankedRows:
+        return RankedRows(self.counts, self._corners, self.target)
+
+    @cached_property
+    def _top_resamples(self) -> Resamples | None:
+        """Resamples for the measures of the top of the list that have no argument."""
+        size = self._rates[0].size
+        rows = [m.rows(size) for m in TOP_MEASURES.values() if m.rows is not None]
+        thresholds = top_thresholds(
+            self.counts, self.target, [*rows, min(max(self.prevalence, 0.0), 1.0) * size]
+        )
+        return self._resample(thresholds)
 
     def _point_estimate(self, name: str) -> Estimate:
         """Return the estimate of a measure without its interval, which takes time."""

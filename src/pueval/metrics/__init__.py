@@ -5,6 +5,14 @@ Each function takes positive-unlabeled labels where scikit-learn takes true ones
 presence-only models need no prior.
 """
 
+from pueval.metrics._early_metrics import (
+    aul,
+    bedroc_score,
+    enrichment_factor,
+    logauc,
+    rie,
+    roc_enrichment,
+)
 from pueval.metrics._prediction_metrics import (
     accuracy_score,
     balanced_accuracy_score,
@@ -49,12 +57,23 @@ from pueval.metrics._score_metrics import (
     roc_auc_score,
     roc_curve,
 )
+from pueval.metrics._top_metrics import (
+    average_precision_at_k,
+    f_at_k,
+    ndcg_score,
+    precision_at_k,
+    r_precision,
+    recall_at_k,
+)
 
 __all__ = [
     "accuracy_score",
     "auc_ratio",
+    "aul",
+    "average_precision_at_k",
     "average_precision_score",
     "balanced_accuracy_score",
+    "bedroc_score",
     "boyce_index",
     "brier_score_loss",
     "calibration_curve",
@@ -64,7 +83,9 @@ __all__ = [
     "d2_brier_score",
     "d2_log_loss_score",
     "delong_standard_error",
+    "enrichment_factor",
     "f1_score",
+    "f_at_k",
     "f_pb",
     "fbeta_score",
     "fowlkes_mallows_score",
@@ -74,17 +95,24 @@ __all__ = [
     "lee_liu_score",
     "lift_score",
     "log_loss",
+    "logauc",
     "markedness_score",
     "matthews_corrcoef",
     "minimal_predicted_area",
+    "ndcg_score",
     "negative_predictive_value_score",
+    "precision_at_k",
     "precision_recall_curve",
     "precision_score",
     "pseudo_f_score",
     "pulp_score",
+    "r_precision",
+    "recall_at_k",
     "recall_score",
+    "rie",
     "roc_auc_score",
     "roc_curve",
+    "roc_enrichment",
     "smoothed_boyce_index",
     "specificity_score",
 ]

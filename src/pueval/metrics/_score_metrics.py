@@ -18,6 +18,7 @@ from pueval.core.curves import (
 )
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_steps, labeled_contrast
+from pueval.core.top_measures import RankedRows, partial_auc
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning
 from pueval.metrics._shared_arguments import (
@@ -51,6 +52,7 @@ def roc_auc_score(
     *,
     prior: float,
     method: Method = "direct",
+    max_fpr: float | None = None,
     **options: Unpack[CorrectionArguments],
 ) -> float:
     """Area under the ROC curve, corrected for unlabeled positives.
@@ -68,6 +70,10 @@ def roc_auc_score(
         Scores; higher means more likely positive.
     method : {"direct", "indirect"}, default "direct"
         Form of the correction.
+    max_fpr : float, optional
+        Highest false positive rate, in (0, 1]. The area up to it, along the curve of `roc_curve`,
+        is standardized to .5·(1 + (area − f²/2)/(f − f²/2)), as in scikit-learn: 1 for a perfect
+        and .5 for a random ranking.
     {options}
 
     Returns
@@ -77,7 +83,8 @@ def roc_auc_score(
 
     References
     ----------
-    Jain, White and Radivojac (2017), equation 4 and algorithm 1.
+    Jain, White and Radivojac (2017), equation 4 and algorithm 1. McClish (1989), Analyzing a
+    portion of the ROC curve, for ``max_fpr``.
 
     Examples
     --------
@@ -86,10 +93,15 @@ def roc_auc_score(
     0.875
     >>> roc_auc_score(y_true, y_score, prior=0.2)
     0.96875
+    >>> roc_auc_score(y_true, y_score, prior=0.0, max_fpr=0.5)
+    0.8333333333333333
     """
     check_choice("method", method, get_args(Method))
     counts, mixture, target = _read_and_check(y_true, y_score, prior, options)
     corners = counts._roc_corners()
+    if max_fpr is not None and max_fpr != 1:
+        measure = partial_auc(max_fpr)
+        return RankedRows(counts, corners, target).value(measure, mixture)
     if method == "direct":
         return clip_with_warning("roc_auc", direct_auc(counts, naive_auc(counts, corners), mixture))
     return correct_roc_from_corners(counts, corners, mixture, target).area

@@ -58,7 +58,17 @@ _LABEL_DOCS = """pos_label, unlabeled_label, negative_label : optional
         Values of ``y_true`` for labeled positives, unlabeled rows and known negatives.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows."""
-_PLACEHOLDERS = {"{options}": _CORRECTION_DOCS + _LABEL_DOCS, "{labels}": _LABEL_DOCS}
+_PRIOR_FREE_DOCS = _CORRECTION_DOCS.replace(
+    "prior : float\n        Share of positives among the unlabeled rows, in [0, purity).",
+    "prior : float, optional\n        Share of positives among the unlabeled rows, in [0, purity). "
+    "Only needed if ``purity``\n        is below 1, or if there are known negatives and the target "
+    'is "unlabeled".',
+)
+_PLACEHOLDERS = {
+    "{options}": _CORRECTION_DOCS + _LABEL_DOCS,
+    "{prior_free}": _PRIOR_FREE_DOCS + _LABEL_DOCS,
+    "{labels}": _LABEL_DOCS,
+}
 
 
 def expand_shared_arguments(function: Function) -> Function:

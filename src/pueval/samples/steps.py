@@ -36,8 +36,8 @@ class Steps:
     tied: Array
     represented_positives: Array | None = None
 
-    def part(self, rows: slice) -> Steps:
-        """Return the steps at a slice of the thresholds."""
+    def part(self, rows: slice | Array) -> Steps:
+        """Return the steps at some of the thresholds."""
         columns = vars(self).values()
         parts: list[Any] = [None if column is None else column[rows] for column in columns]
         return Steps(*parts)

@@ -1,0 +1,178 @@
+"""The first rows of the list: how many of them are positive, and which share of all positives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pueval.core.top_measures import (
+    TopMeasure,
+    average_precision_at,
+    enrichment,
+    f_at,
+    first_rows,
+    ndcg,
+    positives_at,
+    precision_at,
+    recall_at,
+)
+from pueval.errors import UnknownMeasureError
+from pueval.evaluation.estimates import Estimate, estimate_rows
+from pueval.text.numbers import CLIPPED_NOTE, format_count
+from pueval.text.results import measure_frame, plain_dict
+from pueval.text.tables import html_summary, text_table
+from pueval.uncertainty.top_intervals import top_thresholds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+
+    from pueval.evaluation.model_estimates import ModelEstimates
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TopRows(Mapping[str, Estimate]):
+    """Measures of the rows with the highest scores; made by `Evaluation.top`.
+
+    It maps names of measures to estimates: ``top["precision"].value``. Tied rows at the end of the
+    list count by the expectation over their orders.
+
+    Attributes
+    ----------
+    rows : float
+        Number of first rows, k.
+    size : float
+        Number of rows in the target.
+    level : float or None
+        Confidence level.
+    needs_prior : dict of str to bool
+        Whether each measure depends on the prior. With clean, random labels, the others do not.
+    """
+
+    rows: float
+    size: float
+    level: float | None
+    needs_prior: dict[str, bool]
+    _measures: dict[str, TopMeasure]
+    _estimate: Callable[[TopMeasure], Estimate]
+    _estimates: dict[str, Estimate] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Estimate:
+        # Intervals take time, so each is computed when it is first looked up.
+        if name not in self._estimates:
+            if name not in self._measures:
+                raise UnknownMeasureError(
+                    f"unknown measure {name!r}. Measures of first rows: {', '.join(self)}."
+                )
+            self._estimates[name] = self._estimate(self._measures[name])
+        return self._estimates[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._measures)
+
+    def __len__(self) -> int:
+        return len(self._measures)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._measures
+
+    # A mapping is equal by content and cannot be hashed; a result is neither.
+    __eq__, __hash__ = object.__eq__, object.__hash__
+
+    @property
+    def share(self) -> float:
+        """Share of the target that the first rows are."""
+        return self.rows / self.size
+
+    def frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame with a row per measure and a column per field of `Estimate`.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        return measure_frame(self, "TopRows.frame()")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers and text, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Undefined and infinite numbers are None.
+        """
+        return plain_dict(
+            {
+                "rows": self.rows,
+                "share": self.share,
+                "size": self.size,
+                "level": self.level,
+                "needs_prior": self.needs_prior,
+                "measures": dict(self),
+            }
+        )
+
+    def summary(self) -> str:
+        """Return what the first rows are, in one line.
+
+        Returns
+        -------
+        str
+        """
+        return (
+            f"The first {format_count(self.rows)} of {format_count(self.size)} rows "
+            f"({100 * self.share:.3g}%)"
+        )
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        titles = (measure.title for measure in self._measures.values())
+        return estimate_rows(zip(titles, self.values(), strict=True), self.level)
+
+    def _notes(self) -> list[str]:
+        free = [m.title for name, m in self._measures.items() if not self.needs_prior[name]]
+        notes = []
+        if free:
+            names = f"{', '.join(free[:-1])} and {free[-1].lower()}"
+            notes.append(f"{names} need no prior: labels are assumed clean and random.")
+        if any(estimate.clipped for estimate in self.values()):
+            notes.append(CLIPPED_NOTE)
+        return notes
+
+    def __repr__(self) -> str:
+        return "\n".join([self.summary(), text_table(*self._table()), *self._notes()])
+
+    def _repr_html_(self) -> str:
+        return html_summary(self.summary(), [self._table()], self._notes())
+
+
+def evaluate_top(ev: ModelEstimates, k: float | None, share: float | None) -> TopRows:
+    """Evaluate the first rows."""
+    rows, size = first_rows(k, share), ev._rates[0].size
+    number = rows(size)
+    measures = {
+        "positives": replace(positives_at(rows), high=number),
+        "precision": precision_at(rows),
+        "recall": recall_at(rows),
+        "f1": f_at(rows),
+        "enrichment_factor": enrichment(rows),
+        "average_precision": average_precision_at(rows),
+        "ndcg": ndcg(rows),
+    }
+    resamples = ev._resample(top_thresholds(ev.counts, ev.target, [number]))
+    labels_suffice = (
+        ev.purity == 1
+        and not ev.counts.has_propensity
+        and not (ev.target == "unlabeled" and ev.counts.n_negative)
+    )
+    needs_prior = {name: m.needs_prior or not labels_suffice for name, m in measures.items()}
+    return TopRows(
+        rows=number,
+        size=size,
+        level=None if ev.resampling is None else ev.resampling.level,
+        needs_prior=needs_prior,
+        _measures=measures,
+        _estimate=partial(ev._estimate_top, resamples=resamples),
+    )

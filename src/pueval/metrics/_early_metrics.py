@@ -1,0 +1,266 @@
+"""Metrics of early recognition: enrichment, RIE, BEDROC, logAUC, area under the lift curve."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from pueval.core import top_measures
+from pueval.core.top_measures import first_rows
+from pueval.metrics._shared_arguments import CorrectionArguments, expand_shared_arguments
+from pueval.metrics._top_metrics import top_metric
+
+
+@expand_shared_arguments
+def enrichment_factor(
+    y_true: Any,
+    y_score: Any,
+    *,
+    share: float = top_measures.TOP_SHARE,
+    prior: float | None = None,
+    **options: Unpack[CorrectionArguments],
+) -> float:
+    """Enrichment factor, or lift, of the rows with the highest scores.
+
+    γ·N/k, where γ is the share of the positives among the first k = ⌈share·N⌉ rows, as in RDKit.
+    It needs no prior if labels are clean: a random ranking of labeled rows has 1, as one of all
+    positives has. Tied rows count by the expectation over their orders. Assumes random labeling.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
+    y_score : array-like of shape (n,)
+        Scores; higher means more likely positive.
+    share : float, default 0.01
+        Share of the target, in (0, 1].
+    {prior_free}
+
+    Returns
+    -------
+    float
+        Enrichment factor, at least 0 (clipped with an AssumptionWarning).
+
+    References
+    ----------
+    Truchon and Bayly (2007), Evaluating virtual screening methods.
+
+    Examples
+    --------
+    >>> y_true, y_score = [1, 0, 0, 0, 1, 0, 0, 0, 0, 0], [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
+    >>> enrichment_factor(y_true, y_score, share=0.2)
+    2.5
+    """
+    measure = top_measures.enrichment(first_rows(share=share))
+    return top_metric(measure, y_true, y_score, prior, options)
+
+
+@expand_shared_arguments
+def rie(
+    y_true: Any,
+    y_score: Any,
+    *,
+    alpha: float = top_measures.DECAY,
+    prior: float | None = None,
+    **options: Unpack[CorrectionArguments],
+) -> float:
+    """Robust initial enhancement (RIE): an exponentially weighted enrichment.
+
+    The mean of exp(−α·r/N) over the positives, with rank r, divided by the mean over all N rows, as
+    in RDKit. It needs no prior if labels are clean. Tied rows count by the expectation over their
+    orders. Assumes random labeling.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
+    y_score : array-like of shape (n,)
+        Scores; higher means more likely positive.
+    alpha : float, default 20.0
+        Rate of the exponential weight: the first 1/α of the rows count most.
+    {prior_free}
+
+    Returns
+    -------
+    float
+        RIE, at least 0 (clipped with an AssumptionWarning); 1 for a random ranking.
+
+    References
+    ----------
+    Sheridan et al. (2001), Protocols for bridging the peptide to nonpeptide gap in topological
+    similarity searches.
+
+    Examples
+    --------
+    >>> y_true, y_score = [1, 0, 0, 0, 1, 0, 0, 0, 0, 0], [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
+    >>> round(rie(y_true, y_score), 4)
+    4.3248
+    """
+    return top_metric(top_measures.rie(alpha), y_true, y_score, prior, options)
+
+
+@expand_shared_arguments
+def bedroc_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    prior: float,
+    alpha: float = top_measures.DECAY,
+    **options: Unpack[CorrectionArguments],
+) -> float:
+    """BEDROC, the Boltzmann-enhanced discrimination of ROC, corrected for unlabeled positives.
+
+    (RIE − least)/(largest − least), with the least and largest RIE at the prevalence π:
+    (1 − exp(απ))/(π·(1 − exp(α))) and (1 − exp(−απ))/(π·(1 − exp(−α))). With the share of labeled
+    rows in the place of π, BEDROC is too low. Assumes random labeling.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
+    y_score : array-like of shape (n,)
+        Scores; higher means more likely positive.
+    alpha : float, default 20.0
+        Rate of the exponential weight of ranks: the first 1/α of the rows count most.
+    {options}
+
+    Returns
+    -------
+    float
+        Corrected BEDROC, clipped to [0, 1] with an AssumptionWarning.
+
+    References
+    ----------
+    Truchon and Bayly (2007), Evaluating virtual screening methods: good and bad metrics for the
+    "early recognition" problem.
+
+    Examples
+    --------
+    >>> y_true, y_score = [1, 0, 0, 0, 1, 0, 0, 0, 0, 0], [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
+    >>> round(bedroc_score(y_true, y_score, prior=0.0), 4)
+    0.8811
+    """
+    return top_metric(top_measures.bedroc(alpha), y_true, y_score, prior, options)
+
+
+@expand_shared_arguments
+def logauc(
+    y_true: Any,
+    y_score: Any,
+    *,
+    prior: float,
+    min_fpr: float = top_measures.LOWEST_FPR,
+    **options: Unpack[CorrectionArguments],
+) -> float:
+    """Area under the ROC curve with a logarithmic axis, corrected for unlabeled positives.
+
+    The mean of the true positive rate over ln(fpr), from λ = ``min_fpr`` to 1, along the curve of
+    `roc_curve`. A random ranking has (1 − λ)/ln(1/λ), or .145 for λ = .001. Assumes random
+    labeling.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
+    y_score : array-like of shape (n,)
+        Scores; higher means more likely positive.
+    min_fpr : float, default 0.001
+        Lowest false positive rate, in (0, 1).
+    {options}
+
+    Returns
+    -------
+    float
+        Corrected logAUC, in [0, 1].
+
+    References
+    ----------
+    Mysinger and Shoichet (2010), Rapid context-dependent ligand desolvation in molecular docking.
+
+    Examples
+    --------
+    >>> y_true, y_score = [1, 0, 0, 0, 1, 0, 0, 0, 0, 0], [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
+    >>> round(logauc(y_true, y_score, prior=0.0), 4)
+    0.571
+    """
+    return top_metric(top_measures.logauc(min_fpr), y_true, y_score, prior, options)
+
+
+@expand_shared_arguments
+def roc_enrichment(
+    y_true: Any,
+    y_score: Any,
+    *,
+    prior: float,
+    fpr: float = top_measures.ENRICHMENT_FPR,
+    **options: Unpack[CorrectionArguments],
+) -> float:
+    """ROC enrichment, corrected for unlabeled positives: tpr/fpr at a false positive rate.
+
+    The true positive rate is the highest that the curve of `roc_curve` reaches at ``fpr``. Unlike
+    the enrichment factor, its largest value, 1/fpr, does not depend on the prevalence. Assumes
+    random labeling.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
+    y_score : array-like of shape (n,)
+        Scores; higher means more likely positive.
+    fpr : float, default 0.01
+        False positive rate, in (0, 1); .005, .01, .02 and .05 are usual.
+    {options}
+
+    Returns
+    -------
+    float
+        Corrected ROC enrichment, in [0, 1/fpr].
+
+    References
+    ----------
+    Jain and Nicholls (2008), Recommendations for evaluation of computational methods.
+
+    Examples
+    --------
+    >>> y_true, y_score = [1, 0, 0, 0, 1, 0, 0, 0, 0, 0], [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
+    >>> roc_enrichment(y_true, y_score, prior=0.0, fpr=0.25)
+    2.0
+    """
+    return top_metric(top_measures.roc_enrichment(fpr), y_true, y_score, prior, options)
+
+
+@expand_shared_arguments
+def aul(
+    y_true: Any,
+    y_score: Any,
+    *,
+    prior: float | None = None,
+    **options: Unpack[CorrectionArguments],
+) -> float:
+    """Area under the lift curve (AUL): P(a positive comes before a random row of the target).
+
+    A row is half before itself and rows tied with it. AUL = (1 − π)·AUC + π/2 with the prevalence
+    π. It needs no prior if labels are clean. Assumes random labeling.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
+    y_score : array-like of shape (n,)
+        Scores; higher means more likely positive.
+    {prior_free}
+
+    Returns
+    -------
+    float
+        AUL, clipped to [0, 1] with an AssumptionWarning.
+
+    References
+    ----------
+    Vuk and Curk (2006), ROC curve, lift chart and calibration plot.
+
+    Examples
+    --------
+    >>> aul([1, 0, 0, 0, 1], [5, 4, 3, 2, 1])
+    0.5
+    """
+    return top_metric(top_measures.area_under_lift(), y_true, y_score, prior, options)
