@@ -78,6 +78,20 @@ class TestValues:
         differ = {name for name in NAMES if abs(low[name].value - high[name].value) > 1e-12}
         assert differ == {"tss"}
 
+    def test_no_presences_in_the_background(self, rows):
+        """F_pb is defined without positives in the target; TSS is not."""
+        how = {"prior": 0.0, "target": "unlabeled", "threshold": 0.6, "n_resamples": 100}
+        presence = evaluate(*rows, **how).presence()
+        f_pb = metrics.f_pb(rows[0], rows[1] >= 0.6, target="unlabeled")
+        assert presence["f_pb"].value == pytest.approx(f_pb, abs=1e-12)
+        assert presence["f_pb"].low < f_pb < presence["f_pb"].high
+        assert np.isnan(presence["tss"].value)
+
+    def test_undefined_index_has_no_interval(self):
+        ev = evaluate([1, 1, 0, 0], [3, 2, 3, 2], prior=0.0, n_resamples=50)
+        index = ev.presence()["boyce_index"]
+        assert np.isnan([index.value, index.low, index.high]).all()
+
     def test_noisy_labels(self):
         """With false presences, corrected values are close to those of clean labels."""
         rng = np.random.default_rng(3)

@@ -12,6 +12,8 @@ the order of the windows, and with it a rank correlation, needs neither prior no
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -20,7 +22,7 @@ import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array, Target
 from pueval.core.measures import MEASURES, Measure, Table
-from pueval.core.rates import Shares
+from pueval.core.rates import Rates, Shares
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.sample import score_range
@@ -235,9 +237,24 @@ def f_pb(recall: Array, predicted: Array, presences: float) -> Array:
     return 2 * presences * recall / (presences + predicted)
 
 
-def f_pb_measure(presences: float) -> Measure:
-    """Return F_pb as a measure of contingency tables; ``presences`` is per row of the target."""
-    return Measure("f_pb", "F_pb", partial(_f_pb, presences=presences), high=2.0)
+@dataclass(frozen=True)
+class PresenceF(Measure):
+    """F_pb as a measure; ``presences`` is their number per row of the target.
+
+    Recall is known even if the target has no positives, but not from its contingency table.
+    """
+
+    presences: float = math.nan
+
+    def __call__(self, rates: Rates) -> Array:
+        """Compute F_pb at every threshold of ``rates``."""
+        return f_pb(rates.tpr, rates.predicted, self.presences)
+
+
+def f_pb_measure(presences: float) -> PresenceF:
+    """Return F_pb as a measure; ``presences`` is their number per row of the target."""
+    formula = partial(_f_pb, presences=presences)
+    return PresenceF("f_pb", "F_pb", formula, high=2.0, presences=presences)
 
 
 def _f_pb(t: Table, presences: float) -> Array:

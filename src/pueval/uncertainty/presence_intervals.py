@@ -68,6 +68,8 @@ class PresenceResamples:
         and a weak model that is not enough, and it also contains the interval of the smoothed
         index, which estimates nearly the same number with less bias.
         """
+        if math.isnan(value):
+            return Interval()
         draws = boyce_correlations(self._ratios)
         return Interval.union([self._reflected_interval(value, draws), smoothed])
 
