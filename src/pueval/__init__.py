@@ -26,6 +26,7 @@ from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.expectation import Expectation
 from pueval.evaluation.expectation_of_rows import expectation
+from pueval.evaluation.gains import GainsCurve
 from pueval.evaluation.top_rows import TopRows
 from pueval.sensitivity.bound_tables import BoundTables
 from pueval.sensitivity.bounds import Bounds, claesen_bounds
@@ -80,6 +81,7 @@ __all__ = [
     "Estimate",
     "Evaluation",
     "Expectation",
+    "GainsCurve",
     "GroupDifferences",
     "GroupEstimates",
     "GroupEvaluation",
