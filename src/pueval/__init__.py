@@ -26,6 +26,7 @@ from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.expectation import Expectation
 from pueval.evaluation.expectation_of_rows import expectation
+from pueval.evaluation.gains import GainsCurve
 from pueval.evaluation.presence import Presence, RatioCurve
 from pueval.evaluation.top_rows import TopRows
 from pueval.sensitivity.bound_tables import BoundTables
@@ -81,6 +82,7 @@ __all__ = [
     "Estimate",
     "Evaluation",
     "Expectation",
+    "GainsCurve",
     "GroupDifferences",
     "GroupEstimates",
     "GroupEvaluation",

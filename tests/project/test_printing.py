@@ -97,6 +97,7 @@ RESULTS = {
     "Evaluation": lambda made: made.evaluation,
     "Expectation": lambda made: made.evaluation.expectation(np.square),
     "ForecastCurve": lambda made: made.plan.curve([50, 100], n_simulations=1),
+    "GainsCurve": lambda made: made.evaluation.gains(),
     "GroupDifferences": lambda made: made.groups.differences("roc_auc"),
     "GroupEstimates": lambda made: made.groups["roc_auc"],
     "GroupEvaluation": lambda made: made.groups,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -66,6 +66,9 @@ class TopMeasure:
         Whether the value depends on the prior even if labels are clean and random.
     along_roc : bool
         Whether it is an integral along the monotone ROC curve.
+    linear : bool
+        Whether it is, at a given prevalence, the mean over the positives of a weight of their
+        ranks.
     saturates : bool
         Whether it comes from monotone rates at the top, so that draws of a value near its limit
         lie below it.
@@ -82,6 +85,7 @@ class TopMeasure:
     greater_is_better: bool = True
     needs_prior: bool = True
     along_roc: bool = False
+    linear: bool = False
     saturates: bool = False
     rows: RowsOf | None = None
 
@@ -188,24 +192,26 @@ def _ndcg(rates: Rates, rows: RowsOf | None = None) -> Array:
 def recall_at(rows: RowsOf) -> TopMeasure:
     """Share of the positives among the first rows: recall@k, cumulative gain, hit rate."""
     formula = partial(_recall, rows=rows)
-    return TopMeasure("recall_at_k", "Recall", formula, needs_prior=False, rows=rows)
+    return TopMeasure("recall_at_k", "Recall", formula, linear=True, needs_prior=False, rows=rows)
 
 
 def positives_at(rows: RowsOf) -> TopMeasure:
     """Positives among the first rows, as a number."""
     formula = partial(_positives, rows=rows)
-    return TopMeasure("positives_at_k", "Positives", formula, high=math.inf, rows=rows)
+    return TopMeasure("positives_at_k", "Positives", formula, linear=True, high=math.inf, rows=rows)
 
 
 def precision_at(rows: RowsOf) -> TopMeasure:
     """Share of positives among the first rows: prevalence·recall·N/k."""
-    return TopMeasure("precision_at_k", "Precision", partial(_precision, rows=rows), rows=rows)
+    return TopMeasure(
+        "precision_at_k", "Precision", partial(_precision, rows=rows), linear=True, rows=rows
+    )
 
 
 def f_at(rows: RowsOf, beta: float = 1.0) -> TopMeasure:
     """F of the first rows: (1 + β²)·positives among them / (k + β²·all positives)."""
     formula = partial(_f, rows=rows, weight=beta * beta)
-    return TopMeasure("f_at_k", f"F{beta:g}", formula, rows=rows)
+    return TopMeasure("f_at_k", f"F{beta:g}", formula, linear=True, rows=rows)
 
 
 def enrichment(rows: RowsOf) -> TopMeasure:
@@ -216,6 +222,7 @@ def enrichment(rows: RowsOf) -> TopMeasure:
         partial(_enrichment, rows=rows),
         high=math.inf,
         needs_prior=False,
+        linear=True,
         rows=rows,
     )
 
@@ -241,7 +248,7 @@ def ndcg(rows: RowsOf | None = None) -> TopMeasure:
     Σ P(positive at rank r)/log₂(r + 1) over the ranks r ≤ k, divided by the same sum for a list
     that begins with all positives.
     """
-    return TopMeasure("ndcg_score", "NDCG", partial(_ndcg, rows=rows), rows=rows)
+    return TopMeasure("ndcg_score", "NDCG", partial(_ndcg, rows=rows), linear=True, rows=rows)
 
 
 # ------------------------------------------------------------------ all rows
@@ -271,20 +278,22 @@ def _bedroc(rates: Rates, decay: float) -> Array:
 
 def area_under_lift() -> TopMeasure:
     """Probability that a positive comes before a random row; a row is half before itself."""
-    return TopMeasure("aul", "Area under the lift curve", _area_under_lift, needs_prior=False)
+    return TopMeasure(
+        "aul", "Area under the lift curve", _area_under_lift, linear=True, needs_prior=False
+    )
 
 
 def rie(decay: float = DECAY) -> TopMeasure:
     """Robust initial enhancement: the mean of exp(−α·r/N) over positives, over that of all rows."""
     _check_decay(decay)
     formula = partial(_enhancement, decay=decay)
-    return TopMeasure("rie", "RIE", formula, high=math.inf, needs_prior=False)
+    return TopMeasure("rie", "RIE", formula, linear=True, high=math.inf, needs_prior=False)
 
 
 def bedroc(decay: float = DECAY) -> TopMeasure:
     """RIE, scaled from its least to its largest value at this prevalence (Truchon and Bayly)."""
     _check_decay(decay)
-    return TopMeasure("bedroc_score", "BEDROC", partial(_bedroc, decay=decay))
+    return TopMeasure("bedroc_score", "BEDROC", partial(_bedroc, decay=decay), linear=True)
 
 
 # ------------------------------------------------------------------ the ROC curve
@@ -416,6 +425,7 @@ class RankedRows:
     counts: Counts
     corners: Steps
     target: Target
+    _latest: dict[tuple[Mixture, bool], Rates] = field(default_factory=dict)
 
     @cached_property
     def runs(self) -> Steps:
@@ -433,12 +443,28 @@ class RankedRows:
 
     def naive(self, measure: TopMeasure) -> float:
         """Return a measure with unlabeled rows counted as negatives."""
-        if measure.along_roc:
-            return float(measure(roc_rates(self.counts, self.corners, NAIVE, "population")))
-        return float(measure(naive_rates(self.counts, self.runs)))
+        return float(measure(self._naive_roc_rates if measure.along_roc else self._naive_rates))
 
-    def rates(self, mixture: Mixture, *, along_roc: bool) -> Rates:
-        """Return the corrected rates at all runs, or at the points of the ROC curve."""
-        if along_roc:
-            return roc_rates(self.counts, self.corners, mixture, self.target)
-        return correct_steps(self.counts, self.cells, mixture, self.target)
+    def rates(self, mixture: Mixture, *, along_roc: bool = False) -> Rates:
+        """Return the corrected rates at all runs, or at the points of the ROC curve.
+
+        Those for the last mixture are kept: many measures need them.
+        """
+        key = mixture, along_roc
+        if key not in self._latest:
+            if along_roc:
+                rates = roc_rates(self.counts, self.corners, mixture, self.target)
+            else:
+                rates = correct_steps(self.counts, self.cells, mixture, self.target)
+            self._latest.clear()
+            self._latest[key] = rates
+            return rates
+        return self._latest[key]
+
+    @cached_property
+    def _naive_rates(self) -> Rates:
+        return naive_rates(self.counts, self.runs)
+
+    @cached_property
+    def _naive_roc_rates(self) -> Rates:
+        return roc_rates(self.counts, self.corners, NAIVE, "population")

@@ -8,6 +8,7 @@ Matplotlib (``pip install "pueval[plot]"``) is needed only for drawing.
 from pueval.displays._audit_plan import AuditPlanDisplay
 from pueval.displays._boyce import BoyceDisplay
 from pueval.displays._delay import DelayDisplay
+from pueval.displays._gains import GainsDisplay
 from pueval.displays._group_curves import GroupCurvesDisplay
 from pueval.displays._measure_by_threshold import MeasureByThresholdDisplay
 from pueval.displays._model_comparison import ComparisonDisplay
@@ -29,6 +30,7 @@ __all__ = [
     "CalibrationDisplay",
     "ComparisonDisplay",
     "DelayDisplay",
+    "GainsDisplay",
     "GroupCurvesDisplay",
     "MeasureByThresholdDisplay",
     "OverTimeDisplay",

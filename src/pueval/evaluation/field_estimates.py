@@ -9,6 +9,7 @@ from typing import Any
 from pueval._typing import Array
 from pueval.evaluation.calibration import Calibration, calibrate
 from pueval.evaluation.expectation import Expectation, expect
+from pueval.evaluation.gains import GainsCurve, gains_curve
 from pueval.evaluation.model_estimates import ModelEstimates
 from pueval.evaluation.presence import Presence, evaluate_presence
 from pueval.evaluation.top_rows import TopRows, evaluate_top
@@ -189,3 +190,33 @@ class FieldEstimates(ModelEstimates):
         True
         """
         return evaluate_top(self, k, share)
+
+    def gains(self) -> GainsCurve:
+        """Return the cumulative gains: the share of the positives among the first rows.
+
+        Lift is recall divided by the share of rows. Both need no prior if labels are clean and
+        random; what a perfect ranking could reach does. Assumes random labeling, or known
+        propensities.
+
+        Returns
+        -------
+        GainsCurve
+
+        References
+        ----------
+        Vuk and Curk (2006), ROC curve, lift chart and calibration plot.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pueval import evaluate
+        >>> rng = np.random.default_rng(0)
+        >>> positive = rng.random(20_000) < 0.1
+        >>> score = rng.normal(size=20_000) + 2 * positive
+        >>> labeled = positive & (rng.random(20_000) < 0.2)
+        >>> gains = evaluate(labeled, score, prevalence=0.1).gains()
+        >>> tenth = np.searchsorted(gains.share, 0.1)
+        >>> round(float(gains.recall[tenth]), 1), round(float(gains.lift[tenth]))
+        (0.6, 6)
+        """
+        return gains_curve(self)
