@@ -26,7 +26,9 @@ from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.expectation import Expectation
 from pueval.evaluation.expectation_of_rows import expectation
+from pueval.evaluation.gains import GainsCurve
 from pueval.evaluation.measure_family import MeasureFamily
+from pueval.evaluation.presence import Presence, RatioCurve
 from pueval.evaluation.top_rows import TopRows
 from pueval.sensitivity.bound_tables import BoundTables
 from pueval.sensitivity.bounds import Bounds, claesen_bounds
@@ -81,6 +83,7 @@ __all__ = [
     "Estimate",
     "Evaluation",
     "Expectation",
+    "GainsCurve",
     "GroupDifferences",
     "GroupEstimates",
     "GroupEvaluation",
@@ -95,8 +98,10 @@ __all__ = [
     "Moments",
     "OperatingPoint",
     "OrderByPrior",
+    "Presence",
     "RankReversal",
     "Rankings",
+    "RatioCurve",
     "Region",
     "Resolution",
     "SensitivityGrid",

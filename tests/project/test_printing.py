@@ -97,6 +97,7 @@ RESULTS = {
     "Evaluation": lambda made: made.evaluation,
     "Expectation": lambda made: made.evaluation.expectation(np.square),
     "ForecastCurve": lambda made: made.plan.curve([50, 100], n_simulations=1),
+    "GainsCurve": lambda made: made.evaluation.gains(),
     "GroupDifferences": lambda made: made.groups.differences("roc_auc"),
     "GroupEstimates": lambda made: made.groups["roc_auc"],
     "GroupEvaluation": lambda made: made.groups,
@@ -116,6 +117,7 @@ RESULTS = {
     "OrderByPrior": lambda made: made.comparison.order_by_prior("roc_auc"),
     "Plan": lambda made: made.plan,
     "PrecisionRecallCurve": lambda made: made.evaluation.pr(),
+    "Presence": lambda made: made.evaluation.presence(),
     "PriorEstimate": lambda made: made.estimated.prior_estimate,
     "PropensityEstimate": lambda made: labeling.propensity_model(
         made.features, made.labels, labeling_features=[0], class_features=[1]
@@ -125,6 +127,7 @@ RESULTS = {
     ),
     "RankReversal": lambda made: pueval.RankReversal("a", "b", 0.3),
     "Rankings": lambda made: made.comparison.ranking("roc_auc", "pulp"),
+    "RatioCurve": lambda made: made.evaluation.presence().curve,
     "Region": lambda made: made.region.region,
     "Resolution": lambda made: pueval.resolution(made.counts.to_bins(16), made.evaluation.mixture),
     "RocCurve": lambda made: made.evaluation.roc(),
@@ -136,6 +139,7 @@ RESULTS = {
     "TimeEstimates": lambda made: made.times["roc_auc"],
     "TimeEvaluation": lambda made: made.times,
     "TippingPoint": lambda made: made.evaluation.tipping_point("roc_auc", 0.8),
+    "TopRows": lambda made: made.evaluation.top(100),
     "TwoSources": lambda made: made.sources,
 }
 

@@ -352,6 +352,8 @@ ALIASES = {
     "fpr": "false_positive_rate",
     "fdr": "false_discovery_rate",
     "youden": "informedness",
+    "tss": "informedness",
+    "true_skill_statistic": "informedness",
     "kappa": "cohen_kappa",
     "brier": "brier_score_loss",
 }

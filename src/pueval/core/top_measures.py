@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -66,6 +66,9 @@ class TopMeasure:
         Whether the value depends on the prior even if labels are clean and random.
     along_roc : bool
         Whether it is an integral along the monotone ROC curve.
+    linear : bool
+        Whether it is, at a given prevalence, the mean over the positives of a weight of their
+        ranks.
     saturates : bool
         Whether it comes from monotone rates at the top, so that draws of a value near its limit
         lie below it.
@@ -82,6 +85,7 @@ class TopMeasure:
     greater_is_better: bool = True
     needs_prior: bool = True
     along_roc: bool = False
+    linear: bool = False
     saturates: bool = False
     rows: RowsOf | None = None
 
@@ -145,61 +149,80 @@ def _share_of_rows(share: float, size: float) -> float:
 # ------------------------------------------------------------------ the first k rows
 
 
+def _recall(rates: Rates, rows: RowsOf) -> Array:
+    return Gains.of(rates).at(rows(rates.size))
+
+
+def _positives(rates: Rates, rows: RowsOf) -> Array:
+    gains = Gains.of(rates)
+    return gains.positives * gains.at(rows(rates.size))
+
+
+def _precision(rates: Rates, rows: RowsOf) -> Array:
+    return _positives(rates, rows) / rows(rates.size)
+
+
+def _f(rates: Rates, rows: RowsOf, weight: float) -> Array:
+    positives = line_prevalence(rates) * rates.size
+    return (1 + weight) * _positives(rates, rows) / (rows(rates.size) + weight * positives)
+
+
+def _enrichment(rates: Rates, rows: RowsOf) -> Array:
+    return _recall(rates, rows) * (rates.size / rows(rates.size))
+
+
+def _average_precision(rates: Rates, rows: RowsOf) -> Array:
+    k, monotone = rows(rates.size), monotone_rates(rates)
+    positives = line_prevalence(rates) * rates.size
+    reached, tpr = cut_lines(monotone.predicted * rates.size, monotone.tpr, np.asarray(k))
+    precision = np.zeros(tpr.shape)
+    found = np.expand_dims(positives, -1) * tpr
+    np.divide(found, reached, out=precision, where=reached > SAME_RATE * rates.size)
+    gained = np.sum(np.diff(tpr, axis=-1, prepend=0) * precision, axis=-1)
+    return _divide(positives * gained, np.minimum(positives, k))
+
+
+def _ndcg(rates: Rates, rows: RowsOf | None = None) -> Array:
+    gains = Gains.of(rates)
+    k = rates.size if rows is None else rows(rates.size)
+    gain = gains.positives * gains.mean_weight(lambda x: discount_sum(np.minimum(x, k)))
+    return _divide(gain, discount_sum(np.minimum(gains.positives, k)))
+
+
 def recall_at(rows: RowsOf) -> TopMeasure:
     """Share of the positives among the first rows: recall@k, cumulative gain, hit rate."""
-
-    def formula(rates: Rates) -> Array:
-        return Gains.of(rates).at(rows(rates.size))
-
-    return TopMeasure("recall_at_k", "Recall", formula, needs_prior=False, rows=rows)
+    formula = partial(_recall, rows=rows)
+    return TopMeasure("recall_at_k", "Recall", formula, linear=True, needs_prior=False, rows=rows)
 
 
 def positives_at(rows: RowsOf) -> TopMeasure:
     """Positives among the first rows, as a number."""
-
-    def formula(rates: Rates) -> Array:
-        gains = Gains.of(rates)
-        return gains.positives * gains.at(rows(rates.size))
-
-    return TopMeasure("positives_at_k", "Positives", formula, high=math.inf, rows=rows)
+    formula = partial(_positives, rows=rows)
+    return TopMeasure("positives_at_k", "Positives", formula, linear=True, high=math.inf, rows=rows)
 
 
 def precision_at(rows: RowsOf) -> TopMeasure:
     """Share of positives among the first rows: prevalence·recall·N/k."""
-
-    def formula(rates: Rates) -> Array:
-        gains, k = Gains.of(rates), rows(rates.size)
-        return gains.positives * gains.at(k) / k
-
-    return TopMeasure("precision_at_k", "Precision", formula, rows=rows)
+    return TopMeasure(
+        "precision_at_k", "Precision", partial(_precision, rows=rows), linear=True, rows=rows
+    )
 
 
 def f_at(rows: RowsOf, beta: float = 1.0) -> TopMeasure:
     """F of the first rows: (1 + β²)·positives among them / (k + β²·all positives)."""
-
-    def formula(rates: Rates) -> Array:
-        gains, k = Gains.of(rates), rows(rates.size)
-        weight = beta * beta
-        hits = gains.positives * gains.at(k)
-        value: Array = (1 + weight) * hits / (k + weight * gains.positives)
-        return value
-
-    return TopMeasure("f_at_k", f"F{beta:g}", formula, rows=rows)
+    formula = partial(_f, rows=rows, weight=beta * beta)
+    return TopMeasure("f_at_k", f"F{beta:g}", formula, linear=True, rows=rows)
 
 
 def enrichment(rows: RowsOf) -> TopMeasure:
     """Enrichment factor, or lift: recall among the first rows over their share of all rows."""
-
-    def formula(rates: Rates) -> Array:
-        k = rows(rates.size)
-        return Gains.of(rates).at(k) * (rates.size / k)
-
     return TopMeasure(
         "enrichment_factor",
         "Enrichment factor",
-        formula,
+        partial(_enrichment, rows=rows),
         high=math.inf,
         needs_prior=False,
+        linear=True,
         rows=rows,
     )
 
@@ -210,19 +233,12 @@ def average_precision_at(rows: RowsOf) -> TopMeasure:
     Σ precision(r)·positive(r) over the ranks r ≤ k, divided by the smaller of k and the number of
     positives. As in scikit-learn's average precision, tied rows have the precision at their end.
     """
-
-    def formula(rates: Rates) -> Array:
-        k, monotone = rows(rates.size), monotone_rates(rates)
-        positives = line_prevalence(rates) * rates.size
-        reached, tpr = cut_lines(monotone.predicted * rates.size, monotone.tpr, np.asarray(k))
-        precision = np.zeros(tpr.shape)
-        found = np.expand_dims(positives, -1) * tpr
-        np.divide(found, reached, out=precision, where=reached > SAME_RATE * rates.size)
-        gained = np.sum(np.diff(tpr, axis=-1, prepend=0) * precision, axis=-1)
-        return _divide(positives * gained, np.minimum(positives, k))
-
     return TopMeasure(
-        "average_precision_at_k", "Average precision", formula, saturates=True, rows=rows
+        "average_precision_at_k",
+        "Average precision",
+        partial(_average_precision, rows=rows),
+        saturates=True,
+        rows=rows,
     )
 
 
@@ -232,14 +248,7 @@ def ndcg(rows: RowsOf | None = None) -> TopMeasure:
     Σ P(positive at rank r)/log₂(r + 1) over the ranks r ≤ k, divided by the same sum for a list
     that begins with all positives.
     """
-
-    def formula(rates: Rates) -> Array:
-        gains = Gains.of(rates)
-        k = rates.size if rows is None else rows(rates.size)
-        gain = gains.positives * gains.mean_weight(lambda x: discount_sum(np.minimum(x, k)))
-        return _divide(gain, discount_sum(np.minimum(gains.positives, k)))
-
-    return TopMeasure("ndcg_score", "NDCG", formula, rows=rows)
+    return TopMeasure("ndcg_score", "NDCG", partial(_ndcg, rows=rows), linear=True, rows=rows)
 
 
 # ------------------------------------------------------------------ all rows
@@ -251,13 +260,8 @@ def _r_precision(rates: Rates) -> Array:
     return gains.at(gains.positives)
 
 
-def area_under_lift() -> TopMeasure:
-    """Probability that a positive comes before a random row; a row is half before itself."""
-
-    def formula(rates: Rates) -> Array:
-        return Gains.of(rates).mean_weight(lambda x: lift_sum(x, rates.size))
-
-    return TopMeasure("aul", "Area under the lift curve", formula, needs_prior=False)
+def _area_under_lift(rates: Rates) -> Array:
+    return Gains.of(rates).mean_weight(lambda x: lift_sum(x, rates.size))
 
 
 def _enhancement(rates: Rates, decay: float) -> Array:
@@ -265,27 +269,61 @@ def _enhancement(rates: Rates, decay: float) -> Array:
     return size * Gains.of(rates).mean_weight(lambda x: exponential_sum(x, size, decay))
 
 
+def _bedroc(rates: Rates, decay: float) -> Array:
+    prevalence = line_prevalence(rates)
+    largest = np.expm1(-decay * prevalence) / (prevalence * math.expm1(-decay))
+    least = largest * np.exp(-decay * (1 - prevalence))
+    return _divide(_enhancement(rates, decay) - least, largest - least)
+
+
+def area_under_lift() -> TopMeasure:
+    """Probability that a positive comes before a random row; a row is half before itself."""
+    return TopMeasure(
+        "aul", "Area under the lift curve", _area_under_lift, linear=True, needs_prior=False
+    )
+
+
 def rie(decay: float = DECAY) -> TopMeasure:
     """Robust initial enhancement: the mean of exp(−α·r/N) over positives, over that of all rows."""
     _check_decay(decay)
     formula = partial(_enhancement, decay=decay)
-    return TopMeasure("rie", "RIE", formula, high=math.inf, needs_prior=False)
+    return TopMeasure("rie", "RIE", formula, linear=True, high=math.inf, needs_prior=False)
 
 
 def bedroc(decay: float = DECAY) -> TopMeasure:
     """RIE, scaled from its least to its largest value at this prevalence (Truchon and Bayly)."""
     _check_decay(decay)
-
-    def formula(rates: Rates) -> Array:
-        prevalence = line_prevalence(rates)
-        largest = np.expm1(-decay * prevalence) / (prevalence * math.expm1(-decay))
-        least = largest * np.exp(-decay * (1 - prevalence))
-        return _divide(_enhancement(rates, decay) - least, largest - least)
-
-    return TopMeasure("bedroc_score", "BEDROC", formula)
+    return TopMeasure("bedroc_score", "BEDROC", partial(_bedroc, decay=decay), linear=True)
 
 
 # ------------------------------------------------------------------ the ROC curve
+
+
+def _partial_auc(rates: Rates, max_fpr: float) -> Array:
+    fpr, tpr = cut_lines(*_roc_lines(rates), np.asarray(max_fpr))
+    area = np.sum(np.diff(fpr, axis=-1) * (tpr[..., 1:] + tpr[..., :-1]) / 2, axis=-1)
+    least = max_fpr**2 / 2
+    value: Array = (1 + (area - least) / (max_fpr - least)) / 2
+    return value
+
+
+def _logauc(rates: Rates, min_fpr: float) -> Array:
+    fpr, tpr = _roc_lines(rates)
+    start = np.expand_dims(interpolate_lines(fpr, tpr, np.asarray(min_fpr), upper=True), -1)
+    tpr, fpr = np.where(fpr > min_fpr, tpr, start), np.maximum(fpr, min_fpr)
+    step, rise = np.diff(fpr, axis=-1), np.diff(tpr, axis=-1)
+    slope = np.zeros(step.shape)
+    np.divide(rise, step, out=slope, where=step > 0)
+    log = np.log1p(step / fpr[..., :-1])
+    # The integral of t₀ + slope·(f − f₀) over ln f.
+    pieces = tpr[..., :-1] * log + slope * (step - fpr[..., :-1] * log)
+    value: Array = np.sum(pieces, axis=-1) / -math.log(min_fpr)
+    return value
+
+
+def _roc_enrichment(rates: Rates, fpr: float) -> Array:
+    x, y = _roc_lines(rates)
+    return interpolate_lines(x, y, np.asarray(fpr), slack=SAME_RATE, upper=True) / fpr
 
 
 def partial_auc(max_fpr: float = PARTIAL_FPR) -> TopMeasure:
@@ -294,14 +332,7 @@ def partial_auc(max_fpr: float = PARTIAL_FPR) -> TopMeasure:
     .5·(1 + (area − f²/2)/(f − f²/2)), f = ``max_fpr``: 1 for a perfect, .5 for a random ranking.
     """
     check_fraction("max_fpr", max_fpr)
-
-    def formula(rates: Rates) -> Array:
-        fpr, tpr = cut_lines(*_roc_lines(rates), np.asarray(max_fpr))
-        area = np.sum(np.diff(fpr, axis=-1) * (tpr[..., 1:] + tpr[..., :-1]) / 2, axis=-1)
-        least = max_fpr**2 / 2
-        value: Array = (1 + (area - least) / (max_fpr - least)) / 2
-        return value
-
+    formula = partial(_partial_auc, max_fpr=max_fpr)
     return TopMeasure("partial_roc_auc", "Partial AUC", formula, along_roc=True)
 
 
@@ -311,31 +342,13 @@ def logauc(min_fpr: float = LOWEST_FPR) -> TopMeasure:
     A random ranking has (1 − λ)/ln(1/λ), λ = ``min_fpr``: .145 for .001.
     """
     check_fraction("min_fpr", min_fpr)
-
-    def formula(rates: Rates) -> Array:
-        fpr, tpr = _roc_lines(rates)
-        start = np.expand_dims(interpolate_lines(fpr, tpr, np.asarray(min_fpr), upper=True), -1)
-        tpr, fpr = np.where(fpr > min_fpr, tpr, start), np.maximum(fpr, min_fpr)
-        step, rise = np.diff(fpr, axis=-1), np.diff(tpr, axis=-1)
-        slope = np.zeros(step.shape)
-        np.divide(rise, step, out=slope, where=step > 0)
-        log = np.log1p(step / fpr[..., :-1])
-        # The integral of t₀ + slope·(f − f₀) over ln f.
-        pieces = tpr[..., :-1] * log + slope * (step - fpr[..., :-1] * log)
-        value: Array = np.sum(pieces, axis=-1) / -math.log(min_fpr)
-        return value
-
-    return TopMeasure("logauc", "logAUC", formula, along_roc=True)
+    return TopMeasure("logauc", "logAUC", partial(_logauc, min_fpr=min_fpr), along_roc=True)
 
 
 def roc_enrichment(fpr: float = ENRICHMENT_FPR) -> TopMeasure:
     """Recall at a false positive rate, divided by this rate."""
     check_fraction("fpr", fpr)
-
-    def formula(rates: Rates) -> Array:
-        x, y = _roc_lines(rates)
-        return interpolate_lines(x, y, np.asarray(fpr), slack=SAME_RATE, upper=True) / fpr
-
+    formula = partial(_roc_enrichment, fpr=fpr)
     return TopMeasure("roc_enrichment", "ROC enrichment", formula, high=1 / fpr, along_roc=True)
 
 
@@ -412,6 +425,7 @@ class RankedRows:
     counts: Counts
     corners: Steps
     target: Target
+    _latest: dict[tuple[Mixture, bool], Rates] = field(default_factory=dict)
 
     @cached_property
     def runs(self) -> Steps:
@@ -429,12 +443,28 @@ class RankedRows:
 
     def naive(self, measure: TopMeasure) -> float:
         """Return a measure with unlabeled rows counted as negatives."""
-        if measure.along_roc:
-            return float(measure(roc_rates(self.counts, self.corners, NAIVE, "population")))
-        return float(measure(naive_rates(self.counts, self.runs)))
+        return float(measure(self._naive_roc_rates if measure.along_roc else self._naive_rates))
 
-    def rates(self, mixture: Mixture, *, along_roc: bool) -> Rates:
-        """Return the corrected rates at all runs, or at the points of the ROC curve."""
-        if along_roc:
-            return roc_rates(self.counts, self.corners, mixture, self.target)
-        return correct_steps(self.counts, self.cells, mixture, self.target)
+    def rates(self, mixture: Mixture, *, along_roc: bool = False) -> Rates:
+        """Return the corrected rates at all runs, or at the points of the ROC curve.
+
+        Those for the last mixture are kept: many measures need them.
+        """
+        key = mixture, along_roc
+        if key not in self._latest:
+            if along_roc:
+                rates = roc_rates(self.counts, self.corners, mixture, self.target)
+            else:
+                rates = correct_steps(self.counts, self.cells, mixture, self.target)
+            self._latest.clear()
+            self._latest[key] = rates
+            return rates
+        return self._latest[key]
+
+    @cached_property
+    def _naive_rates(self) -> Rates:
+        return naive_rates(self.counts, self.runs)
+
+    @cached_property
+    def _naive_roc_rates(self) -> Rates:
+        return roc_rates(self.counts, self.corners, NAIVE, "population")

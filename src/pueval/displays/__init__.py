@@ -6,7 +6,9 @@ Matplotlib (``pip install "pueval[plot]"``) is needed only for drawing.
 """
 
 from pueval.displays._audit_plan import AuditPlanDisplay
+from pueval.displays._boyce import BoyceDisplay
 from pueval.displays._delay import DelayDisplay
+from pueval.displays._gains import GainsDisplay
 from pueval.displays._group_curves import GroupCurvesDisplay
 from pueval.displays._measure_by_threshold import MeasureByThresholdDisplay
 from pueval.displays._model_comparison import ComparisonDisplay
@@ -24,9 +26,11 @@ from pueval.displays._sensitivity import SensitivityDisplay
 
 __all__ = [
     "AuditPlanDisplay",
+    "BoyceDisplay",
     "CalibrationDisplay",
     "ComparisonDisplay",
     "DelayDisplay",
+    "GainsDisplay",
     "GroupCurvesDisplay",
     "MeasureByThresholdDisplay",
     "OverTimeDisplay",

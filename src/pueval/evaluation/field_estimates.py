@@ -1,4 +1,4 @@
-"""Measures that some fields report: calibration, the top of the list, means of any function."""
+"""Measures of some fields: calibration, means of functions, the top of the list, species models."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from pueval._typing import Array
 from pueval.core.field_measures import FAMILIES, family_members
 from pueval.evaluation.calibration import Calibration, calibrate
 from pueval.evaluation.expectation import Expectation, expect
+from pueval.evaluation.gains import GainsCurve, gains_curve
 from pueval.evaluation.measure_family import MeasureFamily
 from pueval.evaluation.model_estimates import ModelEstimates
+from pueval.evaluation.presence import Presence, evaluate_presence
 from pueval.evaluation.top_rows import TopRows, evaluate_top
 
 
@@ -122,6 +124,64 @@ class FieldEstimates(ModelEstimates):
         """
         return expect(self.counts, self.mixture, self.target, self._resamples, function)
 
+    def presence(
+        self,
+        *,
+        share: float = 0.9,
+        omission: float = 0.05,
+        n_windows: int = 100,
+        window: float | None = None,
+    ) -> Presence:
+        """Evaluate a species model with the measures of presence-only data.
+
+        In a window of scores, the ratio P/E is the share of the presences (labeled rows) divided by
+        that of the background (the target). The Boyce index is the correlation of P/E with the
+        score. Its order, and so the index, does not depend on how many unseen presences the
+        background holds. Only TSS needs the prior; minimal predicted area, AUC ratio and F_pb need
+        it if labels are noisy. Assumes random labeling. With separately collected presences, use
+        ``target="unlabeled"`` in `evaluate`.
+
+        Parameters
+        ----------
+        share : float, default 0.9
+            Share of the presences in the minimal predicted area.
+        omission : float, default 0.05
+            Largest share of omitted presences for the AUC ratio.
+        n_windows : int, default 100
+            Number of windows of the Boyce index.
+        window : float, optional
+            Width of the windows; by default a tenth of the range of the background's scores.
+
+        Returns
+        -------
+        Presence
+
+        Notes
+        -----
+        Windows are fixed for the intervals: they cover the index of the true ratios in these
+        windows. The observed Boyce index is too close to 0, because noisy ratios are out of order;
+        its interval allows for that. See the functions in `pueval.metrics` for formulas.
+
+        References
+        ----------
+        Hirzel et al. (2006), Evaluating the ability of habitat suitability models to predict
+        species presences. Liu et al. (2024), Improving the estimation of the Boyce index using
+        statistical smoothing methods.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pueval import evaluate
+        >>> rng = np.random.default_rng(0)
+        >>> score = np.r_[rng.beta(3, 2, 200), rng.beta(2, 3, 5000)]
+        >>> y = np.repeat([1, 0], [200, 5000])
+        >>> presence = evaluate(y, score, prior=0.1, target="unlabeled").presence()
+        >>> index = presence["boyce_index"]
+        >>> index.low < 1 <= index.high
+        True
+        """
+        return evaluate_presence(self, share, omission, n_windows, window)
+
     def top(self, k: float | None = None, *, share: float | None = None) -> TopRows:
         """Evaluate the rows with the highest scores: an alert queue, or compounds to test.
 
@@ -165,3 +225,33 @@ class FieldEstimates(ModelEstimates):
         True
         """
         return evaluate_top(self, k, share)
+
+    def gains(self) -> GainsCurve:
+        """Return the cumulative gains: the share of the positives among the first rows.
+
+        Lift is recall divided by the share of rows. Both need no prior if labels are clean and
+        random; what a perfect ranking could reach does. Assumes random labeling, or known
+        propensities.
+
+        Returns
+        -------
+        GainsCurve
+
+        References
+        ----------
+        Vuk and Curk (2006), ROC curve, lift chart and calibration plot.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pueval import evaluate
+        >>> rng = np.random.default_rng(0)
+        >>> positive = rng.random(20_000) < 0.1
+        >>> score = rng.normal(size=20_000) + 2 * positive
+        >>> labeled = positive & (rng.random(20_000) < 0.2)
+        >>> gains = evaluate(labeled, score, prevalence=0.1).gains()
+        >>> tenth = np.searchsorted(gains.share, 0.1)
+        >>> round(float(gains.recall[tenth]), 1), round(float(gains.lift[tenth]))
+        (0.6, 6)
+        """
+        return gains_curve(self)

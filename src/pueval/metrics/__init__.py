@@ -1,7 +1,8 @@
 """Metrics with scikit-learn's names and argument order, corrected for unlabeled positives.
 
 Each function takes positive-unlabeled labels where scikit-learn takes true ones, and keyword-only
-``prior``, ``purity`` and ``target``. With ``prior=0``, results equal scikit-learn's.
+``prior``, ``purity`` and ``target``. With ``prior=0``, results equal scikit-learn's. Metrics of
+presence-only models need no prior.
 """
 
 from pueval.metrics._early_metrics import (
@@ -32,6 +33,13 @@ from pueval.metrics._prediction_metrics import (
     recall_score,
     specificity_score,
 )
+from pueval.metrics._presence_metrics import (
+    auc_ratio,
+    boyce_index,
+    f_pb,
+    minimal_predicted_area,
+    smoothed_boyce_index,
+)
 from pueval.metrics._probability_metrics import (
     brier_score_loss,
     calibration_curve,
@@ -60,11 +68,13 @@ from pueval.metrics._top_metrics import (
 
 __all__ = [
     "accuracy_score",
+    "auc_ratio",
     "aul",
     "average_precision_at_k",
     "average_precision_score",
     "balanced_accuracy_score",
     "bedroc_score",
+    "boyce_index",
     "brier_score_loss",
     "calibration_curve",
     "class_likelihood_ratios",
@@ -76,6 +86,7 @@ __all__ = [
     "enrichment_factor",
     "f1_score",
     "f_at_k",
+    "f_pb",
     "fbeta_score",
     "fowlkes_mallows_score",
     "geometric_mean_score",
@@ -87,6 +98,7 @@ __all__ = [
     "logauc",
     "markedness_score",
     "matthews_corrcoef",
+    "minimal_predicted_area",
     "ndcg_score",
     "negative_predictive_value_score",
     "precision_at_k",
@@ -101,5 +113,6 @@ __all__ = [
     "roc_auc_score",
     "roc_curve",
     "roc_enrichment",
+    "smoothed_boyce_index",
     "specificity_score",
 ]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array, Target
+from pueval.core.confidence import proportion_limit
 from pueval.core.mixture import Mixture, Mixtures
-from pueval.core.rates import monotone_rates_by_threshold
-from pueval.core.top_measures import TopMeasure
+from pueval.core.rates import Rates, monotone_rates_by_threshold
+from pueval.core.top_measures import TopMeasure, recall_at
 from pueval.counts.counts import Counts
 from pueval.uncertainty.bootstrap_draws import NEARBY_STEPS
 from pueval.uncertainty.intervals import Interval, bootstrap_standard_error
@@ -42,10 +45,11 @@ def top_interval(
 
     The ends are percentiles: the first rows hold few labeled ones, so the numbers are skewed, and
     normal intervals hold the truth too seldom. Draws are moved by what merging rows into cells
-    changes. If a measure saturates, the interval also contains the normal one. All of this was
-    chosen by simulation of coverage (tests/coverage).
+    changes. If a measure saturates, the interval also contains the normal one; if it is linear,
+    also that of `_smooth_error`. The upper end for first rows is at least that of
+    `_upper_end_with_few_hits`. All of this was chosen by simulation of coverage (tests/coverage).
     """
-    prior, draws = resamples.prior, resamples.draws
+    draws = resamples.draws
 
     def expected(mixture: Mixture | Mixtures) -> Array:
         return np.atleast_1d(measure(resamples.rates_for(draws.expected, mixture)))
@@ -63,6 +67,75 @@ def top_interval(
         shift = value(center_mixture) - float(expected(center_mixture)[0])
         return np.ravel(measure(rates)) + shift
 
+    interval = _percentile_or_prior_interval(resamples, measure, value, expected, resampled)
+    if math.isnan(interval.high):
+        return interval
+    if measure.linear:
+        center, error = value(resamples.mixture), _smooth_error(resamples, measure)
+        normal = resamples.options.normal_interval(center, error, measure.low, measure.high)
+        interval = Interval.union([interval, normal])
+    if measure.rows is not None:
+        upper = _upper_end_with_few_hits(resamples, measure, measure.rows)
+        interval = replace(interval, high=max(interval.high, measure.clip(upper)))
+    return interval
+
+
+def _smooth_error(resamples: Resamples, measure: TopMeasure) -> float:
+    """Return the standard error of a linear measure if positives are denser the higher the rank.
+
+    The discounts of NDCG are largest at ranks that hold a labeled row by chance. If none of them
+    does, the value is low, and the resamples vary little, too. So the density of positives over
+    ranks is smoothed by isotonic regression, and the error is that of a mean over as many labeled
+    rows. Positives that all lie between two ranks have the value of the measure there.
+    """
+    rates = resamples.rates_for(resamples.draws.expected, resamples.mixture)
+    prevalence, size = float(np.asarray(rates.prevalence)), rates.size
+    edges = np.unique(np.append(0.0, np.geomspace(1, max(size, 1), SPACED_RANKS))) / size
+    order = np.argsort(rates.predicted, kind="stable")
+    gain = np.diff(np.interp(edges, rates.predicted[order], rates.tpr[order]))
+    width = np.diff(edges)
+    density = scipy.optimize.isotonic_regression(gain / width, weights=width, increasing=False).x
+    mass = np.maximum(density, 0) * width
+    mass /= mass.sum()
+    lines = np.tri(edges.size, edges.size - 1, -1).T
+    fpr = (edges - prevalence * lines) / (1 - prevalence)
+    weight = measure(
+        Rates(edges, lines, fpr, np.broadcast_to(edges, lines.shape), prevalence, size)
+    )
+    variance = mass @ weight**2 - (mass @ weight) ** 2
+    return math.sqrt(max(variance, 0.0) / resamples.n_independent_labeled)
+
+
+def _upper_end_with_few_hits(
+    resamples: Resamples, measure: TopMeasure, rows: Callable[[float], float]
+) -> float:
+    """Return the value at the upper end of Wilson's interval of the recall among first rows.
+
+    Resamples of first rows without labeled ones have none either, and would not vary. The positives
+    are spread evenly over the first rows.
+    """
+    recall = recall_at(rows)
+    rates = resamples.rates_for(resamples.draws.expected, resamples.mixture)
+    found = min(max(float(recall(rates)), 0.0), 1.0)
+    critical_value = resamples.options.critical_value
+    upper = float(proportion_limit(found, resamples.n_independent_labeled, critical_value))
+    prevalence = float(np.asarray(rates.prevalence))
+    predicted = np.array([0.0, rows(rates.size) / rates.size, 1.0])
+    tpr = np.array([0.0, upper, 1.0])
+    fpr = (predicted - prevalence * tpr) / (1 - prevalence)
+    threshold = np.array([np.inf, 0.0, -np.inf])
+    return float(measure(Rates(threshold, tpr, fpr, predicted, prevalence, rates.size)))
+
+
+def _percentile_or_prior_interval(
+    resamples: Resamples,
+    measure: TopMeasure,
+    value: Callable[[Mixture], float],
+    expected: Callable[[Mixture | Mixtures], Array],
+    resampled: Callable[[Mixture | Mixtures], Array],
+) -> Interval:
+    """Return the interval for all that is known about prior and purity."""
+    prior = resamples.prior
     scenarios = prior.scenarios(expected)
     if prior.confidence_region is not None and resamples.mixture_draws is not None:
         return resamples._interval(

@@ -1,0 +1,150 @@
+"""Smoothed predicted-to-expected ratio: a penalized logistic regression of presence on the score.
+
+If presences have density γ(s) and the background θ(s), the log-odds that a row of both samples
+together is a presence are log γ(s)/θ(s) plus a constant. So a logistic regression with a smooth
+curve estimates the logarithm of the ratio P/E, without windows (Liu et al., 2024).
+
+The curve is a P-spline (Eilers and Marx, 1996): cubic B-splines with a penalty on second
+differences of their coefficients, whose weight minimizes Akaike's criterion.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy  # loads its submodules when they are first used
+
+from pueval._typing import Array, Target
+from pueval.core.presence_measures import presence_and_target_shares
+from pueval.core.rates import Shares
+from pueval.counts.counts import Counts
+from pueval.samples.sample import score_range
+
+# Bins of equal width in which rows are counted; much narrower than a spline can bend.
+N_BINS = 200
+# Coefficients of the spline, as in Liu et al. (2024).
+N_COEFFICIENTS = 10
+DEGREE = 3
+# Weights of the penalty: from hardly smoothed to nearly a straight line of log-odds.
+PENALTIES = 10.0 ** np.arange(-2, 6)
+# Keeps coefficients finite if presences and background do not overlap.
+RIDGE = 1e-6
+MOST_STEPS = 30
+CONVERGED = 1e-8
+# Largest step of a coefficient: far from the solution, longer ones overshoot.
+LARGEST_STEP = 3.0
+# Keeps weights of rows positive where fitted probabilities are 0 or 1.
+LEAST_WEIGHT = 1e-12
+
+
+class PresenceBins(NamedTuple):
+    """Bins of equal width over the range of the scores: lower ends and middles, ascending."""
+
+    threshold: Array
+    score: Array
+
+    def numbers(self, counts: Counts, shares: Shares, target: Target) -> tuple[Array, Array]:
+        """Return the numbers of presences and of rows of the target in the bins.
+
+        ``shares`` are those at or above ``threshold``. With importance weights, numbers add up to
+        the effective sample sizes.
+        """
+        presence_sample, (labeled, background) = counts._labeled, counts.effective_sizes
+        if counts.has_propensity:
+            presence_sample = counts._inverse_propensity_sample()
+        unlabeled = counts._unlabeled.effective_size
+        sizes = (
+            presence_sample.effective_size,
+            unlabeled if target == "unlabeled" else labeled + background,
+        )
+        above = presence_and_target_shares(counts, shares, target)
+        presences, rows = (
+            -size * np.diff(share, append=0, axis=-1)
+            for size, share in zip(sizes, above, strict=True)
+        )
+        return presences, rows
+
+
+def presence_bins(counts: Counts) -> PresenceBins | None:
+    """Return the bins; None if all scores are equal."""
+    low, high = map(float, score_range(counts._samples))
+    edges = np.linspace(low, high, N_BINS + 1)
+    return PresenceBins(edges[:-1], (edges[:-1] + edges[1:]) / 2) if low < high else None
+
+
+def _basis() -> Array:
+    """Return the splines at the middles of the bins, with the range of the scores as [0, 1]."""
+    step = 1 / (N_COEFFICIENTS - DEGREE)
+    knots = step * np.arange(-DEGREE, N_COEFFICIENTS + 1)
+    middle = (np.arange(N_BINS) + 0.5) / N_BINS
+    basis: Array = scipy.interpolate.BSpline.design_matrix(middle, knots, DEGREE).toarray()
+    return basis
+
+
+def smoothed_log_ratio(presences: Array, rows: Array) -> Array:
+    """Return the logarithm of the smoothed ratio in every bin; one line per resample.
+
+    Parameters
+    ----------
+    presences, rows : ndarray of shape (…, N_BINS)
+        Numbers of presences and of background rows in the bins.
+
+    Returns
+    -------
+    ndarray
+        Logarithm of P/E: 0 where presences are as frequent as in the background.
+    """
+    presences, rows = np.atleast_2d(presences), np.atleast_2d(rows)
+    basis = _basis()
+    difference = np.diff(np.eye(N_COEFFICIENTS), n=2, axis=0)
+    penalty = difference.T @ difference
+    best = np.full(len(presences), np.inf)
+    curves = np.zeros(presences.shape)
+    coefficients = np.zeros((len(presences), N_COEFFICIENTS))
+    for weight in PENALTIES[::-1]:  # the straightest first, as a start for the others
+        coefficients, criterion = _fit(presences, rows, basis, weight * penalty, coefficients)
+        better = criterion < best
+        best[better] = criterion[better]
+        curves[better] = (coefficients @ basis.T)[better]
+    odds = presences.sum(axis=-1, keepdims=True) / rows.sum(axis=-1, keepdims=True)
+    log_ratio: Array = curves - np.log(odds)
+    return log_ratio
+
+
+def _fit(
+    presences: Array, rows: Array, basis: Array, penalty: Array, start: Array
+) -> tuple[Array, Array]:
+    """Fit by Newton's method; return coefficients and Akaike's criterion of each line."""
+    total = presences + rows
+    n = basis.shape[1]
+    products = (basis[:, :, None] * basis[:, None, :]).reshape(len(basis), n * n)
+    penalty = penalty + RIDGE * np.eye(n)
+    coefficients = start.copy()
+    information = np.empty((len(total), n, n))
+    for _ in range(MOST_STEPS):
+        probability = scipy.special.expit(coefficients @ basis.T)
+        gradient = (presences - total * probability) @ basis - coefficients @ penalty
+        variance = np.maximum(total * probability * (1 - probability), LEAST_WEIGHT)
+        information = (variance @ products).reshape(-1, n, n)
+        step = np.linalg.solve(information + penalty, gradient[..., None])[..., 0]
+        longest = np.abs(step).max(axis=-1, keepdims=True)
+        coefficients = coefficients + step * LARGEST_STEP / np.maximum(longest, LARGEST_STEP)
+        if longest.max() < CONVERGED:
+            break
+    curve = coefficients @ basis.T
+    log_likelihood = np.sum(presences * curve - total * np.logaddexp(0, curve), axis=-1)
+    freedom = np.trace(np.linalg.solve(information + penalty, information), axis1=-2, axis2=-1)
+    criterion: Array = 2 * (freedom - log_likelihood)
+    return coefficients, criterion
+
+
+def smoothed_correlation(log_ratio: Array) -> Array:
+    """Return Spearman's correlation of the smoothed ratio with the score, one per line."""
+    rank = scipy.stats.rankdata(np.round(log_ratio, 10), axis=-1)
+    rank = rank - rank.mean(axis=-1, keepdims=True)
+    score = np.arange(N_BINS) - (N_BINS - 1) / 2
+    spread = np.sqrt(np.sum(rank**2, axis=-1) * np.sum(score**2))
+    correlation: Array = np.full(len(rank), np.nan)
+    np.divide(rank @ score, spread, out=correlation, where=spread > 0)
+    return correlation

@@ -1,0 +1,283 @@
+"""Presence-only measures of species models, with intervals and the predicted-to-expected ratio."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pueval._checks import check_count, check_fraction, check_number
+from pueval._typing import Array
+from pueval.core.mixture import Mixture
+from pueval.core.presence_measures import (
+    Windows,
+    boyce_correlation,
+    expected_ratio,
+    f_pb,
+    f_pb_measure,
+    interpolated_area,
+    minimal_area,
+    partial_area_ratio,
+    presence_and_target_shares,
+    presence_steps,
+    presence_windows,
+    window_shares,
+)
+from pueval.core.rates import Shares, correct_steps
+from pueval.core.smoothed_ratio import (
+    PresenceBins,
+    presence_bins,
+    smoothed_correlation,
+    smoothed_log_ratio,
+)
+from pueval.errors import InputError
+from pueval.evaluation.estimates import Estimate, estimate_rows
+from pueval.text.numbers import CLIPPED_NOTE, format_threshold
+from pueval.text.results import Result, measure_frame, plain_dict
+from pueval.text.tables import html_summary, text_table
+from pueval.uncertainty.intervals import Interval
+from pueval.uncertainty.presence_intervals import CurveFormula, PresenceResamples
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pueval.evaluation.model_estimates import ModelEstimates
+
+CORRELATION_RANGE = (-1.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RatioCurve(Result):
+    """Predicted-to-expected ratio P/E by score; part of `Presence`.
+
+    Attributes
+    ----------
+    score : ndarray
+        Middle of each window, ascending.
+    ratio, low, high : ndarray
+        Share of the presences divided by that of the target in the window, with pointwise
+        confidence intervals (NaN without). NaN in a window without rows.
+    smoothed : ndarray
+        Smoothed ratio at the same scores.
+    """
+
+    score: Array
+    ratio: Array
+    low: Array
+    high: Array
+    smoothed: Array
+
+    def _headline(self) -> str:
+        return "Predicted-to-expected ratio by score"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Presence(Mapping[str, Estimate]):
+    """Presence-only measures; made by `Evaluation.presence`.
+
+    It maps names to estimates: ``boyce_index``, ``smoothed_boyce_index``,
+    ``minimal_predicted_area``, ``auc_ratio`` and ``f_pb``, which need no prior, and ``tss``, the
+    true skill statistic (informedness), which does.
+
+    Attributes
+    ----------
+    curve : RatioCurve
+        Predicted-to-expected ratio by score.
+    share, area_threshold : float
+        Share of the presences in the minimal predicted area, and the lowest score in it.
+    omission : float
+        Largest share of omitted presences for the AUC ratio.
+    threshold : float
+        Threshold of TSS and F_pb.
+    level : float or None
+        Confidence level.
+    """
+
+    curve: RatioCurve
+    share: float
+    area_threshold: float
+    omission: float
+    threshold: float
+    level: float | None
+    _estimates: dict[str, Estimate]
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name not in self._estimates:
+            raise InputError(f"unknown measure {name!r}. The measures are {', '.join(self)}.")
+        return self._estimates[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._estimates)
+
+    def __len__(self) -> int:
+        return len(self._estimates)
+
+    # A mapping is equal by content and cannot be hashed; this is neither.
+    __eq__, __hash__ = object.__eq__, object.__hash__
+
+    def frame(self) -> pd.DataFrame:
+        """Return a pandas DataFrame with a row per measure and a column per field of `Estimate`.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        return measure_frame(self, "Presence.frame()")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers and text, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Undefined and infinite numbers are None.
+        """
+        names = ("share", "area_threshold", "omission", "threshold", "level", "curve")
+        return plain_dict({name: getattr(self, name) for name in names} | {"measures": dict(self)})
+
+    def _headline(self) -> str:
+        return f"Presence-only measures; only TSS needs the prior. Threshold {self._threshold}"
+
+    @property
+    def _threshold(self) -> str:
+        return format_threshold(self.threshold)
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        titles = {
+            "boyce_index": "Boyce index",
+            "smoothed_boyce_index": "Boyce index, smoothed",
+            "minimal_predicted_area": f"Minimal predicted area, {self.share:g} of presences",
+            "auc_ratio": f"AUC ratio, omission up to {self.omission:g}",
+            "f_pb": "F_pb at the threshold",
+            "tss": "TSS at the threshold",
+        }
+        return estimate_rows(((titles[name], self[name]) for name in self), self.level)
+
+    @property
+    def _notes(self) -> list[str]:
+        return [CLIPPED_NOTE] if any(estimate.clipped for estimate in self.values()) else []
+
+    def __repr__(self) -> str:
+        return "\n".join([self._headline(), text_table(*self._table()), *self._notes])
+
+    def _repr_html_(self) -> str:
+        return html_summary(self._headline(), [self._table()], self._notes)
+
+
+def evaluate_presence(
+    ev: ModelEstimates, share: float, omission: float, n_windows: int, window: float | None
+) -> Presence:
+    """Estimate the presence-only measures of an evaluation."""
+    check_fraction("share", share)
+    check_fraction("omission", omission)
+    check_count("n_windows", n_windows, least=2)
+    if window is not None:
+        check_number("window", window)
+    windows = presence_windows(ev.counts, ev.target, n_windows=n_windows, window=window)
+    bins = presence_bins(ev.counts)
+    if bins is None:
+        raise InputError("all scores are equal. Presence-only measures need different scores.")
+    resampled = None
+    resamples = ev._resample(np.unique(np.concatenate([windows.thresholds, bins.threshold])))
+    if resamples is not None:
+        resampled = PresenceResamples(resamples, windows)
+    area_threshold, area = _minimal_area(ev, resampled, share)
+    curve, correlations = _ratios(ev, resampled, windows, bins)
+    formula = partial(partial_area_ratio, omission=omission)
+    estimates = {
+        **correlations,
+        "minimal_predicted_area": area,
+        "auc_ratio": _curve_estimate(
+            ev, resampled, lambda tpr, rows: float(formula(tpr, rows)[0]), formula, 2.0
+        ),
+        "f_pb": _f_pb(ev),
+        "tss": ev["informedness"],
+    }
+    level = None if ev.resampling is None else ev.resampling.level
+    return Presence(
+        curve, share, area_threshold, omission, ev.operating_point.threshold, level, estimates
+    )
+
+
+def _ratios(
+    ev: ModelEstimates, resampled: PresenceResamples | None, windows: Windows, bins: PresenceBins
+) -> tuple[RatioCurve, dict[str, Estimate]]:
+    """Return the ratio P/E by score, and its correlations with the score."""
+    counts, target = ev.counts, ev.target
+    above = presence_and_target_shares(
+        counts, Shares.of(counts, counts.at(windows.thresholds)), target
+    )
+    presences, rows = (window_shares(share, windows.start.size) for share in above)
+    ratio = expected_ratio(presences, rows)
+    numbers = bins.numbers(counts, Shares.of(counts, counts.at(bins.threshold)), target)
+    log_ratio = smoothed_log_ratio(*numbers)
+    value = boyce_correlation(windows.start, ratio)
+    smoothed = float(smoothed_correlation(log_ratio)[0])
+    low = high = np.full(ratio.size, math.nan)
+    interval = smoothed_interval = Interval()
+    if resampled is not None:
+        low, high = resampled.ratio_band(presences, rows)
+        smoothed_interval = resampled.smoothed_boyce_interval(smoothed, bins)
+        interval = resampled.boyce_interval(value, smoothed_interval)
+    score = (windows.start + windows.end) / 2
+    smooth_ratio = np.exp(np.interp(score, bins.score, log_ratio[0]))
+    return RatioCurve(score, ratio, low, high, smooth_ratio), {
+        "boyce_index": Estimate.of(value, value, interval, CORRELATION_RANGE),
+        "smoothed_boyce_index": Estimate.of(
+            smoothed, smoothed, smoothed_interval, CORRELATION_RANGE
+        ),
+    }
+
+
+def _curve_estimate(
+    ev: ModelEstimates,
+    resampled: PresenceResamples | None,
+    exact: Callable[[Array, Array], float],
+    formula: CurveFormula,
+    high: float,
+) -> Estimate:
+    """Estimate a number of the curve of recall by predicted area.
+
+    ``exact`` is for the data, ``formula`` for resamples, which have fewer thresholds.
+    """
+    counts, target, steps = ev.counts, ev.target, presence_steps(ev.counts)
+
+    def value(mixture: Mixture) -> float:
+        rates = correct_steps(counts, steps, mixture, target)
+        return exact(np.maximum.accumulate(rates.tpr), rates.predicted)
+
+    naive = exact(*presence_and_target_shares(counts, Shares.of(counts, steps), target))
+    interval = Interval()
+    if resampled is not None and math.isfinite(value(ev.mixture)):
+        interval = resampled.curve_interval(value, formula, high)
+    return Estimate.of(value(ev.mixture), naive, interval, (0.0, high))
+
+
+def _minimal_area(
+    ev: ModelEstimates, resampled: PresenceResamples | None, share: float
+) -> tuple[float, Estimate]:
+    """Return the threshold of the minimal predicted area, and its estimate."""
+    steps = presence_steps(ev.counts)
+    rates = correct_steps(ev.counts, steps, ev.mixture, ev.target)
+    _, index = minimal_area(rates.tpr, rates.predicted, share)
+    estimate = _curve_estimate(
+        ev,
+        resampled,
+        lambda tpr, rows: minimal_area(tpr, rows, share)[0],
+        partial(interpolated_area, share=share),
+        1.0,
+    )
+    return float(steps.threshold[index]), estimate
+
+
+def _f_pb(ev: ModelEstimates) -> Estimate:
+    """Return the estimate of F_pb at the threshold of the evaluation."""
+    counts, target, point = ev.counts, ev.target, ev.operating_point
+    presences = counts.n_labeled / (counts.n_unlabeled if target == "unlabeled" else counts.n)
+    shares = Shares.of(counts, counts.at(point.threshold))
+    naive = f_pb(*presence_and_target_shares(counts, shares, target), presences)
+    return replace(point._estimate(f_pb_measure(presences)), naive=float(naive[0]))

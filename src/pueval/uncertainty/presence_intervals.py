@@ -1,0 +1,132 @@
+"""Confidence intervals of presence-only measures, from the resampled counts of all others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from pueval._typing import Array
+from pueval.core.confidence import proportion_limit
+from pueval.core.mixture import Mixture, Mixtures
+from pueval.core.presence_measures import (
+    Windows,
+    boyce_correlations,
+    expected_ratio,
+    presence_and_target_shares,
+    window_shares,
+)
+from pueval.core.rates import Shares
+from pueval.core.smoothed_ratio import PresenceBins, smoothed_correlation, smoothed_log_ratio
+from pueval.uncertainty.intervals import Interval, bootstrap_standard_error
+from pueval.uncertainty.measure_intervals import Resamples
+
+# Resamples of the smoothed ratio: each is fitted with several penalties.
+SMOOTHED_DRAWS = 500
+
+# From recall and predicted area at descending thresholds to a number per line.
+CurveFormula = Callable[[Array, Array], Array]
+
+
+class PresenceResamples:
+    """Resampled ratios P/E and curves of recall by predicted area.
+
+    Parameters
+    ----------
+    resamples : Resamples
+        Resampled counts, whose thresholds include those of windows and bins.
+    windows : Windows
+        Windows of the Boyce index, of the data: they are the same in every resample.
+    """
+
+    def __init__(self, resamples: Resamples, windows: Windows) -> None:
+        self._resamples = resamples
+        above = self._presence_and_target_shares(windows.thresholds)
+        presences, rows = (window_shares(share, windows.start.size) for share in above)
+        self._ratios = expected_ratio(presences, rows)
+
+    def _shares_at(self, thresholds: Array) -> Shares:
+        draws = self._resamples.draws
+        place = np.searchsorted(-draws.threshold, -thresholds)
+        columns = [int(k) for k in np.minimum(place, draws.threshold.size - 1)]
+        return draws.resampled.part(columns)
+
+    def _presence_and_target_shares(self, thresholds: Array) -> tuple[Array, Array]:
+        resamples = self._resamples
+        return presence_and_target_shares(
+            resamples.counts, self._shares_at(thresholds), resamples.target
+        )
+
+    def boyce_interval(self, value: float, smoothed: Interval) -> Interval:
+        """Return the interval of the Boyce index; ``smoothed`` is that of the smoothed index.
+
+        Noise puts windows out of order, so the index is too close to 0: in the data, and in a
+        resample even more so. Percentiles of the resamples alone always miss a perfect order. So
+        the interval contains the percentiles and their reflection at the value. With few presences
+        and a weak model that is not enough, and it also contains the interval of the smoothed
+        index, which estimates nearly the same number with less bias.
+        """
+        if math.isnan(value):
+            return Interval()
+        draws = boyce_correlations(self._ratios)
+        return Interval.union([self._reflected_interval(value, draws), smoothed])
+
+    def smoothed_boyce_interval(self, value: float, bins: PresenceBins) -> Interval:
+        """Return the interval of the smoothed Boyce index; each resample chooses its penalty."""
+        counts, target = self._resamples.counts, self._resamples.target
+        numbers = bins.numbers(counts, self._shares_at(bins.threshold), target)
+        curves = smoothed_log_ratio(*(number[:SMOOTHED_DRAWS] for number in numbers))
+        return self._reflected_interval(value, smoothed_correlation(curves))
+
+    def _reflected_interval(self, value: float, draws: Array) -> Interval:
+        percentiles = self._resamples.options.percentile_interval
+        drawn = percentiles(value, draws, -1.0, 1.0)
+        return Interval.union([drawn, percentiles(value, 2 * value - draws, -1.0, 1.0)])
+
+    def ratio_band(self, presences: Array, rows: Array) -> tuple[Array, Array]:
+        """Return pointwise intervals of P/E; NaN in windows without a row of the target.
+
+        ``presences`` and ``rows`` are the shares in the windows. The upper end is at least that of
+        Wilson's interval for the share of the presences: with few or none, percentiles end too
+        soon.
+        """
+        options, n = self._resamples.options, self._resamples.n_independent_labeled
+        ends = np.full((2, rows.size), math.nan)
+        for k in np.flatnonzero(rows > 0):
+            interval = options.percentile_interval(
+                float(presences[k] / rows[k]), self._ratios[:, k], 0.0, math.inf
+            )
+            most = proportion_limit(min(float(presences[k]), 1.0), n, options.critical_value)
+            ends[:, k] = interval.low, max(interval.high, most / float(rows[k]))
+        return ends[0], ends[1]
+
+    def curve_interval(
+        self, value: Callable[[Mixture], float], formula: CurveFormula, high: float = 1.0
+    ) -> Interval:
+        """Return the interval of a formula of recall and predicted area, from 0 to ``high``.
+
+        ``value`` returns the formula in the data, for a mixture.
+        """
+        resamples = self._resamples
+
+        def apply(shares: Shares, mixture: Mixture | Mixtures) -> Array:
+            rates = resamples.rates_for(shares, mixture)
+            return formula(rates.tpr, rates.predicted)
+
+        # The cells of the draws change the curve a little.
+        center = resamples.mixture
+        shift = value(center) - float(apply(resamples.draws.expected, center)[0])
+
+        @cache
+        def resampled(mixture: Mixture | Mixtures) -> Array:
+            return apply(resamples.draws.resampled, mixture) + shift
+
+        return resamples._interval(
+            value,
+            lambda mixture: (0.0, bootstrap_standard_error(resampled(mixture))),
+            resampled,
+            resamples.prior.scenarios(lambda mixture: apply(resamples.draws.expected, mixture)),
+            high=high,
+        )
