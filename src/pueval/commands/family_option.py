@@ -11,7 +11,7 @@ from pueval.commands.evaluation_tables import show_below
 from pueval.commands.options import OUTPUT
 from pueval.commands.terminal import print_line, show_table
 from pueval.core.field_measures import FAMILIES, FIELD_MEASURES, family_members
-from pueval.errors import UnknownMeasureError
+from pueval.errors import InputError, UnknownMeasureError
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.measure_titles import measure_title
 from pueval.groups.group_estimates import printable_name
@@ -39,6 +39,16 @@ def read_families(given: list[str] | None) -> tuple[str, ...]:
         raise UnknownMeasureError(f"--measures: {error}") from None
 
 
+def check_group_families(measures: tuple[str, ...]) -> None:
+    """Refuse measures that groups do not have."""
+    missing = [measure for measure in measures if measure not in FIELD_MEASURES]
+    if missing:
+        raise InputError(
+            f"--measures {missing[0]} cannot be combined with --by. Filter the rows of a group, "
+            "and evaluate them."
+        )
+
+
 def print_families(evaluations: Mapping[str, Evaluation], measures: tuple[str, ...]) -> None:
     """Print measures of families, naive and corrected, of every model."""
     if not measures:
@@ -46,8 +56,8 @@ def print_families(evaluations: Mapping[str, Evaluation], measures: tuple[str, .
     header, rows = [""], [[measure_title(measure)] for measure in measures]
     for name, ev in evaluations.items():
         header += [f"{name}\nnaive", f"{name}\ncorrected"]
-        for row, measure in zip(rows, measures, strict=True):
-            row += [format_number(ev[measure].naive), str(ev[measure])]
+        for row, estimate in zip(rows, ev.family(*measures).values(), strict=True):
+            row += [format_number(estimate.naive), str(estimate)]
     show_below(header, rows)
 
 

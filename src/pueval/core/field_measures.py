@@ -20,10 +20,19 @@ ORDERING_MEASURES = {
     for name, measure in FIELD_MEASURES.items()
     if measure.greater_is_better is not None
 }
+# Titles of presence-only measures, which share windows of the score: `Evaluation.presence`.
+PRESENCE_TITLES = {
+    "boyce_index": "Boyce index",
+    "smoothed_boyce_index": "Boyce index, smoothed",
+    "minimal_predicted_area": "Minimal predicted area",
+    "auc_ratio": "AUC ratio",
+    "f_pb": "F_pb",
+}
 # Names of measures by family.
 FAMILIES: dict[str, tuple[str, ...]] = {
     "probability": tuple(MEAN_MEASURES),
     "top": tuple(TOP_MEASURES),
+    "presence": tuple(PRESENCE_TITLES),
 }
 
 
@@ -51,8 +60,9 @@ def needs_prior(name: str) -> bool:
 def family_members(names: Iterable[str]) -> tuple[str, ...]:
     """Return the measures of families, and measures given by name, each once."""
     members: dict[str, None] = {}
+    known = [*FAMILIES, *FIELD_MEASURES, *PRESENCE_TITLES]
     for name in names:
-        if name not in FAMILIES and name not in FIELD_MEASURES:
-            raise unknown_measure_error(name, [*FAMILIES, *FIELD_MEASURES], any_beta=False)
+        if name not in known:
+            raise unknown_measure_error(name, known, any_beta=False)
         members |= dict.fromkeys(FAMILIES.get(name, (name,)))
     return tuple(members)

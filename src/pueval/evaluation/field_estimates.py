@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pueval._typing import Array
-from pueval.core.field_measures import FAMILIES, family_members
+from pueval.core.field_measures import FAMILIES, PRESENCE_TITLES, family_members
 from pueval.evaluation.calibration import Calibration, calibrate
 from pueval.evaluation.expectation import Expectation, expect
 from pueval.evaluation.gains import GainsCurve, gains_curve
@@ -27,13 +27,15 @@ class FieldEstimates(ModelEstimates):
         Parameters
         ----------
         *names : str
-            Families, such as ``"probability"`` (Brier score, log loss, skill scores), or single
-            measures of families; by default all families.
+            Families, or single measures of families; by default all families. ``"probability"``:
+            Brier score, log loss and skill scores, of scores in [0, 1]. ``"top"``: enrichment,
+            BEDROC, NDCG, partial AUC and others. ``"presence"``: see `presence`.
 
         Returns
         -------
         MeasureFamily
-            Every measure is also found by its name: ``ev["brier_score_loss"]``.
+            Measures of probabilities and of the top are also found by their names:
+            ``ev["brier_score_loss"]``.
 
         Examples
         --------
@@ -52,7 +54,12 @@ class FieldEstimates(ModelEstimates):
         """
         members = family_members(names or FAMILIES)
         level = None if self.resampling is None else self.resampling.level
-        return MeasureFamily(names or (*FAMILIES,), {name: self[name] for name in members}, level)
+        by_presence = PRESENCE_TITLES.keys() & members
+        presence = self.presence() if by_presence else {}
+        estimates = {
+            name: presence[name] if name in by_presence else self[name] for name in members
+        }
+        return MeasureFamily(names or (*FAMILIES,), estimates, level)
 
     def calibration(self, *, bins: int = 10) -> Calibration:
         """Evaluate whether scores are the probabilities of being positive.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pueval.core.field_measures import FIELD_MEASURES
+from pueval.core.field_measures import FIELD_MEASURES, PRESENCE_TITLES
 from pueval.core.measures import MEASURES, find_measure
 from pueval.errors import UnknownMeasureError
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 TITLES = {"roc_auc": "ROC AUC", "average_precision": "Average precision"} | {
     name: measure.title for name, measure in (MEASURES | FIELD_MEASURES).items()
 }
+TITLES |= PRESENCE_TITLES
 # The measures that people report, shown unless all are asked for.
 REPORTED_MEASURES = (
     "roc_auc",
@@ -64,6 +65,8 @@ def title_in_sentence(title: str) -> str:
     >>> title_in_sentence("Precision"), title_in_sentence("Matthews correlation")
     ('precision', 'Matthews correlation')
     """
-    if re.match(r"F\d|Matthews|Cohen|Fowlkes|Brier", title):
+    if re.match(
+        r"F\d|Matthews|Cohen|Fowlkes|Brier|Boyce|NDCG|RIE|BEDROC|AUC|ROC|R-precision|F_pb", title
+    ):
         return title
     return title[:1].lower() + title[1:]
