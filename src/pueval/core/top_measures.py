@@ -379,13 +379,16 @@ TOP_MEASURES = {
     for measure in (
         TopMeasure("r_precision", "R-precision", _r_precision),
         ndcg(),
-        enrichment(first_rows(share=TOP_SHARE)),
+        replace(
+            enrichment(first_rows(share=TOP_SHARE)),
+            title=f"Enrichment of the first {TOP_SHARE:.0%}",
+        ),
         area_under_lift(),
         rie(),
         bedroc(),
-        partial_auc(),
+        replace(partial_auc(), title=f"Partial AUC, FPR up to {PARTIAL_FPR:g}"),
         logauc(),
-        roc_enrichment(),
+        replace(roc_enrichment(), title=f"ROC enrichment, FPR {ENRICHMENT_FPR:g}"),
     )
 }
 

@@ -17,6 +17,8 @@ TITLES = {"roc_auc": "ROC AUC", "average_precision": "Average precision"} | {
     name: measure.title for name, measure in (MEASURES | FIELD_MEASURES).items()
 }
 TITLES |= PRESENCE_TITLES
+# Titles that keep their capital letter in a sentence.
+PROPER_TITLES = r"F\d|F_pb|Matthews|Cohen|Fowlkes|Brier|Boyce|NDCG|RIE|BEDROC|AUC|ROC|R-precision"
 # The measures that people report, shown unless all are asked for.
 REPORTED_MEASURES = (
     "roc_auc",
@@ -65,8 +67,6 @@ def title_in_sentence(title: str) -> str:
     >>> title_in_sentence("Precision"), title_in_sentence("Matthews correlation")
     ('precision', 'Matthews correlation')
     """
-    if re.match(
-        r"F\d|Matthews|Cohen|Fowlkes|Brier|Boyce|NDCG|RIE|BEDROC|AUC|ROC|R-precision|F_pb", title
-    ):
+    if re.match(PROPER_TITLES, title):
         return title
     return title[:1].lower() + title[1:]
