@@ -27,6 +27,7 @@ from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.expectation import Expectation
 from pueval.evaluation.expectation_of_rows import expectation
 from pueval.evaluation.gains import GainsCurve
+from pueval.evaluation.top_by_query import TopByQuery, top_by_query
 from pueval.evaluation.top_rows import TopRows
 from pueval.sensitivity.bound_tables import BoundTables
 from pueval.sensitivity.bounds import Bounds, claesen_bounds
@@ -104,6 +105,7 @@ __all__ = [
     "TimeEstimates",
     "TimeEvaluation",
     "TippingPoint",
+    "TopByQuery",
     "TopRows",
     "UndefinedMeasureWarning",
     "claesen_bounds",
@@ -122,6 +124,7 @@ __all__ = [
     "poisson_resamples",
     "resolution",
     "tally",
+    "top_by_query",
 ]
 
 # Imported on first use: most programs compare neither models nor groups.
