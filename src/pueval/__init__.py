@@ -29,6 +29,7 @@ from pueval.evaluation.expectation_of_rows import expectation
 from pueval.evaluation.gains import GainsCurve
 from pueval.evaluation.measure_family import MeasureFamily
 from pueval.evaluation.presence import Presence, RatioCurve
+from pueval.evaluation.top_by_query import TopByQuery, top_by_query
 from pueval.evaluation.top_rows import TopRows
 from pueval.sensitivity.bound_tables import BoundTables
 from pueval.sensitivity.bounds import Bounds, claesen_bounds
@@ -109,6 +110,7 @@ __all__ = [
     "TimeEstimates",
     "TimeEvaluation",
     "TippingPoint",
+    "TopByQuery",
     "TopRows",
     "UndefinedMeasureWarning",
     "claesen_bounds",
@@ -127,6 +129,7 @@ __all__ = [
     "poisson_resamples",
     "resolution",
     "tally",
+    "top_by_query",
 ]
 
 # Imported on first use: most programs compare neither models nor groups.

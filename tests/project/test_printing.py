@@ -139,6 +139,9 @@ RESULTS = {
     "TimeEstimates": lambda made: made.times["roc_auc"],
     "TimeEvaluation": lambda made: made.times,
     "TippingPoint": lambda made: made.evaluation.tipping_point("roc_auc", 0.8),
+    "TopByQuery": lambda made: pueval.top_by_query(
+        made.labels, made.score, np.arange(2000) % 50, k=5, label_frequency=0.4
+    ),
     "TopRows": lambda made: made.evaluation.top(100),
     "TwoSources": lambda made: made.sources,
 }
