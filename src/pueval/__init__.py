@@ -21,6 +21,7 @@ from pueval.evaluation.baselines import Baseline, Baselines
 from pueval.evaluation.bias_bounds import BiasBounds, MeasureBounds
 from pueval.evaluation.calibration import Calibration
 from pueval.evaluation.cluster_effects import ClusterEffects
+from pueval.evaluation.decision_curve import DecisionCurve, NetBenefit
 from pueval.evaluation.estimates import Best, Contingency, Estimate, OperatingPoint
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
@@ -72,6 +73,7 @@ __all__ = [
     "Contingency",
     "Counts",
     "CurveBand",
+    "DecisionCurve",
     "Diagnosis",
     "Difference",
     "Differences",
@@ -90,6 +92,7 @@ __all__ = [
     "MissingPackageError",
     "Mixture",
     "Moments",
+    "NetBenefit",
     "OperatingPoint",
     "OrderByPrior",
     "RankReversal",

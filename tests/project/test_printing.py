@@ -85,6 +85,7 @@ RESULTS = {
     "Comparison": lambda made: made.comparison,
     "Contingency": lambda made: made.evaluation.table,
     "CurveBand": lambda made: made.evaluation.roc_band(),
+    "DecisionCurve": lambda made: made.probabilities.decision_curve(),
     "DelayEstimate": lambda made: labeling.from_delay(
         np.arange(100), np.arange(100) + np.arange(100) % 7, as_of=110
     ),
@@ -111,6 +112,7 @@ RESULTS = {
     "Moments": lambda made: pueval.labeling_moments(
         made.counts, threshold=1.0, label_frequency=0.4
     )["f1"],
+    "NetBenefit": lambda made: made.probabilities.net_benefit(0.3),
     "OperatingPoint": lambda made: made.evaluation.at(1.0),
     "OrderByPrior": lambda made: made.comparison.order_by_prior("roc_auc"),
     "Plan": lambda made: made.plan,

@@ -6,6 +6,7 @@ Matplotlib (``pip install "pueval[plot]"``) is needed only for drawing.
 """
 
 from pueval.displays._audit_plan import AuditPlanDisplay
+from pueval.displays._decision_curve_plot import DecisionCurveDisplay
 from pueval.displays._delay import DelayDisplay
 from pueval.displays._group_curves import GroupCurvesDisplay
 from pueval.displays._measure_by_threshold import MeasureByThresholdDisplay
@@ -26,6 +27,7 @@ __all__ = [
     "AuditPlanDisplay",
     "CalibrationDisplay",
     "ComparisonDisplay",
+    "DecisionCurveDisplay",
     "DelayDisplay",
     "GroupCurvesDisplay",
     "MeasureByThresholdDisplay",

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from pueval._typing import Array
 from pueval.evaluation.calibration import Calibration, calibrate
+from pueval.evaluation.decision_curve import (
+    DecisionCurve,
+    NetBenefit,
+    estimate_decision_curve,
+    estimate_net_benefit,
+)
 from pueval.evaluation.expectation import Expectation, expect
 from pueval.evaluation.model_estimates import ModelEstimates
 
@@ -53,6 +59,84 @@ class FieldEstimates(ModelEstimates):
         (True, True)
         """
         return calibrate(self, bins)
+
+    def net_benefit(self, threshold: float, *, standardized: bool = False) -> NetBenefit:
+        """Return the net benefit of treating the rows with a score at or above a risk threshold.
+
+        At a risk threshold q, it is π·tpr − (1 − π)·fpr·q/(1 − q), where π is the prevalence: true
+        positives minus false positives, each of which costs q/(1 − q) true positives. Scores must
+        be probabilities. Assumes random labeling, or known propensities.
+
+        Parameters
+        ----------
+        threshold : float
+            Risk from which you would treat, between 0 and 1. Rows with a score at or above it are
+            treated.
+        standardized : bool, default False
+            Whether to divide by π, the net benefit of a perfect classifier.
+
+        Returns
+        -------
+        NetBenefit
+            Beside it the net benefit of treating everybody, and the difference.
+
+        References
+        ----------
+        Vickers and Elkin (2006), Decision curve analysis. Kerr et al. (2016), Assessing the
+        clinical impact of risk prediction models with decision curves, for the standardized one.
+
+        Examples
+        --------
+        >>> from pueval import Counts, evaluate
+        >>> counts = Counts.from_table([0.8, 0.1], labeled=[80, 20], unlabeled=[200, 700])
+        >>> ev = evaluate(counts, prior=1 / 9, threshold=0.5, level=None)
+        >>> ev.net_benefit(0.2)
+        Net benefit at a risk threshold of 0.2: corrected 0.130, naive 0.030
+        Treat all: 0.000; treat none: 0
+        Model minus treat all: 0.130
+        """
+        return estimate_net_benefit(self, threshold, standardized=standardized)
+
+    def decision_curve(
+        self, *, thresholds: Iterable[float] | None = None, standardized: bool = False
+    ) -> DecisionCurve:
+        """Return net benefit by risk threshold, beside treating everybody and treating nobody.
+
+        See `net_benefit` for formula and assumptions.
+
+        Parameters
+        ----------
+        thresholds : array-like, optional
+            Risk thresholds between 0 and 1; by default 0.01 to 0.99.
+        standardized : bool, default False
+            Whether to divide by the prevalence, the net benefit of a perfect classifier.
+
+        Returns
+        -------
+        DecisionCurve
+            ``better`` has the risk thresholds where the model is better than both defaults, and
+            ``significantly_better`` those where the confidence interval says so.
+
+        References
+        ----------
+        Vickers and Elkin (2006), Decision curve analysis.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pueval import evaluate
+        >>> rng = np.random.default_rng(0)
+        >>> risk = rng.beta(1, 3, size=20_000)
+        >>> positive = rng.random(20_000) < risk                 # calibrated
+        >>> labeled = positive & (rng.random(20_000) < 0.3)
+        >>> ev = evaluate(labeled, risk, prevalence=0.25)
+        >>> curve = ev.decision_curve(thresholds=[0.1, 0.2, 0.4, 0.6])
+        >>> curve.better                            # at these four thresholds
+        ((0.1, 0.6),)
+        >>> bool(curve.naive[2] < 0 < curve.low[2])      # naive: treat nobody
+        True
+        """
+        return estimate_decision_curve(self, thresholds, standardized=standardized)
 
     def expectation(self, function: Callable[[Array], Any]) -> Expectation:
         """Return the mean of a function of the score over positives, negatives and all rows.

@@ -30,6 +30,7 @@ from pueval.metrics._probability_metrics import (
     d2_brier_score,
     d2_log_loss_score,
     log_loss,
+    net_benefit,
 )
 from pueval.metrics._score_metrics import (
     average_precision_score,
@@ -66,6 +67,7 @@ __all__ = [
     "markedness_score",
     "matthews_corrcoef",
     "negative_predictive_value_score",
+    "net_benefit",
     "precision_recall_curve",
     "precision_score",
     "pseudo_f_score",
