@@ -15,23 +15,16 @@ net benefit of a perfect classifier.
 from __future__ import annotations
 
 from functools import partial
-from numbers import Real
 
-from pueval._checks import percent_hint
+from pueval._checks import check_fraction
 from pueval._typing import Array
 from pueval.core.measures import Measure, Table, _ratio
 from pueval.core.rates import SMALLEST_PREVALENCE
-from pueval.errors import InputError
 
 
 def check_risk_threshold(value: object) -> float:
     """Return a risk threshold as a float; raise if it does not lie between 0 and 1."""
-    if isinstance(value, Real) and not isinstance(value, bool) and 0 < value < 1:
-        return float(value)
-    raise InputError(
-        "a risk threshold must be a number between 0 and 1, the risk from which you would treat; "
-        f"got {value!r}.{percent_hint(value)}"
-    )
+    return check_fraction("the risk threshold", value)
 
 
 def net_benefit(threshold: float, *, standardized: bool = False) -> Measure:
