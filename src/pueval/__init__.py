@@ -27,6 +27,7 @@ from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.expectation import Expectation
 from pueval.evaluation.expectation_of_rows import expectation
+from pueval.evaluation.local_posterior import EvidenceThresholds, LocalPosterior
 from pueval.sensitivity.bound_tables import BoundTables
 from pueval.sensitivity.bounds import Bounds, claesen_bounds
 from pueval.sensitivity.feasibility import LargestPrior, feasibility_pvalue, largest_prior
@@ -80,6 +81,7 @@ __all__ = [
     "Disagreement",
     "Estimate",
     "Evaluation",
+    "EvidenceThresholds",
     "Expectation",
     "GroupDifferences",
     "GroupEstimates",
@@ -87,6 +89,7 @@ __all__ = [
     "GroupShrinkage",
     "InputError",
     "LargestPrior",
+    "LocalPosterior",
     "MacroAverage",
     "MeasureBounds",
     "MissingPackageError",

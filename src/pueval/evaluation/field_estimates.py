@@ -15,6 +15,12 @@ from pueval.evaluation.decision_curve import (
     estimate_net_benefit,
 )
 from pueval.evaluation.expectation import Expectation, expect
+from pueval.evaluation.local_posterior import (
+    EvidenceThresholds,
+    LocalPosterior,
+    estimate_evidence_thresholds,
+    estimate_posterior,
+)
 from pueval.evaluation.model_estimates import ModelEstimates
 
 
@@ -169,3 +175,94 @@ class FieldEstimates(ModelEstimates):
         (2.0, 0.0)
         """
         return expect(self.counts, self.mixture, self.target, self._resamples, function)
+
+    def posterior(
+        self, score: Any, *, window: float = 0.03, prevalence: float | None = None
+    ) -> LocalPosterior:
+        """Return the probability of being positive at a score, and the likelihood ratio.
+
+        Among the rows near the score, the share of positives is π·γ/θ, where π is the prevalence,
+        γ the share of the positives and θ the share of all rows that are there. The likelihood
+        ratio is γ/η, with η the share of the negatives. Scores can have any scale. Assumes random
+        labeling, or known propensities.
+
+        Parameters
+        ----------
+        score : float or array-like
+            Scores at which to estimate.
+        window : float, default 0.03
+            Share of the rows of the target that are near a score, half of them on either side; at
+            least 100 rows.
+        prevalence : float, optional
+            Share of positives in the population to which the posterior belongs, if it is not the
+            target: posterior odds are the likelihood ratio times the odds of the prevalence.
+
+        Returns
+        -------
+        LocalPosterior
+
+        References
+        ----------
+        Pejaver et al. (2022), Calibration of computational tools for missense variant
+        pathogenicity classification, for windows and lower limits of local posteriors.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pueval import evaluate
+        >>> rng = np.random.default_rng(0)
+        >>> positive = rng.random(20_000) < 0.2
+        >>> score = rng.normal(size=20_000) + 2 * positive
+        >>> labeled = positive & (rng.random(20_000) < 0.3)
+        >>> found = evaluate(labeled, score, prevalence=0.2).posterior([1, 2])
+        >>> truth = np.array([0.200, 0.649])
+        >>> bool(np.all((found.low < truth) & (truth < found.high)))
+        True
+        >>> found.naive.round(2)
+        array([0.06, 0.21])
+        """
+        return estimate_posterior(self, score, window=window, prevalence=prevalence)
+
+    def evidence_thresholds(
+        self, *, very_strong: float = 350.0, window: float = 0.03
+    ) -> EvidenceThresholds:
+        """Return the scores that are evidence of a given strength, as in clinical genetics.
+
+        Evidence is very strong from a likelihood ratio of ``very_strong`` on, strong from its
+        square root (18.7), moderate from its fourth root (4.33) and supporting from its eighth
+        root (2.08). A score is evidence for positives if the lower confidence limit of the local
+        likelihood ratio (see `posterior`) reaches this at the score and at all higher ones; for
+        negatives, if the upper confidence limit stays below the reciprocal at all lower scores.
+        Assumes random labeling, or known propensities.
+
+        Parameters
+        ----------
+        very_strong : float, default 350
+            Likelihood ratio of very strong evidence. Use 350 for a prior probability of .10, and
+            1124 for .0441.
+        window : float, default 0.03
+            Share of the rows of the target that are near a score; at least 100 rows.
+
+        Returns
+        -------
+        EvidenceThresholds
+
+        References
+        ----------
+        Tavtigian et al. (2018), Modeling the ACMG/AMP variant classification guidelines as a
+        Bayesian classification framework. Pejaver et al. (2022), Calibration of computational
+        tools for missense variant pathogenicity classification.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pueval import evaluate
+        >>> rng = np.random.default_rng(0)
+        >>> positive = rng.random(50_000) < 0.2
+        >>> score = rng.normal(size=50_000) + 2 * positive      # likelihood ratio exp(2·score − 2)
+        >>> labeled = positive & (rng.random(50_000) < 0.3)
+        >>> found = evaluate(labeled, score, prevalence=0.2).evidence_thresholds()
+        >>> found.strength[2], round(float(found.score[2]), 1)      # from 1.73 on
+        ('moderate', 1.8)
+        """
+        return estimate_evidence_thresholds(self, very_strong=very_strong, window=window)
