@@ -28,6 +28,7 @@ from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.expectation import Expectation
 from pueval.evaluation.expectation_of_rows import expectation
 from pueval.evaluation.local_posterior import EvidenceThresholds, LocalPosterior
+from pueval.evaluation.value_recovered import ValueRecovered, value_recovered
 from pueval.sensitivity.bound_tables import BoundTables
 from pueval.sensitivity.bounds import Bounds, claesen_bounds
 from pueval.sensitivity.feasibility import LargestPrior, feasibility_pvalue, largest_prior
@@ -108,6 +109,7 @@ __all__ = [
     "TimeEvaluation",
     "TippingPoint",
     "UndefinedMeasureWarning",
+    "ValueRecovered",
     "claesen_bounds",
     "compare",
     "conversions",
@@ -124,6 +126,7 @@ __all__ = [
     "poisson_resamples",
     "resolution",
     "tally",
+    "value_recovered",
 ]
 
 # Imported on first use: most programs compare neither models nor groups.

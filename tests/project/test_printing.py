@@ -140,6 +140,9 @@ RESULTS = {
     "TimeEvaluation": lambda made: made.times,
     "TippingPoint": lambda made: made.evaluation.tipping_point("roc_auc", 0.8),
     "TwoSources": lambda made: made.sources,
+    "ValueRecovered": lambda made: pueval.value_recovered(
+        made.labels, made.score, np.exp(made.score), threshold=1.0, prior=0.2
+    ),
 }
 
 
