@@ -21,16 +21,19 @@ from pueval.evaluation.baselines import Baseline, Baselines
 from pueval.evaluation.bias_bounds import BiasBounds, MeasureBounds
 from pueval.evaluation.calibration import Calibration
 from pueval.evaluation.cluster_effects import ClusterEffects
+from pueval.evaluation.decision_curve import DecisionCurve, NetBenefit
 from pueval.evaluation.estimates import Best, Contingency, Estimate, OperatingPoint
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.expectation import Expectation
 from pueval.evaluation.expectation_of_rows import expectation
 from pueval.evaluation.gains import GainsCurve
+from pueval.evaluation.local_posterior import EvidenceThresholds, LocalPosterior
 from pueval.evaluation.measure_family import MeasureFamily
 from pueval.evaluation.presence import Presence, RatioCurve
 from pueval.evaluation.top_by_query import TopByQuery, top_by_query
 from pueval.evaluation.top_rows import TopRows
+from pueval.evaluation.value_recovered import ValueRecovered, value_recovered
 from pueval.sensitivity.bound_tables import BoundTables
 from pueval.sensitivity.bounds import Bounds, claesen_bounds
 from pueval.sensitivity.feasibility import LargestPrior, feasibility_pvalue, largest_prior
@@ -77,12 +80,14 @@ __all__ = [
     "Contingency",
     "Counts",
     "CurveBand",
+    "DecisionCurve",
     "Diagnosis",
     "Difference",
     "Differences",
     "Disagreement",
     "Estimate",
     "Evaluation",
+    "EvidenceThresholds",
     "Expectation",
     "GainsCurve",
     "GroupDifferences",
@@ -91,12 +96,14 @@ __all__ = [
     "GroupShrinkage",
     "InputError",
     "LargestPrior",
+    "LocalPosterior",
     "MacroAverage",
     "MeasureBounds",
     "MeasureFamily",
     "MissingPackageError",
     "Mixture",
     "Moments",
+    "NetBenefit",
     "OperatingPoint",
     "OrderByPrior",
     "Presence",
@@ -113,6 +120,7 @@ __all__ = [
     "TopByQuery",
     "TopRows",
     "UndefinedMeasureWarning",
+    "ValueRecovered",
     "claesen_bounds",
     "compare",
     "conversions",
@@ -130,6 +138,7 @@ __all__ = [
     "resolution",
     "tally",
     "top_by_query",
+    "value_recovered",
 ]
 
 # Imported on first use: most programs compare neither models nor groups.

@@ -85,6 +85,7 @@ RESULTS = {
     "Comparison": lambda made: made.comparison,
     "Contingency": lambda made: made.evaluation.table,
     "CurveBand": lambda made: made.evaluation.roc_band(),
+    "DecisionCurve": lambda made: made.probabilities.decision_curve(),
     "DelayEstimate": lambda made: labeling.from_delay(
         np.arange(100), np.arange(100) + np.arange(100) % 7, as_of=110
     ),
@@ -95,6 +96,7 @@ RESULTS = {
     "Disagreement": lambda made: made.comparison.ranking("roc_auc", "pulp").disagreements()[0],
     "Estimate": lambda made: made.evaluation["roc_auc"],
     "Evaluation": lambda made: made.evaluation,
+    "EvidenceThresholds": lambda made: made.evaluation.evidence_thresholds(),
     "Expectation": lambda made: made.evaluation.expectation(np.square),
     "ForecastCurve": lambda made: made.plan.curve([50, 100], n_simulations=1),
     "GainsCurve": lambda made: made.evaluation.gains(),
@@ -104,6 +106,7 @@ RESULTS = {
     "GroupShrinkage": lambda made: made.groups.shrinkage("roc_auc"),
     "Labeling": lambda made: label_at_random(made.rows.positive, label_frequency=0.5, seed=0),
     "LargestPrior": lambda made: pueval.largest_prior(made.counts),
+    "LocalPosterior": lambda made: made.evaluation.posterior([0, 1.5]),
     "MacroAverage": lambda made: made.groups.macro("roc_auc"),
     "MeasureBounds": lambda made: made.evaluation.labeling_bias(2)["f1"],
     "MeasureCurve": lambda made: made.evaluation.by_threshold("f1"),
@@ -113,6 +116,7 @@ RESULTS = {
     "Moments": lambda made: pueval.labeling_moments(
         made.counts, threshold=1.0, label_frequency=0.4
     )["f1"],
+    "NetBenefit": lambda made: made.probabilities.net_benefit(0.3),
     "OperatingPoint": lambda made: made.evaluation.at(1.0),
     "OrderByPrior": lambda made: made.comparison.order_by_prior("roc_auc"),
     "Plan": lambda made: made.plan,
@@ -144,6 +148,9 @@ RESULTS = {
     ),
     "TopRows": lambda made: made.evaluation.top(100),
     "TwoSources": lambda made: made.sources,
+    "ValueRecovered": lambda made: pueval.value_recovered(
+        made.labels, made.score, np.exp(made.score), threshold=1.0, prior=0.2
+    ),
 }
 
 

@@ -150,6 +150,6 @@ def check_probabilities(counts: Counts, what: str) -> None:
     if low < 0 or high > 1:
         raise InputError(
             f"{what} needs probabilities, but scores range from {low:.4g} to {high:.4g}. Pass "
-            "predict_proba(X)[:, 1], or calibrate the classifier first, for example with "
-            "scikit-learn's CalibratedClassifierCV."
+            "predict_proba(X)[:, 1], or map scores to probabilities with "
+            "pueval.calibration.Recalibrator().cross_fitted(score, y)."
         )

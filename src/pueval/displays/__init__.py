@@ -7,6 +7,7 @@ Matplotlib (``pip install "pueval[plot]"``) is needed only for drawing.
 
 from pueval.displays._audit_plan import AuditPlanDisplay
 from pueval.displays._boyce import BoyceDisplay
+from pueval.displays._decision_curve_plot import DecisionCurveDisplay
 from pueval.displays._delay import DelayDisplay
 from pueval.displays._gains import GainsDisplay
 from pueval.displays._group_curves import GroupCurvesDisplay
@@ -29,6 +30,7 @@ __all__ = [
     "BoyceDisplay",
     "CalibrationDisplay",
     "ComparisonDisplay",
+    "DecisionCurveDisplay",
     "DelayDisplay",
     "GainsDisplay",
     "GroupCurvesDisplay",

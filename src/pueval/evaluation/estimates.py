@@ -196,6 +196,10 @@ class OperatingPoint(Mapping[str, Estimate]):
     reached : float
         Share of the resamples in which some threshold satisfies the rule; NaN without a rule or
         without intervals. If it is low, another sample might have no such threshold.
+    threshold_interval : (float, float)
+        Confidence interval of the threshold that the rule would choose if all classes of an
+        infinite sample were known; +inf means no threshold at all. NaN without a rule or without
+        intervals.
     """
 
     threshold: float
@@ -206,6 +210,7 @@ class OperatingPoint(Mapping[str, Estimate]):
     _measures: dict[str, Measure] = field(default_factory=MEASURES.copy)
     rule: str | None = None
     reached: float = math.nan
+    threshold_interval: tuple[float, float] = (math.nan, math.nan)
     _estimates: dict[str, Estimate] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Estimate:
@@ -275,6 +280,7 @@ class OperatingPoint(Mapping[str, Estimate]):
             {
                 "rule": self.rule,
                 "threshold": self.threshold,
+                "threshold_interval": self.threshold_interval,
                 "level": self.level,
                 "reached": self.reached,
                 "table": self.table,
@@ -290,7 +296,11 @@ class OperatingPoint(Mapping[str, Estimate]):
         -------
         str
         """
-        return f"Threshold {self.threshold:.6g}" + (f" for {self.rule}" if self.rule else "")
+        text = f"Threshold {self.threshold:.6g}" + (f" for {self.rule}" if self.rule else "")
+        if self.level is None or math.isnan(self.threshold_interval[0]):
+            return text
+        low, high = map(format_threshold, self.threshold_interval)
+        return f"{text} ({format_level(self.level)} CI: {low} to {high})"
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         titles = (measure.title for measure in self._measures.values())

@@ -312,6 +312,7 @@ class ModelEstimates(Mapping[str, Estimate]):
             Intervals cover the true value of each measure at the chosen threshold. They are
             corrected for choosing it on the same rows: every resample repeats the choice, and
             its average optimism is subtracted. For the best value of any threshold, see `best`.
+            ``threshold_interval`` is the confidence interval of the threshold itself.
 
         Notes
         -----
@@ -355,8 +356,16 @@ class ModelEstimates(Mapping[str, Estimate]):
         threshold, level = choice.threshold, self.operating_point.level
         rates = self._rates_at(threshold)
         extra = {} if rule.measure is None else {rule.measure.name: rule.measure}
+        interval = choice.threshold_interval
         return OperatingPoint(
-            threshold, level, rates, choice.intervals, MEASURES | extra, rule.name, choice.reached
+            threshold,
+            level,
+            rates,
+            choice.intervals,
+            MEASURES | extra,
+            rule.name,
+            choice.reached,
+            (interval.low, interval.high),
         )
 
     def _rates_at(self, threshold: float | Array) -> tuple[Rates, Rates]:

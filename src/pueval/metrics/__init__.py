@@ -46,6 +46,7 @@ from pueval.metrics._probability_metrics import (
     d2_brier_score,
     d2_log_loss_score,
     log_loss,
+    net_benefit,
 )
 from pueval.metrics._score_metrics import (
     average_precision_score,
@@ -101,6 +102,7 @@ __all__ = [
     "minimal_predicted_area",
     "ndcg_score",
     "negative_predictive_value_score",
+    "net_benefit",
     "precision_at_k",
     "precision_recall_curve",
     "precision_score",

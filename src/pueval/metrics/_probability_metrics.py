@@ -1,4 +1,4 @@
-"""Metrics of predicted probabilities: Brier score, log loss and their skill scores."""
+"""Metrics of predicted probabilities: Brier score, log loss, skill scores, net benefit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import numpy as np
 from pueval._checks import check_choice, check_count
 from pueval._typing import Array
 from pueval.core.calibration_line import calibration_bins, quantile_edges
+from pueval.core.decisions import check_risk_threshold
+from pueval.core.decisions import net_benefit as net_benefit_measure
 from pueval.core.mean_measures import MEAN_MEASURES, check_probabilities
+from pueval.core.rates import correct_steps
 from pueval.core.score_means import ScoreMeans
 from pueval.metrics._shared_arguments import (
     CorrectionArguments,
@@ -232,3 +235,55 @@ def d2_log_loss_score(
     0.29
     """
     return _mean_measure("d2_log_loss_score", y_true, y_pred, prior, options)
+
+
+@expand_shared_arguments
+def net_benefit(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    prior: float,
+    threshold: float,
+    standardized: bool = False,
+    **options: Unpack[CorrectionArguments],
+) -> float:
+    """Net benefit of treating rows from a risk threshold on, corrected for unlabeled positives.
+
+    π·tpr − (1 − π)·fpr·q/(1 − q) at the risk threshold q, where π is the prevalence. Treating
+    nobody has a net benefit of 0, treating everybody one of π − (1 − π)·q/(1 − q). Assumes random
+    labeling. For intervals and curves see `pueval.Evaluation.decision_curve`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
+    y_prob : array-like of shape (n,)
+        Probabilities of the positive class, in [0, 1].
+    threshold : float
+        Risk from which you would treat, between 0 and 1.
+    standardized : bool, default False
+        Whether to divide by π, the net benefit of a perfect classifier.
+    {options}
+
+    Returns
+    -------
+    float
+        At most 1 (clipped with an AssumptionWarning); higher is better.
+
+    References
+    ----------
+    Vickers and Elkin (2006), Decision curve analysis.
+
+    Examples
+    --------
+    >>> y_true, y_prob = [1, 1, 0, 0, 0], [0.9, 0.7, 0.8, 0.2, 0.1]
+    >>> round(net_benefit(y_true, y_prob, prior=0.0, threshold=0.5), 3)
+    0.2
+    >>> round(net_benefit(y_true, y_prob, prior=0.3, threshold=0.5), 3)
+    0.56
+    """
+    counts, mixture, target = read_arguments(y_true, y_prob, prior, **options)
+    measure = net_benefit_measure(check_risk_threshold(threshold), standardized=standardized)
+    check_probabilities(counts, "net_benefit")
+    rates = correct_steps(counts, counts.at(threshold), mixture, target)
+    return clip_with_warning("net_benefit", float(measure(rates)[0]), measure.low, measure.high)

@@ -31,6 +31,7 @@ RULE_OPTIMISM_ERROR = 1.0
 DEFAULT_OPTIMISM_ERROR = 0.5
 # Share of the resamples that is left out at either end when optimism is averaged.
 TRIMMED_SHARE = 0.1
+NO_INTERVAL = Interval()
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +46,14 @@ class Choice:
         From a measure to its confidence interval at the chosen threshold; None without resamples.
     reached : float
         Share of the resamples in which some threshold satisfies the rule; NaN without resamples.
+    threshold_interval : Interval
+        Confidence interval of the threshold that the rule would choose if all were known.
     """
 
     threshold: float
     intervals: Callable[[Measure], Interval] | None = None
     reached: float = math.nan
+    threshold_interval: Interval = NO_INTERVAL
 
 
 def choose(rule: Rule, rates: Rates, resample: Callable[[float], Resamples | None]) -> Choice:
@@ -80,7 +84,39 @@ def choose(rule: Rule, rates: Rates, resample: Callable[[float], Resamples | Non
         return Choice(threshold)
     choices = rule.pick(resamples.resampled_rates)
     repeated = RepeatedChoice.of(choices, resamples, threshold, RULE_OPTIMISM_ERROR)
-    return Choice(threshold, repeated.interval, repeated.reached)
+    interval = _threshold_interval(rule, choices, resamples, threshold)
+    return Choice(threshold, repeated.interval, repeated.reached, interval)
+
+
+def _threshold_interval(
+    rule: Rule, choices: Array, resamples: Resamples, threshold: float
+) -> Interval:
+    """Return percentiles of the thresholds that the resamples choose.
+
+    Most measures are steps between scores, and their best threshold converges more slowly than
+    estimates usually do, with the cube root of the number of rows. The bootstrap is not consistent
+    for such estimates in theory (Abrevaya and Huang, 2005). In simulations its percentiles hold
+    the true threshold in 93% to 100% of samples (tests/coverage). A resample that has no threshold
+    which satisfies the rule counts as one above all scores.
+
+    A varying prior changes the choice: each resample then chooses with a prior of its own, and if
+    the prior is given as an interval, with every prior of some nodes of it.
+    """
+    own, region = resamples.mixture_draws, resamples.prior.given_region
+    picks = [choices]
+    if own is not None:
+        picks = [rule.pick(resamples.rates_for(resamples.draws.resampled, own))]
+    if region is not None:
+        picks += [
+            rule.pick(resamples.rates_for(resamples.draws.resampled, node)) for node in region.nodes
+        ]
+    tail = resamples.options.tail
+    intervals = [Interval(threshold, threshold)]
+    for pick in picks:
+        chosen = np.where(pick < 0, np.inf, resamples.draws.threshold[pick])
+        ends = np.quantile(chosen, [tail, 1 - tail], method="inverted_cdf")
+        intervals.append(Interval(*map(float, ends)))
+    return Interval.union(intervals)
 
 
 @dataclass(frozen=True, eq=False)

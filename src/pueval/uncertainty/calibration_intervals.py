@@ -16,10 +16,10 @@ from pueval.core.calibration_line import (
     observed_shares,
     solve_logistic,
 )
-from pueval.core.confidence import proportion_limit
 from pueval.core.mixture import Mixture, Mixtures, cap_prior
-from pueval.core.rates import Rates, Shares, correct_steps
+from pueval.core.rates import Shares
 from pueval.core.score_means import ScoreMeans, correct_means
+from pueval.uncertainty.bin_intervals import BinIntervals
 from pueval.uncertainty.intervals import LEAST_DEFINED, Interval, bootstrap_standard_error
 from pueval.uncertainty.mean_intervals import within_cell_noise
 from pueval.uncertainty.measure_intervals import Resamples
@@ -46,54 +46,13 @@ class CalibrationResamples:
     def __init__(self, resamples: Resamples, thresholds: Array, line: tuple[float, float]) -> None:
         self._resamples = resamples
         self._line = line
-        self._thresholds = thresholds
-        place = np.searchsorted(-resamples.draws.threshold, -thresholds)
-        self._columns = [int(k) for k in np.minimum(place, resamples.draws.threshold.size - 1)]
-
-    def _rates(self, shares: Shares, mixture: Mixture | Mixtures) -> Rates:
-        return self._resamples.rates_for(shares, mixture, self._columns)
+        self._bins = BinIntervals(resamples, thresholds)
 
     # ------------------------------------------------------------------ bins
 
     def bin_interval(self, number: int) -> Interval:
-        """Return the interval of the share of positives in a bin; bin 0 has the highest scores.
-
-        Its upper end is at least that of Wilson's interval for the share of the positives in the
-        bin: where few or no labeled rows are seen, normal intervals end too soon.
-        """
-        resamples = self._resamples
-        steps = resamples.counts.at(self._thresholds)
-
-        def value(mixture: Mixture) -> float:
-            rates = correct_steps(resamples.counts, steps, mixture, resamples.target)
-            return float(observed_shares(rates)[number])
-
-        @cache
-        def resampled(mixture: Mixture | Mixtures) -> Array:
-            shares: Array = observed_shares(self._rates(resamples.draws.resampled, mixture))
-            return shares[..., number]
-
-        def expected(mixture: Mixture | Mixtures) -> Array:
-            shares = observed_shares(self._rates(resamples.draws.expected, mixture))
-            return np.atleast_1d(shares[..., number])
-
-        normal = resamples._interval(
-            value,
-            lambda mixture: (0.0, bootstrap_standard_error(resampled(mixture))),
-            resampled,
-            resamples.prior.scenarios(expected),
-        )
-        rates = correct_steps(resamples.counts, steps, resamples.mixture, resamples.target)
-        positives, rows = (share[number] for share in bin_shares(rates))
-        if math.isnan(normal.low) or not rows > 0:
-            return normal
-        most = proportion_limit(
-            min(max(positives, 0.0), 1.0),
-            resamples.n_independent_labeled,
-            resamples.options.critical_value,
-        )
-        high = min(float(rates.prevalence * most / rows), 1.0)
-        return Interval(normal.low, max(normal.high, high), normal.standard_error)
+        """Return the interval of the share of positives in a bin; bin 0 has the highest scores."""
+        return self._bins.interval(number)
 
     def calibration_error_interval(self, score: Array, value: float) -> Interval:
         """Return the interval of the expected calibration error.
@@ -105,7 +64,7 @@ class CalibrationResamples:
         far from it only the first hold the truth often enough.
         """
         resamples = self._resamples
-        resampled = self._rates(resamples.draws.resampled, self._drawn_mixture)
+        resampled = self._bins.drawn_rates(resamples.draws.resampled, self._drawn_mixture)
         shares, (_, rows) = observed_shares(resampled), bin_shares(resampled)
         distance = debiased_distance(np.nan_to_num(shares - score), self.bin_errors)
         values = (rows * distance).sum(axis=-1)
@@ -126,7 +85,9 @@ class CalibrationResamples:
     @cached_property
     def bin_errors(self) -> Array:
         """Standard errors of the shares of positives; 0 where they are not defined."""
-        shares = observed_shares(self._rates(self._resamples.draws.resampled, self._drawn_mixture))
+        shares = observed_shares(
+            self._bins.drawn_rates(self._resamples.draws.resampled, self._drawn_mixture)
+        )
         errors: Array = np.array([bootstrap_standard_error(column) for column in shares.T])
         errors[np.isnan(errors)] = 0.0
         return errors

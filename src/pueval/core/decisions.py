@@ -1,0 +1,81 @@
+"""Decisions: what it is worth to treat the rows that a classifier predicts positive.
+
+Somebody who treats everybody with a risk of at least q counts a needless treatment as q/(1 − q) of
+a missed positive: at a risk of exactly q, treating and not treating are worth the same. Net benefit
+(Vickers and Elkin, 2006) is the share of true positives minus that of false positives at this
+exchange rate. With corrected rates,
+
+    net benefit = prevalence·tpr − (1 − prevalence)·fpr·q/(1 − q).
+
+Treating nobody has a net benefit of 0, and treating everybody one of
+prevalence − (1 − prevalence)·q/(1 − q). Standardized net benefit is divided by the prevalence, the
+net benefit of a perfect classifier.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from pueval._checks import check_fraction
+from pueval._typing import Array
+from pueval.core.measures import Measure, Table, _ratio
+from pueval.core.rates import SMALLEST_PREVALENCE
+
+
+def check_risk_threshold(value: object) -> float:
+    """Return a risk threshold as a float; raise if it does not lie between 0 and 1."""
+    return check_fraction("the risk threshold", value)
+
+
+def net_benefit(threshold: float, *, standardized: bool = False) -> Measure:
+    """Return the net benefit of treating the predicted positives, at a risk threshold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = Table(np.array([0.2]), np.array([0.3]), 0.25)    # tp .2, fp .1
+    >>> net_benefit(0.2).formula(table), net_benefit(0.2, standardized=True).formula(table)
+    (array([0.175]), array([0.7]))
+    """
+    odds = _odds(threshold)
+    formula = partial(_net_benefit, odds=odds, standardized=standardized)
+    low = -odds / SMALLEST_PREVALENCE if standardized else -odds
+    return Measure("net_benefit", "Net benefit", formula, low=low)
+
+
+def treat_all(threshold: float, *, standardized: bool = False) -> Measure:
+    """Return the net benefit of treating everybody."""
+    odds = _odds(threshold)
+    formula = partial(_treat_all, odds=odds, standardized=standardized)
+    low = -odds / SMALLEST_PREVALENCE if standardized else -odds
+    return Measure("treat_all", "Net benefit of treating everybody", formula, low=low)
+
+
+def benefit_over_treat_all(threshold: float, *, standardized: bool = False) -> Measure:
+    """Return the net benefit beyond that of treating everybody: tn·q/(1 − q) − fn."""
+    odds = _odds(threshold)
+    formula = partial(_over_treat_all, odds=odds, standardized=standardized)
+    high = odds / SMALLEST_PREVALENCE if standardized else odds
+    return Measure("benefit_over_treat_all", "Gain over treating everybody", formula, -1.0, high)
+
+
+def _odds(threshold: float) -> float:
+    return threshold / (1 - threshold)
+
+
+def _scale(t: Table, *, standardized: bool) -> float | Array:
+    return t.positive if standardized else t.total
+
+
+def _net_benefit(t: Table, odds: float, *, standardized: bool) -> Array:
+    return _ratio(t.true_positive - odds * t.false_positive, _scale(t, standardized=standardized))
+
+
+def _treat_all(t: Table, odds: float, *, standardized: bool) -> Array:
+    # One value per threshold, as every measure has.
+    benefit = t.positive - odds * t.negative + 0 * t.predicted
+    return _ratio(benefit, _scale(t, standardized=standardized))
+
+
+def _over_treat_all(t: Table, odds: float, *, standardized: bool) -> Array:
+    return _ratio(odds * t.true_negative - t.false_negative, _scale(t, standardized=standardized))

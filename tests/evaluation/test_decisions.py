@@ -1,0 +1,174 @@
+"""Net benefit and decision curves: against row-by-row sums, and against the truth."""
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from scipy.special import expit
+from scipy.stats import norm
+
+from pueval import InputError, evaluate, metrics
+from pueval.displays import DecisionCurveDisplay
+
+THRESHOLDS = [0.05, 0.2, 0.45, 0.7]
+
+
+def draw(n, *, seed=0, digits=None):
+    """Draw log-odds N(±1.25, 2.5) + logit(.3): calibrated probabilities."""
+    rng = np.random.default_rng(seed)
+    positive = rng.random(n) < 0.3
+    odds = rng.normal(size=n) * np.sqrt(2.5) + 1.25 * (2 * positive - 1) + np.log(3 / 7)
+    score = expit(odds)
+    labeled = positive & (rng.random(n) < 0.3)
+    return positive, labeled, score if digits is None else score.round(digits)
+
+
+def true_net_benefit(q):
+    cut = np.log(q / (1 - q)) - np.log(3 / 7)
+    tpr, fpr = (norm.sf(cut, mean, np.sqrt(2.5)) for mean in (1.25, -1.25))
+    return 0.3 * tpr - 0.7 * fpr * q / (1 - q)
+
+
+@pytest.mark.parametrize("digits", [None, 1])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_without_correction_it_is_the_sum_over_rows(digits, weighted):
+    positive, _, score = draw(777, digits=digits)
+    weight = np.random.default_rng(1).random(777) + 0.5 if weighted else np.ones(777)
+    for q in THRESHOLDS:
+        treated = score >= q
+        worth = np.where(positive, 1.0, -q / (1 - q))
+        expected = np.sum(weight * treated * worth) / weight.sum()
+        found = metrics.net_benefit(positive, score, prior=0, threshold=q, sample_weight=weight)
+        assert found == pytest.approx(expected, abs=1e-12)
+        prevalence = np.average(positive, weights=weight)
+        standardized = metrics.net_benefit(
+            positive, score, prior=0, threshold=q, sample_weight=weight, standardized=True
+        )
+        assert standardized == pytest.approx(expected / prevalence, abs=1e-12)
+        ev = evaluate(positive, score, prior=0.0, sample_weight=weight, threshold=0.5, level=None)
+        benefit = ev.net_benefit(q)
+        assert benefit.model.value == benefit.model.naive == pytest.approx(expected, abs=1e-12)
+        everybody = np.sum(weight * worth) / weight.sum()
+        assert benefit.treat_all.value == pytest.approx(everybody, abs=1e-12)
+        assert benefit.gain.value == pytest.approx(expected - everybody, abs=1e-12)
+
+
+@pytest.mark.parametrize("target", ["population", "unlabeled"])
+@pytest.mark.parametrize("purity", [1.0, 0.9])
+def test_with_known_negatives_and_noise_it_is_the_sum_over_expected_rows(target, purity):
+    """Slow version: solve for the share of positives above the threshold, then add up."""
+    _, labeled, score = draw(900, digits=2)
+    y = labeled.astype(int)
+    y[(y == 0) & (np.arange(900) % 9 == 0)] = 2
+    prior = 0.2
+    ev = evaluate(y, score, prior=prior, purity=purity, target=target, negative_label=2, level=None)
+    kinds = [y == 1, y == 0, y == 2]
+    background = kinds[1] | kinds[2]
+    for q in THRESHOLDS:
+        above = score >= q
+        # Shares of positives among labeled rows and in the background.
+        mixing = np.array([[purity, 1 - purity], [prior * kinds[1].sum() / background.sum(), 0.0]])
+        mixing[1, 1] = 1 - mixing[1, 0]
+        tpr, fpr = np.linalg.solve(mixing, [above[kinds[0]].mean(), above[background].mean()])
+        positives = prior * kinds[1].sum()
+        size = kinds[1].sum()
+        if target == "population":
+            positives, size = positives + purity * kinds[0].sum(), 900
+        share = positives / size
+        expected = share * tpr - (1 - share) * fpr * q / (1 - q)
+        if target == "population":
+            # Rows above the threshold are known, so that false positives are the rest.
+            expected = share * tpr - (above.mean() - share * tpr) * q / (1 - q)
+        assert ev.net_benefit(q).model.value == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_naive_curve_says_treat_nobody_and_the_corrected_one_is_right():
+    _, labeled, score = draw(60_000)
+    curve = evaluate(labeled, score, prevalence=0.3, n_resamples=300).decision_curve()
+    truth = true_net_benefit(curve.threshold)
+    shown = curve.threshold <= 0.9
+    assert np.mean(((curve.low <= truth) & (truth <= curve.high))[shown]) >= 0.8
+    np.testing.assert_allclose(curve.value[shown], truth[shown], atol=0.02)
+    np.testing.assert_allclose(
+        curve.treat_all, 0.3 - 0.7 * curve.threshold / (1 - curve.threshold), atol=1e-12
+    )
+    middle = curve.threshold == 0.3
+    assert curve.naive[middle] < 0 < curve.low[middle]
+    ((low, high),) = curve.significantly_better[:1]
+    assert low <= 0.05
+    assert high >= 0.7
+    assert np.all(curve.gain <= np.minimum(curve.value, curve.value - curve.treat_all) + 1e-12)
+    assert curve.to_dict()["better"][0] == [*curve.better[0]]
+    assert "Lower confidence limit" in str(curve)
+
+
+def test_a_useless_model_is_nowhere_significantly_better():
+    rng = np.random.default_rng(5)
+    positive = rng.random(5000) < 0.3
+    labeled = positive & (rng.random(5000) < 0.4)
+    ev = evaluate(labeled, rng.random(5000), prevalence=0.3, n_resamples=300, threshold=0.5)
+    assert len(ev.decision_curve(thresholds=np.arange(1, 20) / 20).significantly_better) <= 1
+
+
+def test_uncertain_priors_and_clusters_widen_intervals():
+    _, labeled, score = draw(3000)
+    cluster = np.arange(3000) // 3
+    options = {"n_resamples": 300, "threshold": 0.5}
+    exact = evaluate(labeled, score, prior=0.23, **options).net_benefit(0.3, standardized=True)
+    region = evaluate(labeled, score, prior=(0.2, 0.26), **options).net_benefit(
+        0.3, standardized=True
+    )
+    assert region.model.low < exact.model.low < exact.model.high < region.model.high
+    twice = np.repeat(np.arange(3000), 2)
+    doubled = evaluate(
+        labeled[twice], score[twice], prior=0.23, cluster=cluster[twice], **options
+    ).net_benefit(0.3, standardized=True)
+    assert doubled.model.standard_error > 0.9 * exact.model.standard_error
+
+
+@pytest.mark.thorough
+def test_coverage():
+    rng = np.random.default_rng(8)
+    held, gains = [], []
+    for number in range(150):
+        _, labeled, score = draw(2000, seed=rng)
+        ev = evaluate(labeled, score, prevalence=0.3, n_resamples=200, threshold=0.5, seed=number)
+        curve = ev.decision_curve(thresholds=THRESHOLDS)
+        truth = true_net_benefit(curve.threshold)
+        odds = curve.threshold / (1 - curve.threshold)
+        gain = np.minimum(truth, truth - (0.3 - 0.7 * odds))
+        held.append((curve.low <= truth) & (truth <= curve.high))
+        gains.append((curve.gain_low <= gain) & (gain <= curve.gain_high))
+    error = np.sqrt(0.05 * 0.95 / 150)
+    assert np.mean(held, axis=0).min() >= 0.95 - 3 * error
+    assert np.mean(gains, axis=0).min() >= 0.95 - 3 * error
+
+
+def test_mistakes_are_named():
+    _, labeled, score = draw(300)
+    ev = evaluate(labeled, score, prior=0.1, level=None)
+    for wrong in (0, 1, 20, "a", True):
+        with pytest.raises(InputError, match="the risk threshold must be a number in"):
+            ev.net_benefit(wrong)
+    with pytest.raises(InputError, match="empty"):
+        ev.decision_curve(thresholds=[])
+    with pytest.raises(InputError, match="needs probabilities"):
+        evaluate(labeled, 3 * score, prior=0.1, level=None).decision_curve()
+
+
+def test_display():
+    _, labeled, score = draw(2000)
+    ev = evaluate(labeled, score, prevalence=0.3, n_resamples=100, threshold=0.5)
+    display = DecisionCurveDisplay.from_evaluation(ev, thresholds=THRESHOLDS, name="forest")
+    assert display.line_.get_xdata().tolist() == THRESHOLDS
+    assert display.band_ is not None
+    assert [line.get_label() for line in (display.treat_all_, display.treat_none_)] == [
+        "treat all",
+        "treat none",
+    ]
+    bare = ev.decision_curve(standardized=True).plot(plot_naive=False, plot_band=False)
+    assert bare.band_ is bare.naive_line_ is None
+    assert bare.ax_.get_ylabel() == "Standardized net benefit"
+    plt.close("all")
