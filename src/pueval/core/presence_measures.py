@@ -32,7 +32,7 @@ Correlation = Literal["spearman", "pearson", "kendall"]
 CORRELATIONS = ("spearman", "pearson", "kendall")
 # Ratios are rounded to so many decimals, as in ecospat: equal ratios must not differ by rounding.
 DECIMALS = 10
-# Windows of the default width side by side that fill the range of the scores.
+# PresenceWindows of the default width side by side that fill the range of the scores.
 DEFAULT_WINDOWS = 10
 # Lines of ratios that are ranked at a time, to save memory.
 LINES_AT_A_TIME = 100
@@ -40,7 +40,7 @@ LINES_AT_A_TIME = 100
 ROUNDING = 1e-12
 
 
-class Windows(NamedTuple):
+class PresenceWindows(NamedTuple):
     """Ranges of scores, both ends included, by ascending score."""
 
     start: Array
@@ -59,7 +59,7 @@ def presence_windows(
     n_windows: int,
     window: float | None,
     classes: int | Array | None = None,
-) -> Windows:
+) -> PresenceWindows:
     """Return the windows of a Boyce index; none if all scores of the target are equal.
 
     They are those of ecospat for scores in [0, 1]: ``n_windows`` starts, evenly spaced from the
@@ -67,10 +67,10 @@ def presence_windows(
     """
     low, high = map(float, score_range(counts._samples))
     if low == high:
-        return Windows(np.empty(0), np.empty(0))
+        return PresenceWindows(np.empty(0), np.empty(0))
     if classes is not None:
         edges = _class_edges(classes, low, high)
-        return Windows(edges[:-1], edges[1:])
+        return PresenceWindows(edges[:-1], edges[1:])
     if window is None:
         least, most = map(float, score_range(_target_samples(counts, target)))
         width = (most - least) / DEFAULT_WINDOWS
@@ -81,9 +81,9 @@ def presence_windows(
             f"window must be between 0 and the range of the scores, {high - low:g}; got {window!r}."
         )
     if width == 0:
-        return Windows(np.empty(0), np.empty(0))
+        return PresenceWindows(np.empty(0), np.empty(0))
     start = low + np.arange(n_windows) * ((high - low - width) / n_windows)
-    return Windows(start, start + width)
+    return PresenceWindows(start, start + width)
 
 
 def _class_edges(classes: int | Array, low: float, high: float) -> Array:
@@ -113,7 +113,7 @@ def presence_and_target_shares(
 
 
 def window_shares(above: Array, n_windows: int) -> Array:
-    """Return the shares in windows from those at or above their `Windows.thresholds`."""
+    """Return the shares in windows from those at or above their `PresenceWindows.thresholds`."""
     return above[..., :n_windows] - above[..., n_windows:]
 
 

@@ -14,7 +14,7 @@ from pueval._checks import check_count, check_fraction, check_number
 from pueval._typing import Array
 from pueval.core.mixture import Mixture
 from pueval.core.presence_measures import (
-    Windows,
+    PresenceWindows,
     boyce_correlation,
     expected_ratio,
     f_pb,
@@ -204,7 +204,10 @@ def evaluate_presence(
 
 
 def _ratios(
-    ev: ModelEstimates, resampled: PresenceResamples | None, windows: Windows, bins: PresenceBins
+    ev: ModelEstimates,
+    resampled: PresenceResamples | None,
+    windows: PresenceWindows,
+    bins: PresenceBins,
 ) -> tuple[RatioCurve, dict[str, Estimate]]:
     """Return the ratio P/E by score, and its correlations with the score."""
     counts, target = ev.counts, ev.target

@@ -27,7 +27,7 @@ from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.findings import worst_warnings
 from pueval.groups.audited_groups import AuditedGroups, GroupAudits, refuse_group_options
 from pueval.groups.cluster_errors import with_cluster_errors
-from pueval.groups.group_evaluation import GroupEvaluation, no_level_error
+from pueval.groups.group_evaluation import GroupEvaluation
 from pueval.groups.group_priors import (
     GroupPrior,
     GroupPriors,
@@ -39,7 +39,7 @@ from pueval.groups.group_priors import (
 )
 from pueval.groups.row_blocks import RowBlock, group_counts, group_sizes, read_row_blocks
 from pueval.groups.shrinkage import MIN_GROUPS
-from pueval.groups.unclipped_estimates import UnclippedEstimates, estimate_groups
+from pueval.groups.unclipped_estimates import UnclippedEstimates, estimate_groups, no_level_error
 from pueval.samples.threads import iterate_in_threads
 from pueval.sources.group_codes import encode_groups
 from pueval.sources.labels import LabelValues

@@ -1,11 +1,11 @@
-"""Measures of families, such as the Brier score, in every group."""
+"""Single groups, and measures of families, such as the Brier score, in every group."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +13,25 @@ from pueval._typing import Array, Target
 from pueval.core.field_measures import field_value
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.counts.counts import Counts
-from pueval.errors import AssumptionWarning
 from pueval.evaluation.estimates import Estimate
+from pueval.evaluation.evaluate import evaluate_counts
 from pueval.evaluation.evaluation import Evaluation
 from pueval.groups.group_priors import GroupPriors
 from pueval.uncertainty.uncertain_prior import prior_changes, purity_changes
+
+
+def evaluate_group(counts: Counts, prior: float | None, overall: Evaluation) -> Evaluation:
+    """Evaluate one group on its own, as all rows were; its prior is taken for exact."""
+    resampling = overall.resampling
+    options: dict[str, Any] = {"level": None} if resampling is None else resampling.arguments
+    return evaluate_counts(
+        counts,
+        prior=prior,
+        purity=overall.mixture.purity,
+        target=overall.target,
+        threshold=overall.threshold,
+        **options,
+    )
 
 
 def field_columns(
@@ -42,10 +56,7 @@ def field_columns(
     names = [field.name for field in fields(Estimate)]
     columns = {name: np.full(quantile.size, math.nan) for name in names}
     for k, evaluate_group in evaluations.items():
-        with warnings.catch_warnings():
-            # Notes of the groups say what is wrong with them.
-            warnings.simplefilter("ignore", AssumptionWarning)
-            ev = evaluate_group()
+        ev = evaluate_group()
         estimate = ev[measure]
         for name in names:
             columns[name][k] = getattr(estimate, name)

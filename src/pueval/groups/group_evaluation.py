@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -17,14 +18,14 @@ from pueval.core.measures import AREAS
 from pueval.core.mixture import Mixtures
 from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
-from pueval.errors import InputError, require
+from pueval.errors import AssumptionWarning, InputError, require
 from pueval.evaluation.estimates import Estimate
-from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
+from pueval.evaluation.findings import worst_warnings
 from pueval.groups import group_text
 from pueval.groups.audited_groups import AuditedGroups, estimate_audited_rows
 from pueval.groups.cluster_errors import check_independent, check_reference, group_quantiles
-from pueval.groups.field_groups import field_columns
+from pueval.groups.field_groups import evaluate_group, field_columns
 from pueval.groups.group_differences import DifferenceTest, GroupDifferences
 from pueval.groups.group_estimates import GroupEstimates
 from pueval.groups.group_jackknife import Jackknife, jackknife_groups
@@ -39,6 +40,7 @@ from pueval.groups.unclipped_estimates import (
     check_group_measure,
     estimate_all_rows,
     measure_range,
+    no_level_error,
 )
 
 if TYPE_CHECKING:
@@ -116,7 +118,7 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         if self.shrink:
             raise InputError(f"{measure} of groups cannot be shrunken. Leave shrink out.")
         evaluated = np.flatnonzero(self.evaluated).tolist()
-        evaluations = {k: partial(self.evaluation, self.names[k]) for k in evaluated}
+        evaluations = {k: partial(self._evaluate_group, k) for k in evaluated}
         priors = None if self._audited is not None else self._priors
         quantile = group_quantiles(self.level, len(self.names), self._freedom)
         columns = field_columns(measure, evaluations, priors, quantile)
@@ -367,18 +369,16 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         k = self._index(group)
         if math.isnan(self.prior[k]):
             raise InputError(f"group {group!r} cannot be evaluated: {self.notes[k]}.")
+        ev = self._evaluate_group(k)
+        for warning in worst_warnings(ev.warnings if self._audited is None else ()):
+            warnings.warn(warning, AssumptionWarning, stacklevel=2)
+        return ev
+
+    def _evaluate_group(self, k: int) -> Evaluation:
         if self._audited is not None:
             return self._audited.evaluations[k]
-        resampling = self.overall.resampling
-        options: dict[str, Any] = {"level": None} if resampling is None else resampling.arguments
-        return evaluate(
-            self.counts(group),
-            prior=float(self.prior[k]) if self._sizes.n_unlabeled[k] else None,
-            purity=self.overall.mixture.purity,
-            target=self.overall.target,
-            threshold=self.overall.threshold,
-            **options,
-        )
+        prior = float(self.prior[k]) if self._sizes.n_unlabeled[k] else None
+        return evaluate_group(self.counts(self.names[k]), prior, self.overall)
 
     def _index(self, group: Any) -> int:
         try:
@@ -490,12 +490,3 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
 
     def _repr_html_(self) -> str:
         return group_text.as_html(self)
-
-
-def no_level_error(what: str) -> InputError:
-    """Return the error for a result that needs standard errors, without a level."""
-    needs = "needs" if what == "shrinkage" else "need"
-    return InputError(
-        f"{what} {needs} confidence intervals, but level is None. Pass a level to evaluate_by, "
-        "such as level=0.95."
-    )

@@ -135,6 +135,15 @@ def check_group_measure(name: str) -> None:
         raise unknown_measure_error(name, [*GROUP_MEASURES], any_beta=False)
 
 
+def no_level_error(what: str) -> InputError:
+    """Return the error for a result that needs standard errors, without a level."""
+    needs = "needs" if what == "shrinkage" else "need"
+    return InputError(
+        f"{what} {needs} confidence intervals, but level is None. Pass a level to evaluate_by, "
+        "such as level=0.95."
+    )
+
+
 def estimate_groups(
     steps: ScoreSteps,
     sizes: GroupSizes,

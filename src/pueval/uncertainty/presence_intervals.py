@@ -12,7 +12,7 @@ from pueval._typing import Array
 from pueval.core.confidence import proportion_limit
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.presence_measures import (
-    Windows,
+    PresenceWindows,
     boyce_correlations,
     expected_ratio,
     presence_and_target_shares,
@@ -37,11 +37,11 @@ class PresenceResamples:
     ----------
     resamples : Resamples
         Resampled counts, whose thresholds include those of windows and bins.
-    windows : Windows
-        Windows of the Boyce index, of the data: they are the same in every resample.
+    windows : PresenceWindows
+        PresenceWindows of the Boyce index, of the data: they are the same in every resample.
     """
 
-    def __init__(self, resamples: Resamples, windows: Windows) -> None:
+    def __init__(self, resamples: Resamples, windows: PresenceWindows) -> None:
         self._resamples = resamples
         above = self._presence_and_target_shares(windows.thresholds)
         presences, rows = (window_shares(share, windows.start.size) for share in above)
