@@ -103,11 +103,10 @@ PROBABILITY_TEXT = (
 PROBABILITY_REASONS = """
 Where coverage differs from 95%:
 
-- **Slope and intercept with 100 labeled rows**: they depend on the log-odds of a few labeled rows
-  with extreme scores. Intervals hold them in 85% to 97%, and the test rejects calibrated scores in
-  12% of the samples instead of 5%. With 1,000 labeled rows both are right.
-- **Estimated prior, 100 labeled rows**: for some possible priors there is no line, and then there
-  is no interval. These samples count as not covered.
+- **Slope with 100 labeled rows**: it depends on the log-odds of a few labeled rows with extreme
+  scores. In some resamples these rows look as if they were separated completely, and there is no
+  line. Such lines count as infinitely steep, and intervals can be infinite. For Beta-distributed
+  scores with a given prevalence, intervals hold the slope in 90%.
 - **Estimated prior**: its interval holds for all shapes of score distributions, so intervals are
   wider than these populations need.
 - **Bins**: upper ends are at least those of Wilson's interval, for bins with few labeled rows."""

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.calibration import calibration_curve
@@ -154,3 +155,38 @@ def test_display():
         plot_naive=False, plot_band=False, plot_histogram=False
     )
     assert bare.band_ is bare.naive_line_ is bare.histogram_ is None
+
+
+def test_without_hidden_positives_the_test_is_that_of_the_score_equations():
+    """Slow version: mean and covariance of (t − s)·(1, x) over the rows."""
+    rng = np.random.default_rng(2)
+    score = expit(rng.normal(-1, 1.5, size=3000))
+    positive = rng.random(3000) < expit(0.1 + 0.95 * logit(score))  # almost calibrated
+    found = evaluate(positive, score, prior=0.0, n_resamples=2000, threshold=0.5).calibration()
+    terms = (positive - score) * np.stack([np.ones(3000), logit(score)])
+    mean, covariance = terms.mean(axis=1), np.cov(terms) / 3000
+    statistic = mean @ np.linalg.solve(covariance, mean)
+    n = positive.sum()
+    pvalue = stats.f.sf(statistic * (n - 2) / (2 * (n - 1)), 2, n - 2)
+    assert 1e-4 < pvalue < 0.9
+    assert stats.chi2.isf(found.pvalue, 2) == pytest.approx(stats.chi2.isf(pvalue, 2), rel=0.12)
+
+
+@pytest.mark.filterwarnings("ignore::pueval.AssumptionWarning")
+def test_intervals_exist_where_some_resamples_have_no_line():
+    """With few labeled rows, resamples can look as if the classes were separated completely."""
+    infinite = 0
+    for seed in (0, 1, 3):
+        rng = np.random.default_rng(seed)
+        positive = rng.random(300) < 0.3
+        score = np.where(positive, rng.beta(4, 2, 300), rng.beta(2, 4, 300))
+        labeled = positive & (rng.random(300) < 0.3)
+        ev = evaluate(labeled, score, prevalence=0.3, n_resamples=300, threshold=0.5)
+        found = ev.calibration()
+        for estimate in (found.slope, found.intercept):
+            assert estimate.low <= estimate.value <= estimate.high
+        assert found.slope.low > -np.inf
+        infinite += np.isinf(found.slope.high)
+        assert "inf" not in str(found)
+        assert found.pvalue < 0.001
+    assert infinite == 2

@@ -32,7 +32,7 @@ Correlation = Literal["spearman", "pearson", "kendall"]
 CORRELATIONS = ("spearman", "pearson", "kendall")
 # Ratios are rounded to so many decimals, as in ecospat: equal ratios must not differ by rounding.
 DECIMALS = 10
-# PresenceWindows of the default width side by side that fill the range of the scores.
+# Windows of the default width side by side that fill the range of the scores.
 DEFAULT_WINDOWS = 10
 # Lines of ratios that are ranked at a time, to save memory.
 LINES_AT_A_TIME = 100

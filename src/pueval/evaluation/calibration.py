@@ -23,6 +23,7 @@ from pueval.text.numbers import equation_of_pvalue, format_count, format_estimat
 from pueval.text.results import Result
 from pueval.text.tables import text_table
 from pueval.uncertainty.calibration_intervals import CalibrationResamples
+from pueval.uncertainty.calibration_pvalue import CalibrationTest
 from pueval.uncertainty.intervals import Interval
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ class Calibration(Result):
         for the noise of the shares, except without intervals.
     slope, intercept : Estimate
         Logistic regression of the class on the log-odds of the score; 1 and 0 if calibrated. A
-        slope below 1 means scores that are too extreme.
+        slope below 1 means scores that are too extreme. Ends of their intervals can be infinite
+        with few labeled rows.
     in_the_large : Estimate
         Mean score minus prevalence.
     pvalue : float
@@ -146,8 +148,9 @@ def calibrate(ev: ModelEstimates, n_bins: int) -> Calibration:
         resampled = CalibrationResamples(resamples, bins.threshold, line)
         intervals = [resampled.bin_interval(number) for number in range(shares.size)]
         errors = resampled.bin_errors
+        pvalue = CalibrationTest(resamples).pvalue()
         if math.isfinite(line[0]):
-            lines, pvalue = resampled.line_intervals(), resampled.line_pvalue()
+            lines = resampled.line_intervals()
     error = float(rows[keep] @ debiased_distance(shares - score, errors)[keep])
     if resampled is not None:
         error_interval = resampled.calibration_error_interval(score, error)

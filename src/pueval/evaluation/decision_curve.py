@@ -59,10 +59,13 @@ class NetBenefit(Result):
 
     def _headline(self) -> str:
         kind = "Standardized net benefit" if self.standardized else "Net benefit"
+        everybody = format_number(self.treat_all.value)
+        if self.treat_all.high > self.treat_all.low:  # the prevalence is uncertain
+            everybody = str(self.treat_all)
         return (
             f"{kind} at a risk threshold of {self.threshold:g}: corrected {self.model}, "
             f"naive {format_number(self.model.naive)}\n"
-            f"Treat all: {self.treat_all}; treat none: 0\n"
+            f"Treat all: {everybody}; treat none: 0\n"
             f"Model minus treat all: {self.gain}"
         )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import cache, cached_property
-from typing import Any
 
 import numpy as np
 
@@ -16,18 +15,13 @@ from pueval.core.calibration_line import (
     observed_shares,
     solve_logistic,
 )
-from pueval.core.mixture import Mixture, Mixtures, cap_prior
+from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import Shares
 from pueval.core.score_means import ScoreMeans, correct_means
 from pueval.uncertainty.bin_intervals import BinIntervals
-from pueval.uncertainty.intervals import LEAST_DEFINED, Interval, bootstrap_standard_error
+from pueval.uncertainty.intervals import Interval, bootstrap_standard_error
 from pueval.uncertainty.mean_intervals import within_cell_noise
 from pueval.uncertainty.measure_intervals import Resamples
-
-# Resamples for a covariance that is needed at several priors.
-FEW_DRAWS = 300
-# Points per uncertain share at which calibration is tested.
-PVALUE_GRID = 41
 
 
 class CalibrationResamples:
@@ -120,7 +114,11 @@ class CalibrationResamples:
         return np.stack(solve_logistic(x, rows, share, positive_mean, self._line))
 
     def line_intervals(self) -> tuple[Interval, Interval]:
-        """Return the intervals of intercept and slope."""
+        """Return the intervals of intercept and slope.
+
+        Where many resamples have no line, or some possible prior has none, the intervals are
+        percentiles of the resamples, with infinitely steep lines in the place of missing ones.
+        """
         resamples, line = self._resamples, self._line
         base = self._expected_line(resamples.mixture)
 
@@ -134,7 +132,7 @@ class CalibrationResamples:
                 values: Array = self._resampled_lines(mixture)[which] + shift
                 return values
 
-            return resamples._interval(
+            normal = resamples._interval(
                 value,
                 lambda mixture: (0.0, bootstrap_standard_error(resampled(mixture))),
                 resampled,
@@ -142,77 +140,41 @@ class CalibrationResamples:
                 -math.inf,
                 math.inf,
             )
+            if not math.isnan(normal.low):
+                return normal
+            prior, shift = resamples.prior, float(np.nan_to_num(line[which] - base[which]))
+            region = prior.given_region or prior.confidence_region
+            return Interval.union(
+                resamples.options.percentile_interval(
+                    line[which],
+                    _with_steep_lines(self._resampled_lines(mixture))[which] + shift,
+                    -math.inf,
+                    math.inf,
+                )
+                for mixture in (self._drawn_mixture, *([] if region is None else region.nodes))
+            )
 
         return interval(0), interval(1)
-
-    def line_pvalue(self) -> float:
-        """Return the p-value of Wald's test of intercept 0 and slope 1 together.
-
-        If prior and purity are only known to lie in a region, it is the largest one in the region:
-        calibration is rejected only if it is for every prior. NaN if there is no line for so many
-        resamples that their covariance is not known.
-        """
-        resamples, prior = self._resamples, self._resamples.prior
-        region = prior.given_region or prior.confidence_region
-        if region is None:
-            scenarios = [resamples.mixture]
-            covariances = [self._covariance(self._resampled_lines(self._drawn_mixture))]
-        else:
-            # The covariance changes slowly with the prior, the line does not.
-            scenarios, nodes = region.grid(PVALUE_GRID), region.nodes
-            at_nodes = [self._covariance(self._few_lines(node)) for node in nodes]
-            covariances = [at_nodes[_nearest(mixture, nodes)] for mixture in scenarios]
-        base = self._expected_line(resamples.mixture)
-        pvalues = []
-        for mixture, of_rows in zip(scenarios, covariances, strict=True):
-            covariance = of_rows
-            distance = np.array(self._line) + self._expected_line(mixture) - base - [0.0, 1.0]
-            if prior.prior_error is not None:
-                change = self._change_with_prior(mixture, prior.prior_error(mixture))
-                covariance = of_rows + np.outer(change, change)
-            if np.isfinite(distance).all() and np.isfinite(covariance).all():
-                statistic = float(distance @ np.linalg.pinv(covariance) @ distance)
-                pvalues.append(math.exp(-statistic / 2))  # chi-square, two degrees of freedom
-        return max(pvalues, default=math.nan)
-
-    def _covariance(self, lines: Array) -> Array:
-        """Return the covariance of intercept and slope; NaN if too many are not defined."""
-        defined = np.isfinite(lines).all(axis=0)
-        if defined.mean() <= LEAST_DEFINED:
-            return np.full((2, 2), np.nan)
-        covariance: Array = np.cov(lines[:, defined])
-        return covariance
-
-    def _change_with_prior(self, mixture: Mixture, error: float) -> Array:
-        """Return the change of the line with one standard error of the prior."""
-        ends = [
-            Mixture(max(float(cap_prior(mixture.prior + sign * error, mixture.purity)), 0.0),
-                    mixture.purity)
-            for sign in (-1, 1)
-        ]  # fmt: skip
-        low, high = (self._expected_line(end) for end in ends)
-        width = ends[1].prior - ends[0].prior
-        change: Array = np.nan_to_num((high - low) * (error / width)) if width else 0 * low
-        return change
 
     @cache  # noqa: B019 - as short-lived as the object
     def _resampled_lines(self, mixture: Mixture | Mixtures) -> Array:
         return self._lines(self._resamples.draws.resampled, mixture, noise=True)
-
-    def _few_lines(self, mixture: Mixture) -> Array:
-        """Return the lines of the first draws: enough for a covariance."""
-        draws = self._resamples.draws.resampled
-        first: list[Any] = [None if share is None else share[:FEW_DRAWS] for share in draws]
-        return self._lines(Shares(*first), mixture, noise=True)
 
     @cache  # noqa: B019 - as short-lived as the object
     def _expected_line(self, mixture: Mixture) -> Array:
         return self._lines(self._resamples.draws.expected, mixture, noise=False)
 
 
-def _nearest(mixture: Mixture, nodes: list[Mixture]) -> int:
-    """Return the index of the node that is closest to a mixture."""
-    distances = [
-        abs(node.prior - mixture.prior) + abs(node.purity - mixture.purity) for node in nodes
-    ]
-    return int(np.argmin(distances))
+def _with_steep_lines(lines: Array) -> Array:
+    """Make lines that do not exist infinitely steep.
+
+    If the labeled rows of a resample score so high that the likelihood has no maximum, it grows
+    with the slope, and the intercept follows as it does in the other resamples.
+    """
+    defined = np.isfinite(lines).all(axis=0)
+    if defined.all() or defined.sum() < 2:
+        return lines
+    together = np.cov(lines[:, defined])[0, 1]
+    direction = float(np.sign(np.median(lines[1, defined]))) or 1.0
+    steep = np.array([direction * (np.sign(together) or 1.0), direction]) * math.inf
+    return np.where(defined, lines, steep[:, None])

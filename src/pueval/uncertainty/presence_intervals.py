@@ -38,7 +38,7 @@ class PresenceResamples:
     resamples : Resamples
         Resampled counts, whose thresholds include those of windows and bins.
     windows : PresenceWindows
-        PresenceWindows of the Boyce index, of the data: they are the same in every resample.
+        Windows of the Boyce index, of the data: they are the same in every resample.
     """
 
     def __init__(self, resamples: Resamples, windows: PresenceWindows) -> None:
