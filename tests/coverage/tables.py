@@ -60,6 +60,13 @@ from tests.coverage.simulation import (
     Setting,
     coverage_and_width,
 )
+from tests.coverage.top_of_the_list import (
+    TOP_COLUMNS,
+    TOP_GRID,
+    TOP_REASONS,
+    TOP_TEXT,
+    measure_top,
+)
 
 GRID = [
     Setting(*each)
@@ -301,6 +308,9 @@ def sections(replications, seed):
     )
     amount = "{:,} replications per row."
     yield title, partial(setting_table, *probable, amount=amount, seed=seed), PROBABILITY_REASONS
+    title = "Top of the list"
+    top = (title, TOP_TEXT, TOP_GRID, measure_top, quarter, TOP_COLUMNS)
+    yield title, partial(setting_table, *top, amount=amount, seed=seed), TOP_REASONS
     title = "Many small groups, shrunken"
     shrunken = (title, GROUP_TEXT, GROUP_GRID, measure_groups, quarter, GROUP_COLUMNS)
     amount = "At least ten times {:,} groups per row."

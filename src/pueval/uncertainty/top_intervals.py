@@ -22,6 +22,8 @@ from pueval.uncertainty.measure_intervals import Resamples
 
 # Ranks at which cells of the resamples end, besides the quantiles of all rows: in equal ratios.
 SPACED_RANKS = 96
+# Labels of first rows vary as if at most this share of the rows were labeled.
+MOST_LABELED = 0.9
 
 
 def top_thresholds(counts: Counts, target: Target, rows: Iterable[float] = ()) -> Array:
@@ -88,6 +90,7 @@ def _smooth_error(resamples: Resamples, measure: TopMeasure) -> float:
     ranks is smoothed by isotonic regression, and the error is that of a mean over as many labeled
     rows. Positives that all lie between two ranks have the value of the measure there.
     """
+    share_labeled = _labeled_per_positive(resamples)
     rates = resamples.rates_for(resamples.draws.expected, resamples.mixture)
     prevalence, size = float(np.asarray(rates.prevalence)), rates.size
     edges = np.unique(np.append(0.0, np.geomspace(1, max(size, 1), SPACED_RANKS))) / size
@@ -102,8 +105,19 @@ def _smooth_error(resamples: Resamples, measure: TopMeasure) -> float:
     weight = measure(
         Rates(edges, lines, fpr, np.broadcast_to(edges, lines.shape), prevalence, size)
     )
-    variance = mass @ weight**2 - (mass @ weight) ** 2
-    return math.sqrt(max(variance, 0.0) / resamples.n_independent_labeled)
+    free = 1 - np.minimum(share_labeled * mass / width, 1)
+    variance = float(mass @ (free * (weight - mass @ weight) ** 2))
+    return math.sqrt(variance / resamples.n_independent_labeled)
+
+
+def _labeled_per_positive(resamples: Resamples) -> float:
+    """Return the factor from the density of positives over ranks to the share of labeled rows.
+
+    A row is labeled once at most, so labels vary less where many rows are labeled. In a
+    case-control design the labeled rows are no part of the list, and the factor is 0.
+    """
+    counts = resamples.counts
+    return counts.n_labeled / counts.n if resamples.target == "population" else 0.0
 
 
 def _upper_end_with_few_hits(
@@ -117,10 +131,11 @@ def _upper_end_with_few_hits(
     recall = recall_at(rows)
     rates = resamples.rates_for(resamples.draws.expected, resamples.mixture)
     found = min(max(float(recall(rates)), 0.0), 1.0)
-    critical_value = resamples.options.critical_value
-    upper = float(proportion_limit(found, resamples.n_independent_labeled, critical_value))
-    prevalence = float(np.asarray(rates.prevalence))
     predicted = np.array([0.0, rows(rates.size) / rates.size, 1.0])
+    share_labeled = min(_labeled_per_positive(resamples) * found / predicted[1], MOST_LABELED)
+    n_rows = resamples.n_independent_labeled / (1 - share_labeled)
+    upper = float(proportion_limit(found, n_rows, resamples.options.critical_value))
+    prevalence = float(np.asarray(rates.prevalence))
     tpr = np.array([0.0, upper, 1.0])
     fpr = (predicted - prevalence * tpr) / (1 - prevalence)
     threshold = np.array([np.inf, 0.0, -np.inf])
