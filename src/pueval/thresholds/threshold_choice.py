@@ -96,8 +96,8 @@ def _threshold_interval(
     Most measures are steps between scores, and their best threshold converges more slowly than
     estimates usually do, with the cube root of the number of rows. The bootstrap is not consistent
     for such estimates in theory (Abrevaya and Huang, 2005). In simulations its percentiles hold
-    the true threshold in 91% to 97% of samples (tests/thresholds/test_threshold_interval.py). A resample that has no threshold
-    which satisfies the rule counts as one above all scores.
+    the true threshold in 91% to 97% of samples (tests/thresholds/test_threshold_interval.py). A
+    resample that has no threshold which satisfies the rule counts as one above all scores.
 
     A varying prior changes the choice: each resample then chooses with a prior of its own, and if
     the prior is given as an interval, with every prior of some nodes of it.
