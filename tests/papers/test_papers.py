@@ -1,6 +1,8 @@
 """The reproductions: loader, networks, and numbers that need no experiment."""
 
+import re
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,6 +19,8 @@ from papers.jain2017.__main__ import sign_test
 from papers.jain2017.experiment import LABELED, auc_pr
 from papers.jain2017.figures import recovered
 from papers.jain2017.published import TABLE_1, TABLE_2
+from papers.overview.__main__ import DATA
+from papers.ramola2019.experiment import UNLABELED
 from papers.report import Page, Run, against_paper, number, signed
 from papers.tabatabaei2020 import experiment
 from papers.tabatabaei2020.experiment import (
@@ -29,6 +33,13 @@ from papers.tabatabaei2020.experiment import (
 )
 from pueval import Counts, labeling_moments
 from pueval.ranking import lee_liu
+
+ROOT = Path(data.__file__).parent
+INDEX = (ROOT.parent / "docs" / "papers" / "index.md").read_text(encoding="utf-8")
+
+
+def results(paper: str) -> str:
+    return (ROOT / paper / "RESULTS.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -83,6 +94,11 @@ class TestData:
 
     def test_every_set_of_jain_can_be_fetched(self):
         assert set(LABELED) <= set(data.OPENML)
+
+    def test_sets_without_a_loader_are_named(self):
+        missing = ({*LABELED, *UNLABELED, *DATA} - set(data.OPENML)) or {"none"}
+        named = re.search(r"Three data sets,\n(.*), have no public loader", INDEX)
+        assert set(re.split(", | and ", named[1])) == missing
 
 
 class TestNetworks:
@@ -228,6 +244,47 @@ def test_pages(tmp_path, capsys):
     assert "| new | – | .100 | – |" in text
     assert "`python -m papers.jain2017`" in text
     assert "| naive |" in capsys.readouterr().out
+
+
+class TestIndex:
+    """The summary of all papers says what their pages say."""
+
+    def test_coverage_of_claesens_bounds(self):
+        found = re.search(r"true AUC in (\d+%) \(table 1\) and (\d+%)", results("claesen2015"))
+        assert f"in {found[1]} of table 1" in INDEX
+        assert f"| {found[1][:-1]} %, {found[2][:-1]} % |" in INDEX
+        rows = re.findall(r"^\| (\w+) \| (\d+)% \(\.", results("overview"), re.MULTILINE)
+        shares = {name: int(share) for name, share in rows}
+        assert set(shares) == set(DATA)
+        assert sum(share >= 90 for share in shares.values()) == 12
+        assert "in 90%\n  or more on twelve of 18 data sets, and in 0% to 48% on four" in INDEX
+        assert sorted(shares.values())[:5] == [0, 30, 38, 48, 78]
+        assert "(random: 80%)" in results("overview")
+
+    def test_labels_that_are_not_random(self):
+        text = results("overview")
+        assert "- average precision, known: nowhere" in text
+        assert "- F1, known: 18 of 18 data sets (high scores labeled 3 times as often)" in text
+        [auc] = re.findall(r"- AUC, known: (.*) \(high scores labeled 3 times as often\)\n", text)
+        assert len(auc.split(", ")) == 5
+        for way, auc, precision in (("random", ".011", ".019"), ("often", ".100", ".150")):
+            line = re.findall(rf"^\| .*{way} \| \.\d+ \| (\.\d+) .*$", text, re.MULTILINE)[-1]
+            assert line == auc
+            assert auc in INDEX
+            assert precision in INDEX
+
+    def test_errors_of_ramola(self):
+        rows = re.findall(
+            r"^\| (\w+) \| \.\d+ \| (\.\d+) \| .*\|$", results("ramola2019"), re.MULTILINE
+        )
+        errors = {name: value for name, value in rows if name in UNLABELED}
+        assert len(errors) == 7
+        assert max(errors, key=errors.get) == "splice"
+        assert f"and {errors['splice']} on splice" in INDEX
+        assert sum(float(value) < 0.02 for value in errors.values()) == 3
+        for line in ("| .390 |", "| .047 |", "| .090 |"):
+            assert line in INDEX
+        assert "| MCC | .390 (−.389) | .047 (+.042) | .090 (+.067) |" in results("ramola2019")
 
 
 def test_the_library_does_not_need_them():
