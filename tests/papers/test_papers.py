@@ -14,7 +14,8 @@ from sklearn.metrics import f1_score, roc_auc_score
 pytest.importorskip("papers", reason="papers/ is in the repository, not in the package")
 
 from papers import data, networks, scores
-from papers.claesen2015.experiment import _height
+from papers.claesen2015.__main__ import FIGURE_4
+from papers.claesen2015.experiment import _height, normal_ranking
 from papers.jain2017.__main__ import sign_test
 from papers.jain2017.experiment import LABELED, auc_pr
 from papers.jain2017.figures import recovered
@@ -31,7 +32,7 @@ from papers.tabatabaei2020.experiment import (
     inversions,
     see_each,
 )
-from pueval import Counts, labeling_moments
+from pueval import Counts, claesen_bounds, evaluate, labeling_moments
 from pueval.ranking import lee_liu
 
 ROOT = Path(data.__file__).parent
@@ -220,6 +221,22 @@ def test_inversions():
         100 / 3
     )
     assert inversions(np.array([1.0, 2.0, 3.0]), np.array([5.0, 5.0, 5.0])) == 0
+
+
+@pytest.mark.filterwarnings("ignore::pueval.AssumptionWarning")
+def test_figure_4_of_claesen():
+    """The printed AUCs are those of clipped upper bounds; the direct ones keep their order."""
+    direct = []
+    for naive, printed, spread in FIGURE_4.values():
+        counts = normal_ranking(naive / 100, spread)
+        auc = evaluate(counts, prior=0.1, level=None)["roc_auc"]
+        assert 100 * auc.naive == pytest.approx(naive, abs=0.05)
+        assert auc.value == pytest.approx((auc.naive - 0.05) / 0.9, abs=1e-12)
+        high = claesen_bounds(counts, prior=0.1, band="bootstrap").roc_auc.high
+        assert 100 * high == pytest.approx(printed, abs=0.05)
+        direct.append(auc.value)
+    assert direct[0] < direct[1]
+    assert FIGURE_4["model 1"][1] > FIGURE_4["model 2"][1]
 
 
 def test_height_of_a_curve():

@@ -204,7 +204,10 @@ class Comparison(ComparedModels):
 
         - The order by ROC AUC (direct formula) never changes: its differences are those of the
           naive AUC, divided by purity minus prior. The same holds for balanced accuracy and
-          informedness.
+          informedness. The area under a *clipped* curve (`Evaluation.roc_area`, `claesen_bounds`)
+          is another matter. Where rates are clipped or made monotone, models can change places:
+          close ones by chance, others beyond the `largest_prior` that a ranking allows, as in
+          figure 4 of Claesen et al. (2015).
         - With clean labels the order by recall and precision does not change either: recall does
           not depend on the prior, and precision is proportional to the prevalence. Nor does that
           by average precision, as long as corrected rates stay between 0 and 1.
