@@ -274,7 +274,7 @@ class TestIndex:
         shares = {name: int(share) for name, share in rows}
         assert set(shares) == set(DATA)
         assert sum(share >= 90 for share in shares.values()) == 12
-        assert "in 90%\n  or more on twelve of 18 data sets, and in 0% to 48% on four" in INDEX
+        assert "in\n  90% or more on twelve of 18 data sets, and in 0% to 48% on four" in INDEX
         assert sorted(shares.values())[:5] == [0, 30, 38, 48, 78]
         assert "(random: 80%)" in results("overview")
 
