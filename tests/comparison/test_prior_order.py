@@ -241,6 +241,20 @@ def test_ranking(rng):
         found.ranking("plup")
 
 
+def test_saturated_pulp(rng):
+    y = (np.arange(1000) < 100).astype(int)
+    scores = {"a": rng.normal(size=1000) + 2 * y, "b": rng.normal(size=1000) + 3 * y}
+    found = compare(y, scores, prior=0.0)
+    [note] = found.ranking("pulp").notes
+    assert note.startswith("pulp of all models is within 0.01 of 0.9890, the largest value")
+    assert not found.ranking("naive_roc_auc").notes
+    scores["weak"] = rng.normal(size=1000) + 0.3 * y
+    [note] = compare(y, scores, prior=0.0).ranking("pulp", "roc_auc").notes
+    assert note.startswith("pulp of a, b is within")
+    del scores["a"]
+    assert not compare(y, scores, prior=0.0).ranking("pulp").notes
+
+
 def test_disagreements():
     ranking = Rankings(
         {
