@@ -1,6 +1,6 @@
 """Comparison with other libraries on rows with known truth: features, errors, coverage and speed.
 
-Usage: python -m benchmarks.peers [features] [accuracy] [speed] [--envs FOLDER]
+Usage: python -m benchmarks.peers [features] [accuracy] [checks] [speed] [--envs FOLDER]
        [--semisup FOLDER] [--replications 100] [--write]
 
 Libraries are installed from PyPI into separate environments below FOLDER. semisup-metrics is not on
@@ -16,6 +16,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks.peers.features import FEATURES
 from benchmarks.peers.scenarios import MEASURES, SCENARIOS
 from benchmarks.peers.worker import PATIENCE, ROWS
@@ -26,6 +28,7 @@ PUEVAL = ["narwhals>=2.0", "numpy>=2.0", "scikit-learn>=1.6", "scipy>=1.13"]
 ENVIRONMENTS = {
     "common": [
         "pulearn==0.2.0", "pu-toolbox==1.11.0", "confidenceinterval==1.0.5", "optunity==1.1.1",
+        "truescore==0.7.4", "ppi-python==0.2.3",
     ],
     # It imports statsmodels without requiring it, and fails with pandas 3.
     "nannyml": ["nannyml==0.13.1", "pandas<3", "statsmodels"],
@@ -33,6 +36,7 @@ ENVIRONMENTS = {
 LIBRARIES = {
     "pueval": "common", "scikit-learn": "common", "pulearn": "common", "pu-toolbox": "common",
     "confidenceinterval": "common", "nannyml": "nannyml", "semisup-metrics": "common",
+    "truescore": "common", "ppi-python": "common",
 }  # fmt: skip
 # Line of the table, adapter, library, what it is compared with for speed.
 LINES = (
@@ -130,6 +134,25 @@ def accuracy(bench, lines, replications):
         yield from table([scenario, *SHORT.values()], rows)
 
 
+def checks(bench, replications):
+    found = bench.ask("pulearn", "checks", replications)
+    yield f"{ROWS:,} rows, {replications} draws."
+    for title, scenarios in found.items():
+        yield ""
+        functions = next(iter(scenarios.values()))
+        rows = [
+            [
+                function,
+                *(
+                    ", ".join(map(number, np.atleast_1d(one[function])))
+                    for one in scenarios.values()
+                ),
+            ]
+            for function in functions
+        ]
+        yield from table([title, *scenarios], rows)
+
+
 def speed(bench, lines):
     kinds = {
         "pueval_values": "without intervals",
@@ -164,24 +187,34 @@ def speed(bench, lines):
 
 
 def features(bench, libraries):
-    wanted = {library: [] for library in libraries}
-    rows = []
-    for feature, offers in FEATURES.items():
-        row = [feature]
-        for library in libraries:
-            offer = offers.get(library)
-            if offer is None:
-                row.append("–")
-                continue
-            word, names = ("yes", offer) if isinstance(offer, list) else offer
-            wanted[library] += names
-            row.append(word)
-        rows.append(row)
-    for library, names in wanted.items():
-        missing = [name for name, there in bench.ask(library, "names", *names).items() if not there]
+    """Make the table; libraries that are not installed keep their column, unchecked."""
+    for library in LIBRARIES:
+        if library not in libraries:
+            print(f"{library} is not here: its names were not checked", file=sys.stderr)
+            continue
+        wanted = [
+            name
+            for offers in FEATURES.values()
+            for name in word_and_names(offers.get(library, ("–", [])))[1]
+        ]
+        missing = [
+            name for name, there in bench.ask(library, "names", *wanted).items() if not there
+        ]
         if missing:
             sys.exit(f"{library} has no {missing}")
-    yield from table(["", *libraries], rows, "---|")
+    yield from feature_table()
+
+
+def word_and_names(offer):
+    return ("yes", offer) if isinstance(offer, list) else offer
+
+
+def feature_table():
+    rows = [
+        [feature, *(word_and_names(offers.get(library, ("–", [])))[0] for library in LIBRARIES)]
+        for feature, offers in FEATURES.items()
+    ]
+    yield from table(["", *LIBRARIES], rows, "---|")
 
 
 def put(text, mark, lines):
@@ -192,7 +225,7 @@ def put(text, mark, lines):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=["features", "accuracy", "speed"])
+    parser.add_argument("parts", nargs="*", default=["features", "accuracy", "checks", "speed"])
     parser.add_argument("--envs", type=Path, default=Path.home() / ".cache" / "pueval-peers")
     parser.add_argument("--semisup", type=Path)
     parser.add_argument("--replications", type=int, default=100)
@@ -204,6 +237,7 @@ def main():
     making = {
         "features": lambda: features(bench, libraries),
         "accuracy": lambda: accuracy(bench, lines, given.replications),
+        "checks": lambda: checks(bench, given.replications),
         "speed": lambda: speed(bench, lines),
     }
     parts = {name: list(making[name]()) for name in given.parts}

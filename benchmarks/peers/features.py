@@ -17,6 +17,7 @@ FEATURES = {
     },
     "accuracy, MCC and others corrected": {
         "pueval": ["pueval.metrics:matthews_corrcoef"],
+        "pulearn": ("specificity", ["pulearn.metrics:pu_specificity_score"]),
         "pu-toolbox": ("error rate", ["pu_toolbox.metrics:pu_zero_one_risk"]),
     },
     "ROC curve corrected": {
@@ -28,11 +29,40 @@ FEATURES = {
         "pulearn": ["pulearn.metrics:pu_precision_recall_curve"],
         "semisup-metrics": ("bounds", ["semisup_metrics:pr_bounds"]),
     },
-    "labels that may be wrong": {"pueval": ["pueval:Mixture"]},
+    "Brier score and log loss corrected": {
+        "pueval": ["pueval.metrics:brier_score_loss", "pueval.metrics:log_loss"],
+        "scikit-learn": ("naive", ["sklearn.metrics:brier_score_loss", "sklearn.metrics:log_loss"]),
+        "pulearn": ("log loss (uPU and nnPU risk)", [
+            "pulearn.metrics:pu_unbiased_risk", "pulearn.metrics:pu_non_negative_risk",
+        ]),
+        "pu-toolbox": ("naive, Brier score", ["pu_toolbox.metrics:brier_score"]),
+    },
+    "precision and recall of the k highest scores": {
+        "pueval": ["pueval:Evaluation"],  # threshold_for(top=k)
+    },
+    "labels that may be wrong": {
+        "pueval": ["pueval:Mixture"],
+        "truescore": ("means", ["truescore:rogan_gladen_estimate"]),
+    },
     "labels that are not random": {
         "pueval": ["pueval:evaluate"],
         "pulearn": ("training", ["pulearn.propensity:compute_inverse_propensity_weights"]),
         "pu-toolbox": ("training", ["pu_toolbox:PUSBClassifier", "pu_toolbox:LBEClassifier"]),
+    },
+    "test whether labels are random": {
+        "pueval": ("with p-value", ["pueval.labeling:test_random"]),
+        "pulearn": ("fixed cutoffs", ["pulearn.propensity:scar_sanity_check"]),
+        "pu-toolbox": ("fixed cutoff", ["pu_toolbox.preprocessing:scar_diagnostic"]),
+    },
+    "audit: some rows checked": {
+        "pueval": ["pueval.audit:plan", "pueval:evaluate"],
+        "pu-toolbox": ("rows to check", ["pu_toolbox:analyze_pu_uncertainty"]),
+        "truescore": ("means", ["truescore:ppi_estimate", "truescore:required_gold_labels"]),
+        "ppi-python": ("means, any estimator", ["ppi_py:ppi_mean_ci", "ppi_py:ppboot"]),
+    },
+    "clusters: rows that belong together": {
+        "pueval": ["pueval:ClusterEffects"],
+        "truescore": ("means", ["truescore:ppi_estimate"]),  # clusters=
     },
     "known negatives, too": {
         "pueval": ["pueval:Counts"],
@@ -68,6 +98,7 @@ FEATURES = {
         "pu-toolbox": (
             "by means over folds", ["pu_toolbox.model_selection:PUModelComparator"],
         ),
+        "truescore": ("means, after an audit", ["truescore:ppi_compare"]),
     },
     "scorers for scikit-learn's searches": {
         "pueval": ["pueval.scoring:make_scorer"],
@@ -81,9 +112,14 @@ FEATURES = {
         "pulearn": ["pulearn:ElkanotoPuClassifier", "pulearn:BaggingPuClassifier"],
         "pu-toolbox": ["pu_toolbox:NonNegativePUClassifier", "pu_toolbox:ElkanNotoClassifier"],
     },
-    "shift between data sets, monitoring": {
-        "pu-toolbox": ["pu_toolbox:PUShiftMonitor"],
-        "nannyml": ["nannyml:CBPE", "nannyml:UnivariateDriftCalculator"],
+    "measures over time, with alarms": {
+        "pueval": ["pueval:evaluate_over_time"],
+        "nannyml": ("naive", ["nannyml:CBPE"]),
+        "truescore": ("means", ["truescore:confidence_sequence", "truescore:judge_drift"]),
+    },
+    "shift of features between data sets": {
+        "pu-toolbox": ["pu_toolbox:PUShiftMonitor", "pu_toolbox:analyze_pu_shift"],
+        "nannyml": ["nannyml:UnivariateDriftCalculator"],
     },
     "more than two classes": {
         "scikit-learn": ["sklearn.metrics:roc_auc_score"],

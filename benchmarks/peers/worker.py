@@ -2,6 +2,7 @@
 
 Usage: python -m benchmarks.peers.worker accuracy ADAPTER REPLICATIONS
        python -m benchmarks.peers.worker speed ADAPTER BASELINE ROWS …
+       python -m benchmarks.peers.worker checks REPLICATIONS
        python -m benchmarks.peers.worker names MODULE:NAME …
 """
 
@@ -10,10 +11,12 @@ import importlib.metadata
 import json
 import sys
 import time
+from functools import partial
 
 import numpy as np
 
 from benchmarks.peers import adapters
+from benchmarks.peers.checks import CHECKS
 from benchmarks.peers.scenarios import SCENARIOS, single
 
 ROWS = 5000
@@ -41,6 +44,23 @@ def accuracy(name, replications):
             }
             for measure, error in errors.items()
         }
+    return found
+
+
+def checks(replications):
+    """Return means over draws, by check, scenario and function."""
+    found = {}
+    for name, (check, scenarios) in CHECKS.items():
+        for scenario in scenarios:
+            draws = []
+            for seed in range(int(replications)):
+                rng = np.random.default_rng(seed)
+                rows = SCENARIOS[scenario](rng, ROWS)
+                draws.append(adapters.quiet(partial(check, rng=rng), rows))
+            found.setdefault(name, {})[scenario] = {
+                function: np.mean([draw[function] for draw in draws], axis=0).tolist()
+                for function in draws[0]
+            }
     return found
 
 
@@ -90,7 +110,9 @@ def versions(*packages):
     return {name: importlib.metadata.version(name) for name in packages}
 
 
-TASKS = {"accuracy": accuracy, "speed": speed, "names": names, "versions": versions}
+TASKS = {
+    "accuracy": accuracy, "checks": checks, "speed": speed, "names": names, "versions": versions,
+}  # fmt: skip
 
 if __name__ == "__main__":
     print(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])))

@@ -1,4 +1,4 @@
-"""Figures 2, 3 and 5, and tables 1 and 2 of appendix C, of Claesen et al. (2015)."""
+"""Figures 2 to 5, and tables 1 and 2 of appendix C, of Claesen et al. (2015)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,22 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from papers.claesen2015.experiment import convergence, covertype, mixed, simulated
+from papers.claesen2015.experiment import (
+    convergence,
+    covertype,
+    mixed,
+    normal_ranking,
+    simulated,
+)
 from papers.report import KNOWN, NAIVE, OURS, TRUTH, Page, Run, main, number, table
-from pueval import claesen_bounds
+from pueval import claesen_bounds, evaluate, largest_prior
 from pueval.simulate import ranked, study
 
 INTRODUCTION = """# Claesen, Davis, De Smet and De Moor (2015): bounds from rank distributions
 
 *Assessing binary classifiers using only positive and unlabeled data*, arXiv:1504.06837.
 
-The method assumes that unlabeled positives are ranked like the known ones, up to a 95% confidence band. Bounds of contingency tables, curves and areas follow from this band (`pueval.claesen_bounds`). The paper prints neither the numbers behind its figures nor the rank distributions of its simulated rankings. We use beta distributions (`pueval.simulate.ranked`) and check whether the bounds contain the truth.
+The method assumes that unlabeled positives are ranked like the known ones, up to a 95% confidence band. Bounds of contingency tables, curves and areas follow from this band (`pueval.claesen_bounds`). The paper prints the four AUCs of figure 4, but no other numbers behind its figures, and not the rank distributions of its simulated rankings. We use beta distributions (`pueval.simulate.ranked`), for figure 4 normal ones, and check whether the bounds contain the truth.
 """
 
 
@@ -118,6 +124,64 @@ def _band(axis: Any, bounds: Any, color: str, label: str, *, alpha: float = 0.3)
     axis.fill_between(grid, low, high, color=color, alpha=alpha, linewidth=0, label=label)
     for edge in (low, high):
         axis.plot(grid, edge, color=color, linewidth=0.6)
+
+
+# The four AUCs below figure 4 in percent, and the spread with which ours has the same values.
+FIGURE_4 = {"model 1": (72.5, 75.5, 0.8), "model 2": (73.2, 74.7, 4.0)}
+
+
+def figure_4(page: Page) -> None:
+    """Plot two rankings that change places if the prior is wrong."""
+    figure, axes = plt.subplots(1, 3, figsize=(11.5, 3.5))
+    grid = np.linspace(0, 0.15, 31)
+    columns = []
+    for (name, (naive, printed, spread)), color in zip(
+        FIGURE_4.items(), (OURS, NAIVE), strict=True
+    ):
+        counts = normal_ranking(naive / 100, spread)
+        evs = {prior: evaluate(counts, prior=prior, level=None) for prior in (0.0, *grid, 0.1)}
+        for axis, prior in zip(axes, (0.0, 0.1), strict=False):
+            curve = evs[prior].roc()
+            axis.plot(curve.fpr, curve.tpr, color=color, label=name)
+            axis.set(title=f"assumed prior {prior:g}", xlabel="false positive rate")
+        direct = [evs[prior]["roc_auc"].value for prior in grid]
+        clipped = [evs[prior].roc_area().value for prior in grid]
+        axes[2].plot(grid, direct, color=color, linestyle="--", label=f"{name}, direct")
+        axes[2].plot(grid, clipped, color=color, label=f"{name}, clipped curve")
+        bounds = claesen_bounds(counts, prior=0.1, band="bootstrap").roc_auc
+        values = (evs[0.1]["roc_auc"].value, evs[0.1].roc_area().value, *bounds)
+        columns.append(
+            [
+                f"{naive:.1f}", f"{100 * evs[0.0]['roc_auc'].value:.1f}", f"{printed:.1f}",
+                *(f"{100 * value:.1f}" for value in values),
+                number(largest_prior(counts).prior, 2),
+            ]
+        )  # fmt: skip
+    axes[0].set_ylabel("true positive rate")
+    axes[0].legend()
+    axes[2].set(title="area", xlabel="assumed prior", ylabel="AUC")
+    axes[2].legend(fontsize=8)
+    figure.tight_layout()
+    page.figure(
+        figure, "figure4",
+        "Figure 4. Two rankings of 5,000 known positives and 45,000 unlabeled rows whose curves cross: ROC curves, clipped to the unit square, with two assumed priors, and the area by prior.",
+    )  # fmt: skip
+    titles = (
+        "prior 0: paper", "ours", "prior .1: paper", "ours: equation 4 of Jain et al. (direct)",
+        "area of the clipped curve", "lower bound, bootstrap", "upper bound, bootstrap",
+        "largest prior the ranking allows",
+    )  # fmt: skip
+    page.add(
+        "AUC in %:\n\n"
+        + table(["", *FIGURE_4], list(zip(titles, *columns, strict=True)))
+        + "\n\n"
+        + ORDER
+    )
+
+
+ORDER = """The paper concludes that the order of models by AUC depends on the prior. Its own formulas say otherwise, as long as nothing is clipped. With the prior β and the naive AUC A, the area under the corrected curve is (A − β/2)/(1 − β): for 72.5 % and 73.2 % and a prior of .1 this is 75.0 % and 75.8 %. The derivative of the false positive rate in equation 15 (with the missing factor, see below), integrated over the curve, gives (A − ½)/(1 − β)². Segments of a curve move differently, but the area only depends on A, so the order cannot change.
+
+The printed 75.5 % and 74.7 % do not fit this formula. They fit areas after clipping (equation 11). The paper states neither the rankings nor which bound it prints. Our two rankings have normal scores, those of the known positives with a standard deviation of 0.8 and 4 times that of the unlabeled rows. We chose these two numbers so that the *upper bounds* are the paper's; the naive AUCs are given. In model 2, many known positives score above almost all unlabeled rows. With prior .1, a tenth of the unlabeled rows would have to be ranked like them, and too few are. The corrected false positive rate is negative there, and is set to 0. This costs area in model 2 only, so the order changes, but at a prior that the second ranking rules out (`largest_prior`). There the assumptions contradict the data, and neither order means anything. Where no rate is clipped, the order does not depend on the prior."""
 
 
 def figure_5(page: Page) -> None:
@@ -264,6 +328,7 @@ def make(page: Page, run: Run) -> None:
     page.add("## Figures")
     figure_2(page, run)
     figure_3(page)
+    figure_4(page)
     figure_5(page)
     appendix(page, run)
     page.add(DIFFERENCES)
@@ -274,6 +339,7 @@ DIFFERENCES = """## Differences from the paper
 - **Bootstrap**: at a given rank, the resampled share is binomial, so we compute its quantiles instead of resampling.
 - **Coverage of the band**: the paper's band is pointwise, so about 5% of a curve may lie outside, and it ignores the sampling variation of the unlabeled positives. `band="dkw"` is simultaneous and includes both, but is wider.
 - **Covertype**: we use a 16% sample of the rows, and gradient boosting on PU labels instead of the paper's ensemble of support vector machines.
+- **Order of AUCs** (section 6.2, figure 4): without clipping, it does not depend on the prior. The paper's example needs clipping, and the second ranking rules out its prior. The paper states neither its rankings nor which of its bounds it prints; with ours, the four numbers are those of the upper bounds.
 - **Equation 15** of the paper lacks a factor |U| in the denominator of the derivative of the false positive rate. No result here depends on it."""
 
 

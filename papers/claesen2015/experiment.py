@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import norm
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import roc_auc_score
 
@@ -86,6 +87,18 @@ def convergence(rng: np.random.Generator, concentration: float, labeled: int) ->
         found |= {f"{band} low": low, f"{band} high": high, f"{band} share": share,
                   f"{band} inside": inside, f"{band} whole": share == 1}  # fmt: skip
     return found
+
+
+def normal_ranking(naive_auc: float, spread: float) -> Counts:
+    """Rank 5,000 known positives and 45,000 unlabeled rows with a given naive AUC (figure 4).
+
+    Scores are quantiles, so nothing is random: of a standard normal distribution for the unlabeled
+    rows, and of one with another spread for the known positives.
+    """
+    labeled, unlabeled = (norm.ppf((np.arange(n) + 0.5) / n) for n in (5000, 45_000))
+    mean = norm.ppf(naive_auc) * np.sqrt(1 + spread**2)
+    score = np.concatenate([mean + spread * labeled, unlabeled])
+    return Counts.from_arrays(np.arange(50_000) < 5000, score)
 
 
 def mixed(

@@ -191,7 +191,7 @@ def _failures(page: Page, frame: pd.DataFrame) -> None:
         "## Where the correction fails\n\nCorrected values are farther from the truth than naive ones for:\n\n"
         + "\n".join(lines)
         + f"\n\nAverage precision with estimated prior and purity is off by more than .1 on: {large_text}."
-        + f"\n\nIf labels are not random, knowing the prior does not help: Claesen's bounds contain the true AUC in {contained.loc['high', 'claesen']:.0%} and "
+        + f"\n\nIf labels are not random, knowing the prior is not enough: Claesen's bounds contain the true AUC in {contained.loc['high', 'claesen']:.0%} and "
         f"{contained.loc['low', 'claesen']:.0%} of the repetitions with high and low scores favored (random: {contained.loc['random', 'claesen']:.0%}), while the sensitivity bounds, which allow labeling probabilities to differ by a factor of four, contain it in"
         f" {contained.loc['high', 'sensitivity']:.0%} and {contained.loc['low', 'sensitivity']:.0%}. "
         f"No prior could be estimated in {int((~frame['identified']).sum())} of {len(frame)} repetitions, where we use naive values."

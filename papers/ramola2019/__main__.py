@@ -131,11 +131,13 @@ def figure_2(page: Page, run: Run) -> None:
             [[d, *(by_data[d, k] for k in ("PU", "CR", "CE")), *wrong.loc[d]] for d in UNLABELED],
         )
     )
+    known = by_data.xs("CR", level="kind")
     signs = ", ".join(
         f"{title} {'over' if bias[name, 'PU'] > 0 else 'under'}" for name, title in MEASURES.items()
     )
     page.add(
-        f"As in the paper, naive values are far off ({signs}estimated), the correction with known values is nearly exact, and with estimated values it is in between. "
+        f"As in the paper, naive values are far off ({signs}estimated), the correction with known values removes most of the error, and with estimated values it is in between. "
+        f"It is not exact: with known values, the mean absolute error of the MCC is {number(known.min())} to {number(known.max())} by data set (largest: {known.idxmax()}). "
         f"In {int((~once['identified']).sum())} of {len(once)} runs, no prior could be estimated. There, CE uses naive values."
     )
 

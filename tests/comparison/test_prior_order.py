@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from pueval import AssumptionWarning, Counts, InputError, compare, evaluate
+from pueval import AssumptionWarning, Counts, InputError, compare, evaluate, largest_prior
 from pueval.comparison.rankings import Rankings
 from pueval.comparison.values_by_prior import best_values, upper_hull
 from pueval.core.measures import MEASURES
@@ -119,6 +119,40 @@ def test_what_never_flips(rng):
         assert not noisy.order_by_prior(name).reversals
 
 
+@pytest.mark.filterwarnings("ignore::pueval.AssumptionWarning")
+def test_the_area_of_a_clipped_curve_flips_and_the_direct_one_does_not():
+    """Claesen et al., figure 4: the order depends on the prior by clipping only."""
+    y = np.repeat([1, 0], [100, 1000])
+    unlabeled = np.linspace(0, 1, 1000)
+    scores = {
+        "top": np.r_[np.linspace(1.1, 1.2, 40), np.linspace(0, 1, 60), unlabeled],
+        "even": np.r_[np.linspace(0.38, 1, 100), unlabeled],
+    }
+    priors = (0.0, 0.03, 0.2, 0.3)
+    direct, clipped, bounds = (np.empty((4, 2)) for _ in range(3))
+    for k, name in enumerate(scores):
+        score = scores[name]
+        # By hand: shares of labeled and unlabeled rows at or above each score.
+        at = np.sort(score)[::-1]
+        found, taken = (np.r_[0, [(score[y == kind] >= s).mean() for s in at]] for kind in (1, 0))
+        for j, prior in enumerate(priors):
+            ev = evaluate(y, score, prior=prior, level=None)
+            direct[j, k], clipped[j, k] = ev["roc_auc"].value, ev.roc_area().value
+            bounds[j, k] = ev.bounds(band="bootstrap").roc_auc.high
+            fpr = (taken - prior * found) / (1 - prior)
+            assert np.trapezoid(1 - fpr, found) == pytest.approx(direct[j, k], abs=1e-12)
+            lowest = np.minimum.accumulate(np.clip(fpr, 0, 1)[::-1])[::-1]
+            assert np.trapezoid(1 - lowest, found) == pytest.approx(clipped[j, k], abs=1e-3)
+    assert (direct[:, 0] > direct[:, 1]).all()
+    assert (clipped[:, 0] > clipped[:, 1]).tolist() == [True, True, False, False]
+    assert (bounds[:, 0] > bounds[:, 1]).tolist() == [True, True, True, False]
+    limits = [largest_prior(Counts.from_arrays(y, score)).prior for score in scores.values()]
+    assert 0.03 < limits[0] < 0.2
+    assert limits[1] > 0.3
+    order = compare(y, scores, prior=0.03).order_by_prior("roc_auc", priors=(0, 0.3))
+    assert not order.reversals
+
+
 def test_average_precision_by_prior(rng):
     y, scores, _ = models(rng, 1500, purity=0.8)
     found = compare(y, scores, prior=0.1, purity=0.8)
@@ -205,6 +239,20 @@ def test_ranking(rng):
     assert rates_ == sorted(rates_)
     with pytest.raises(InputError, match="unknown measure 'plup'"):
         found.ranking("plup")
+
+
+def test_saturated_pulp(rng):
+    y = (np.arange(1000) < 100).astype(int)
+    scores = {"a": rng.normal(size=1000) + 2 * y, "b": rng.normal(size=1000) + 3 * y}
+    found = compare(y, scores, prior=0.0)
+    [note] = found.ranking("pulp").notes
+    assert note.startswith("pulp of all models is within 0.01 of 0.9890, the largest value")
+    assert not found.ranking("naive_roc_auc").notes
+    scores["weak"] = rng.normal(size=1000) + 0.3 * y
+    [note] = compare(y, scores, prior=0.0).ranking("pulp", "roc_auc").notes
+    assert note.startswith("pulp of a, b is within")
+    del scores["a"]
+    assert not compare(y, scores, prior=0.0).ranking("pulp").notes
 
 
 def test_disagreements():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from sklearn.metrics import average_precision_score
 
 from pueval import Counts, evaluate, metrics
@@ -50,6 +51,41 @@ def test_against_algorithm_1(prior, purity, decimals, seed):
     steps = counts.steps()
     full = correct_roc(steps, correct_steps(counts, steps, mixture))
     assert full.area == pytest.approx(fast.area, abs=1e-12)
+
+
+def algorithm_1_as_printed(y, score, prior, purity):
+    """Area and share of removed points: points outside the unit square are removed, not moved."""
+    at = np.unique(score)[::-1]
+    above = {k: (score[y == k, None] >= at).mean(axis=0) for k in (0, 1)}
+    tpr = ((1 - prior) * above[1] - (1 - purity) * above[0]) / (purity - prior)
+    fpr = (purity * above[0] - prior * above[1]) / (purity - prior)
+    inside = (np.minimum(tpr, fpr) >= 0) & (np.maximum(tpr, fpr) <= 1)
+    order = np.argsort(fpr[inside], kind="stable")
+    highest = np.maximum.accumulate(tpr[inside][order])
+    area = np.trapezoid(np.r_[0, highest, 1], np.r_[0, fpr[inside][order], 1])
+    return area, 1 - inside.mean()
+
+
+@pytest.mark.parametrize(
+    ("n_labeled", "purity", "least", "most"),
+    [(20, 0.75, 2, 4), (20, 1.0, 0.95, 1.05), (200, 0.75, 0.95, 1.05)],
+)
+def test_points_moved_to_the_edge_or_removed(n_labeled, purity, least, most):
+    """Removing points, as algorithm 1 is printed, costs accuracy if labels are few and noisy."""
+    prior, errors, removed = 0.5, [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        positive = np.r_[np.arange(n_labeled) < purity * n_labeled, np.arange(400) < prior * 400]
+        y = np.repeat([1, 0], [n_labeled, 400])
+        score = rng.normal(size=y.size) + 3 * positive
+        counts = Counts.from_arrays(y, score)
+        moved = correct_roc_from_corners(counts, counts._roc_corners(), Mixture(prior, purity))
+        area, share = algorithm_1_as_printed(y, score, prior, purity)
+        errors.append(np.array([area, moved.area]) - norm.cdf(3 / np.sqrt(2)))
+        removed.append(share)
+    printed, ours = np.sqrt(np.mean(np.square(errors), axis=0))
+    assert least < printed / ours < most
+    assert (np.mean(removed) > 0.4) == (purity < 1)
 
 
 def test_perfect_ranking_with_too_small_a_sample_above_the_square():

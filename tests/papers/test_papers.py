@@ -1,6 +1,8 @@
 """The reproductions: loader, networks, and numbers that need no experiment."""
 
+import re
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,11 +14,14 @@ from sklearn.metrics import f1_score, roc_auc_score
 pytest.importorskip("papers", reason="papers/ is in the repository, not in the package")
 
 from papers import data, networks, scores
-from papers.claesen2015.experiment import _height
+from papers.claesen2015.__main__ import FIGURE_4
+from papers.claesen2015.experiment import _height, normal_ranking
 from papers.jain2017.__main__ import sign_test
 from papers.jain2017.experiment import LABELED, auc_pr
 from papers.jain2017.figures import recovered
 from papers.jain2017.published import TABLE_1, TABLE_2
+from papers.overview.__main__ import DATA
+from papers.ramola2019.experiment import UNLABELED
 from papers.report import Page, Run, against_paper, number, signed
 from papers.tabatabaei2020 import experiment
 from papers.tabatabaei2020.experiment import (
@@ -27,8 +32,15 @@ from papers.tabatabaei2020.experiment import (
     inversions,
     see_each,
 )
-from pueval import Counts, labeling_moments
+from pueval import Counts, claesen_bounds, evaluate, labeling_moments
 from pueval.ranking import lee_liu
+
+ROOT = Path(data.__file__).parent
+INDEX = (ROOT.parent / "docs" / "papers" / "index.md").read_text(encoding="utf-8")
+
+
+def results(paper: str) -> str:
+    return (ROOT / paper / "RESULTS.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -83,6 +95,11 @@ class TestData:
 
     def test_every_set_of_jain_can_be_fetched(self):
         assert set(LABELED) <= set(data.OPENML)
+
+    def test_sets_without_a_loader_are_named(self):
+        missing = ({*LABELED, *UNLABELED, *DATA} - set(data.OPENML)) or {"none"}
+        named = re.search(r"Three data sets,\n(.*), have no public loader", INDEX)
+        assert set(re.split(", | and ", named[1])) == missing
 
 
 class TestNetworks:
@@ -206,6 +223,22 @@ def test_inversions():
     assert inversions(np.array([1.0, 2.0, 3.0]), np.array([5.0, 5.0, 5.0])) == 0
 
 
+@pytest.mark.filterwarnings("ignore::pueval.AssumptionWarning")
+def test_figure_4_of_claesen():
+    """The printed AUCs are those of clipped upper bounds; the direct ones keep their order."""
+    direct = []
+    for naive, printed, spread in FIGURE_4.values():
+        counts = normal_ranking(naive / 100, spread)
+        auc = evaluate(counts, prior=0.1, level=None)["roc_auc"]
+        assert 100 * auc.naive == pytest.approx(naive, abs=0.05)
+        assert auc.value == pytest.approx((auc.naive - 0.05) / 0.9, abs=1e-12)
+        high = claesen_bounds(counts, prior=0.1, band="bootstrap").roc_auc.high
+        assert 100 * high == pytest.approx(printed, abs=0.05)
+        direct.append(auc.value)
+    assert direct[0] < direct[1]
+    assert FIGURE_4["model 1"][1] > FIGURE_4["model 2"][1]
+
+
 def test_height_of_a_curve():
     x, y = np.array([0.0, 0.5, 0.5, 1.0]), np.array([0.0, 0.2, 0.6, 1.0])
     at = np.array([0.25, 0.5, 0.75])
@@ -228,6 +261,47 @@ def test_pages(tmp_path, capsys):
     assert "| new | – | .100 | – |" in text
     assert "`python -m papers.jain2017`" in text
     assert "| naive |" in capsys.readouterr().out
+
+
+class TestIndex:
+    """The summary of all papers says what their pages say."""
+
+    def test_coverage_of_claesens_bounds(self):
+        found = re.search(r"true AUC in (\d+%) \(table 1\) and (\d+%)", results("claesen2015"))
+        assert f"in {found[1]} of table 1" in INDEX
+        assert f"| {found[1][:-1]} %, {found[2][:-1]} % |" in INDEX
+        rows = re.findall(r"^\| (\w+) \| (\d+)% \(\.", results("overview"), re.MULTILINE)
+        shares = {name: int(share) for name, share in rows}
+        assert set(shares) == set(DATA)
+        assert sum(share >= 90 for share in shares.values()) == 12
+        assert "in\n  90% or more on twelve of 18 data sets, and in 0% to 48% on four" in INDEX
+        assert sorted(shares.values())[:5] == [0, 30, 38, 48, 78]
+        assert "(random: 80%)" in results("overview")
+
+    def test_labels_that_are_not_random(self):
+        text = results("overview")
+        assert "- average precision, known: nowhere" in text
+        assert "- F1, known: 18 of 18 data sets (high scores labeled 3 times as often)" in text
+        [auc] = re.findall(r"- AUC, known: (.*) \(high scores labeled 3 times as often\)\n", text)
+        assert len(auc.split(", ")) == 5
+        for way, auc, precision in (("random", ".011", ".019"), ("often", ".100", ".150")):
+            line = re.findall(rf"^\| .*{way} \| \.\d+ \| (\.\d+) .*$", text, re.MULTILINE)[-1]
+            assert line == auc
+            assert auc in INDEX
+            assert precision in INDEX
+
+    def test_errors_of_ramola(self):
+        rows = re.findall(
+            r"^\| (\w+) \| \.\d+ \| (\.\d+) \| .*\|$", results("ramola2019"), re.MULTILINE
+        )
+        errors = {name: value for name, value in rows if name in UNLABELED}
+        assert len(errors) == 7
+        assert max(errors, key=errors.get) == "splice"
+        assert f"and {errors['splice']} on splice" in INDEX
+        assert sum(float(value) < 0.02 for value in errors.values()) == 3
+        for line in ("| .390 |", "| .047 |", "| .090 |"):
+            assert line in INDEX
+        assert "| MCC | .390 (−.389) | .047 (+.042) | .090 (+.067) |" in results("ramola2019")
 
 
 def test_the_library_does_not_need_them():

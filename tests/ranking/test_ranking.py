@@ -9,7 +9,7 @@ from scipy.stats import hypergeom
 from sklearn import metrics as sk
 
 from pueval import Counts, InputError, metrics
-from pueval.ranking import lee_liu, pseudo_f, pulp, ranking_measures
+from pueval.ranking import largest_pulp, lee_liu, pseudo_f, pulp, ranking_measures
 from pueval.ranking._top_k_hits import TopKHits
 
 
@@ -187,3 +187,32 @@ def test_bad_prevalence():
     counts = Counts.from_arrays([1, 0], [2, 1])
     with pytest.raises(InputError, match=r"prevalence must be a number in \(0, 1\]; got 0"):
         pseudo_f(counts, prevalence=0)
+
+
+@pytest.mark.parametrize(("n", "t"), [(2, 1), (9, 2), (40, 17), (300, 290)])
+def test_largest_pulp_is_that_of_a_perfect_ranking(n, t):
+    y = np.arange(n) < t
+    reversed_ranking = Counts.from_arrays(y, np.arange(n))
+    perfect = sum(hypergeom.cdf(min(k, t) - 1, n, t, k) for k in range(n + 1)) / (n + 1)
+    assert largest_pulp(reversed_ranking) == pytest.approx(perfect, abs=1e-12)
+    assert pulp(Counts.from_arrays(y, -np.arange(n))) == pytest.approx(perfect, abs=1e-12)
+
+
+@pytest.mark.parametrize("separation", [1.2, 1.8])
+def test_near_its_largest_value_pulp_is_noise(separation):
+    """It varies as much as it is away from the largest value; the naive AUC does not."""
+    rng = np.random.default_rng(0)
+    y = np.arange(1000) < 100
+    gaps, aucs = [], []
+    for _ in range(20):
+        counts = Counts.from_arrays(y, rng.normal(size=1000) + separation * y)
+        gaps.append(largest_pulp(counts) - pulp(counts))
+        aucs.append(ranking_measures(counts)["naive_roc_auc"])
+    assert 0 < np.mean(gaps) < 0.01
+    assert np.std(gaps) > np.mean(gaps) / 2
+    assert np.std(aucs) < (1 - np.mean(aucs)) / 3
+
+
+def test_largest_pulp_counts_rows():
+    with pytest.raises(InputError, match="weights"):
+        largest_pulp(Counts.from_arrays([1, 0], [1, 0], sample_weight=[0.5, 1.0]))

@@ -210,8 +210,8 @@ def correct_roc(steps: Steps, rates: Rates) -> RocCurve:
 
     Move points outside the unit square to its edge, and give every true positive rate the smallest
     false positive rate of all points that reach it. This is the curve you get by raising every
-    point to the highest true positive rate on its left. (The paper drops points outside. With noisy
-    labels and a good ranking these can be most points, and the curve would be far too low.)
+    point to the highest true positive rate on its left. (The paper removes points outside. With
+    few and noisy labels these can be most points, and the curve is then far too low.)
 
     The algorithm applies to all points of the line through the rates, not only to its corners.
     Between corners the line jumps, since unlabeled rows come before the labeled row that makes the

@@ -14,6 +14,7 @@ from pueval.sensitivity.bounds import Bounds, claesen_bounds
 from pueval.sensitivity.grid import SensitivityGrid, sensitivity_grid
 from pueval.sensitivity.hidden_positives import Reference
 from pueval.sensitivity.labeling_bias import BiasedLabeling, check_bias
+from pueval.sensitivity.prior_slope import prior_slope
 from pueval.sensitivity.rank_band import BandMethod
 from pueval.sensitivity.tipping_point import TippingPoint, tipping_point
 
@@ -41,6 +42,46 @@ class SensitivityEstimates(FieldEstimates):
         """
         evaluated = (self.counts, self.mixture, self.target, self.threshold)
         return sensitivity_grid(measure, *evaluated, priors=priors, purities=purities)
+
+    def prior_slope(self, name: str) -> float:
+        """Return the slope of a measure in the prior: its change per unit of prior.
+
+        An error of .01 in the prior changes the measure by about .01 times the slope. With u and
+        ℓ the shares of unlabeled and labeled rows predicted positive, clean labels and no known
+        negatives, the slopes are
+
+        - recall: 0,
+        - false positive rate: (u − ℓ) / (1 − prior)²,
+        - precision, for the unlabeled rows as target: ℓ / u,
+        - ROC AUC: (AUC − ½) / (1 − prior).
+
+        Purity and threshold stay as they are. The slope is that of values before they are clipped.
+
+        Parameters
+        ----------
+        name : str
+            ``"roc_auc"`` or a measure at ``threshold``.
+
+        Returns
+        -------
+        float
+
+        References
+        ----------
+        Claesen, Davis, De Smet and De Moor (2015), equations 15 and 19 to 21. The second of these
+        slopes lacks a factor 1/|U| there.
+
+        Examples
+        --------
+        >>> from pueval import Counts, evaluate
+        >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
+        >>> ev = evaluate(counts, prior=0.1, threshold=2, target="unlabeled")
+        >>> round(ev.prior_slope("precision"), 9)    # 0.8 / (200/900)
+        3.6
+        >>> round(ev.prior_slope("false_positive_rate"), 3)
+        -0.713
+        """
+        return prior_slope(name, self.counts, self.mixture, self.target, self.threshold)
 
     def bounds(
         self,

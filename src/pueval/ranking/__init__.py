@@ -1,5 +1,19 @@
 """Measures of a ranking that need no prior: PULP, Lee–Liu, pseudo-F, and naive measures."""
 
-from pueval.ranking._prior_free import RANKING_TITLES, lee_liu, pseudo_f, pulp, ranking_measures
+from pueval.ranking._prior_free import (
+    RANKING_TITLES,
+    largest_pulp,
+    lee_liu,
+    pseudo_f,
+    pulp,
+    ranking_measures,
+)
 
-__all__ = ["RANKING_TITLES", "lee_liu", "pseudo_f", "pulp", "ranking_measures"]
+__all__ = [
+    "RANKING_TITLES",
+    "largest_pulp",
+    "lee_liu",
+    "pseudo_f",
+    "pulp",
+    "ranking_measures",
+]

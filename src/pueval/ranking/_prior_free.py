@@ -50,6 +50,10 @@ def pulp(counts: Counts, *, threshold: float | None = None) -> float:
     P(X < h) with X hypergeometric(N, t, k). Without a threshold, it is the mean over all operating
     points, (1/(N + 1))·Σ_k P(X_k < h_k). PULP needs neither a prior nor random labeling.
 
+    With hundreds of labeled rows, all useful rankings are close to the `largest_pulp`, and PULP
+    hardly tells them apart. Use it to check whether a ranking is better than chance, and the naive
+    AUC to choose between rankings.
+
     Parameters
     ----------
     counts : Counts
@@ -82,6 +86,40 @@ def pulp(counts: Counts, *, threshold: float | None = None) -> float:
     n, t, k, hits = (int(value) for value in _count_hits(counts, threshold))
     probabilities = LogFactorials(n).pmf(np.arange(hits), n, t, k)
     return float(min(probabilities.sum(), 1.0))
+
+
+def largest_pulp(counts: Counts) -> float:
+    """Return the PULP of a perfect ranking: all labeled rows first.
+
+    With t of N rows labeled, it is 1 − 1/(N − t + 1) − 1/(t + 1) + 1/((N + 1)·C(N, t)).
+
+    Parameters
+    ----------
+    counts : Counts
+        The data, with integer counts.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Summed over k, the probability to hit as many labeled rows as a perfect ranking is
+    Σ_{k<t} C(t, k)/C(N, k) + Σ_{k≥t} C(k, t)/C(N, t), and both sums have a closed form.
+
+    Examples
+    --------
+    >>> from pueval import Counts
+    >>> counts = Counts.from_arrays([1, 1, 0, 0], [1, 2, 3, 4])
+    >>> round(largest_pulp(counts), 4), round(pulp(counts), 4)
+    (0.3667, 0.0)
+    """
+    counts._check_nonempty()
+    check_integer_counts(counts)
+    n, t = counts.n, counts.n_labeled
+    log = scipy.special.gammaln(np.array([t, n - t, n]) + 1.0)
+    ways = np.exp(log[0] + log[1] - log[2])
+    return float(1 - 1 / (n - t + 1) - 1 / (t + 1) + ways / (n + 1))
 
 
 def lee_liu(counts: Counts, *, threshold: float | None = None) -> float:

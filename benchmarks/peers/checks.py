@@ -1,0 +1,135 @@
+"""Single functions of other libraries beside pueval's, on rows with known truth.
+
+Each check returns, for one draw of rows, a value per function: an error, whether a test raised an
+alarm, or an error with whether the interval holds the truth and its width.
+"""
+
+import numpy as np
+
+from benchmarks.peers.scenarios import LABELED, POPULATION, PREVALENCE, SEPARATION, THRESHOLD
+
+AUDITED = 200  # unlabeled rows whose class is checked
+
+
+def draw_audit(rows, rng):
+    """Choose unlabeled rows at random; return their positions."""
+    return rng.choice(np.flatnonzero(rows.label == 0), AUDITED, replace=False)
+
+
+def random_labels(rows, rng):
+    """Return which function says that labels are not random; the score is the only feature."""
+    from pu_toolbox.preprocessing import scar_diagnostic
+    from pulearn.propensity import scar_sanity_check
+
+    from pueval import labeling
+
+    feature = rows.score[:, None]
+    chosen = draw_audit(rows, rng)
+    audited = np.full(rows.label.size, np.nan)
+    audited[chosen] = rows.positive[chosen]
+    test = labeling.test_random(feature, rows.label, audited=audited, n_draws=199)
+    check = scar_sanity_check(
+        rows.label, s_proba=LABELED * rows.score, X=feature, warn_on_violation=False
+    )
+    known = rows.positive.astype(int)
+    return {
+        f"pueval, `labeling.test_random`, {AUDITED} rows audited": test.pvalue < 0.05,
+        "pulearn, `scar_sanity_check`": check.violates_scar,
+        "pu-toolbox, `scar_diagnostic`": scar_diagnostic(feature, rows.label)["status"]
+        == "at_risk",
+        "pu-toolbox, `scar_diagnostic`, all classes known": scar_diagnostic(
+            feature, rows.label, y_true=known
+        )["status"]
+        == "at_risk",
+    }
+
+
+def specificity(rows, rng):
+    """Return errors of the specificity."""
+    from pulearn.metrics import pu_specificity_score
+
+    from pueval.metrics import specificity_score
+
+    cut = SEPARATION / 2 - np.log(PREVALENCE / (1 - PREVALENCE)) / SEPARATION
+    truth = POPULATION.measure("specificity", threshold=cut)
+    predicted = (rows.score >= THRESHOLD).astype(int)
+    # pulearn expects the probability of a label.
+    options = {"threshold": LABELED * THRESHOLD}
+    return {
+        "pueval, `specificity_score`": abs(
+            specificity_score(rows.label, predicted, prior=rows.prior, purity=rows.purity) - truth
+        ),
+        "pulearn, `pu_specificity_score`, label frequency known": abs(
+            pu_specificity_score(rows.label, LABELED * rows.score, c_hat=LABELED, **options) - truth
+        ),
+        "pulearn, `pu_specificity_score`, label frequency estimated": abs(
+            pu_specificity_score(rows.label, LABELED * rows.score, **options) - truth
+        ),
+    }
+
+
+def log_loss(rows, rng):
+    """Return errors of the log loss of the unlabeled rows; pulearn calls it a risk."""
+    import sklearn.metrics
+    from pulearn.metrics import pu_non_negative_risk, pu_unbiased_risk
+
+    from pueval.metrics import log_loss
+
+    hidden = rows.label == 0
+    truth = sklearn.metrics.log_loss(rows.positive[hidden], rows.score[hidden])
+    prior = rows.positive[hidden].mean()
+    ours = log_loss(rows.label, rows.score, prior=prior, purity=rows.purity, target="unlabeled")
+    return {
+        "pueval, `log_loss`": abs(ours - truth),
+        "pulearn, `pu_unbiased_risk`": abs(
+            pu_unbiased_risk(rows.label, rows.score, pi=prior) - truth
+        ),
+        "pulearn, `pu_non_negative_risk`": abs(
+            pu_non_negative_risk(rows.label, rows.score, pi=prior) - truth
+        ),
+    }
+
+
+def audited_prior(rows, rng):
+    """Return error, coverage and width of the share of positives among the unlabeled rows."""
+    from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
+    from truescore import ppi_estimate
+
+    from pueval import evaluate
+
+    chosen = draw_audit(rows, rng)
+    unlabeled = np.flatnonzero(rows.label == 0)
+    truth = rows.positive[unlabeled].mean()
+    gold = rows.positive[chosen].astype(float)
+    rest = np.setdiff1d(unlabeled, chosen)
+    parts = gold, rows.score[chosen], rows.score[rest]
+    low, high = (float(np.ravel(end)[0]) for end in ppi_mean_ci(*parts, alpha=0.05))
+    value = float(np.ravel(ppi_mean_pointestimate(*parts))[0])
+    found = {"ppi-python, `ppi_mean_ci`": (value, low, high)}
+    places = np.searchsorted(unlabeled, chosen)
+    estimate = ppi_estimate(rows.score[unlabeled], gold, places)
+    found["truescore, `ppi_estimate`"] = (
+        estimate.point, estimate.low, estimate.high,
+    )  # fmt: skip
+    audited = np.full(rows.label.size, np.nan)
+    audited[chosen] = gold
+    ours = evaluate(rows.label, rows.score, audited=audited, target="unlabeled").audit.prior
+    found["pueval, `evaluate(…, audited=…)`"] = (ours.value, ours.low, ours.high)
+    return {
+        name: (abs(value - truth), low <= truth <= high, high - low)
+        for name, (value, low, high) in found.items()
+    }
+
+
+RANDOM, NOISY, FAVORED = (
+    "labels at random", "15 % of the labels wrong", "high scores labeled more often",
+)  # fmt: skip
+# Each check with the scenarios in which it is run.
+CHECKS = {
+    "labels called not random, share of draws": (random_labels, (RANDOM, FAVORED)),
+    "specificity, mean absolute error": (specificity, (RANDOM, NOISY)),
+    "log loss of the unlabeled rows, mean absolute error": (log_loss, (RANDOM, NOISY)),
+    f"prior after {AUDITED} rows were audited: error, coverage, width": (
+        audited_prior, (RANDOM, FAVORED),
+    ),
+}  # fmt: skip

@@ -1,0 +1,231 @@
+"""Equations of the papers: the page that lists them, and those that no other test checks."""
+
+import ast
+import importlib
+import re
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from pueval import Counts, Mixture, claesen_bounds, conversions, evaluate
+from pueval.core.measures import MEASURES
+from pueval.core.rates import Rates, correct_area, correct_pair, replace_prevalence
+from pueval.simulate import binormal
+
+TESTS = Path(__file__).resolve().parents[1]
+PAGE = TESTS.parent / "docs" / "papers" / "equations.md"
+# Numbered equations of each paper, by a word of its heading.
+NUMBERED = {"Jain, White": 5, "Ramola": 15, "Claesen": 21, "Hajizadeh": 4}
+
+
+def read_rows():
+    """Yield heading, equation, functions and tests of each row."""
+    heading = ""
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        if line.startswith("## "):
+            heading = line[3:]
+        elif line.startswith("| ") and not line.startswith(("| equation |", "| section |")):
+            number, _, functions, tests = (cell.strip() for cell in line.strip("| ").split(" | "))
+            yield heading, number, *(re.findall(r"`([^`]+)`", cell) for cell in (functions, tests))
+
+
+ROWS = list(read_rows())
+
+
+def find(path):
+    """Import pueval.<module>.<name>[.<attribute>]."""
+    parts = ["pueval", *path.split(".")]
+    for end in range(len(parts) - 1, 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:end]))
+        except ModuleNotFoundError:
+            continue
+        for name in parts[end:]:
+            found = getattr(found, name)
+        return found
+    raise AssertionError(path)
+
+
+def has_test(path):
+    file, *names = path.split("::")
+    body = ast.parse((TESTS / file).read_text(encoding="utf-8")).body
+    for name in names:
+        [node] = [node for node in body if getattr(node, "name", None) == name]
+        body = node.body
+    return isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0].split(',')[0]} {row[1]}")
+def test_functions_and_tests_exist(row):
+    _, _, functions, tests = row
+    assert tests
+    assert all(callable(find(path)) for path in functions)
+    assert all(has_test(path) for path in tests)
+
+
+@pytest.mark.parametrize(("paper", "last"), NUMBERED.items())
+def test_no_number_is_missing(paper, last):
+    listed = set()
+    for heading, number, *_ in ROWS:
+        if paper in heading:
+            for part in number.split(", "):
+                if match := re.fullmatch(r"(\d+)(?:–(\d+))?", part):
+                    listed |= set(range(int(match[1]), int(match[2] or match[1]) + 1))
+    assert listed == set(range(1, last + 1))
+
+
+# ---------------------------------------------------------------------- Jain et al.
+
+
+@pytest.mark.parametrize("contrast", [(0.2, 1.0), (0.1, 0.7)])
+def test_jain_corrected_auc_is_larger(contrast):
+    mixture = Mixture(*contrast)
+    naive = np.linspace(0.3, 0.7, 41)
+    corrected = correct_area(naive, mixture, mixture.prior)
+    gap = mixture.purity - mixture.prior
+    assert corrected - naive == pytest.approx((1 - gap) / gap * (naive - 0.5), abs=1e-12)
+    assert ((corrected > naive) == (naive > 0.5)).all()
+
+
+# ---------------------------------------------------------------------- Ramola et al.
+
+
+def test_ramola_mixtures():
+    """Shares at or above a threshold of a large sample are those of the three mixtures."""
+    population = binormal(1.5, prevalence=0.3)
+    prior, purity, n = 0.2, 0.8, 200_000
+    counts = Counts.from_table([1], labeled=[n], unlabeled=[4 * n])
+    prevalence = Mixture(prior, purity).prevalence(counts)
+    assert prevalence == pytest.approx(0.2 * purity + 0.8 * prior, abs=1e-12)
+    rng = np.random.default_rng(0)
+    for share in (0.3, prior, purity):
+        hits = round(share * n)
+        score = np.r_[population.positive.draw(rng, hits), population.negative.draw(rng, n - hits)]
+        # The separation of a binormal population is that of its means.
+        expected = share * norm.sf(0.5 - 1.5) + (1 - share) * norm.sf(0.5)
+        assert (score >= 0.5).mean() == pytest.approx(expected, abs=5e-3)
+
+
+@pytest.mark.parametrize("mixture", [Mixture(0.2), Mixture(0.1, 0.75)])
+def test_ramola_measures(mixture):
+    """Equations 3 to 8, and 12 to 15 with corrected rates."""
+    rng = np.random.default_rng(1)
+    y = np.repeat([1, 0], [300, 1700])
+    score = rng.normal(size=2000) + y
+    ev = evaluate(y, score, prior=mixture.prior, purity=mixture.purity, threshold=0.7, level=None)
+    labeled, unlabeled = (np.array((score[y == k] >= 0.7).mean()) for k in (1, 0))
+    tpr, fpr = correct_pair(labeled, unlabeled, mixture, mixture.prior)
+    pi = 0.15 * mixture.purity + 0.85 * mixture.prior
+    theta = pi * tpr + (1 - pi) * fpr
+    assert theta == pytest.approx((score >= 0.7).mean(), abs=1e-12)
+    rates = replace_prevalence(Rates(np.zeros(1), tpr, fpr, theta, 0.5, 1.0), pi)
+    assert rates.predicted == pytest.approx(theta, abs=1e-12)
+    mcc = np.sqrt(pi * (1 - pi) / theta / (1 - theta)) * (tpr - fpr)
+    other = np.sqrt(pi / (1 - pi)) * (tpr - theta) / np.sqrt(theta * (1 - theta))
+    assert mcc == pytest.approx(other, abs=1e-12)
+    expected = {
+        "accuracy": pi * tpr + (1 - pi) * (1 - fpr),
+        "balanced_accuracy": (1 + tpr - fpr) / 2,
+        "f1": 2 * pi * tpr / (pi + theta),
+        "matthews_corrcoef": mcc,
+        "precision": pi * tpr / theta,
+    }
+    for name, value in expected.items():
+        assert ev[name].value == pytest.approx(value, abs=1e-12), name
+        assert MEASURES[name](rates) == pytest.approx(value, abs=1e-12), name
+
+
+def test_ramola_naive_values_are_too_low():
+    """Theorem 2.1: corrected values are farther from a random classifier than naive ones."""
+    for prior, purity, share in ((0.1, 1.0, 0.3), (0.3, 0.6, 0.05), (0.0, 0.9, 0.5)):
+        given = {"prior": prior, "purity": purity}
+        pi = share * purity + (1 - share) * prior
+        factor = np.sqrt(pi * (1 - pi) / share / (1 - share)) / (purity - prior)
+        for naive in (0.02, 0.1, 0.3):
+            corrected = conversions.balanced_accuracy(0.5 + naive / 2, **given)
+            assert corrected >= 0.5 + naive / 2
+            mcc = conversions.matthews_corrcoef(naive / factor, labeled_share=share, **given)
+            assert mcc == pytest.approx(naive, abs=1e-12)
+            assert mcc >= naive / factor - 1e-12
+
+
+# ---------------------------------------------------------------------- Claesen et al.
+
+
+def rank_rates(positive, r):
+    """Equations 1 and 2: rates of the r first rows."""
+    positive = np.asarray(positive)
+    return positive[:r].mean() * r / positive.sum(), (~positive[:r]).sum() / (~positive).sum()
+
+
+def test_claesen_rank_distribution():
+    """Figure 1: ranking B E D G H A F C I with positives B, D, A and C."""
+    ranking = np.array(list("BEDGHAFCI"))
+    positive = np.isin(ranking, list("BDAC"))
+    counts = Counts.from_arrays(positive, -np.arange(9))
+    tables = claesen_bounds(counts, prior=0.0).low
+    for r in range(1, 10):
+        tpr, fpr = rank_rates(positive, r)
+        assert (tables.tpr[r], tables.fpr[r]) == pytest.approx((tpr, fpr))
+        assert tables.true_positive[r] == pytest.approx(4 * tpr)
+        assert tables.false_positive[r] == pytest.approx(5 * fpr)
+        assert tables.false_negative[r] == pytest.approx(4 - 4 * tpr)
+        assert tables.true_negative[r] == pytest.approx(5 - 5 * fpr)
+    assert tables.tpr[[1, 2, 3, 6, 8]] == pytest.approx([0.25, 0.25, 0.5, 0.75, 1])
+    # Equation 7: with two unlabeled positives among five unlabeled rows, the prior is 2/5.
+    assert claesen_bounds(counts, prior=2 / 5).low.n_positive == 4 + 2
+
+
+def subsets(size, n=7):
+    for chosen in combinations(range(n), size):
+        positive = np.zeros(n, dtype=bool)
+        positive[list(chosen)] = True
+        yield positive
+
+
+def test_claesen_lemma_1():
+    for one, two in combinations(subsets(3), 2):
+        for r in range(1, 7):
+            (tpr_1, fpr_1), (tpr_2, fpr_2) = rank_rates(one, r), rank_rates(two, r)
+            assert fpr_1 == pytest.approx((r - 3 * tpr_1) / 4)  # equation 16
+            assert np.sign(round(tpr_1 - tpr_2, 9)) == -np.sign(round(fpr_1 - fpr_2, 9))
+
+
+def test_claesen_lemma_2():
+    """The union of disjoint sets, equation 17; with a common third set, corollary 1."""
+    for one in subsets(2):
+        for two in subsets(3):
+            if (one & two).any():
+                continue
+            for r in range(1, 7):
+                first, second = rank_rates(one, r)[0], rank_rates(two, r)[0]
+                union = rank_rates(one | two, r)[0]
+                assert union == pytest.approx((2 * first + 3 * second) / 5)
+                assert min(first, second) - 1e-12 <= union <= max(first, second) + 1e-12
+
+
+def test_claesen_lemma_4():
+    """At equal recall, more positives mean fewer false positives if better than random."""
+    n, r, recall = 100, 20, 0.6
+    positives = np.arange(5, 31, 5)
+    fpr = (r - recall * positives) / (n - positives)
+    assert (np.diff(fpr) < 0).all()
+    assert (fpr < recall).all()
+    worse = (70 - recall * positives) / (n - positives)
+    assert (worse > recall).all()
+    assert (np.diff(worse) > 0).all()
+    # Equation 18, by a difference quotient.
+    slope = (r - recall * n) / (n - positives) ** 2
+    step = 1e-6
+    moved = (r - recall * (positives + step)) / (n - positives - step)
+    assert (moved - fpr) / step == pytest.approx(slope, rel=1e-4)
+    # The bounds of a ranking follow it (from prior 0, where the band has no width, they need not).
+    rng = np.random.default_rng(2)
+    y = np.repeat([1, 0], [100, 900])
+    counts = Counts.from_arrays(y, rng.normal(size=1000) + y)
+    areas = [claesen_bounds(counts, prior=prior).roc_auc for prior in (0.1, 0.2, 0.3)]
+    assert all(np.diff([area.low for area in areas]) > 0)
+    assert all(np.diff([area.high for area in areas]) > 0)
