@@ -26,7 +26,7 @@ from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.expectation import Expectation
 from pueval.evaluation.expectation_of_rows import expectation
-from pueval.evaluation.gains import GainsCurve
+from pueval.evaluation.gains_curve import GainsCurve
 from pueval.evaluation.top_by_query import TopByQuery, top_by_query
 from pueval.evaluation.top_rows import TopRows
 from pueval.sensitivity.bound_tables import BoundTables

@@ -99,6 +99,26 @@ class TestTopRows:
         assert all(top.needs_prior.values())
         assert "need no prior" not in repr(top)
 
+    @pytest.mark.parametrize("known", ["propensity", "audited"])
+    def test_labels_that_depend_on_the_score(self, data, truth, known):
+        """Labels favor high scores: taken as random, precision is too high."""
+        positive, _, score = data
+        rng = np.random.default_rng(1)
+        propensity = 1 / (1 + np.exp(1 - score))
+        y = positive & (rng.random(N) < propensity)
+        audited = np.full(N, np.nan)
+        rows = rng.choice(np.flatnonzero(~y), 600, replace=False)
+        audited[rows] = positive[rows]
+        given = {"propensity": propensity, "audited": audited}[known]
+        ev = evaluate(y, score, threshold=1.0, n_resamples=200, **{known: given})
+        top, true = ev.top(2000), truth.top(2000)
+        for name, estimate in top.items():
+            assert estimate.low <= true[name].value <= estimate.high, name
+        random = evaluate(y, score, prevalence=PREVALENCE, threshold=1.0, level=None).top(2000)
+        assert random["precision"].value > top["precision"].high
+        assert top.needs_prior["recall"] == (known == "audited")
+        assert ("propensities known" in repr(top)) == (known == "propensity")
+
     def test_text_and_mistakes(self, ev):
         top = ev.top(400)
         assert repr(top).startswith("The first 400 of 20,000 rows (2%)")

@@ -9,7 +9,7 @@ from typing import Any
 from pueval._typing import Array
 from pueval.evaluation.calibration import Calibration, calibrate
 from pueval.evaluation.expectation import Expectation, expect
-from pueval.evaluation.gains import GainsCurve, gains_curve
+from pueval.evaluation.gains_curve import GainsCurve, gains_curve
 from pueval.evaluation.model_estimates import ModelEstimates
 from pueval.evaluation.top_rows import TopRows, evaluate_top
 
