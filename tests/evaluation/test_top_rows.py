@@ -116,7 +116,7 @@ class TestTopRows:
             assert estimate.low <= true[name].value <= estimate.high, name
         with pytest.warns(AssumptionWarning, match="question random labeling"):
             random = evaluate(y, score, prevalence=PREVALENCE, threshold=1.0, level=None)
-        assert random.top(2000)["precision"].value > top["precision"].high
+        assert random.top(2000)["precision"].value > top["precision"].value + 0.04
         assert top.needs_prior["recall"] == (known == "audited")
         assert ("propensities known" in repr(top)) == (known == "propensity")
 
