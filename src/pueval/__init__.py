@@ -21,13 +21,13 @@ from pueval.evaluation.baselines import Baseline, Baselines
 from pueval.evaluation.bias_bounds import BiasBounds, MeasureBounds
 from pueval.evaluation.calibration import Calibration
 from pueval.evaluation.cluster_effects import ClusterEffects
-from pueval.evaluation.cumulative_gains import GainsCurve
 from pueval.evaluation.decision_curve import DecisionCurve, NetBenefit
 from pueval.evaluation.estimates import Best, Contingency, Estimate, OperatingPoint
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.expectation import Expectation
 from pueval.evaluation.expectation_of_rows import expectation
+from pueval.evaluation.gains_curve import GainsCurve
 from pueval.evaluation.local_posterior import EvidenceThresholds, LocalPosterior
 from pueval.evaluation.measure_family import MeasureFamily
 from pueval.evaluation.presence import Presence, RatioCurve

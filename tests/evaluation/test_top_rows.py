@@ -6,7 +6,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from pueval import InputError, evaluate
+from pueval import AssumptionWarning, InputError, evaluate
 from pueval.core.top_measures import TOP_MEASURES
 from pueval.displays import GainsDisplay
 from pueval.errors import UnknownMeasureError
@@ -98,6 +98,27 @@ class TestTopRows:
         assert top["recall"].naive < true - 0.05
         assert all(top.needs_prior.values())
         assert "need no prior" not in repr(top)
+
+    @pytest.mark.parametrize("known", ["propensity", "audited"])
+    def test_labels_that_depend_on_the_score(self, data, truth, known):
+        """Labels favor high scores: taken as random, precision is too high."""
+        positive, _, score = data
+        rng = np.random.default_rng(1)
+        propensity = 1 / (1 + np.exp(1 - score))
+        y = positive & (rng.random(N) < propensity)
+        audited = np.full(N, np.nan)
+        rows = rng.choice(np.flatnonzero(~y), 600, replace=False)
+        audited[rows] = positive[rows]
+        given = {"propensity": propensity, "audited": audited}[known]
+        ev = evaluate(y, score, threshold=1.0, n_resamples=200, **{known: given})
+        top, true = ev.top(2000), truth.top(2000)
+        for name, estimate in top.items():
+            assert estimate.low <= true[name].value <= estimate.high, name
+        with pytest.warns(AssumptionWarning, match="question random labeling"):
+            random = evaluate(y, score, prevalence=PREVALENCE, threshold=1.0, level=None)
+        assert random.top(2000)["precision"].value > top["precision"].value + 0.04
+        assert top.needs_prior["recall"] == (known == "audited")
+        assert ("propensities known" in repr(top)) == (known == "propensity")
 
     def test_text_and_mistakes(self, ev):
         top = ev.top(400)

@@ -9,7 +9,6 @@ from typing import Any
 from pueval._typing import Array
 from pueval.core.field_measures import FAMILIES, PRESENCE_TITLES, family_members
 from pueval.evaluation.calibration import Calibration, calibrate
-from pueval.evaluation.cumulative_gains import GainsCurve, gains_curve
 from pueval.evaluation.decision_curve import (
     DecisionCurve,
     NetBenefit,
@@ -17,6 +16,7 @@ from pueval.evaluation.decision_curve import (
     estimate_net_benefit,
 )
 from pueval.evaluation.expectation import Expectation, expect
+from pueval.evaluation.gains_curve import GainsCurve, gains_curve
 from pueval.evaluation.local_posterior import (
     EvidenceThresholds,
     LocalPosterior,

@@ -49,7 +49,8 @@ class TopRows(Mapping[str, Estimate]):
     level : float or None
         Confidence level.
     needs_prior : dict of str to bool
-        Whether each measure depends on the prior. With clean, random labels, the others do not.
+        Whether each measure depends on the prior. With clean labels that are random, or have known
+        propensities, recall and enrichment do not.
     """
 
     rows: float
@@ -58,6 +59,7 @@ class TopRows(Mapping[str, Estimate]):
     needs_prior: dict[str, bool]
     _measures: dict[str, TopMeasure]
     _estimate: Callable[[TopMeasure], Estimate]
+    _assumption: str
     _estimates: dict[str, Estimate] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Estimate:
@@ -136,7 +138,7 @@ class TopRows(Mapping[str, Estimate]):
         notes = []
         if free:
             names = f"{', '.join(free[:-1])} and {free[-1].lower()}"
-            notes.append(f"{names} need no prior: labels are assumed clean and random.")
+            notes.append(f"{names} need no prior: {self._assumption}.")
         if any(estimate.clipped for estimate in self.values()):
             notes.append(CLIPPED_NOTE)
         return notes
@@ -162,11 +164,10 @@ def evaluate_top(ev: ModelEstimates, k: float | None, share: float | None) -> To
         "ndcg": ndcg(rows),
     }
     resamples = ev._resample(top_thresholds(ev.counts, ev.target, [number]))
-    labels_suffice = (
-        ev.purity == 1
-        and not ev.counts.has_propensity
-        and not (ev.target == "unlabeled" and ev.counts.n_negative)
-    )
+    counts = ev.counts
+    labels_suffice = ev.purity == 1 and counts._audit is None
+    if ev.target == "unlabeled" and counts.n_negative:
+        labels_suffice = False
     needs_prior = {name: m.needs_prior or not labels_suffice for name, m in measures.items()}
     return TopRows(
         rows=number,
@@ -175,4 +176,6 @@ def evaluate_top(ev: ModelEstimates, k: float | None, share: float | None) -> To
         needs_prior=needs_prior,
         _measures=measures,
         _estimate=partial(ev._estimate_top, resamples=resamples),
+        _assumption="labels are assumed clean, and "
+        + ("their propensities known" if counts.has_propensity else "random"),
     )
