@@ -18,6 +18,7 @@ from pueval._typing import Array
 from pueval.core.cluster_table import ClusterTable, prevalence_influences
 from pueval.core.confidence import normal_quantile, student_quantile
 from pueval.core.mixture import Mixture, Mixtures
+from pueval.core.rates import labeled_contrast
 from pueval.core.sizes import GroupSizes, divide_or_zero
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
@@ -48,13 +49,14 @@ def with_cluster_errors(
     Returns
     -------
     UnclippedEstimates
-        With NaN as errors of groups with too few clusters.
+        With NaN as errors of groups with too few clusters. AUCs also have their excess.
     freedom : ndarray
         Degrees of freedom of the errors.
     reasons : list of str or None
         Why a group has no errors.
     """
     error = {name: values.copy() for name, values in part.error.items()}
+    excess = part.excess | {"roc_auc": np.zeros(prior.size)}
     freedom, reasons = np.full(prior.size, np.inf), []
     for k, group in enumerate(counts):
         reason = None if group._clusters is None else group._clusters.clusters.missing_reason
@@ -67,17 +69,19 @@ def with_cluster_errors(
             continue
         freedom[k] = group._clusters.clusters.degrees_of_freedom
         mixture = Mixture(float(prior[k]), overall.mixture.purity)
-        for name, ratio in _error_ratios(group, mixture, overall, part, k).items():
+        ratios, auc_excess = _error_ratios(group, mixture, overall, part, k)
+        for name, ratio in ratios.items():
             error[name][k] *= ratio
-    return replace(part, error=error), freedom, reasons
+        excess["roc_auc"][k] = auc_excess
+    return replace(part, error=error, excess=excess), freedom, reasons
 
 
 def _error_ratios(
     counts: Counts, mixture: Mixture, overall: Evaluation, part: UnclippedEstimates, k: int
-) -> dict[str, float]:
+) -> tuple[dict[str, float], float]:
     """Return errors with clusters relative to those of independent rows, by measure.
 
-    The group is the k-th of ``part``.
+    Also return the excess of the AUC. The group is the k-th of ``part``.
     """
     threshold, corners = overall.threshold, counts._roc_corners()
     bounds = cell_thresholds(counts, corners, threshold, threshold_chosen=False)
@@ -108,7 +112,7 @@ def _error_ratios(
         effects[name] = table.design_effect(np.outer(slopes, reached), prevalence_change * of_kinds)
     ratios = {name: math.sqrt(effect) for name, effect in effects.items()}
     ratios["roc_auc"] = _auc_error_ratio(counts, corners, table)
-    return ratios
+    return ratios, table.auc_excess / labeled_contrast(mixture, counts)
 
 
 def _auc_error_ratio(counts: Counts, corners: Steps, table: ClusterTable) -> float:

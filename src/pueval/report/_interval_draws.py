@@ -42,9 +42,10 @@ def interval_draws(ev: Evaluation, n_models: int) -> dict[str, Any] | None:
         ``rows`` are the numbers of rows that the two shares are multiples of; None with weights.
         ``prevalence_shift`` is the deviation of the prevalence of each draw in standard errors.
         ``squared_weights`` are the sums over labeled, unlabeled and negative rows, for that error.
-        ``auc_error`` is the standard error of the naive AUC. ``choice`` has the shares at the
-        threshold that each draw chooses, if the threshold was chosen. None without intervals, and
-        of audited models, whose prior and purity do not move.
+        ``auc_error`` is the standard error of the naive AUC, and ``auc_excess`` its bias by pairs
+        of rows of one cluster. ``choice`` has the shares at the threshold that each draw chooses,
+        if the threshold was chosen. None without intervals, and of audited models, whose prior and
+        purity do not move.
     """
     if ev.resampling is None or ev._resamples is None or ev.counts._audit is not None:
         return None
@@ -75,6 +76,7 @@ def interval_draws(ev: Evaluation, n_models: int) -> dict[str, Any] | None:
         "squared_weights": counts.squared_weights,
         "prevalence_shift": None if shift is None else np.round(shift[:n_draws, 0], 3),
         "auc_error": _naive_auc_error(resamples),
+        "auc_excess": resamples.naive_auc_excess,
         "choice": _chosen_shares(resamples, ev.threshold, n_draws) if ev.threshold_chosen else None,
     }
 

@@ -118,6 +118,12 @@ class Resamples:
         )
 
     @property
+    def naive_auc_excess(self) -> float:
+        """By how much pairs of rows of one cluster increase the naive AUC; 0 without clusters."""
+        table = self.cluster_table
+        return 0.0 if table is None or self.counts.has_propensity else table.auc_excess
+
+    @property
     def cluster_table(self) -> ClusterTable | None:
         """Rows by cluster and cell; None if rows are independent."""
         if self.counts._clusters is None:
@@ -298,16 +304,21 @@ class Resamples:
         The AUC and the ends of its interval are monotone in purity − prior, so the corners of a
         region are enough.
         """
+        excess = self.naive_auc_excess
+
+        def bias(mixture: Mixture) -> float:
+            return excess / float(mixture.purity - self._background_prior(mixture))
+
         error = self._known_error("roc_auc")
         if error is not None:
-            return self.options.normal_interval(value(self.mixture), error)
+            return self.options.normal_interval(value(self.mixture) - bias(self.mixture), error)
 
         @cache
         def naive_areas() -> Array:
             resampled, expected = (
                 self._naive_areas(shares) for shares in (self.draws.resampled, self.draws.expected)
             )
-            return naive + resampled - expected
+            return naive - excess + resampled - expected
 
         def resampled(mixtures: Mixtures) -> Array:
             flat = Mixtures(mixtures.prior.ravel(), mixtures.purity.ravel())
@@ -316,11 +327,12 @@ class Resamples:
 
         def bias_and_error(mixture: Mixture | Mixtures) -> tuple[float, float]:
             if isinstance(mixture, Mixtures):
-                return 0.0, bootstrap_standard_error(resampled(mixture))
+                return bias(self.mixture), bootstrap_standard_error(resampled(mixture))
             naive_error = self.naive_auc_error
             if naive_error is None:
                 naive_error = bootstrap_standard_error(naive_areas())
-            return 0.0, naive_error / float(mixture.purity - self._background_prior(mixture))
+            contrast = float(mixture.purity - self._background_prior(mixture))
+            return bias(mixture), naive_error / contrast
 
         return self._interval(value, bias_and_error, resampled, self.prior.corner_scenarios())
 

@@ -110,12 +110,13 @@ const intervals = (() => {
   const UNIT = { low: 0, high: 1 };
 
   function aucInterval(model, mixture, value) {
-    const { auc_error: error, critical_value: critical } = model.decoded;
+    const { auc_error: error, auc_excess: excess, critical_value: critical } = model.decoded;
     const { table } = model;
     const prior = table.represented
       ? correction.prevalence(table, mixture, "population")
       : correction.backgroundPrior(table, mixture);
-    return normalInterval(value, error / (mixture.purity - prior), critical, UNIT);
+    const contrast = mixture.purity - prior;
+    return normalInterval(value - excess / contrast, error / contrast, critical, UNIT);
   }
 
   // The average precision along rates that may fall or leave [0, 1].
