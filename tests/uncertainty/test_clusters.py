@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import t
 from sklearn.metrics import roc_auc_score
 
 from pueval import Counts, InputError, evaluate
@@ -84,9 +85,28 @@ def test_the_auc_has_the_jackknife_variance_of_pairs_from_different_clusters(wei
 def test_the_interval_of_the_auc_is_centered_at_pairs_from_different_clusters():
     y, score, cluster = clustered_rows(0, 20, 30, 0.8)
     between = auc_between(y, score, np.ones(y.size), cluster)
-    auc = evaluate(y, score, prior=0.2, cluster=cluster)["roc_auc"]
-    assert (auc.low + auc.high) / 2 == pytest.approx((between - 0.1) / 0.8, abs=1e-3)
+    ev = evaluate(y, score, prior=0.2, cluster=cluster)
+    auc, effects = ev["roc_auc"], ev.clusters
+    n_labeled, n_unlabeled = np.array([y.sum(), (~y).sum()]) / effects.auc_effect
+    share = n_labeled / (n_labeled + 1) * n_unlabeled / (n_unlabeled + 1)
+    inside = 0.5 + share * (between - 0.5)
+    # Symmetric on the arcsine scale of the naive AUC, to second order.
+    margin = t.ppf(0.975, effects.degrees_of_freedom) * 0.8 * auc.standard_error
+    middle = between - margin**2 * (2 * between - 1) / (4 * inside * (1 - inside))
+    low, high = middle - margin, middle + margin
+    assert auc.low == pytest.approx((low - 0.1) / 0.8, abs=2e-4)
+    assert auc.high == pytest.approx(min((high - 0.1) / 0.8, 1), abs=2e-4)
     assert auc.value == pytest.approx((roc_auc_score(y, score) - 0.1) / 0.8)
+
+
+def test_clusters_that_are_ranked_perfectly():
+    """One pseudo-observation keeps the interval from having no width, and from [0, 1]."""
+    cluster = np.repeat(np.arange(40), 5)
+    y, score = cluster < 20, np.where(cluster < 20, 2.0, 1.0) + cluster / 100
+    auc = evaluate(y, score, prior=0.0, cluster=cluster)["roc_auc"]
+    assert auc.value == auc.high == 1
+    # By the rule of three, 20 clusters without an error show an AUC of .86 at least.
+    assert auc.low == pytest.approx(1 - 3 / 21, abs=0.05)
 
 
 def test_pairs_that_share_either_of_two_clusters_are_left_out():

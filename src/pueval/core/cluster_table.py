@@ -31,6 +31,8 @@ from pueval.counts.design_effect import with_design_effect
 
 # Cells in which rows are counted for a design effect, and most scores of `reduced_counts`.
 TABLE_CELLS, REDUCED_SCORES = 256, 4096
+# Variances that are rounding errors: a perfect ranking has none.
+NO_VARIANCE = 1e-24
 # Tables that are kept: that of the cells of the draws, and that of `TABLE_CELLS`.
 MOST_TABLES = 2
 
@@ -139,7 +141,7 @@ class ClusterTable:
     def design_effect(self, influence: Array, of_kinds: Array | None = None) -> float:
         """Return the variance divided by that of independent rows."""
         independent = self.independent_variance(influence, of_kinds)
-        if independent <= 0:
+        if independent <= NO_VARIANCE:
             return float(self.kind_effects.max())
         return self.variance(influence, of_kinds) / independent
 
@@ -157,7 +159,7 @@ class ClusterTable:
         weight = self.total / self.total[1:].sum()
         influence = np.stack([outscored, weight[1] * outscoring, weight[2] * outscoring])
         independent = self.independent_variance(influence)
-        if self.merged or len(self.cells) > 1 or independent <= 0:
+        if self.merged or len(self.cells) > 1 or independent <= NO_VARIANCE:
             return self.design_effect(influence)
         left_out = self._left_out_aucs()
         variance = (left_out.size - 1) * float(np.var(left_out))

@@ -14,6 +14,7 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.measures import AREAS, unknown_measure_error
 from pueval.core.mixture import Mixtures
+from pueval.core.rates import labeled_contrast
 from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, require
@@ -22,7 +23,12 @@ from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.groups import group_text
 from pueval.groups.audited_groups import AuditedGroups, estimate_audited_rows
-from pueval.groups.cluster_errors import check_independent, check_reference, group_quantiles
+from pueval.groups.cluster_errors import (
+    check_independent,
+    check_reference,
+    group_limits,
+    group_quantiles,
+)
 from pueval.groups.group_differences import DifferenceTest, GroupDifferences
 from pueval.groups.group_estimates import GroupEstimates
 from pueval.groups.group_jackknife import Jackknife, jackknife_groups
@@ -97,13 +103,16 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
             return GroupEstimates(measure, self.names, **self._audited.columns(measure))
         lowest, highest = measure_range(measure)
         value, error = self._estimates.value[measure].copy(), self._estimates.total_error(measure)
-        naive, center = self._estimates.naive[measure].copy(), self._estimates.center(measure)
+        naive = self._estimates.naive[measure].copy()
         if self.shrink:
             # Copies: the shrunken arrays are kept.
             value, low, high, error = self.shrinkage(measure)._interval_columns()
             return GroupEstimates(measure, self.names, value, low, high, naive, error, value.copy())
-        margin = error * group_quantiles(self.level, len(self.names), self._freedom)
-        clipped, low, high = np.clip([value, center - margin, center + margin], lowest, highest)
+        quantiles = group_quantiles(self.level, len(self.names), self._freedom)
+        mixtures = Mixtures(self.prior, np.full(self.prior.size, self.overall.mixture.purity))
+        contrast = labeled_contrast(mixtures, self._sizes)
+        limits = group_limits(measure, self._estimates, quantiles, contrast)
+        clipped, low, high = np.clip([value, *limits], lowest, highest)
         return GroupEstimates(measure, self.names, clipped, low, high, naive, error, value)
 
     def __iter__(self) -> Iterator[str]:

@@ -50,6 +50,8 @@ class UnclippedEstimates:
         the AUC by pairs of rows of one cluster.
     average_precision_change : ndarray
         Change of the average precision with one standard error of the prevalence.
+    auc_row_share : ndarray
+        Share of the rows in pairs of rows and pseudo-observations, if rows belong to clusters.
     """
 
     value: dict[str, Array]
@@ -61,6 +63,7 @@ class UnclippedEstimates:
     source_error: Array
     excess: dict[str, Array]
     average_precision_change: Array
+    auc_row_share: Array
 
     @classmethod
     def undefined(cls, n_groups: int) -> UnclippedEstimates:
@@ -75,7 +78,7 @@ class UnclippedEstimates:
         excess = columns(AREAS, n_groups)
         changes = columns((*MEASURES,), 4, n_groups)
         source_error = np.full((4, n_groups), np.nan)
-        average_precision_change = np.full(n_groups, np.nan)
+        average_precision_change, auc_row_share = np.full((2, n_groups), np.nan)
         return cls(
             value,
             naive,
@@ -86,6 +89,7 @@ class UnclippedEstimates:
             source_error,
             excess,
             average_precision_change,
+            auc_row_share,
         )
 
     def put(self, groups: Array, part: UnclippedEstimates) -> None:
