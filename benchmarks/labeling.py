@@ -308,7 +308,9 @@ ranks of one feature, drawn at random. *Audit*: real classes; {checked} unlabele
 *Score*: classes are drawn from the probabilities of a boosted model, so that these scores say all
 about the class. *Boosted score*: real classes and the same scores, which now say less than the
 features do. The hypothesis is then wrong although labels are random, so that the test may reject
-more often: give it features that do not drive the class.
+more often: give it features that do not drive the class. With 2,000 replications, two shares above
+.06 are closer to .05: .058 for bank with a score (standard error .005), and .052 for pageblock with
+an audit.
 """
 SEPARABLE_TEXT = """\
 Separable classes: a classifier is trained on the labels of half of the rows. In the other half, the

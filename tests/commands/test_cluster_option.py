@@ -27,6 +27,7 @@ def data():
             "patient": [f"p{k:02d}" for k in cluster],
             "site": np.array(["east", "west"])[cluster % 2],
             "half": np.arange(y.size) % 2,
+            "item": [f"i{k}" for k in np.random.default_rng(2).integers(0, 40, y.size)],
             "row": [f"r{k}" for k in range(y.size)],
         }
     )
@@ -114,6 +115,51 @@ def test_prior(data, file, tmp_path, capsys):
     assert found["prior_interval"] == pytest.approx(expected)
     assert found["clusters"]["n_clusters"] == 80
     assert capsys.readouterr().out.count(ASSUMED) == 1
+
+
+def test_two_way_clusters(data, file, tmp_path, capsys):
+    out = tmp_path / "out.json"
+    options = ("--cluster", "item", "--prior", "0.2", "--json", str(out))
+    assert run(command("evaluate", file, *options, score=("a", "b"))) == 0
+    assert capsys.readouterr().out.count("Two-way clusters are independent") == 1
+    columns = [data["patient"], data["item"]]
+    for name in "ab":
+        ev = evaluate(data["label"], data[name], prior=0.2, cluster=columns)
+        found = models(out)[name]
+        assert found["clusters"] == ev.clusters.to_dict()
+        assert found["clusters"]["ways"] == 2
+        assert found["measures"]["f1"]["low"] == pytest.approx(ev["f1"].low, rel=1e-9)
+    options = ("--cluster", "item", "--method", "tilt", "--json", str(out))
+    run(command("prior", file, *options))
+    expected = priors.estimate(data["label"], data["a"], method="tilt", cluster=columns)
+    assert models(out)["a"]["prior_interval"] == pytest.approx(expected.prior_interval)
+
+
+def test_the_same_column_twice_is_one_way(file, capsys):
+    assert run(command("evaluate", file, "--cluster", "patient", "--prior", "0.2")) == 0
+    assert ASSUMED in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("evaluate", ("--by", "site"), "--by takes one --cluster column"),
+        ("compare", (), "pueval compare takes one --cluster column"),
+        ("evaluate", ("--bins", "64"), "--bins cannot be combined with two --cluster columns"),
+        ("evaluate", ("--engine", "polars"), "--engine cannot be combined with two --cluster"),
+        ("evaluate", ("--cluster", "row"), "got 3 --cluster columns"),
+        ("evaluate", ("--over", "row"), "--cluster cannot be combined with --over"),
+    ],
+)
+def test_where_two_way_clusters_are_refused(file, capsys, name, options, message):
+    options = ("--cluster", "item", "--prior", "0.2", *options)
+    assert run(command(name, file, *options, score=("a", "b"))) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_missing_second_column(file, capsys):
+    assert run(command("evaluate", file, "--cluster", "itemm", "--prior", "0.2")) == 2
+    assert "no cluster column 'itemm'. Did you mean 'item'?" in capsys.readouterr().err
 
 
 def test_every_row_is_a_cluster(file, capsys):

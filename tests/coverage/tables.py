@@ -25,8 +25,13 @@ from tests.coverage.biased_labels import (
 from tests.coverage.clusters import (
     CLUSTER_COLUMNS,
     CLUSTER_GRID,
+    CLUSTER_PRIOR_COLUMNS,
+    CLUSTER_PRIOR_GRID,
+    CLUSTER_PRIOR_REASONS,
+    CLUSTER_PRIOR_TEXT,
     CLUSTER_REASONS,
     CLUSTER_TEXT,
+    measure_cluster_priors,
     measure_clusters,
 )
 from tests.coverage.cross_validation import CV_COLUMNS, CV_GRID, CV_REASONS, CV_TEXT, measure_cv
@@ -297,6 +302,16 @@ def sections(replications, seed):
     clustered = (title, CLUSTER_TEXT, CLUSTER_GRID, measure_clusters, half, CLUSTER_COLUMNS)
     amount = "{:,} replications per row."
     yield title, partial(setting_table, *clustered, amount=amount, seed=seed), CLUSTER_REASONS
+    title = "Rows that belong together, prior estimated"
+    estimated = (
+        title,
+        CLUSTER_PRIOR_TEXT,
+        CLUSTER_PRIOR_GRID,
+        measure_cluster_priors,
+        half,
+        CLUSTER_PRIOR_COLUMNS,
+    )
+    yield title, partial(setting_table, *estimated, amount=amount, seed=seed), CLUSTER_PRIOR_REASONS
     title = "Predicted probabilities"
     probable = (
         title,

@@ -287,6 +287,11 @@ def test_refusals_of_rows():
         evaluate_over_time({"2025-01-01": 3})
     with pytest.raises(TypeError, match="evaluate_over_time"):
         evaluate_over_time(y, score, day, evry="month")
+    with pytest.raises(TypeError, match="no argument 'cluster': changes and alarms need windows"):
+        evaluate_over_time(y, score, day, cluster=day)
+    clustered = Counts.from_arrays(y, score, cluster=np.arange(y.size) // 2)
+    with pytest.raises(InputError, match="an evaluation over time assumes independent rows"):
+        evaluate_over_time({"2025-01-01": clustered})
     times = evaluate_over_time(y, score, day, prior=0.2, n_resamples=2)
     with pytest.raises(InputError, match="'f1' is not watched"):
         times.sequence("f1")

@@ -56,6 +56,7 @@ CASES = {
     "unlabeled": (ROWS | {"target": "unlabeled"}, {"prior": 0.15, "purity": 0.95}),
     "negatives": ({"y": WITH_NEGATIVES, "score": SCORE, "negative_label": -1}, {"prior": 0.2}),
     "weights": (ROWS | {"sample_weight": WEIGHT}, {"prior": 0.2}),
+    "clusters": (ROWS | {"cluster": np.arange(SCORE.size) // 100}, {"prior": 0.2}),
     "propensities": (ROWS | {"propensity": np.full(SCORE.size, 0.5)}, {}),
     "labels": (ROWS | {"variance": "labeling"}, {"prior": 0.2}),
 }

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import t
 from sklearn.metrics import roc_auc_score
 
 from pueval import Counts, InputError, evaluate
@@ -45,13 +46,29 @@ def test_auc_variance_is_that_of_a_jackknife_over_clusters():
     assert variance == pytest.approx(jackknife, rel=0.02)
 
 
-def test_the_auc_has_the_variance_of_a_jackknife_over_clusters():
+def auc_between(y, score, weight, *clusters):
+    """AUC of all pairs of a labeled and another row that share no cluster; ties count half."""
+    weight = weight[y][:, None] * weight[~y]
+    for cluster in clusters:
+        weight = weight * (cluster[y][:, None] != cluster[~y])
+    concordant = (score[y][:, None] > score[~y]) + (score[y][:, None] == score[~y]) / 2
+    return np.sum(weight * concordant) / np.sum(weight)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_auc_has_the_jackknife_variance_of_pairs_from_different_clusters(weighted):
     """Influences are not enough if there are few clusters."""
     y, score, cluster = clustered_rows(0, 20, 30, 0.8)
-    counts = Counts.from_arrays(y, score, cluster=cluster)
+    score = np.round(score, 1)
+    weight = np.random.default_rng(1).random(y.size) + 0.5 if weighted else np.ones(y.size)
+    sample_weight = weight if weighted else None
+    counts = Counts.from_arrays(y, score, cluster=cluster, sample_weight=sample_weight)
     thresholds = np.append(np.inf, np.unique(score)[::-1])
     table = ClusterTable.of(counts, thresholds)
-    left_out = [roc_auc_score(y[cluster != k], score[cluster != k]) for k in range(20)]
+    left_out = [
+        auc_between(*(part[cluster != k] for part in (y, score, weight, cluster)))
+        for k in range(20)
+    ]
     placements = np.zeros((3, thresholds.size))
     labeled, unlabeled = table.share[:2]
     placements[0] = 1 - np.cumsum(unlabeled) + unlabeled / 2
@@ -59,6 +76,46 @@ def test_the_auc_has_the_variance_of_a_jackknife_over_clusters():
     variance = table.auc_effect * table.independent_variance(placements)
     assert variance == pytest.approx(19 * np.var(left_out), rel=1e-9)
     assert variance > 1.02 * table.variance(placements)
+    naive = roc_auc_score(y, score, sample_weight=weight)
+    excess = naive - auc_between(y, score, weight, cluster)
+    assert table.auc_excess == pytest.approx(excess, abs=1e-12)
+    assert excess > 0.003
+
+
+def test_the_interval_of_the_auc_is_centered_at_pairs_from_different_clusters():
+    y, score, cluster = clustered_rows(0, 20, 30, 0.8)
+    between = auc_between(y, score, np.ones(y.size), cluster)
+    ev = evaluate(y, score, prior=0.2, cluster=cluster)
+    auc, effects = ev["roc_auc"], ev.clusters
+    n_labeled, n_unlabeled = np.array([y.sum(), (~y).sum()]) / effects.auc_effect
+    share = n_labeled / (n_labeled + 1) * n_unlabeled / (n_unlabeled + 1)
+    inside = 0.5 + share * (between - 0.5)
+    # Symmetric on the arcsine scale of the naive AUC, to second order.
+    margin = t.ppf(0.975, effects.degrees_of_freedom) * 0.8 * auc.standard_error
+    middle = between - margin**2 * (2 * between - 1) / (4 * inside * (1 - inside))
+    low, high = middle - margin, middle + margin
+    assert auc.low == pytest.approx((low - 0.1) / 0.8, abs=2e-4)
+    assert auc.high == pytest.approx(min((high - 0.1) / 0.8, 1), abs=2e-4)
+    assert auc.value == pytest.approx((roc_auc_score(y, score) - 0.1) / 0.8)
+
+
+def test_clusters_that_are_ranked_perfectly():
+    """One pseudo-observation keeps the interval from having no width, and from [0, 1]."""
+    cluster = np.repeat(np.arange(40), 5)
+    y, score = cluster < 20, np.where(cluster < 20, 2.0, 1.0) + cluster / 100
+    auc = evaluate(y, score, prior=0.0, cluster=cluster)["roc_auc"]
+    assert auc.value == auc.high == 1
+    # By the rule of three, 20 clusters without an error show an AUC of .86 at least.
+    assert auc.low == pytest.approx(1 - 3 / 21, abs=0.05)
+
+
+def test_pairs_that_share_either_of_two_clusters_are_left_out():
+    y, score, cluster = clustered_rows(0, 20, 30, 0.8)
+    score, item = np.round(score, 1), np.random.default_rng(2).integers(0, 15, y.size)
+    counts = Counts.from_arrays(y, score, cluster=[cluster, item])
+    table = ClusterTable.of(counts, np.append(np.inf, np.unique(score)[::-1]))
+    excess = roc_auc_score(y, score) - auc_between(y, score, np.ones(y.size), cluster, item)
+    assert table.auc_excess == pytest.approx(excess, abs=1e-12)
 
 
 def test_draws_vary_like_clusters_that_are_drawn_again():

@@ -11,6 +11,7 @@ from pueval._typing import Target
 from pueval.commands.audit_options import AUDIT_DEFAULTS, AuditOptions, read_rows_with_audit
 from pueval.commands.exit_codes import exit_code
 from pueval.commands.family_option import compared_measures
+from pueval.commands.model_counts import cluster_columns, single_cluster
 from pueval.commands.options import (
     ASSUMPTIONS,
     COLUMNS,
@@ -21,7 +22,7 @@ from pueval.commands.options import (
     WHOLE,
     AllMeasures,
     AllPoints,
-    ClusterColumn,
+    ClusterColumns,
     HtmlPath,
     InputFile,
     Quiet,
@@ -66,7 +67,7 @@ def compare_command(
     options: RowOptions = ROW_DEFAULTS,
     shares: ShareOptions = SHARE_DEFAULTS,
     audit: AuditOptions = AUDIT_DEFAULTS,
-    cluster: ClusterColumn = None,
+    cluster: ClusterColumns = None,
     target: Annotated[Target, Parameter(group=ASSUMPTIONS)] = "population",
     threshold: Annotated[float | None, Parameter(group=OUTPUT)] = None,
     measure: Annotated[list[str] | None, Parameter(group=OUTPUT, negative=())] = None,
@@ -119,9 +120,11 @@ def compare_command(
     check_model_names(score)
     check_outputs(file, {"--json": json_path, "--html": html_path})
     assumptions = shares.read()
-    columns = Columns(label, tuple(score), options.weight, cluster=cluster)
+    clusters = cluster_columns(cluster)
+    column = single_cluster(clusters, "pueval compare")
+    columns = Columns(label, tuple(score), options.weight, cluster=column)
     has_audit = audit.check(
-        cluster=cluster is not None,
+        cluster=bool(clusters),
         **{name: value is not None for name, value in assumptions.items() if name != "purity"},
     )
     audited: dict[str, Any] = {}

@@ -33,7 +33,7 @@ from pueval.commands.group_command import (
     print_groups,
     read_groups,
 )
-from pueval.commands.model_counts import read_models
+from pueval.commands.model_counts import cluster_columns, read_models, single_cluster
 from pueval.commands.options import (
     ASSUMPTIONS,
     COLUMNS,
@@ -44,7 +44,7 @@ from pueval.commands.options import (
     WHOLE,
     AllMeasures,
     AllPoints,
-    ClusterColumn,
+    ClusterColumns,
     CountOptions,
     HtmlPath,
     InputFile,
@@ -80,7 +80,7 @@ def evaluate_command(
     rows: CountOptions = COUNT_DEFAULTS,
     shares: ShareOptions = SHARE_DEFAULTS,
     audit: AuditOptions = AUDIT_DEFAULTS,
-    cluster: ClusterColumn = None,
+    cluster: ClusterColumns = None,
     target: Annotated[Target, Parameter(group=ASSUMPTIONS)] = "population",
     by: Annotated[str | None, Parameter(group=COLUMNS)] = None,
     group_prior: Annotated[
@@ -174,9 +174,10 @@ def evaluate_command(
         raise InputError("--shrink cannot be combined with --no-intervals.")
     assumptions = shares.read()
     families = read_families(measures)
+    clusters = cluster_columns(cluster)
     over_time = time.check(
         by=by is not None,
-        cluster=cluster is not None,
+        cluster=bool(clusters),
         shrink=shrink,
         at=bool(at),
         ranking=ranking,
@@ -187,7 +188,7 @@ def evaluate_command(
         measures=bool(families),
     )
     has_audit = audit.check(
-        cluster=cluster is not None,
+        cluster=bool(clusters),
         shrink=shrink,
         group_prior=group_prior != "shared",
         over=over_time,
@@ -212,8 +213,9 @@ def evaluate_command(
         check_group_options(at=at, ranking=ranking, variance=labeling, **counting)
         if label is None or not score:
             raise InputError("--by needs --label and --score.")
+        column = single_cluster(clusters, "--by")
         models, audited = read_groups(
-            file, label, score, by, rows, cluster, audit if has_audit else None
+            file, label, score, by, rows, column, audit if has_audit else None
         )
         options |= audited
         groups = evaluate_groups(models, group_prior, assumptions, options | {"shrink": shrink})
@@ -237,9 +239,9 @@ def evaluate_command(
         if quiet:
             print_warnings(model_warnings(groups))
         else:
-            print_groups(groups, cluster)
+            print_groups(groups, clusters)
             print_group_families(groups, families, PRINTED_GROUPS)
-            _print_repeated_ids(file, label, score, rows, [cluster, by])
+            _print_repeated_ids(file, label, score, rows, clusters, by)
         return exit_code(model_warnings(groups))
     if over_time:
         if label is None or not score:
@@ -268,7 +270,7 @@ def evaluate_command(
             raise InputError("--audit needs --label and --score.")
         audits, _ = read_audit(file, label, score, audit, rows)
         options |= {} if audit.labeling is None else {"labeling": audit.labeling}
-    counts = read_models(file, label, score or [], rows, cluster)
+    counts = read_models(file, label, score or [], rows, clusters)
     options["variance"] = variance
     if has_audit:
         evaluations = {
@@ -318,7 +320,7 @@ def evaluate_command(
     if quiet:
         print_warnings([*model_warnings(evaluations), *chosen.warnings])
         return exit_code(model_warnings(evaluations))
-    print_evaluations(evaluations, rankings, all_measures=all_measures, cluster=cluster)
+    print_evaluations(evaluations, rankings, all_measures=all_measures, clusters=clusters)
     print_families(evaluations, families)
     if baselines:
         print_baselines(evaluations)
@@ -332,7 +334,7 @@ def evaluate_command(
         show_table(*threshold_table(chosen.points))
         if intervals:
             print_line("Intervals account for choosing these thresholds on the same rows.")
-    _print_repeated_ids(file, label, score, rows, [cluster, audit.id])
+    _print_repeated_ids(file, label, score, rows, clusters, audit.id)
     print_notes(f"! {warning}" for warning in chosen.warnings)
     return exit_code(model_warnings(evaluations))
 
@@ -349,11 +351,12 @@ def _print_repeated_ids(
     label: str | None,
     score: list[str] | None,
     rows: CountOptions,
-    others: list[str | None],
+    clusters: tuple[str, ...],
+    other: str | None,
 ) -> None:
     """Print a line about ids that repeat, unless clusters were given."""
-    if others[0] is None and label is not None and rows.engine == "duckdb":
-        used = [label, *(score or []), rows.weight, *others]
+    if not clusters and label is not None and rows.engine == "duckdb":
+        used = [label, *(score or []), rows.weight, other]
         hint = find_repeated_ids(file, [name for name in used if name is not None])
         if hint is not None:
             print_line(hint)

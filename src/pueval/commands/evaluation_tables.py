@@ -36,7 +36,7 @@ def print_evaluations(
     rankings: dict[str, dict[str, float]],
     *,
     all_measures: bool = False,
-    cluster: str | None = None,
+    clusters: Sequence[str] = (),
 ) -> None:
     """Print assumptions, verdict, measures, small ROC curves, and notes."""
     first = next(iter(evaluations.values()))
@@ -55,7 +55,7 @@ def print_evaluations(
         print_line(CLIPPED_NOTE)
     if first.resampling is not None:
         print_line(" ".join(interval_sentences(first, subject="In brackets:")))
-    print_clusters(evaluations, cluster)
+    print_clusters(evaluations, clusters)
     for name, ev in evaluations.items():
         if ev.resolution is not None:
             print_line(f"{name}: {ev.resolution}.")
@@ -69,14 +69,14 @@ def model_warnings(
     return [name_model(name, text) for name, ev in evaluations.items() for text in ev.warnings]
 
 
-def print_clusters(evaluations: Mapping[str, Evaluation], cluster: str | None) -> None:
-    """Print what the clusters of a column change; nothing if there is no such column."""
-    if cluster is None:
+def print_clusters(evaluations: Mapping[str, Evaluation], clusters: Sequence[str]) -> None:
+    """Print what the clusters of some columns change; nothing if there is no such column."""
+    if not clusters:
         return
     sentences = cluster_sentences([ev.clusters for ev in evaluations.values()])
     print_line(
         " ".join(sentences)
-        or f"Every row is a cluster of its own, so --cluster {cluster} changes nothing."
+        or f"Every row is a cluster of its own, so --cluster {' '.join(clusters)} changes nothing."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pueval._typing import Array
@@ -97,11 +98,11 @@ def _counts(rows: ModelRows) -> Counts:
     return Counts(*read_arrays(kind, score, sample_weight=weight, labels=KIND_CODES))
 
 
-def print_groups(evaluations: dict[str, GroupEvaluation], cluster: str | None) -> None:
+def print_groups(evaluations: dict[str, GroupEvaluation], clusters: Sequence[str]) -> None:
     """Print the verdict on all rows, and every model's groups and warnings."""
     overall = {name: groups.overall for name, groups in evaluations.items()}
     print_verdict(overall)
-    print_clusters(overall, cluster)
+    print_clusters(overall, clusters)
     for name, groups in evaluations.items():
         print_line(f"{name}: {groups.summary()}.")
         show_table(*group_table(groups, PRINTED_GROUPS))

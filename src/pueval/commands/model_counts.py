@@ -10,6 +10,9 @@ from pueval.counts.counts import Counts
 from pueval.counts.tally import tally
 from pueval.errors import InputError
 from pueval.samples.bins import Bins
+from pueval.sources.columns import Columns
+from pueval.sources.files import read_rows
+from pueval.sources.labels import KIND_CODES
 from pueval.sources.paths import SUFFIXES
 from pueval.sources.storage import is_counts_file, is_damaged, saved_name
 
@@ -19,32 +22,80 @@ def read_models(
     label: str | None,
     scores: Sequence[str],
     options: CountOptions,
-    cluster: str | None = None,
+    clusters: Sequence[str] = (),
 ) -> dict[str, Counts]:
     """Return the counts of each score column of a file, or the counts saved in it."""
     bins = None if options.bins == "exact" else options.bins
     if _parquet(file) and is_counts_file(file):
         columns = ["label"] * (label is not None) + ["score"] * bool(scores)
-        columns += ["cluster"] * (cluster is not None)
+        columns += ["cluster"] * bool(clusters)
         given = [*columns, *(name for name in options.changed() if name != "bins")]
         return _saved_counts(file, [f"--{name}" for name in given], bins)
-    if label is None and not scores and cluster is None and _parquet(file) and is_damaged(file):
+    if label is None and not scores and not clusters and _parquet(file) and is_damaged(file):
         # These may be saved counts. That the file is damaged matters more than missing options.
         return _saved_counts(file, [], bins)
     if label is None or not scores:
         name = "label" if label is None else "score"
         raise InputError(f"--{name} is missing. Give the column with the {name}s in {file}.")
+    if len(clusters) > 1:
+        return _two_way_counts(file, label, scores, options, clusters)
     return tally(
         file,
         label=label,
         scores=scores,
         sample_weight=options.weight,
-        cluster=cluster,
+        cluster=clusters[0] if clusters else None,
         bins=bins,
         engine=options.engine,
         address=options.address,
         **options.labels.arguments,
     )[()]
+
+
+def _two_way_counts(
+    file: str, label: str, scores: Sequence[str], options: CountOptions, clusters: Sequence[str]
+) -> dict[str, Counts]:
+    """Return the counts of rows that belong to two clusters each; rows are kept in memory."""
+    for name in options.changed():
+        if name in {"engine", "address", "bins"}:
+            raise InputError(
+                f"--{name} cannot be combined with two --cluster columns, which need all rows in "
+                "memory, without bins. Leave it out, or pass one --cluster column."
+            )
+    names = tuple(dict.fromkeys(scores))
+    first, second = clusters
+    columns = Columns(label, names, options.weight, cluster=first, second_cluster=second)
+    rows = read_rows(file, columns, labels=options.labels)
+    return {
+        name: Counts.from_arrays(
+            rows.kind,
+            score,
+            sample_weight=rows.sample_weight,
+            cluster=[rows.cluster, rows.second_cluster],
+            **KIND_CODES.arguments,
+        )
+        for name, score in zip(names, rows.scores, strict=True)
+    }
+
+
+def cluster_columns(cluster: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the distinct columns of ``--cluster``, at most two."""
+    columns = tuple(dict.fromkeys(cluster or ()))
+    if len(columns) > 2:
+        raise InputError(
+            f"rows can belong to one or two clusters each; got {len(columns)} --cluster columns."
+        )
+    return columns
+
+
+def single_cluster(clusters: Sequence[str], purpose: str) -> str | None:
+    """Return the column of the clusters, if any; refuse two-way clusters."""
+    if len(clusters) > 1:
+        raise InputError(
+            f"{purpose} takes one --cluster column; two-way clusters are for pueval evaluate "
+            "without --by, and for pueval prior."
+        )
+    return clusters[0] if clusters else None
 
 
 def _parquet(file: str) -> bool:

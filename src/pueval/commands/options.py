@@ -50,13 +50,15 @@ InputFile = Annotated[str, Parameter(converter=_path)]
 BinsWord = Literal["auto", "exact"]
 WHOLE = Parameter(converter=_whole)
 LABEL = Parameter(group=COLUMNS, help="Column with the labels of the rows.")
-ClusterColumn = Annotated[
-    str | None,
+ClusterColumns = Annotated[
+    list[str] | None,
     Parameter(
         name="--cluster",
         group=COLUMNS,
+        negative=(),
         help="Column with the cluster of each row, such as the patient: rows of a cluster belong "
-        "together. Only intervals, tests and warnings depend on it.",
+        "together. Only intervals, tests and warnings depend on it. Repeat the option for two-way "
+        "clusters, such as user and item.",
     ),
 ]
 Quiet = Annotated[

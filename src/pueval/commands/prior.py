@@ -9,14 +9,14 @@ from cyclopts import Parameter
 
 from pueval.commands.evaluation_tables import print_clusters, print_verdict
 from pueval.commands.exit_codes import exit_code
-from pueval.commands.model_counts import read_models
+from pueval.commands.model_counts import cluster_columns, read_models
 from pueval.commands.options import (
     COLUMNS,
     COUNT_DEFAULTS,
     ESTIMATION,
     LABEL,
     OUTPUT,
-    ClusterColumn,
+    ClusterColumns,
     CountOptions,
     InputFile,
 )
@@ -33,7 +33,7 @@ def prior_command(
     label: Annotated[str | None, LABEL] = None,
     score: Annotated[list[str] | None, Parameter(group=COLUMNS, negative=())] = None,
     options: CountOptions = COUNT_DEFAULTS,
-    cluster: ClusterColumn = None,
+    cluster: ClusterColumns = None,
     purity: Annotated[float | Literal["estimate"], Parameter(group=ESTIMATION)] = 1.0,
     method: Annotated[str, Parameter(group=ESTIMATION)] = "consensus",
     level: Annotated[float, Parameter(group=ESTIMATION)] = 0.95,
@@ -68,7 +68,8 @@ def prior_command(
     from pueval import priors
 
     check_outputs(file, {"--json": json_path})
-    models = read_models(file, label, score or [], options, cluster)
+    clusters = cluster_columns(cluster)
+    models = read_models(file, label, score or [], options, clusters)
     estimates = {
         name: priors.estimate(counts, purity=purity, method=method, level=level)
         for name, counts in models.items()
@@ -91,6 +92,6 @@ def prior_command(
             print_verdict(evaluated)
         show_table([name, "prior", interval, "purity", interval], estimate.rows())
         if evaluated:
-            print_clusters(evaluated, cluster)
+            print_clusters(evaluated, clusters)
         print_notes(estimate.notes())
     return exit_code(text for estimate in estimates.values() for text in estimate.warnings)

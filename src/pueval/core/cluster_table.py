@@ -31,6 +31,8 @@ from pueval.counts.design_effect import with_design_effect
 
 # Cells in which rows are counted for a design effect, and most scores of `reduced_counts`.
 TABLE_CELLS, REDUCED_SCORES = 256, 4096
+# Variances that are rounding errors: a perfect ranking has none.
+NO_VARIANCE = 1e-24
 # Tables that are kept: that of the cells of the draws, and that of `TABLE_CELLS`.
 MOST_TABLES = 2
 
@@ -139,7 +141,7 @@ class ClusterTable:
     def design_effect(self, influence: Array, of_kinds: Array | None = None) -> float:
         """Return the variance divided by that of independent rows."""
         independent = self.independent_variance(influence, of_kinds)
-        if independent <= 0:
+        if independent <= NO_VARIANCE:
             return float(self.kind_effects.max())
         return self.variance(influence, of_kinds) / independent
 
@@ -157,24 +159,43 @@ class ClusterTable:
         weight = self.total / self.total[1:].sum()
         influence = np.stack([outscored, weight[1] * outscoring, weight[2] * outscoring])
         independent = self.independent_variance(influence)
-        if self.merged or len(self.cells) > 1 or independent <= 0:
+        if self.merged or len(self.cells) > 1 or independent <= NO_VARIANCE:
             return self.design_effect(influence)
         left_out = self._left_out_aucs()
         variance = (left_out.size - 1) * float(np.var(left_out))
         return self.inflation * variance / independent
 
+    @cached_property
+    def auc_excess(self) -> float:
+        """By how much the naive AUC exceeds that of pairs of rows from different clusters.
+
+        In a population of many clusters, hardly any pair of a labeled and another row belongs to
+        one cluster. Among G clusters about one pair in G does, and such pairs are easier to order,
+        or harder, than others.
+        """
+        concordant, pairs = _pairs_within(self.cells[0].sum(axis=1, keepdims=True))
+        naive = concordant / pairs
+        for sign, cells in zip(self.signs, self.cells, strict=True):
+            within = _pairs_within(cells)
+            concordant = concordant - sign * within[0].sum()
+            pairs = pairs - sign * within[1].sum()
+        return float(naive[0] - concordant[0] / pairs[0]) if pairs[0] > 0 else 0.0
+
     def _left_out_aucs(self) -> Array:
-        """Return the naive AUC with each of the clusters left out."""
-        labeled, background = self.cells[0][0], self.cells[0][1] + self.cells[0][2]
-        own_above = np.cumsum(labeled, axis=1) - labeled / 2
+        """Return the naive AUC of pairs from different clusters, with each cluster left out."""
+        (cells,) = self.cells
+        labeled, background = cells[0], cells[1] + cells[2]
         all_labeled, all_background = labeled.sum(axis=0), background.sum(axis=0)
         above = np.cumsum(all_labeled) - all_labeled / 2
         below = all_background.sum() - np.cumsum(all_background) + all_background / 2
-        # Concordant pairs with a row of the cluster; pairs within it would be counted twice.
-        concordant = labeled @ below + background @ above - np.sum(background * own_above, axis=1)
-        n_labeled = all_labeled.sum() - labeled.sum(axis=1)
-        n_background = all_background.sum() - background.sum(axis=1)
-        return divide_or_zero(float(all_background @ above) - concordant, n_labeled * n_background)
+        within, pairs_within = _pairs_within(cells)
+        # Pairs with a row of the cluster; those within it are in both sums.
+        concordant = labeled @ below + background @ above - 2 * within
+        n_labeled, n_background = labeled.sum(axis=1), background.sum(axis=1)
+        pairs = n_labeled * n_background.sum() + n_background * n_labeled.sum() - 2 * pairs_within
+        all_concordant = all_background @ above - within.sum()
+        all_pairs = n_labeled.sum() * n_background.sum() - pairs_within.sum()
+        return divide_or_zero(all_concordant - concordant, all_pairs - pairs)
 
     @cached_property
     def kind_effects(self) -> Array:
@@ -191,6 +212,16 @@ class ClusterTable:
             variance += sign * np.sum(above**2, axis=(1, 2))
         independent = np.sum(share * (1 - share), axis=1) * self.squares.sum(axis=1)
         return np.maximum(divide_or_zero(variance, independent), 1.0)
+
+
+def _pairs_within(cells: Array) -> tuple[Array, Array]:
+    """Return the concordant pairs of a labeled and another row by group, and all such pairs.
+
+    Ties count half.
+    """
+    labeled, background = cells[0], cells[1] + cells[2]
+    above = np.cumsum(labeled, axis=1) - labeled / 2
+    return np.sum(background * above, axis=1), labeled.sum(axis=1) * background.sum(axis=1)
 
 
 def prevalence_influences(mixture: Mixture, counts: Counts) -> Array:

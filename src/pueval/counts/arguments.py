@@ -28,6 +28,14 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("class_prior", "positive_prior"), ("prior",)),
     **dict.fromkeys(("weight", "weights"), ("sample_weight",)),
 }
+# Arguments that similar functions have, by function, and why this one does not.
+UNSUPPORTED = {
+    ("evaluate_over_time", "cluster"): (
+        "changes and alarms need windows that are independent, and a cluster with rows in several "
+        "windows makes them dependent. For intervals of the windows, call evaluate_by(y, score, "
+        "window, cluster=cluster)"
+    )
+}
 
 
 def suggest_arguments(function: Function) -> Function:
@@ -47,6 +55,9 @@ def suggest_arguments(function: Function) -> Function:
 def _unknown_arguments_error(function: str, unknown: list[str], names: list[str]) -> TypeError:
     suggested = []
     for name in unknown:
+        if (function, name) in UNSUPPORTED:
+            reason = UNSUPPORTED[function, name]
+            return TypeError(f"{function}() has no argument {name!r}: {reason}.")
         synonyms = [synonym for synonym in SYNONYMS.get(name, ()) if synonym in names]
         suggested += (synonyms or difflib.get_close_matches(name, names, n=1, cutoff=0.7))[:1]
     advice = f"Its arguments are {', '.join(names)}."

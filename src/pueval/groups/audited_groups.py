@@ -162,6 +162,5 @@ def refuse_group_options(given: dict[str, Any], group_prior: Any, *, shrink: boo
 
 def _without_prior_changes(estimates: UnclippedEstimates) -> UnclippedEstimates:
     """Return estimates whose errors have no part that groups share."""
-    size = estimates.excess.size
-    zero = {name: np.zeros(size) for name in GROUP_MEASURES}
-    return replace(estimates, prior_change=zero, purity_change=zero, excess=np.zeros(size))
+    zero = {name: np.zeros(values.size) for name, values in estimates.value.items()}
+    return replace(estimates, prior_change=zero, purity_change=zero, excess={})

@@ -18,6 +18,7 @@ from pueval._typing import Array
 from pueval.core.cluster_table import ClusterTable, prevalence_influences
 from pueval.core.confidence import normal_quantile, student_quantile
 from pueval.core.mixture import Mixture, Mixtures
+from pueval.core.rates import labeled_contrast
 from pueval.core.sizes import GroupSizes, divide_or_zero
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
@@ -25,6 +26,7 @@ from pueval.evaluation.evaluation import Evaluation
 from pueval.groups.unclipped_estimates import UnclippedEstimates
 from pueval.samples.steps import Steps
 from pueval.uncertainty.bootstrap_draws import cell_thresholds
+from pueval.uncertainty.clustered_auc import ClusteredAuc, clustered_auc_limits
 from pueval.uncertainty.influence import AveragePrecisions, influence_variance, placements
 from pueval.uncertainty.score_steps import ScoreSteps
 
@@ -48,13 +50,16 @@ def with_cluster_errors(
     Returns
     -------
     UnclippedEstimates
-        With NaN as errors of groups with too few clusters.
+        With NaN as errors of groups with too few clusters. AUCs also have their excess, and the
+        share of the rows in them, beside pseudo-observations.
     freedom : ndarray
         Degrees of freedom of the errors.
     reasons : list of str or None
         Why a group has no errors.
     """
     error = {name: values.copy() for name, values in part.error.items()}
+    excess = part.excess | {"roc_auc": np.zeros(prior.size)}
+    auc_row_share = np.full(prior.size, np.nan)
     freedom, reasons = np.full(prior.size, np.inf), []
     for k, group in enumerate(counts):
         reason = None if group._clusters is None else group._clusters.clusters.missing_reason
@@ -67,17 +72,21 @@ def with_cluster_errors(
             continue
         freedom[k] = group._clusters.clusters.degrees_of_freedom
         mixture = Mixture(float(prior[k]), overall.mixture.purity)
-        for name, ratio in _error_ratios(group, mixture, overall, part, k).items():
+        ratios, table = _error_ratios(group, mixture, overall, part, k)
+        for name, ratio in ratios.items():
             error[name][k] *= ratio
-    return replace(part, error=error), freedom, reasons
+        naive_excess, auc_row_share[k] = ClusteredAuc.of(group, table)
+        excess["roc_auc"][k] = naive_excess / labeled_contrast(mixture, group)
+    part = replace(part, error=error, excess=excess, auc_row_share=auc_row_share)
+    return part, freedom, reasons
 
 
 def _error_ratios(
     counts: Counts, mixture: Mixture, overall: Evaluation, part: UnclippedEstimates, k: int
-) -> dict[str, float]:
+) -> tuple[dict[str, float], ClusterTable]:
     """Return errors with clusters relative to those of independent rows, by measure.
 
-    The group is the k-th of ``part``.
+    Also return the table of the clusters. The group is the k-th of ``part``.
     """
     threshold, corners = overall.threshold, counts._roc_corners()
     bounds = cell_thresholds(counts, corners, threshold, threshold_chosen=False)
@@ -108,7 +117,7 @@ def _error_ratios(
         effects[name] = table.design_effect(np.outer(slopes, reached), prevalence_change * of_kinds)
     ratios = {name: math.sqrt(effect) for name, effect in effects.items()}
     ratios["roc_auc"] = _auc_error_ratio(counts, corners, table)
-    return ratios
+    return ratios, table
 
 
 def _auc_error_ratio(counts: Counts, corners: Steps, table: ClusterTable) -> float:
@@ -134,6 +143,25 @@ def group_quantiles(level: float | None, n_groups: int, freedom: Array | None) -
     if level is None or freedom is None:
         return np.full(n_groups, math.nan if level is None else normal_quantile(level))
     return np.array([student_quantile(level, number) for number in freedom.tolist()])
+
+
+def group_limits(
+    measure: str, estimates: UnclippedEstimates, quantiles: Array, contrast: Array
+) -> tuple[Array, Array]:
+    """Return the ends of the intervals of a measure, not clipped.
+
+    AUCs of clusters have intervals on the arcsine scale. ``contrast`` is the share of positives
+    among the labeled rows of each group minus that in its background.
+    """
+    center, error = estimates.center(measure), estimates.total_error(measure)
+    low, high = center - quantiles * error, center + quantiles * error
+    if measure == "roc_auc":
+        ends = clustered_auc_limits(center, error, contrast, estimates.auc_row_share, quantiles)
+        low, high = (
+            np.where(np.isnan(estimates.auc_row_share), *both)
+            for both in zip((low, high), ends, strict=True)
+        )
+    return low, high
 
 
 def check_independent(purpose: str, clusters_span_groups: bool) -> None:  # noqa: FBT001

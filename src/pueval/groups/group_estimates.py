@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pueval._typing import Array
 from pueval.core.measures import was_clipped
-from pueval.errors import require
+from pueval.errors import InputError, require
 from pueval.evaluation.measure_titles import measure_title
 from pueval.text.results import Result, plain_dict, short_table
 
@@ -106,3 +107,15 @@ def printable_name(name: Any) -> str:
 def json_name(name: Any) -> Any:
     """Return the name of a group for JSON: text and numbers as they are, others as text."""
     return name if isinstance(name, str | bool | int | float) else str(name)
+
+
+def find_group(group: Any, numbers: dict[Any, int]) -> int:
+    """Return the number of a group by its name."""
+    try:
+        return numbers[group]
+    except (KeyError, TypeError):
+        near = difflib.get_close_matches(str(group), [str(name) for name in numbers], n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise InputError(
+            f"there is no group {group!r}.{hint} There are {len(numbers):,} groups."
+        ) from None

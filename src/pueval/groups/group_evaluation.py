@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import warnings
 from collections.abc import Iterator, Mapping
@@ -16,6 +15,7 @@ from pueval._typing import Array
 from pueval.core.field_measures import FIELD_MEASURES
 from pueval.core.measures import AREAS
 from pueval.core.mixture import Mixtures
+from pueval.core.rates import labeled_contrast
 from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning, InputError, require
@@ -24,10 +24,15 @@ from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.findings import worst_warnings
 from pueval.groups import group_text
 from pueval.groups.audited_groups import AuditedGroups, estimate_audited_rows
-from pueval.groups.cluster_errors import check_independent, check_reference, group_quantiles
+from pueval.groups.cluster_errors import (
+    check_independent,
+    check_reference,
+    group_limits,
+    group_quantiles,
+)
 from pueval.groups.field_groups import evaluate_group, field_columns
 from pueval.groups.group_differences import DifferenceTest, GroupDifferences
-from pueval.groups.group_estimates import GroupEstimates
+from pueval.groups.group_estimates import GroupEstimates, find_group
 from pueval.groups.group_jackknife import Jackknife, jackknife_groups
 from pueval.groups.group_priors import GroupPriors
 from pueval.groups.macro_average import MacroAverage, macro_average
@@ -105,14 +110,20 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
             return GroupEstimates(measure, self.names, **self._audited.columns(measure))
         lowest, highest = measure_range(measure)
         value, error = self._estimates.value[measure].copy(), self._estimates.total_error(measure)
-        naive, center = self._estimates.naive[measure].copy(), self._estimates.center(measure)
+        naive = self._estimates.naive[measure].copy()
         if self.shrink:
             # Copies: the shrunken arrays are kept.
             value, low, high, error = self.shrinkage(measure)._interval_columns()
             return GroupEstimates(measure, self.names, value, low, high, naive, error, value.copy())
-        margin = error * group_quantiles(self.level, len(self.names), self._freedom)
-        clipped, low, high = np.clip([value, center - margin, center + margin], lowest, highest)
+        mixtures = Mixtures(self.prior, np.full(self.prior.size, self.overall.mixture.purity))
+        contrast = labeled_contrast(mixtures, self._sizes)
+        limits = group_limits(measure, self._estimates, self._quantiles, contrast)
+        clipped, low, high = np.clip([value, *limits], lowest, highest)
         return GroupEstimates(measure, self.names, clipped, low, high, naive, error, value)
+
+    @property
+    def _quantiles(self) -> Array:
+        return group_quantiles(self.level, len(self.names), self._freedom)
 
     def _field_estimates(self, measure: str) -> GroupEstimates:
         if self.shrink:
@@ -120,8 +131,7 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         evaluated = np.flatnonzero(self.evaluated).tolist()
         evaluations = {k: partial(self._evaluate_group, k) for k in evaluated}
         priors = None if self._audited is not None else self._priors
-        quantile = group_quantiles(self.level, len(self.names), self._freedom)
-        columns = field_columns(measure, evaluations, priors, quantile)
+        columns = field_columns(measure, evaluations, priors, self._quantiles)
         return GroupEstimates(measure, self.names, **columns)
 
     def __iter__(self) -> Iterator[str]:
@@ -381,14 +391,7 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         return evaluate_group(self.counts(self.names[k]), prior, self.overall)
 
     def _index(self, group: Any) -> int:
-        try:
-            return self._indices[group]
-        except (KeyError, TypeError):
-            near = difflib.get_close_matches(str(group), [str(name) for name in self.names], n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise InputError(
-                f"there is no group {group!r}.{hint} There are {len(self.names):,} groups."
-            ) from None
+        return find_group(group, self._indices)
 
     @cached_property
     def _indices(self) -> dict[Any, int]:

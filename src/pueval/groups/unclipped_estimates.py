@@ -47,10 +47,13 @@ class UnclippedEstimates:
         unlabeled and negative rows at or above it, and of the prevalence.
     source_error : ndarray of shape (4, n_groups)
         These standard errors.
-    excess : ndarray
-        By how much the average precision is too large on average.
+    excess : dict of str to ndarray
+        By how much areas are too large on average: the average precision with few labeled rows, and
+        the AUC by pairs of rows of one cluster.
     average_precision_change : ndarray
         Change of the average precision with one standard error of the prevalence.
+    auc_row_share : ndarray
+        Share of the rows in pairs of rows and pseudo-observations, if rows belong to clusters.
     """
 
     value: dict[str, Array]
@@ -60,8 +63,9 @@ class UnclippedEstimates:
     purity_change: dict[str, Array]
     changes: dict[str, Array]
     source_error: Array
-    excess: Array
+    excess: dict[str, Array]
     average_precision_change: Array
+    auc_row_share: Array
 
     @classmethod
     def undefined(cls, n_groups: int) -> UnclippedEstimates:
@@ -73,9 +77,10 @@ class UnclippedEstimates:
         value, naive, error, prior_change, purity_change = (
             columns(GROUP_MEASURES, n_groups) for _ in range(5)
         )
+        excess = columns(AREAS, n_groups)
         changes = columns((*MEASURES,), 4, n_groups)
         source_error = np.full((4, n_groups), np.nan)
-        excess, average_precision_change = np.full((2, n_groups), np.nan)
+        average_precision_change, auc_row_share = np.full((2, n_groups), np.nan)
         return cls(
             value,
             naive,
@@ -86,6 +91,7 @@ class UnclippedEstimates:
             source_error,
             excess,
             average_precision_change,
+            auc_row_share,
         )
 
     def put(self, groups: Array, part: UnclippedEstimates) -> None:
@@ -101,12 +107,12 @@ class UnclippedEstimates:
     def center(self, name: str) -> Array:
         """Return the value less its excess: the center of the confidence interval."""
         value = self.value[name]
-        return value - self.excess if name == "average_precision" else value
+        return value - self.excess[name] if name in self.excess else value
 
     def prevalence_change(self, name: str) -> Array:
         """Return the change with one standard error of the prevalence, by the label count."""
         if name == "roc_auc":
-            return np.zeros(self.excess.size)
+            return np.zeros(self.value[name].size)
         if name == "average_precision":
             return self.average_precision_change
         change: Array = self.changes[name][3]
@@ -191,7 +197,7 @@ def estimate_groups(
         UnclippedEstimates.undefined(prior.size),
         value=values(precisions),
         naive=naive_values,
-        excess=precisions.excess(),
+        excess={"roc_auc": np.zeros(prior.size), "average_precision": precisions.excess()},
     )
     if overall.resampling is None:
         return estimates

@@ -168,6 +168,10 @@ def evaluate_over_time(
     run; pass ``threshold`` and ``prior`` to keep past results as they were. An error of a shared
     prior moves all windows together and causes no alarm. A change of the labeling does.
 
+    There are no clusters: a patient with rows in several windows makes windows dependent, and a
+    confidence sequence needs new information at every look. For intervals of windows, pass them as
+    groups to `pueval.evaluate_by`, with ``cluster``.
+
     References
     ----------
     Robbins (1970); Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2024).

@@ -153,6 +153,7 @@ def add_periods(counts: Mapping[Any, Any], periods: Periods) -> PeriodCounts:
             raise InputError(
                 f"a mapping must lead from times to Counts; got {type(part).__name__} for {time!r}."
             )
+        part._refuse_clusters("an evaluation over time")
         [number] = periods.number(periods.read_times([time])).tolist()
         by_number[number] = by_number[number] + part if number in by_number else part
     if not by_number:

@@ -42,15 +42,17 @@ def interval_draws(ev: Evaluation, n_models: int) -> dict[str, Any] | None:
         ``rows`` are the numbers of rows that the two shares are multiples of; None with weights.
         ``prevalence_shift`` is the deviation of the prevalence of each draw in standard errors.
         ``squared_weights`` are the sums over labeled, unlabeled and negative rows, for that error.
-        ``auc_error`` is the standard error of the naive AUC. ``choice`` has the shares at the
-        threshold that each draw chooses, if the threshold was chosen. None without intervals, and
-        of audited models, whose prior and purity do not move.
+        ``auc_error`` is the standard error of the naive AUC, ``auc_excess`` its bias by pairs of
+        rows of one cluster, and ``auc_row_share`` the share of the rows for an interval on the
+        arcsine scale; None for a symmetric one. ``choice`` has the shares at the threshold that
+        each draw chooses, if the threshold was chosen. None without intervals, and of audited
+        models, whose prior and purity do not move.
     """
     if ev.resampling is None or ev._resamples is None or ev.counts._audit is not None:
         return None
     resamples = _known_prior_resamples(ev, ev._resamples)
     draws, n_draws, columns = resamples.draws, *_draw_sizes(ev, resamples, n_models)
-    counts = resamples.counts
+    counts, clustered = resamples.counts, resamples.clustered_auc
     data, expected, resampled = (
         _share_pair(resamples, shares)
         for shares in (
@@ -75,6 +77,8 @@ def interval_draws(ev: Evaluation, n_models: int) -> dict[str, Any] | None:
         "squared_weights": counts.squared_weights,
         "prevalence_shift": None if shift is None else np.round(shift[:n_draws, 0], 3),
         "auc_error": _naive_auc_error(resamples),
+        "auc_excess": 0.0 if clustered is None else clustered.excess,
+        "auc_row_share": None if clustered is None else clustered.row_share,
         "choice": _chosen_shares(resamples, ev.threshold, n_draws) if ev.threshold_chosen else None,
     }
 

@@ -40,7 +40,8 @@ Tallies = dict[tuple[Hashable, ...], dict[str, CountedRows]]
 class Columns:
     """The columns of labels, scores, weights, groups and clusters, and of the names of rows.
 
-    With ``periods``, the group column holds times, and groups are the numbers of periods.
+    With ``periods``, the group column holds times, and groups are the numbers of periods. Only
+    `pueval.sources.files.read_rows` reads the ``second_cluster`` of two-way clusters.
     """
 
     label: str
@@ -50,6 +51,7 @@ class Columns:
     row_id: str | None = None
     periods: Periods | None = None
     cluster: str | None = None
+    second_cluster: str | None = None
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -63,7 +65,8 @@ class Columns:
         if self.sample_weight is not None:
             contents.append((self.sample_weight, "weight"))
         contents += [(name, "group") for name in self.by]
-        return contents if self.cluster is None else [*contents, (self.cluster, "cluster")]
+        clusters = (self.cluster, self.second_cluster)
+        return [*contents, *((name, "cluster") for name in clusters if name is not None)]
 
     def renamed(self, new: Mapping[str, str]) -> Columns:
         """Return the columns under other names; those that have none keep their own."""

@@ -59,8 +59,8 @@ class FileTable:
     """The requested columns of files or of a database, under names of our own.
 
     The names are ``label``, ``s0``, ``s1``, … for scores, ``w`` for weights, ``g0``, ``g1``, … for
-    groups, ``c`` for clusters and ``id`` for the names of rows, so the user's names may be
-    anything.
+    groups, ``c`` and ``d`` for clusters and ``id`` for the names of rows, so the user's names may
+    be anything.
     """
 
     relation: Any
@@ -102,7 +102,7 @@ class FileTable:
             if name.startswith("g") and self.columns.periods is not None:
                 number = self.columns.periods.duckdb_number(name, dtype)
                 selected.append(f"{number} AS {name}")
-            elif name.startswith("g") or name in {"id", "c"}:
+            elif name.startswith("g") or name in {"id", "c", "d"}:
                 selected.append(name)
             elif name != "label":
                 selected.append(f"{number_of(name, dtype)} AS {name}")
@@ -188,6 +188,8 @@ def open_table(
     requested |= {f"g{k}": (name, "group") for k, name in enumerate(columns.by)}
     if columns.cluster is not None:
         requested["c"] = (columns.cluster, "cluster")
+    if columns.second_cluster is not None:
+        requested["d"] = (columns.second_cluster, "cluster")
     if columns.row_id is not None:
         requested["id"] = (columns.row_id, "id")
     with connect_to(location) as connection:

@@ -162,6 +162,7 @@ class FileRows:
     sample_weight: Array | None
     by: Array | None
     cluster: Array | None
+    second_cluster: Array | None = None
 
 
 def read_rows(path: str | os.PathLike[str], columns: Columns, *, labels: LabelValues) -> FileRows:
@@ -198,7 +199,10 @@ def rows_from_numbers(table: FileTable, data: dict[str, Array]) -> FileRows:
         [np.ma.getdata(data[f"s{k}"]) for k in range(len(columns.scores))],
         sample_weight,
         _groups(data["g0"], columns.by[0], "group") if columns.by else None,
-        None if columns.cluster is None else _groups(data["c"], columns.cluster, "cluster"),
+        *(
+            None if name is None else _groups(data[ours], name, "cluster")
+            for ours, name in (("c", columns.cluster), ("d", columns.second_cluster))
+        ),
     )
 
 

@@ -40,6 +40,7 @@ from pueval.uncertainty.bootstrap_draws import (
     draw_counts,
     keep_draws,
 )
+from pueval.uncertainty.clustered_auc import ClusteredAuc, clustered_auc_limits
 from pueval.uncertainty.delong import delong_standard_error
 from pueval.uncertainty.intervals import Interval, IntervalOptions, bootstrap_standard_error
 from pueval.uncertainty.uncertain_prior import UncertainPrior
@@ -116,6 +117,12 @@ class Resamples:
             pseudo_observation=True,
             design_effect=1.0 if table is None else table.auc_effect,
         )
+
+    @property
+    def clustered_auc(self) -> ClusteredAuc | None:
+        """What clusters do to the interval of the AUC; None without, and with propensities."""
+        table = None if self.counts.has_propensity else self.cluster_table
+        return None if table is None else ClusteredAuc.of(self.counts, table)
 
     @property
     def cluster_table(self) -> ClusterTable | None:
@@ -298,16 +305,35 @@ class Resamples:
         The AUC and the ends of its interval are monotone in purity − prior, so the corners of a
         region are enough.
         """
+        clustered = self.clustered_auc
+        excess = 0.0 if clustered is None else clustered.excess
+
+        def contrast(mixture: Mixture) -> float:
+            return float(mixture.purity - self._background_prior(mixture))
+
+        def bias(mixture: Mixture) -> float:
+            return excess / contrast(mixture)
+
+        def normal_interval(mixture: Mixture, center: float, error: float) -> Interval:
+            if clustered is None:
+                return self.options.normal_interval(center, error)
+            critical_value = self.options.critical_value
+            ends = clustered_auc_limits(
+                center, error, contrast(mixture), clustered.row_share, critical_value
+            )
+            return Interval(float(ends[0]), float(ends[1]), error)
+
         error = self._known_error("roc_auc")
         if error is not None:
-            return self.options.normal_interval(value(self.mixture), error)
+            center = value(self.mixture) - bias(self.mixture)
+            return normal_interval(self.mixture, center, error)
 
         @cache
         def naive_areas() -> Array:
             resampled, expected = (
                 self._naive_areas(shares) for shares in (self.draws.resampled, self.draws.expected)
             )
-            return naive + resampled - expected
+            return naive - excess + resampled - expected
 
         def resampled(mixtures: Mixtures) -> Array:
             flat = Mixtures(mixtures.prior.ravel(), mixtures.purity.ravel())
@@ -316,13 +342,19 @@ class Resamples:
 
         def bias_and_error(mixture: Mixture | Mixtures) -> tuple[float, float]:
             if isinstance(mixture, Mixtures):
-                return 0.0, bootstrap_standard_error(resampled(mixture))
+                return bias(self.mixture), bootstrap_standard_error(resampled(mixture))
             naive_error = self.naive_auc_error
             if naive_error is None:
                 naive_error = bootstrap_standard_error(naive_areas())
-            return 0.0, naive_error / float(mixture.purity - self._background_prior(mixture))
+            return bias(mixture), naive_error / contrast(mixture)
 
-        return self._interval(value, bias_and_error, resampled, self.prior.corner_scenarios())
+        return self._interval(
+            value,
+            bias_and_error,
+            resampled,
+            self.prior.corner_scenarios(),
+            normal_interval=normal_interval,
+        )
 
     def _interval(
         self,
@@ -332,10 +364,18 @@ class Resamples:
         scenarios: list[Mixture],
         low: float = 0.0,
         high: float = 1.0,
+        normal_interval: Callable[[Mixture, float, float], Interval] | None = None,
     ) -> Interval:
-        draws = self.mixture_draws
         return self.prior.interval(
-            self.options, value, bias_and_error, resampled, draws, scenarios, low, high
+            self.options,
+            value,
+            bias_and_error,
+            resampled,
+            self.mixture_draws,
+            scenarios,
+            low,
+            high,
+            normal_interval,
         )
 
     def _known_error(self, name: str) -> float | None:

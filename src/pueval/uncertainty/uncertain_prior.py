@@ -134,6 +134,7 @@ class UncertainPrior:
         scenarios: Iterable[Mixture],
         low: float = 0.0,
         high: float = 1.0,
+        normal_interval: Callable[[Mixture, float, float], Interval] | None = None,
     ) -> Interval:
         """Return the interval of a number.
 
@@ -160,6 +161,9 @@ class UncertainPrior:
             From `scenarios` or `corner_scenarios`.
         low, high : float
             Range of the measure.
+        normal_interval : callable, optional
+            From a mixture, the center and the standard error to the interval of a number that is
+            normal on another scale.
 
         Returns
         -------
@@ -171,7 +175,10 @@ class UncertainPrior:
             def normal(mixture: Mixture, resampled: Mixture | Mixtures) -> Interval:
                 bias, error = bias_and_error(resampled)
                 error = math.hypot(error, self._change_with_prior(value, mixture))
-                return options.normal_interval(value(mixture) - bias, error, low, high)
+                center = value(mixture) - bias
+                if normal_interval is not None:
+                    return normal_interval(mixture, center, error)
+                return options.normal_interval(center, error, low, high)
 
             first, *others = scenarios
             return Interval.union([normal(first, resampled), *(normal(m, m) for m in others)])

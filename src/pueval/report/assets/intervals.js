@@ -110,12 +110,27 @@ const intervals = (() => {
   const UNIT = { low: 0, high: 1 };
 
   function aucInterval(model, mixture, value) {
-    const { auc_error: error, critical_value: critical } = model.decoded;
+    const { auc_error: error, auc_row_share: share, critical_value: critical } = model.decoded;
     const { table } = model;
     const prior = table.represented
       ? correction.prevalence(table, mixture, "population")
       : correction.backgroundPrior(table, mixture);
-    return normalInterval(value, error / (mixture.purity - prior), critical, UNIT);
+    const contrast = mixture.purity - prior;
+    const center = value - model.decoded.auc_excess / contrast;
+    if (share === null) return normalInterval(center, error / contrast, critical, UNIT);
+    const naive = clip(0.5 + contrast * (center - 0.5), 0, 1);
+    return arcsineLimits(naive, error, share, critical).map((limit) =>
+      clip(0.5 + (limit - 0.5) / contrast, 0, 1),
+    );
+  }
+
+  // Symmetric on the arcsine scale, to second order.
+  function arcsineLimits(area, error, share, critical) {
+    const inside = 0.5 + share * (area - 0.5);
+    const margin = critical * error;
+    const shift = (margin ** 2 * (2 * area - 1)) / (4 * Math.max(inside * (1 - inside), 1e-12));
+    const middle = area - clip(shift, -margin, margin);
+    return [middle - margin, middle + margin];
   }
 
   // The average precision along rates that may fall or leave [0, 1].
