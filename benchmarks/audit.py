@@ -30,8 +30,9 @@ SHORT = ("AUC", "AP", "F1", "precision", "recall", "prevalence")
 METHODS = ("no audit", "alone", "random", "score", "any", "smooth")
 ROWS, RESAMPLES = 12_000, 400
 POPULATIONS = {
-    # name: (positives, negatives, prevalence). Gamma and "easy and hard" were used to choose the
-    # prior scales, the normal ones with AUC .76 and .92 to choose the spread of the draws.
+    # name: (positives, negatives, prevalence). Gamma, "easy and hard" and the normal scores with
+    # AUC .92 were used to choose the prior scales and the least weight of the design, the normal
+    # ones with AUC .76 and .92 to choose the spread of the draws.
     "normal, AUC .76": (lambda g, n: g.normal(1, 1, n), lambda g, n: g.normal(0, 1, n), 0.2),
     "normal, AUC .92": (lambda g, n: g.normal(2, 1, n), lambda g, n: g.normal(0, 1, n), 0.1),
     "normal, AUC .98": (lambda g, n: g.normal(3, 1, n), lambda g, n: g.normal(0, 1, n), 0.02),
