@@ -1,6 +1,8 @@
 """Audits: error and coverage by what is assumed about labeling, written to benchmarks/AUDIT.md.
 
-python -m benchmarks.audit [replications]
+python -m benchmarks.audit [replications] [population]
+
+With a population, prints the rows of its uniform audits of 300 rows and writes no page.
 """
 
 import os
@@ -238,11 +240,14 @@ measures, and the lowest. *p < .05*: how often the test of random labeling rejec
 """
 
 
-def main(replications):
-    names = [(c.population, c.labeling, c.design, c.size) for c in CASES]
+def main(replications, population=None):
+    cases = CASES
+    if population is not None:
+        cases = [Case(population, how, "uniform", 300) for how in LABELINGS]
+    names = [(c.population, c.labeling, c.design, c.size) for c in cases]
     results = []
     with Pool() as pool:
-        for case in CASES:
+        for case in cases:
             rng = np.random.default_rng(1)
             positive, score = draw(case.population, 2_000_000, rng)
             threshold = float(np.quantile(score, 1 - positive.mean()))
@@ -253,6 +258,8 @@ def main(replications):
                 (*summarize(np.array(numbers), truth), np.mean(np.array(pvalues) < 0.05))
             )
             table_rows(names[len(results) - 1 : len(results)], results[-1:])
+    if population is not None:
+        return
     lines, ratios, coverages = table_rows(names, results)
     default = ratios[:, METHODS.index("smooth")].mean(axis=1)
     main_cases = [
@@ -276,4 +283,4 @@ def main(replications):
 
 if __name__ == "__main__":
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100, *sys.argv[2:3])

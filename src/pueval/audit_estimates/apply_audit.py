@@ -11,6 +11,7 @@ from pueval._checks import check_choice
 from pueval._typing import Array, Target
 from pueval.audit_estimates.audited_rows import AuditedRows, design_warnings
 from pueval.audit_estimates.design_estimate import difference_estimate
+from pueval.audit_estimates.design_weight import combine_draws, design_weight
 from pueval.audit_estimates.labeling_model import (
     AuditTally,
     Labeling,
@@ -20,7 +21,6 @@ from pueval.audit_estimates.labeling_model import (
     model_labeling,
 )
 from pueval.audit_estimates.score_cells import ScoreCells
-from pueval.audit_estimates.shrinkage import combine_draws, design_weight
 from pueval.counts.audited_positives import AuditedPositives
 from pueval.counts.counts import Counts
 from pueval.errors import InputError

@@ -8,8 +8,8 @@ from pueval import Counts
 from pueval.audit_estimates.apply_audit import apply_audit
 from pueval.audit_estimates.audited_rows import AuditedRows
 from pueval.audit_estimates.design_estimate import difference_estimate
+from pueval.audit_estimates.design_weight import LEAST_WEIGHT, combine_draws, design_weight
 from pueval.audit_estimates.score_cells import ScoreCells
-from pueval.audit_estimates.shrinkage import LEAST_WEIGHT, combine_draws, design_weight
 from pueval.evaluation.evaluate import evaluate_counts
 
 
