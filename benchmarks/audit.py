@@ -1,6 +1,8 @@
 """Audits: error and coverage by what is assumed about labeling, written to benchmarks/AUDIT.md.
 
-python -m benchmarks.audit [replications]
+python -m benchmarks.audit [replications] [population]
+
+With a population, prints the rows of its uniform audits of 300 rows and writes no page.
 """
 
 import os
@@ -30,8 +32,9 @@ SHORT = ("AUC", "AP", "F1", "precision", "recall", "prevalence")
 METHODS = ("no audit", "alone", "random", "score", "any", "smooth")
 ROWS, RESAMPLES = 12_000, 400
 POPULATIONS = {
-    # name: (positives, negatives, prevalence). Gamma and "easy and hard" were used to choose the
-    # prior scales, the normal ones with AUC .76 and .92 to choose the spread of the draws.
+    # name: (positives, negatives, prevalence). Gamma, "easy and hard" and the normal scores with
+    # AUC .92 were used to choose the prior scales and the least weight of the design, the normal
+    # ones with AUC .76 and .92 to choose the spread of the draws.
     "normal, AUC .76": (lambda g, n: g.normal(1, 1, n), lambda g, n: g.normal(0, 1, n), 0.2),
     "normal, AUC .92": (lambda g, n: g.normal(2, 1, n), lambda g, n: g.normal(0, 1, n), 0.1),
     "normal, AUC .98": (lambda g, n: g.normal(3, 1, n), lambda g, n: g.normal(0, 1, n), 0.02),
@@ -237,11 +240,14 @@ measures, and the lowest. *p < .05*: how often the test of random labeling rejec
 """
 
 
-def main(replications):
-    names = [(c.population, c.labeling, c.design, c.size) for c in CASES]
+def main(replications, population=None):
+    cases = CASES
+    if population is not None:
+        cases = [Case(population, how, "uniform", 300) for how in LABELINGS]
+    names = [(c.population, c.labeling, c.design, c.size) for c in cases]
     results = []
     with Pool() as pool:
-        for case in CASES:
+        for case in cases:
             rng = np.random.default_rng(1)
             positive, score = draw(case.population, 2_000_000, rng)
             threshold = float(np.quantile(score, 1 - positive.mean()))
@@ -252,6 +258,8 @@ def main(replications):
                 (*summarize(np.array(numbers), truth), np.mean(np.array(pvalues) < 0.05))
             )
             table_rows(names[len(results) - 1 : len(results)], results[-1:])
+    if population is not None:
+        return
     lines, ratios, coverages = table_rows(names, results)
     default = ratios[:, METHODS.index("smooth")].mean(axis=1)
     main_cases = [
@@ -275,4 +283,4 @@ def main(replications):
 
 if __name__ == "__main__":
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100, *sys.argv[2:3])

@@ -439,7 +439,7 @@ def test_plan_check_evaluate(rows, scores, tmp_path, capsys):
                             "--threshold", 1)) == 0  # fmt: skip
     printed = capsys.readouterr().out
     assert f"{file}: 120 of 5,524 unlabeled rows to check" in printed
-    assert "Forecast of Recall: ± 0." in printed
+    assert "Forecast of Recall if labels are random: ± 0." in printed
     to_check = pd.read_csv(file)
     assert list(to_check) == ["id", "score", "probability", "truth"]
     assert len(to_check) == 120

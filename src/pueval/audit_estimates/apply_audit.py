@@ -11,6 +11,7 @@ from pueval._checks import check_choice
 from pueval._typing import Array, Target
 from pueval.audit_estimates.audited_rows import AuditedRows, design_warnings
 from pueval.audit_estimates.design_estimate import difference_estimate
+from pueval.audit_estimates.design_weight import combine_draws, design_weight
 from pueval.audit_estimates.labeling_model import (
     AuditTally,
     Labeling,
@@ -54,6 +55,9 @@ class AppliedAudit:
         The labeling model, for tests.
     posterior : Posterior
         Draws of propensities and shares of positives from the labeling model.
+    design_weight : float
+        Weight of the design-based estimate of the positives; that of the labeling model is 1 minus
+        it.
     warnings : tuple of str
         What looks wrong.
     """
@@ -64,6 +68,7 @@ class AppliedAudit:
     cells: ScoreCells
     model: LabelingModel
     posterior: Posterior
+    design_weight: float
     warnings: tuple[str, ...]
 
     @property
@@ -131,15 +136,25 @@ def apply_audit(
             wrong_rate = min((1 - purity) * cells.labeled.sum() / max(n_negative, 1.0), 0.5)
             model = LabelingModel(cells, tally, wrong_rate)
             posterior = model.sample(assumed, n_draws, seed)
-    hidden, hidden_draws = posterior.unlabeled_positive.mean(axis=0), posterior.unlabeled_positive
-    share_draws = posterior.positive if target == "population" else hidden_draws
-    if labeling == "any" or alone:
+    by_model = posterior.unlabeled_positive.mean(axis=0)
+    hidden, weight = by_model, 0.0
+    share_draws = posterior.positive if target == "population" else posterior.unlabeled_positive
+    if labeling in ("smooth", "any") or alone:
         hidden, hidden_draws = difference_estimate(
-            cells, unlabeled, hidden, alone=alone, n_draws=n_draws, seed=seed
+            cells, unlabeled, by_model, alone=alone, n_draws=n_draws, seed=seed
         )
-        share_draws = hidden_draws
+        weight = 1.0
+        if labeling == "smooth" and not alone:
+            weight = design_weight(cells.unlabeled, by_model, hidden, hidden_draws)
+            hidden = (1 - weight) * by_model + weight * hidden
+        labeled_share, center, in_target = posterior.labeled_positive, hidden, cells.unlabeled
         if target == "population":
-            share_draws = _pooled(cells, posterior.labeled_positive, hidden_draws)
+            in_target = cells.labeled + cells.unlabeled
+            hidden_draws = _pooled(cells, labeled_share, hidden_draws)
+            center = _pooled(cells, labeled_share.mean(axis=0), hidden)
+        if weight < 1:
+            hidden_draws = combine_draws(center, share_draws, hidden_draws, weight, in_target)
+        share_draws = hidden_draws
     positives = AuditedPositives(
         lower=cells.lower,
         labeled_share=_labeled_share(cells, posterior, purity),
@@ -156,6 +171,7 @@ def apply_audit(
         cells,
         model,
         posterior,
+        weight,
         tuple(design_warnings(counts, rows)),
     )
 

@@ -21,7 +21,7 @@ from pueval.audit_estimates.score_cells import ScoreCells
 
 # Two pseudo-observations, one positive and one negative, with this weight of a row each: an audit
 # that found no positive does not exclude them.
-PSEUDO_WEIGHT = 0.5
+PSEUDO_WEIGHT = 1.0
 
 
 def difference_estimate(
@@ -40,8 +40,8 @@ def difference_estimate(
     alone : bool
         Whether to leave the predictions out.
     n_draws, seed : int
-        Number of draws, and random seed. Draws reweight the audited rows (Bayesian bootstrap of
-        Rubin, 1981).
+        Number of draws, and random seed. Draws multiply the weights of the audited rows by
+        exponential random numbers (Bayesian bootstrap of Rubin, 1981).
 
     Returns
     -------
@@ -50,33 +50,56 @@ def difference_estimate(
     draws : ndarray of shape (n_draws, k)
         Not adjusted.
     """
+    # Sorted, so that the order in which rows are given does not change the draws.
+    rows = rows.take(np.lexsort((rows.weight, rows.positive, rows.score)))
     cell, truth = cells.find(rows.score), rows.positive.astype(np.float64)
     prediction = predicted[cell]
     factor = 0.0 if alone else _variance_minimizing_factor(truth, prediction, rows.weight)
-    rng = np.random.default_rng([seed, 23])
     n_unlabeled, k = cells.unlabeled.sum(), cells.lower.size
-    base = factor * predicted
-    residual = truth - factor * prediction
+    base, residual = factor * predicted, truth - factor * prediction
     weight = rows.weight / rows.weight.sum()
     found = np.bincount(cell, weights=weight * residual, minlength=k)
     positives = cells.unlabeled * base + n_unlabeled * found
-    # Draws: gamma weights for rows, and for two pseudo-observations in random cells.
-    scale = rows.effective_size / weight.sum()
-    drawn = rng.gamma(np.maximum(scale * weight, 1e-12), size=(n_draws, weight.size))
+    rng = np.random.default_rng([seed, 23])
+    drawn = weight * rng.exponential(size=(n_draws, weight.size))
+    by_cell = sum_by_cell(cell, drawn * residual, k)
+    total = drawn.sum(axis=1)
+    # Two pseudo-observations in random cells, with the weights of audited rows near them.
     pseudo = rng.gamma(PSEUDO_WEIGHT, size=(n_draws, 2))
-    total = drawn.sum(axis=1) + pseudo.sum(axis=1)
-    by_cell = np.zeros((n_draws, k))
-    for column, target in enumerate(cell):
-        by_cell[:, target] += drawn[:, column] * residual[column]
+    nearby = _weight_by_cell(cell, weight, k)
     line = np.arange(n_draws)
     guess = cells.unlabeled * np.maximum(predicted, 1e-12)
     for column, share, outcome in ((0, guess, 1.0), (1, cells.unlabeled, 0.0)):
         where = rng.choice(k, p=share / share.sum(), size=n_draws)
-        by_cell[line, where] += pseudo[:, column] * (outcome - base[where])
+        extra = pseudo[:, column] * nearby[where]
+        by_cell[line, where] += extra * (outcome - base[where])
+        total += extra
     rows_in_cell = np.maximum(cells.unlabeled, 1e-12)
     draws = base + n_unlabeled * by_cell / total[:, None] / rows_in_cell
     draws = spread_draws(draws, float(truth.sum()))
     return _monotone_share(positives, cells.unlabeled), np.where(cells.unlabeled > 0, draws, 0.0)
+
+
+def sum_by_cell(cell: Array, columns: Array, k: int) -> Array:
+    """Sum the columns that belong to each of k cells."""
+    total = np.zeros((len(columns), k))
+    if not cell.size:
+        return total
+    order = np.argsort(cell, kind="stable")
+    start = np.flatnonzero(np.diff(cell[order], prepend=-1))
+    total[:, cell[order][start]] = np.add.reduceat(columns[:, order], start, axis=1)
+    return total
+
+
+def _weight_by_cell(cell: Array, weight: Array, k: int) -> Array:
+    """Return the mean weight of audited rows in each cell, interpolated where there are none."""
+    number = np.bincount(cell, minlength=k)
+    filled = np.flatnonzero(number)
+    mean = np.bincount(cell, weights=weight, minlength=k)[filled] / number[filled]
+    # Weights can be 0, and differ by orders of magnitude.
+    logarithm = np.log(np.maximum(mean, 1e-6 * mean.max()))
+    interpolated: Array = np.exp(np.interp(np.arange(k), filled, logarithm))
+    return interpolated
 
 
 def difference_positives(
@@ -102,9 +125,7 @@ def difference_positives(
     factor = _variance_minimizing_factor(positive * 1.0, predicted[cell], weight.mean(axis=0))
     error = positive - factor * predicted[cell]
     share = weight / np.maximum(weight.sum(axis=1, keepdims=True), 1e-12)
-    found = np.zeros(unlabeled.shape)
-    for column, target in enumerate(cell):
-        found[:, target] += share[:, column] * error[column]
+    found = sum_by_cell(cell, share * error, unlabeled.shape[1])
     positives: Array = unlabeled.sum(axis=1, keepdims=True) * found
     positives += unlabeled * factor * predicted
     return positives

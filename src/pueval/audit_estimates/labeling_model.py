@@ -9,16 +9,20 @@ labeled by mistake. Then
 - an audited labeled row turns out to be positive with odds π·e : (1 − π)·w.
 
 All rows together tell π·e well, and only the audit tells π and e apart. Both are logistic functions
-of the score: a constant, a slope, and a smooth deviation from the line. How large slope and
-deviation of e are depends on `labeling`:
+of the score: a constant, a slope, and a deviation from the line. Deviations can have steps. How
+large slope and deviation of e are depends on `labeling`:
 
 - ``"random"``: neither; every positive is equally likely to be labeled (SCAR);
 - ``"score"``: a slope only;
-- ``"smooth"``: both. Their standard deviations are not known. Every pair in a small grid has a
-  posterior of its own, and they are averaged with their marginal likelihoods. So the less the
-  audit speaks against random labeling, the more the estimates shrink toward it.
+- ``"smooth"``: both.
 
-The posterior is explored by importance sampling from its normal approximations.
+The standard deviations of the deviations of π and e are not known. Every pair in a small grid has a
+posterior of its own, and they are averaged with their marginal likelihoods. So the less the audit
+speaks against random labeling, the more the estimates shrink toward it. π has to be as free as e:
+where a smooth π cannot follow the scores, e would.
+
+The posterior is explored by Metropolis–Hastings steps from its normal approximations (the
+preconditioned Crank–Nicolson steps of Cotter, Roberts, Stuart and White, 2013).
 """
 
 from __future__ import annotations
@@ -45,23 +49,23 @@ def model_labeling(labeling: Labeling) -> ModelLabeling:
     return "smooth" if labeling == "any" else labeling
 
 
-# Standard deviations of constant, slope (per unit of position) and deviation of logit π.
-POSITIVE_SCALES = (10.0, 5.0, 2.0)
+# Standard deviations of constant and slope (per unit of position) of logit π, and of its deviation.
+POSITIVE_SCALES = (10.0, 5.0)
+POSITIVE_DEVIATION_SCALES = (0.5, 1.5, 3.0)
 # Standard deviation of the constant of logit e, around 0.
 LEVEL_SCALE = 3.0
 # Standard deviations of the slope of logit e, per standard deviation of the labeled rows, and of
-# its smooth deviation. Chosen by simulation (benchmarks/audit.py).
-SLOPE_SCALES = {"random": (0.0,), "score": (1.5,), "smooth": (0.7, 1.5)}
+# its deviation. Chosen by simulation (benchmarks/audit.py).
+SLOPE_SCALES = {"random": 0.0, "score": 1.5, "smooth": 1.0}
 DEVIATION_SCALES = {"random": (0.0,), "score": (0.0,), "smooth": (0.5, 1.5, 3.0)}
-# Length, in units of position, power and number of the basis functions of the deviations. The
-# propensity can have steps.
-POSITIVE_BASIS = (1.7, 2.0, 8)
-PROPENSITY_BASIS = (1.0, 1.0, 20)
+# Length, in units of position, power and number of the basis functions of the deviations.
+BASIS = (1.0, 1.0, 20)
 # Precision of a coefficient that is 0.
 FIXED = 1e8
-# Degrees of freedom of the t distributions from which proposals are drawn; proposals per draw.
-PROPOSAL_FREEDOM = 20
-PROPOSALS = 4
+# Markov chains, their steps before the first draw and between draws, and the correlation of a
+# proposal with the current state.
+CHAINS, FIRST_STEPS, STEPS = 500, 20, 6
+PROPOSAL_CORRELATION = 0.8
 # Draws are spread around their mean by √(1 + EXTRA_VARIANCE/n), at most MOST_SPREAD, with n audited
 # positives: no curve of the model is exactly right, and a few positives vary more than it says.
 # Chosen by simulation of coverage (benchmarks/audit.py).
@@ -96,15 +100,15 @@ class Posterior:
         Probability that a labeled row of the cell is positive.
     propensity : ndarray
         Probability that a positive row of the cell is labeled, e.
-    effective_draws : float
-        Effective number of proposals behind the draws.
+    acceptance : float
+        Share of accepted proposals.
     """
 
     positive: Array
     unlabeled_positive: Array
     labeled_positive: Array
     propensity: Array
-    effective_draws: float
+    acceptance: float
 
 
 def spread_draws(draws: Array, n_positive: float) -> Array:
@@ -139,8 +143,9 @@ class LabelingModel:
         center = np.average(x, weights=cells.labeled)
         spread = np.sqrt(np.average((x - center) ** 2, weights=cells.labeled))
         slope = (x - center) / (spread or 1.0)
-        self.positive_basis = np.column_stack([constant, x, cells.basis(*POSITIVE_BASIS)])
-        self.propensity_basis = np.column_stack([constant, slope, cells.basis(*PROPENSITY_BASIS)])
+        deviations = cells.basis(*BASIS)
+        self.positive_basis = np.column_stack([constant, x, deviations])
+        self.propensity_basis = np.column_stack([constant, slope, deviations])
         self.split = self.positive_basis.shape[1]
         self.size = self.split + self.propensity_basis.shape[1]
 
@@ -215,16 +220,23 @@ class LabelingModel:
 
     def precisions(self, labeling: ModelLabeling) -> Array:
         """Return the prior precisions of the coefficients, a line for each pair of scales."""
-        scales = [*product(SLOPE_SCALES[labeling], DEVIATION_SCALES[labeling])]
+        scales = [*product(POSITIVE_DEVIATION_SCALES, DEVIATION_SCALES[labeling])]
+        constant, slope = POSITIVE_SCALES
+        slope_scale = SLOPE_SCALES[labeling]
         lines = np.empty((len(scales), self.size))
-        constant, slope, deviation = POSITIVE_SCALES
-        lines[:, : self.split] = 1 / deviation**2
         lines[:, :2] = 1 / constant**2, 1 / slope**2
         lines[:, self.split] = 1 / LEVEL_SCALE**2
-        for line, (slope_scale, deviation_scale) in zip(lines, scales, strict=True):
-            line[self.split + 1] = 1 / slope_scale**2 if slope_scale else FIXED
-            line[self.split + 2 :] = 1 / deviation_scale**2 if deviation_scale else FIXED
+        lines[:, self.split + 1] = 1 / slope_scale**2 if slope_scale else FIXED
+        for line, (positive_scale, scale) in zip(lines, scales, strict=True):
+            line[2 : self.split] = 1 / positive_scale**2
+            line[self.split + 2 :] = 1 / scale**2 if scale else FIXED
         return lines
+
+    def likely_precision(self, labeling: ModelLabeling) -> Array:
+        """Return the line of `precisions` with the largest marginal likelihood."""
+        precision = self.precisions(labeling)
+        line: Array = precision[int(np.argmax(self._approximate(precision)[2]))]
+        return line
 
     def log_density(self, coefficients: Array, precision: Array) -> Array:
         """Return the log of the posterior density, up to a constant that depends on precision."""
@@ -302,34 +314,47 @@ class LabelingModel:
         return model._posterior(fitted, math.nan).unlabeled_positive
 
     def sample(self, labeling: ModelLabeling, n_draws: int, seed: int) -> Posterior:
-        """Draw from the posterior, averaged over the pairs of prior scales."""
+        """Draw from the posterior, averaged over the pairs of prior scales.
+
+        Every chain keeps its pair of scales. A state is z, the standardized distance from the mode
+        of that pair; a proposal is r·z + √(1 − r²)·ξ with standard normal ξ. It is accepted by the
+        ratio of the posterior density to that of its normal approximation.
+        """
         precision = self.precisions(labeling)
         mode, factor, weight = self._approximate(precision)
-        density = self.log_density(mode, precision)
         rng = np.random.default_rng([seed, 22])
-        n = PROPOSALS * n_draws
-        # Systematic sampling: each component gets its share of the proposals.
-        component = np.repeat(np.arange(weight.size), rng.multinomial(n, weight))
-        freedom = PROPOSAL_FREEDOM
-        standard = rng.normal(size=(n, self.size))
-        standard /= np.sqrt(rng.chisquare(freedom, size=n) / freedom)[:, None]
-        proposed = mode[component]
-        for index in np.unique(component):
-            lines = component == index
-            proposed[lines] += np.linalg.solve(factor[index].T, standard[lines].T).T
-        target = self.log_density(proposed, precision[component]) - density[component]
-        distance = np.sum(standard**2, axis=1)
-        proposal = -(freedom + self.size) / 2 * np.log1p(distance / freedom)
-        importance = np.exp(target - proposal - np.max(target - proposal))
-        importance /= importance.sum()
-        points = (rng.random() + np.arange(n_draws)) / n_draws
-        chosen = np.searchsorted(np.cumsum(importance), points).clip(max=n - 1)
-        draws = proposed[rng.permutation(chosen)]
-        found = self.tally.unlabeled_positive + self.tally.labeled_positive
-        draws = spread_draws(draws, float(found.sum()))
-        return self._posterior(draws, 1 / float(np.sum(importance**2)))
+        n_chains = min(n_draws, CHAINS)
+        component = np.repeat(np.arange(weight.size), rng.multinomial(n_chains, weight))
+        inverse = np.linalg.inv(factor)
 
-    def _posterior(self, coefficients: Array, effective_draws: float) -> Posterior:
+        def state(standard: Array) -> tuple[Array, Array]:
+            coefficients = mode[component]
+            for index in np.unique(component):
+                lines = component == index
+                coefficients[lines] += standard[lines] @ inverse[index]
+            normal = -np.sum(standard**2, axis=1) / 2
+            return coefficients, self.log_density(coefficients, precision[component]) - normal
+
+        standard = rng.normal(size=(n_chains, self.size))
+        current, ratio = state(standard)
+        r, accepted, draws = PROPOSAL_CORRELATION, [], []
+        n_states = math.ceil(n_draws / n_chains)
+        for step in range(1, FIRST_STEPS + STEPS * (n_states - 1) + 1):
+            noise = rng.normal(size=standard.shape)
+            proposed = r * standard + math.sqrt(1 - r**2) * noise
+            coefficients, proposed_ratio = state(proposed)
+            better = np.log(rng.random(n_chains)) < proposed_ratio - ratio
+            standard[better], current[better] = proposed[better], coefficients[better]
+            ratio = np.where(better, proposed_ratio, ratio)
+            accepted.append(better.mean())
+            if step >= FIRST_STEPS and (step - FIRST_STEPS) % STEPS == 0:
+                draws.append(current.copy())
+        coefficients = rng.permutation(np.concatenate(draws))[:n_draws]
+        found = self.tally.unlabeled_positive + self.tally.labeled_positive
+        coefficients = spread_draws(coefficients, float(found.sum()))
+        return self._posterior(coefficients, float(np.mean(accepted)))
+
+    def _posterior(self, coefficients: Array, acceptance: float) -> Posterior:
         positive, propensity = self.probabilities(coefficients)
         wrong = self.wrong_rate
         hidden, labeled = positive * (1 - propensity), positive * propensity
@@ -338,5 +363,5 @@ class LabelingModel:
             hidden / (hidden + (1 - positive) * (1 - wrong)),
             labeled / (labeled + (1 - positive) * wrong) if wrong else np.ones(labeled.shape),
             propensity,
-            effective_draws,
+            acceptance,
         )

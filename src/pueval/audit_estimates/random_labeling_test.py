@@ -14,9 +14,10 @@ def random_labeling_pvalue(model: LabelingModel) -> float:
     """Return the p-value of the likelihood-ratio test that the propensity has no slope.
 
     Under random labeling, twice the gain of the log-likelihood by a slope of logit e is chi-squared
-    with one degree of freedom. Both fits smooth the probability of being positive alike.
+    with one degree of freedom. Both fits smooth the probability of being positive alike: by the
+    scale that is most likely under random labeling.
     """
-    precision = model.precisions("random").repeat(2, axis=0)
+    precision = model.likely_precision("random")[None].repeat(2, axis=0)
     precision[1, model.split + 1] = FREE
     precision[:, model.split + 2 :] = FIXED
     density = model.log_density(model.modes(precision), precision)

@@ -201,9 +201,11 @@ def _description(out: str, made: Plan, drawn: DrawnRows, curve: ForecastCurve) -
             f"{format_count(again)} more rows were checked before, and have their truth already."
         )
     now, later = curve.at(made.budget), curve.at(made.budget + 100)
+    # What an earlier audit found is what the forecast rests on.
+    condition = "" if made.n_earlier else " if labels are random"
     lines += [
-        f"Forecast of {TITLES.get(name, name)}: ± {now[name]:.2g} ({format_level(curve.level)} CI);"
-        f" with 100 more rows ± {later[name]:.2g}."
+        f"Forecast of {TITLES.get(name, name)}{condition}: ± {now[name]:.2g} "
+        f"({format_level(curve.level)} CI); with 100 more rows ± {later[name]:.2g}."
         for name in made.measures
     ]
     return lines

@@ -17,7 +17,7 @@ import numpy as np
 
 from pueval._typing import Array, Target
 from pueval.audit_estimates.apply_audit import AppliedAudit, relative_weights
-from pueval.audit_estimates.design_estimate import difference_positives
+from pueval.audit_estimates.design_estimate import difference_positives, sum_by_cell
 from pueval.comparison.paired_estimates import (
     BEST_VALUES,
     EstimatesByMeasure,
@@ -279,7 +279,9 @@ class ResampledCells:
         """Count rows that were not audited, and rows that were, in cells."""
         size = audit.cells.lower.size
         kind, cell, drawn = unchecked
-        columns = [_sum_by(cell[kind == code], drawn[:, kind == code], size) for code in range(3)]
+        columns = [
+            sum_by_cell(cell[kind == code], drawn[:, kind == code], size) for code in range(3)
+        ]
         kind, cell, drawn, weight = checked
         positive = np.zeros(kind.size, bool)
         relative = np.zeros(kind.size)
@@ -291,8 +293,8 @@ class ResampledCells:
         tally = []
         for code, truth in ((1, True), (1, False), (0, True), (0, False)):
             where = (kind == code) & (positive == truth)
-            tally.append(_sum_by(cell[where], relative[where] * drawn[:, where], size))
-            columns[code] = columns[code] + _sum_by(
+            tally.append(sum_by_cell(cell[where], relative[where] * drawn[:, where], size))
+            columns[code] = columns[code] + sum_by_cell(
                 cell[where], weight[where] * drawn[:, where], size
             )
         unlabeled = kind == 1
@@ -307,31 +309,25 @@ class ResampledCells:
 
     def hidden_positives(self, audit: AppliedAudit) -> Array:
         """Return the positives among unlabeled rows in each cell, estimated anew."""
-        if audit.labeling == "any":
+        weight = audit.design_weight
+        positives = np.zeros(self.unlabeled.shape)
+        if weight > 0:
             predicted = audit.posterior.unlabeled_positive.mean(axis=0)
-            return difference_positives(self.unlabeled, predicted, *self.checked)
-        scale = [
-            effective.sum() / max(rows.mean(axis=0).sum(), 1e-12)
-            for effective, rows in (
-                (audit.cells.labeled, self.labeled),
-                (audit.cells.unlabeled, self.unlabeled),
+            by_design = difference_positives(self.unlabeled, predicted, *self.checked)
+            positives += weight * by_design
+        if weight < 1:
+            scale = [
+                effective.sum() / max(rows.mean(axis=0).sum(), 1e-12)
+                for effective, rows in (
+                    (audit.cells.labeled, self.labeled),
+                    (audit.cells.unlabeled, self.unlabeled),
+                )
+            ]
+            share = audit.model.refit(
+                audit.assumed, scale[0] * self.labeled, scale[1] * self.unlabeled, self.tally
             )
-        ]
-        share = audit.model.refit(
-            audit.assumed, scale[0] * self.labeled, scale[1] * self.unlabeled, self.tally
-        )
-        return self.unlabeled * share
-
-
-def _sum_by(cell: Array, drawn: Array, size: int) -> Array:
-    """Sum columns that belong to the same cell."""
-    total = np.zeros((len(drawn), size))
-    if not cell.size:
-        return total
-    order = np.argsort(cell, kind="stable")
-    start = np.flatnonzero(np.diff(cell[order], prepend=-1))
-    total[:, cell[order][start]] = np.add.reduceat(drawn[:, order], start, axis=1)
-    return total
+            positives += (1 - weight) * self.unlabeled * share
+        return positives
 
 
 def _rates(threshold: Array, positives: Array, rows: Array) -> Rates:

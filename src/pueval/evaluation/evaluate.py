@@ -154,9 +154,10 @@ def evaluate(
     labeling : {"smooth", "random", "score", "any"}
         With an audit, what to assume about the probability that a positive row is labeled: it is a
         curve in the score, smooth or with steps, and the less the audit speaks against random
-        labeling the more it is shrunken toward it ("smooth"); it is the same for all rows
-        ("random"); its logit is linear in the rank of the score ("score"); nothing ("any": right
-        under every labeling, but less precise).
+        labeling the more it is shrunken toward it ("smooth", which gives "any" a weight of a
+        quarter, and more where they disagree); it is the same for all rows ("random"); its logit is
+        linear in the rank of the score ("score"); nothing ("any": right under every labeling, but
+        less precise).
     sample_weight, pos_label, unlabeled_label, negative_label : optional
         As for `Counts.from_arrays`.
 
