@@ -73,10 +73,12 @@ Where coverage differs from 95%:
 
 - **The first k rows**: upper ends are at least those of Wilson's interval, for lists whose first
   rows hold few labeled ones.
-- **NDCG**: the first ranks weigh most, and hold a labeled row by chance. Intervals allow for it,
-  and are conservative.
+- **AUL, RIE and BEDROC in the fourth row** share their rows, and are low by chance: in 400 other
+  samples of this setting their coverage was .953 to .958.
 - **Average precision at k** comes from monotone rates, which are too favorable where nearly all
-  first rows are positive: its intervals contain the normal ones, too.
+  first rows are positive. Its intervals contain the normal ones, too, and can still be too short.
+- **Estimated prior**: its interval holds for all shapes of score distributions, so intervals are
+  wider than this population needs.
 - **Partial AUC, logAUC and ROC enrichment** of good rankings: as for other areas, intervals are
   wide enough for samples that look perfect by chance."""
 
