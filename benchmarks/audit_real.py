@@ -49,8 +49,9 @@ regression of the true classes. The rows of a data set are the population: each 
 uniformly or by a plan. Columns are those of `AUDIT.md`. {replications} replications per row.
 
 The default was designed on the sets *chosen* and on simulated scores. The sets *seen* were kept for
-the end of an earlier version, which failed on pageblock; only that it failed was used. The sets
-*kept* were looked at once, after everything was settled.
+the end of an earlier version, which failed on pageblock; one replication of it was examined to find
+the cause, and nothing was tuned on them. The sets *kept* were looked at once, after everything was
+settled.
 """
 
 
