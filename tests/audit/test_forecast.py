@@ -11,18 +11,19 @@ from tests.audit.test_plan import THRESHOLD, check, make_plan, population
 def test_half_widths_fall_with_the_budget():
     y, score, _ = population()
     plan = make_plan(y, score, measure=["f1", "prevalence"])
-    curve = plan.curve([50, 200, 800], n_simulations=3)
+    curve = plan.curve([50, 200, 800], n_simulations=8)
     for name in ("f1", "prevalence"):
         widths = curve.half_width[name]
         assert np.all(np.diff(widths) < 0)
-        # Like 1/√budget: by a factor of 4, less the part that labels and rows contribute, plus the
-        # spread that is added where an audit finds few positives.
-        assert widths[0] / widths[-1] == pytest.approx(4, rel=0.4)
+        # Like 1/√budget: by a factor of 2, less the part that labels and rows contribute. With 50
+        # rows there is more: the spread that is added where an audit finds few positives.
+        assert widths[1] / widths[2] == pytest.approx(2, rel=0.25)
+        assert widths[0] / widths[1] > 1.6
         assert curve.at(200)[name] == pytest.approx(widths[1], rel=0.15)
     assert curve.gain(100)["f1"] == pytest.approx(curve.at(100)["f1"] - curve.at(200)["f1"])
     assert list(curve.frame().columns) == ["budget", "f1", "prevalence"]
     assert "Checking 100 rows more than 100 narrows F1 by" in str(curve)
-    assert curve.half_width["f1"][0] == plan.forecast(50, n_simulations=3)["f1"]
+    assert curve.half_width["f1"][0] == plan.forecast(50, n_simulations=8)["f1"]
 
 
 def test_default_budgets_are_possible():

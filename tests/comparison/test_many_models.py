@@ -40,13 +40,13 @@ def comparison():
 @pytest.fixture
 def compared_pairs(monkeypatch):
     """Pairs whose exchanges are computed, in a list that grows."""
-    pairs, pair_errors = [], ModelExchanges._pair_errors
+    pairs, exchange = [], ModelExchanges._exchanged_rates
 
     def count(exchanges, first, second, *rest):
         pairs.append((first, second))
-        return pair_errors(exchanges, first, second, *rest)
+        return exchange(exchanges, first, second, *rest)
 
-    monkeypatch.setattr(ModelExchanges, "_pair_errors", count)
+    monkeypatch.setattr(ModelExchanges, "_exchanged_rates", count)
     return pairs
 
 

@@ -24,7 +24,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from pueval import InputError, priors
+from pueval import InputError, evaluate, priors
+from pueval.core.field_measures import ORDERING_MEASURES, needs_prior
+from pueval.core.mean_measures import MEAN_MEASURES
 from pueval.core.measures import MEASURES, fbeta
 from pueval.ranking import lee_liu, pseudo_f, pulp
 from pueval.scoring import Measure, cost, get_scorer, get_scorer_names, make_scorer
@@ -42,6 +44,14 @@ class Given(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         return self.classes_[(X[:, 0] >= 0.5).astype(int)]
+
+
+class Probabilities(Given):
+    """The same with probabilities."""
+
+    def predict_proba(self, X):
+        positive = 1 / (1 + np.exp(-X[:, 0]))
+        return np.column_stack([1 - positive, positive])
 
 
 class Labels(ClassifierMixin, BaseEstimator):
@@ -107,8 +117,26 @@ def _chance(tp, fp, fn, tn):
 class TestValues:
     def test_every_measure_is_checked(self):
         areas = {"roc_auc", "average_precision", "pulp", "lee_liu", "pseudo_f"}
-        assert set(get_scorer_names()) == set(SLOW) - {"f0.5"} | areas
+        families = {
+            name if measure.greater_is_better else f"neg_{name}"
+            for name, measure in ORDERING_MEASURES.items()
+        }
+        assert set(get_scorer_names()) == set(SLOW) - {"f0.5"} | areas | families
         assert get_scorer_names() == sorted(get_scorer_names())
+
+    @pytest.mark.parametrize("name", ORDERING_MEASURES)
+    def test_measure_of_a_family(self, data, name):
+        X, y, _ = data
+        model, measure = Probabilities().fit(X, y), ORDERING_MEASURES[name]
+        score = model.predict_proba(X)[:, 1] if name in MEAN_MEASURES else X[:, 0]
+        value = evaluate(y, score, prior=0.2, level=None)[name].unclipped
+        sign, prefix = (1, "") if measure.greater_is_better else (-1, "neg_")
+        scorer = make_scorer(f"{prefix}{name}", prior=0.2)
+        assert scorer(model, X, y) == pytest.approx(sign * value, abs=1e-12)
+        if not needs_prior(name):
+            assert make_scorer(name)(model, X, y) == pytest.approx(value, abs=1e-12)
+            with pytest.raises(InputError, match="requires exactly one"):
+                make_scorer(name, purity=0.9)
 
     @pytest.mark.parametrize("name", SLOW)
     def test_measure_of_predictions(self, data, name):
@@ -364,8 +392,9 @@ class TestSearches:
 
     def test_every_scorer_can_be_pickled(self, data):
         X, y, _ = data
-        model = Given().fit(X, y)
         for name in get_scorer_names():
+            of_probabilities = name.removeprefix("neg_") in MEAN_MEASURES
+            model = (Probabilities if of_probabilities else Given)().fit(X, y)
             given = {} if name in {"pulp", "lee_liu", "pseudo_f"} else {"prior": 0.2}
             scorer = get_scorer(name, **given)
             again = pickle.loads(pickle.dumps(scorer))  # noqa: S301

@@ -119,36 +119,57 @@ def _profile(
     table = relation.select(columns)
     aggregates = ", ".join(
         f"count(t{k}), approx_count_distinct(t{k}), count(n{k}), "
-        f"count(*) FILTER (n{k} = floor(n{k})), min(n{k}), max(n{k}), "
-        f"count(TRY_CAST(t{k} AS TIMESTAMP)), "
-        f"CAST(CAST(min(TRY_CAST(t{k} AS TIMESTAMP)) AS DATE) AS VARCHAR), "
-        f"CAST(CAST(max(TRY_CAST(t{k} AS TIMESTAMP)) AS DATE) AS VARCHAR)"
+        f"count(*) FILTER (n{k} = floor(n{k})), min(n{k}), max(n{k})"
         for k in range(len(names))
     )
     [(rows, *cells)] = table.aggregate(f"count(*), {aggregates}").fetchall()
+    summaries = [cells[6 * k : 6 * k + 6] for k in range(len(names))]
+    few = [k for k, (_, distinct, *_) in enumerate(summaries) if distinct <= 1.5 * MOST_VALUES]
+    text = [k for k, (present, _, n_numbers, *_) in enumerate(summaries) if present > n_numbers]
+    values, days = _value_counts(table, few), _days(table, text)
     profiles = []
-    for k, name in enumerate(names):
-        present, distinct, n_numbers, n_whole, low, high, *times = cells[9 * k : 9 * k + 9]
-        n_times, first, last = times
-        are_times = n_times == present > 0 and not n_numbers
-        values: dict[str, int] = {}
-        if distinct <= 1.5 * MOST_VALUES:
-            counted = table.filter(f"t{k} IS NOT NULL").aggregate(f"t{k}, count(*) AS n", f"t{k}")
-            values = dict(counted.order(f"n DESC, t{k}").fetchall())
-            distinct = len(values)
+    for k, (present, distinct, n_numbers, n_whole, low, high) in enumerate(summaries):
+        counted = values.get(k, {})
+        number = len(counted) if k in values else min(distinct, present)
         profiles.append(
             ColumnProfile(
-                name,
+                names[k],
                 rows,
                 rows - present,
-                min(distinct, present),
+                number,
                 n_numbers == present > 0,
                 n_whole == present > 0,
                 low,
                 high,
-                values if distinct <= MOST_VALUES else {},
-                first if are_times else None,
-                last if are_times else None,
+                counted if number <= MOST_VALUES else {},
+                *days.get(k, (None, None)),
             )
         )
     return rows, profiles
+
+
+def _value_counts(table: Any, columns: list[int]) -> dict[int, dict[str, int]]:
+    """Count the values of some columns in one pass, the most frequent ones first."""
+    if not columns:
+        return {}
+    [counts] = table.aggregate(", ".join(f"histogram(t{k})" for k in columns)).fetchall()
+    return {
+        k: dict(sorted((count or {}).items(), key=lambda item: (-item[1], item[0])))
+        for k, count in zip(columns, counts, strict=True)
+    }
+
+
+def _days(table: Any, columns: list[int]) -> dict[int, tuple[str, str]]:
+    """Return the first and last day of the columns that hold nothing but dates or times."""
+    if not columns:
+        return {}
+    moments = [f"TRY_CAST(t{k} AS TIMESTAMP)" for k in columns]
+    [cells] = table.aggregate(
+        ", ".join(
+            f"count({moment}) = count(t{k}), CAST(CAST(min({moment}) AS DATE) AS VARCHAR), "
+            f"CAST(CAST(max({moment}) AS DATE) AS VARCHAR)"
+            for k, moment in zip(columns, moments, strict=True)
+        )
+    ).fetchall()
+    ends = zip(columns, cells[::3], cells[1::3], cells[2::3], strict=True)
+    return {k: (first, last) for k, all_times, first, last in ends if all_times}
