@@ -102,10 +102,6 @@ def _varies(share: float | Array) -> Array:
     return (np.asarray(share) > 0) & (np.asarray(share) < 1)
 
 
-def _score_alone(score: Array) -> Array:
-    return score.astype(np.float64)[None, :]
-
-
 def _excess(means: Means) -> Array:
     value: Array = means.everybody[..., 0] - means.prevalence
     return value
@@ -135,7 +131,7 @@ MEAN_MEASURES = {
         MeanMeasure(
             "calibration_in_the_large",
             "Mean score − prevalence",
-            _score_alone,
+            _score_and_square,
             _excess,
             low=-1.0,
             greater_is_better=None,

@@ -22,6 +22,8 @@ from pueval.samples.threads import map_in_threads
 
 # From the scores of n rows to an array of shape (m, n), one line per function.
 ScoreFunctions = Callable[[Array], Array]
+# Values handled at a time, so that temporary arrays stay in the cache.
+BLOCK = 32_768
 # One cell that holds all scores.
 ALL_SCORES = np.array([-np.inf])
 
@@ -85,7 +87,11 @@ def cell_means(
     def add(job: tuple[SortedChunk, int, slice]) -> Array:
         chunk, _, rows = job
         values = functions(chunk.values[rows])
-        weight, square = chunk.row_counts[rows], chunk.squared_weights[rows]
+        if chunk.count is None:
+            size, total = [float(values.shape[1])], values.sum(axis=1)
+            return np.concatenate([size, total, size, total, (values @ values.T).ravel()])
+        weight = chunk.count[rows]
+        square = weight if chunk.square is None else chunk.square[rows]
         squared = values * square
         parts = [
             [weight.sum(dtype=np.float64)],
@@ -111,13 +117,13 @@ def cell_means(
 
 
 def _cells(chunk: SortedChunk, thresholds: Array) -> list[tuple[int, slice]]:
-    """Return which values of a chunk lie in which cell."""
+    """Return which values of a chunk lie in which cell, in short blocks."""
     start = np.searchsorted(chunk.values, thresholds)
     stop = np.append(chunk.values.size, start[:-1])
     return [
-        (cell, slice(first, last))
-        for cell, (first, last) in enumerate(zip(start, stop, strict=True))
-        if first < last
+        (cell, slice(first, min(first + BLOCK, last)))
+        for cell, (begin, last) in enumerate(zip(start.tolist(), stop.tolist(), strict=True))
+        for first in range(begin, last, BLOCK)
     ]
 
 

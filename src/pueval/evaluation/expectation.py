@@ -57,10 +57,10 @@ def estimate_mean(
     formulas: Sequence[tuple[Formula, Range]],
 ) -> list[Estimate]:
     """Estimate formulas of the means of some functions; each formula comes with its range."""
-    means = ScoreMeans(counts, functions)
+    resampled = None if resamples is None else MeanResamples(resamples, functions)
+    means = ScoreMeans(counts, functions) if resampled is None else resampled.means
     naive = correct_means(counts, means.shares._replace(positive=None), NAIVE, "population")
     corrected = means.corrected(mixture, target)
-    resampled = None if resamples is None else MeanResamples(resamples, functions)
     estimates = []
     for formula, ends in formulas:
         value, naive_value = (float(formula(each)) for each in (corrected, naive))

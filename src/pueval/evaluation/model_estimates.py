@@ -154,17 +154,21 @@ class ModelEstimates(Mapping[str, Estimate]):
         return Estimate.of(value, naive, interval)
 
     def _estimate_mean_measure(self, name: str) -> Estimate:
-        """Estimate a measure of predicted probabilities, such as the Brier score."""
-        measure = MEAN_MEASURES[name]
+        """Estimate a measure of predicted probabilities, and others of the same means with it."""
         check_scores(self.counts, name)
-        return estimate_mean(
+        functions = MEAN_MEASURES[name].functions
+        measures = [each for each in MEAN_MEASURES.values() if each.functions is functions]
+        estimates = estimate_mean(
             self.counts,
             self.mixture,
             self.target,
             self._resamples,
-            measure.functions,
-            [(measure, (measure.low, measure.high))],
-        )[0]
+            functions,
+            [(measure, (measure.low, measure.high)) for measure in measures],
+        )
+        by_name = dict(zip((each.name for each in measures), estimates, strict=True))
+        self._area_estimates.update(by_name)
+        return by_name[name]
 
     def _estimate_top_measure(self, name: str) -> Estimate:
         """Estimate a measure of the top of the list, such as BEDROC."""

@@ -44,11 +44,11 @@ class MeanResamples:
     def __init__(self, resamples: Resamples, functions: ScoreFunctions) -> None:
         self._resamples = resamples
         draws, options = resamples.draws, resamples.options
-        self._means = ScoreMeans(resamples.counts, functions, draws.threshold)
-        noise = within_cell_noise(options, self._means.shares.labeled.size)
+        self.means = ScoreMeans(resamples.counts, functions, draws.threshold)
+        noise = within_cell_noise(options, self.means.shares.labeled.size)
         pooled = options.variance == "labeling"
-        self._expected = self._means.of_cells(draws.expected, pooled=pooled)
-        self._resampled = self._means.of_cells(draws.resampled, noise=noise, pooled=pooled)
+        self._expected = self.means.of_cells(draws.expected, pooled=pooled)
+        self._resampled = self.means.of_cells(draws.resampled, noise=noise, pooled=pooled)
 
     def interval(
         self, formula: Callable[[Means], Array], low: float = 0.0, high: float = 1.0
@@ -61,7 +61,7 @@ class MeanResamples:
             return np.ravel(formula(corrected))
 
         def value(mixture: Mixture) -> float:
-            return float(values(self._means.shares, mixture)[0])
+            return float(values(self.means.shares, mixture)[0])
 
         @cache
         def resampled(mixture: Mixture | Mixtures) -> Array:
