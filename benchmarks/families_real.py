@@ -39,8 +39,9 @@ follows from the true prevalence, which is given. {replications} replications pe
 with and without a prior. *Held* is the share of 95% intervals that hold the value of all rows of
 the data set.
 
-logAUC and ROC enrichment are too high where a model is good: they rest on false positive rates near
-0, where corrected rates are noisy, and a monotone curve has the smallest rate that reaches a recall.
+logAUC and ROC enrichment are too high where a model is good. They rest on false positive rates near
+0, where corrected rates are noisy, and a monotone curve has the smallest rate that reaches each
+recall.
 """
 
 
