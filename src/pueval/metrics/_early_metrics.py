@@ -27,10 +27,7 @@ def enrichment_factor(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     share : float, default 0.01
         Share of the target, in (0, 1].
     {prior_free}
@@ -71,10 +68,7 @@ def rie(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     alpha : float, default 20.0
         Rate of the exponential weight: the first 1/α of the rows count most.
     {prior_free}
@@ -115,10 +109,7 @@ def bedroc_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     alpha : float, default 20.0
         Rate of the exponential weight of ranks: the first 1/α of the rows count most.
     {options}
@@ -159,10 +150,7 @@ def logauc(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     min_fpr : float, default 0.001
         Lowest false positive rate, in (0, 1).
     {options}
@@ -202,10 +190,7 @@ def roc_enrichment(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     fpr : float, default 0.01
         False positive rate, in (0, 1); .005, .01, .02 and .05 are usual.
     {options}
@@ -243,10 +228,7 @@ def aul(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     {prior_free}
 
     Returns

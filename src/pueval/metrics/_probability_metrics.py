@@ -45,10 +45,7 @@ def brier_score_loss(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_proba : array-like of shape (n,)
-        Probabilities of the positive class, in [0, 1].
+    {y_proba}
     {options}
 
     Returns
@@ -89,10 +86,7 @@ def calibration_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class, in [0, 1].
+    {y_prob}
     n_bins : int, default 5
         Number of bins.
     strategy : {"uniform", "quantile"}, default "uniform"
@@ -140,10 +134,7 @@ def log_loss(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_pred : array-like of shape (n,)
-        Probabilities of the positive class, in [0, 1].
+    {y_pred}
     {options}
 
     Returns
@@ -176,10 +167,7 @@ def d2_brier_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_proba : array-like of shape (n,)
-        Probabilities of the positive class, in [0, 1].
+    {y_proba}
     {options}
 
     Returns
@@ -212,10 +200,7 @@ def d2_log_loss_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_pred : array-like of shape (n,)
-        Probabilities of the positive class, in [0, 1].
+    {y_pred}
     {options}
 
     Returns
@@ -255,10 +240,7 @@ def net_benefit(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class, in [0, 1].
+    {y_prob}
     threshold : float
         Risk from which you would treat, between 0 and 1.
     standardized : bool, default False

@@ -64,10 +64,7 @@ def roc_auc_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     method : {"direct", "indirect"}, default "direct"
         Form of the correction.
     max_fpr : float, optional
@@ -121,10 +118,7 @@ def delong_standard_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     {options}
 
     Returns
@@ -162,10 +156,7 @@ def average_precision_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     {options}
 
     Returns
@@ -204,10 +195,7 @@ def roc_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     drop_intermediate : bool, default True
         Whether to drop points on straight segments of the curve.
     {options}
@@ -253,10 +241,7 @@ def precision_recall_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     drop_intermediate : bool, default False
         Whether to drop points on straight segments of the ROC curve.
     {options}
@@ -294,10 +279,7 @@ def pulp_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     threshold : float, optional
         Threshold; scores at or above it are predicted positive. By default, the mean over all
         operating points.
@@ -325,10 +307,7 @@ def lee_liu_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     threshold : float, optional
         Threshold; scores at or above it are predicted positive. By default, the mean over all
         operating points.
@@ -361,10 +340,7 @@ def pseudo_f_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     prevalence : float, optional
         Share of positives in the population, in (0, 1]; by default the share of labeled rows.
     threshold : float, optional

@@ -58,6 +58,13 @@ _LABEL_DOCS = """pos_label, unlabeled_label, negative_label : optional
         Values of ``y_true`` for labeled positives, unlabeled rows and known negatives.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows."""
+_Y_TRUE_DOCS = """y_true : array-like of shape (n,)
+        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
+    """
+_Y_SCORE_DOCS = """y_score : array-like of shape (n,)
+        Scores; higher means more likely positive."""
+_PROBABILITY_DOCS = """ : array-like of shape (n,)
+        Probabilities of the positive class, in [0, 1]."""
 _PRIOR_FREE_DOCS = _CORRECTION_DOCS.replace(
     "prior : float\n        Share of positives among the unlabeled rows, in [0, purity).",
     "prior : float, optional\n        Share of positives among the unlabeled rows, in [0, purity). "
@@ -68,6 +75,11 @@ _PLACEHOLDERS = {
     "{options}": _CORRECTION_DOCS + _LABEL_DOCS,
     "{prior_free}": _PRIOR_FREE_DOCS + _LABEL_DOCS,
     "{labels}": _LABEL_DOCS,
+    "{rows}": _Y_TRUE_DOCS + _Y_SCORE_DOCS,
+} | {
+    # scikit-learn's functions have different names for probabilities.
+    f"{{{name}}}": _Y_TRUE_DOCS + name + _PROBABILITY_DOCS
+    for name in ("y_prob", "y_proba", "y_pred")
 }
 
 

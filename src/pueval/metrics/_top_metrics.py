@@ -52,10 +52,7 @@ def precision_at_k(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     k : int, optional
         Number of first rows of the target.
     share : float, optional
@@ -101,10 +98,7 @@ def recall_at_k(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     k : int, optional
         Number of first rows of the target.
     share : float, optional
@@ -148,10 +142,7 @@ def f_at_k(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     k : int, optional
         Number of first rows of the target.
     share : float, optional
@@ -200,10 +191,7 @@ def average_precision_at_k(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     k : int, optional
         Number of first rows of the target.
     share : float, optional
@@ -246,10 +234,7 @@ def ndcg_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     k : int, optional
         Number of first rows of the target; by default, and if there are fewer rows, all of them.
     {options}
@@ -284,10 +269,7 @@ def r_precision(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
-    y_score : array-like of shape (n,)
-        Scores; higher means more likely positive.
+    {rows}
     {options}
 
     Returns
