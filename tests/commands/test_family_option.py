@@ -60,6 +60,8 @@ def test_compare(file, capsys):
     [difference] = compare(Y, SCORES, prior=0.25).differences("d2_log_loss_score")
     assert f"{difference.value:.4f}" in printed
     assert "Mean score" not in printed
+    assert run("compare", file, *given, "--measure", "presence") != 0
+    assert "--measure presence cannot compare models" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

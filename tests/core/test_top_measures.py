@@ -9,10 +9,10 @@ from scipy.special import expit
 from pueval import Counts, InputError, Mixture
 from pueval.core.mixture import NAIVE, Mixtures
 from pueval.core.rank_weights import TABULATED, discount_sum
+from pueval.core.ranked_rows import RankedRows
 from pueval.core.rates import correct_steps
 from pueval.core.top_measures import (
     TOP_MEASURES,
-    RankedRows,
     area_under_lift,
     average_precision_at,
     bedroc,

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from pueval.commands.evaluation_tables import show_below
 from pueval.commands.options import OUTPUT
 from pueval.commands.terminal import print_line, show_table
-from pueval.core.field_measures import FAMILIES, FIELD_MEASURES, family_members
+from pueval.core.field_measures import FAMILIES, FIELD_MEASURES, ORDERING_MEASURES, family_members
 from pueval.errors import InputError, UnknownMeasureError
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.measure_titles import measure_title
@@ -83,12 +83,11 @@ def compared_measures(given: list[str] | None) -> tuple[str, ...]:
     """Replace families by their measures that can compare models."""
     measures: dict[str, None] = {}
     for name in given or ():
-        members = [
-            member
-            for member in FAMILIES.get(name, (name,))
-            if member not in FIELD_MEASURES
-            or FIELD_MEASURES[member].greater_is_better is not None
-            or member == name
-        ]
-        measures |= dict.fromkeys(members)
+        members = [member for member in FAMILIES.get(name, ()) if member in ORDERING_MEASURES]
+        if name in FAMILIES and not members:
+            raise InputError(
+                f"--measure {name} cannot compare models. Run pueval evaluate --measures {name} "
+                "to see its measures of each model."
+            )
+        measures |= dict.fromkeys(members or [name])
     return tuple(measures)

@@ -18,8 +18,9 @@ from pueval.comparison.paired_estimates import (
 )
 from pueval.comparison.paired_rows import PairedRows
 from pueval.core.mixture import Mixture
+from pueval.core.ranked_rows import RankedRows
 from pueval.core.rates import Rates, replace_prevalence
-from pueval.core.top_measures import RankedRows, TopMeasure
+from pueval.core.top_measures import TopMeasure
 from pueval.samples.threads import map_in_threads
 
 # Step of numerical derivatives in the prevalence, as a share of it.

@@ -8,8 +8,9 @@ from pueval._typing import Target
 from pueval.core.mean_measures import MEAN_MEASURES, MeanMeasure, check_probabilities
 from pueval.core.measures import unknown_measure_error
 from pueval.core.mixture import Mixture
+from pueval.core.ranked_rows import RankedRows
 from pueval.core.score_means import ScoreMeans
-from pueval.core.top_measures import TOP_MEASURES, RankedRows, TopMeasure
+from pueval.core.top_measures import TOP_MEASURES, TopMeasure
 from pueval.counts.counts import Counts
 
 FieldMeasure = MeanMeasure | TopMeasure

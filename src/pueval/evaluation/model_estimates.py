@@ -15,9 +15,10 @@ from pueval.core.field_measures import FIELD_MEASURES, check_scores
 from pueval.core.mean_measures import MEAN_MEASURES
 from pueval.core.measures import AREAS, MEASURES, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture
+from pueval.core.ranked_rows import RankedRows
 from pueval.core.rates import Rates, correct_steps, corrected_and_naive_rates
 from pueval.core.resolution import Resolution, resolution
-from pueval.core.top_measures import TOP_MEASURES, RankedRows, TopMeasure
+from pueval.core.top_measures import TOP_MEASURES, TopMeasure
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, UnknownMeasureError
