@@ -8,6 +8,7 @@ from typing import Any
 
 from pueval._typing import Array
 from pueval.core.field_measures import FAMILIES, PRESENCE_TITLES, family_members
+from pueval.errors import InputError
 from pueval.evaluation.calibration import Calibration, calibrate
 from pueval.evaluation.decision_curve import (
     DecisionCurve,
@@ -39,9 +40,9 @@ class FieldEstimates(ModelEstimates):
         Parameters
         ----------
         *names : str
-            Families, or single measures of families; by default all families. ``"probability"``:
-            Brier score, log loss and skill scores, of scores in [0, 1]. ``"top"``: enrichment,
-            BEDROC, NDCG, partial AUC and others. ``"presence"``: see `presence`.
+            Families, or single measures of families. ``"probability"``: Brier score, log loss and
+            skill scores, of scores in [0, 1]. ``"top"``: enrichment, BEDROC, NDCG, partial AUC and
+            others. ``"presence"``: see `presence`.
 
         Returns
         -------
@@ -64,14 +65,16 @@ class FieldEstimates(ModelEstimates):
         Brier score  0.121      0.151
         Log loss     0.385      0.462
         """
-        members = family_members(names or FAMILIES)
+        if not names:
+            raise InputError(f"name at least one family: {', '.join(FAMILIES)}.")
+        members = family_members(names)
         level = None if self.resampling is None else self.resampling.level
         by_presence = PRESENCE_TITLES.keys() & members
         presence = self.presence() if by_presence else {}
         estimates = {
             name: presence[name] if name in by_presence else self[name] for name in members
         }
-        return MeasureFamily(names or (*FAMILIES,), estimates, level)
+        return MeasureFamily(names, estimates, level)
 
     def calibration(self, *, bins: int = 10) -> Calibration:
         """Evaluate whether scores are the probabilities of being positive.

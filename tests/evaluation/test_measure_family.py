@@ -1,0 +1,47 @@
+"""ev.family: measures of families as a mapping and as a table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pueval import InputError, evaluate
+from pueval.core.field_measures import FAMILIES
+from pueval.errors import UnknownMeasureError
+from tests.comparison.test_families import probabilities
+
+Y, SCORES, _ = probabilities(0, n=900)
+
+
+@pytest.fixture(scope="module")
+def ev():
+    return evaluate(Y, SCORES["a"], prior=0.25)
+
+
+def test_families_and_single_measures(ev):
+    family = ev.family("probability", "bedroc_score", "boyce_index", "log_loss")
+    assert [*family] == [*FAMILIES["probability"], "bedroc_score", "boyce_index"]
+    assert family["bedroc_score"] is ev["bedroc_score"]
+    assert family["boyce_index"].value == ev.presence()["boyce_index"].value
+    assert family.level == 0.95
+
+
+def test_table_and_data(ev):
+    family = ev.family("top")
+    lines = str(family).splitlines()
+    assert lines[0] == "Measures: top"
+    assert len(lines) == len(FAMILIES["top"]) + 2
+    assert family.frame().shape == (len(FAMILIES["top"]), 6)
+    assert family.to_dict()["rie"]["value"] == ev["rie"].value
+    assert "RIE" in family._repr_html_()
+
+
+def test_refusals(ev):
+    with pytest.raises(InputError, match="name at least one family: probability, top, presence"):
+        ev.family()
+    with pytest.raises(UnknownMeasureError, match="Did you mean 'probability'"):
+        ev.family("probabilities")
+    outside = evaluate(Y, 5 * SCORES["a"], prior=0.25, level=None)
+    assert np.isfinite(outside.family("top")["rie"].value)
+    with pytest.raises(InputError, match="needs probabilities"):
+        outside.family("probability")
