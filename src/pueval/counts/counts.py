@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pueval.counts.read_clusters import clusters_of_lines, read_clusters
 from pueval.counts.score_table import ScoreTable
-from pueval.errors import BinnedScoresWarning, InputError
+from pueval.counts.score_warnings import warn_of_bins, warn_of_ties
+from pueval.errors import InputError
 from pueval.samples import steps as step_functions
 from pueval.samples.bins import (
+    DEFAULT_BINS,
     Bins,
     add_samples,
     bin_samples,
@@ -73,11 +74,16 @@ class Counts(ScoreTable):
         sample_weight: Any = None,
         propensity: Any = None,
         cluster: Any = None,
+        bins: Bins = "auto",
         pos_label: Any = 1,
         unlabeled_label: Any = 0,
         negative_label: Any = None,
     ) -> Counts:
         """Count rows given as arrays.
+
+        PyTorch, CuPy and JAX arrays on a GPU are sorted there. Their scores are not copied to the
+        host: large samples stay on the GPU as long as the Counts exist, and are searched there.
+        With weights, propensities or clusters, rows are counted on the host.
 
         Parameters
         ----------
@@ -85,6 +91,7 @@ class Counts(ScoreTable):
             Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
         score : array-like of shape (n,)
             Scores of the classifier; higher means more likely positive. float32 stays float32.
+            float16 and bfloat16 have few distinct values; a warning says if many rows are tied.
         sample_weight : array-like of shape (n,), optional
             Weights of the rows. Integers are frequency weights, floats importance weights.
         propensity : array-like of shape (n,), optional
@@ -96,6 +103,10 @@ class Counts(ScoreTable):
             Names or numbers of clusters: rows of the same cluster belong together, such as the
             visits of a patient. Only intervals depend on it. Two columns, such as user and item,
             are two-way clusters.
+        bins : int, "auto" or None, default "auto"
+            Number of bins per doubling of the score, a power of 2 such as 4096: see `to_bins`.
+            None keeps every distinct score. So does "auto", unless the scores are on a GPU and more
+            than 4 million of them are labeled; then it uses 4096 bins, and warns.
         pos_label, unlabeled_label, negative_label : optional
             Values of ``y`` for labeled, unlabeled and known negative rows. The value −1 is refused
             unless you assign it, since it means unlabeled to some tools and negative to others.
@@ -105,12 +116,20 @@ class Counts(ScoreTable):
         -------
         Counts
 
+        Warns
+        -----
+        BinnedScoresWarning
+            If "auto" puts distinct scores into the same bin, or scores in half precision tie many
+            labeled rows with others.
+
         Examples
         --------
         >>> Counts.from_arrays(["bad", "?", "good"], [3, 2, 1], pos_label="bad",
         ...                    unlabeled_label="?", negative_label="good")
         Counts(1 labeled, 1 unlabeled, 1 known negative row; 3 distinct scores from 1 to 3)
         """
+        if bins != "auto":
+            bins = check_bins_choice(bins)
         labels = LabelValues(pos_label, unlabeled_label, negative_label)
         samples = read_arrays(y, score, labels=labels, sample_weight=sample_weight)
         represented, of_unlabeled, clusters = None, EMPTY, None
@@ -122,7 +141,15 @@ class Counts(ScoreTable):
             clusters = read_clusters(
                 y, score, cluster, labels, sample_weight=sample_weight, propensity=propensity
             )
-        return cls(*samples, represented, _inverse_propensities=of_unlabeled, _clusters=clusters)
+        counts = cls(*samples, represented, _inverse_propensities=of_unlabeled, _clusters=clusters)
+        if str(getattr(score, "dtype", "")).endswith("float16"):
+            warn_of_ties(counts, score.dtype)
+        if bins == "auto" and samples[0].is_on_device:
+            counts = counts.to_bins(DEFAULT_BINS)
+            warn_of_bins(counts, stacklevel=3)
+        elif isinstance(bins, int):
+            counts = counts.to_bins(bins)
+        return counts
 
     @classmethod
     def from_frame(
@@ -323,14 +350,7 @@ class Counts(ScoreTable):
         clusters = None if rows.clusters is None else clusters_of_lines(rows.clusters)
         counts = cls(*rows.samples, _binning=binning, _clusters=clusters)
         if choice == "auto" and binning is not None:
-            warnings.warn(
-                f"{counts.n:,} rows have too many scores to keep them all, so they were binned, "
-                f"with {binning.bins:,} bins per doubling of the score. The naive AUC is off by "
-                f"at most {counts.auc_error():.1g}. Pass bins={binning.bins} to accept this, or "
-                "bins=None to keep every score.",
-                BinnedScoresWarning,
-                stacklevel=3,
-            )
+            warn_of_bins(counts, stacklevel=4)
         return counts
 
     # ------------------------------------------------------------------ variants

@@ -13,13 +13,14 @@ exact. Only the order of rows inside wide bins is lost.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 
 from pueval._typing import Array
 from pueval.errors import InputError
-from pueval.samples.sample import Samples, make_sample
+from pueval.samples.sample import Samples, SortedChunk, make_sample
 
 # Bins per doubling of the score, with "auto".
 DEFAULT_BINS = 4096
@@ -33,6 +34,8 @@ TINY = 2.0**-900
 HUGE = 2.0**900
 LOWEST = -np.finfo(np.float64).max
 MANTISSA = 52
+# Edges of bins that are searched at once.
+EDGES = 2**22
 
 Bins = int | Literal["auto"] | None
 """Bins per doubling of the score; None keeps every score; "auto" bins large data only."""
@@ -176,21 +179,52 @@ def assemble_bins(
 
 def bin_samples(samples: Samples, binning: Binning | None, bins: int) -> tuple[Samples, Binning]:
     """Put samples into bins; finer bins they may already be in are merged."""
-    columns: list[list[Array]] = [[], [], [], []]
+    columns: list[list[Array]] = [[], [], [], [], []]
     for code, sample in enumerate(samples):
         for chunk in sample.chunks:
-            columns[0].append(np.full(chunk.values.size, code))
-            columns[1].append(chunk.values.astype(np.float64))
-            columns[2].append(chunk.row_counts)
-            columns[3].append(chunk.squared_weights)
+            if chunk.device_values is not None:
+                low, high, count = _rows_by_bin(chunk, bins)
+            else:
+                low, high, count = chunk.values, chunk.values, chunk.row_counts
+            columns[0].append(np.full(low.size, code))
+            columns[1].append(low.astype(np.float64))
+            columns[2].append(high.astype(np.float64))
+            columns[3].append(count)
+            columns[4].append(count if chunk.square is None else chunk.square)
     if not columns[0]:
         return samples, Binning(bins, np.empty(0))
-    kind, low, count, square = (np.concatenate(column) for column in columns)
-    high = low
+    kind, low, high, count, square = (np.concatenate(column) for column in columns)
     if binning is not None and binning.wide.size:
-        high = np.where(np.isin(low, binning.wide), np.inf, low)
+        high = np.where(np.isin(low, binning.wide), np.inf, high)
     weighted = any(sample.has_importance_weights for sample in samples)
     return assemble_bins(kind, low, high, count, square if weighted else None, bins=bins)
+
+
+def _rows_by_bin(chunk: SortedChunk, bins: int) -> tuple[Array, Array, Array]:
+    """Return the lowest and highest score, and the number of rows, of the bins of a sorted chunk.
+
+    The lower edges of all bins between the ends are searched in the scores: scores on a GPU stay
+    there. Zero is apart, so that few bins between the signs are empty. If there are more edges
+    than scores, distinct scores count as bins.
+    """
+    values, firsts, ranges = chunk.values, [], []
+    zero = [int(np.searchsorted(values, 0.0, side)) for side in ("left", "right")]
+    for start, stop in pairwise([0, *zero, values.size]):
+        if start < stop:
+            ends = np.array([values[start], values[stop - 1]], dtype=np.float64)
+            firsts.append(np.array([start]))
+            ranges.append([int(number) for number in bin_numbers(ends, bins)])
+    if sum(last - first for first, last in ranges) > values.size:
+        table = chunk.on_host()
+        return table.values, table.values, table.row_counts
+    for first, last in ranges:
+        for block in range(first, last + 1, EDGES):
+            edges = lower_edges(np.arange(block, min(block + EDGES, last + 1)), bins)
+            place = values.size - chunk.cumulative_counts(edges)[1]
+            firsts.append(place[place < values.size])
+    begin = np.unique(np.concatenate(firsts))
+    end = np.append(begin[1:], values.size)
+    return values[begin], values[end - 1], end - begin
 
 
 def add_samples(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pueval._typing import Array
+from pueval.samples.device_values import DeviceValues
 from pueval.samples.threads import map_in_threads
 
 # With more chunks than this, small ones are merged, so that searching stays fast after many batches
@@ -44,7 +45,7 @@ class SortedChunk:
     Attributes
     ----------
     values : ndarray
-        Scores, ascending; they may repeat.
+        Scores, ascending; they may repeat. Scores on a GPU are `DeviceValues`.
     count : ndarray or None
         Number of rows at each score, or sum of their weights; None if each value is one row.
     square : ndarray or None
@@ -65,6 +66,18 @@ class SortedChunk:
             return cls(values)
         order = np.argsort(values, kind="stable")
         return cls(values[order], count[order], None if square is None else square[order])
+
+    @property
+    def device_values(self) -> DeviceValues | None:
+        """The scores, if they are on a GPU; else None."""
+        values: Any = self.values
+        return values if isinstance(values, DeviceValues) else None
+
+    def on_host(self) -> SortedChunk:
+        """Return the same rows; those on a GPU as distinct scores, with the rows at each."""
+        if self.device_values is None:
+            return self
+        return SortedChunk(*self.device_values.distinct_counts())
 
     @property
     def row_counts(self) -> Array:
@@ -111,11 +124,13 @@ class SortedChunk:
         """
         typed_thresholds, _ = _as_type(thresholds[::-1], self.values.dtype)
         start = np.searchsorted(self.values, typed_thresholds, side="left")
-        filled = np.flatnonzero(np.diff(start, append=self.values.size))
-        counts = self.row_counts
-        weight = np.zeros(start.size, dtype=counts.dtype)
+        rows = np.diff(start, append=self.values.size)
+        if self.count is None:
+            return rows[::-1]
+        filled = np.flatnonzero(rows)
+        weight = np.zeros(start.size, dtype=self.count.dtype)
         if filled.size:
-            weight[filled] = np.add.reduceat(counts, start[filled])
+            weight[filled] = np.add.reduceat(self.count, start[filled])
         return weight[::-1]
 
     def next_above(self, thresholds: Array) -> Array:
@@ -152,6 +167,11 @@ class Sample:
     def has_importance_weights(self) -> bool:
         """Whether rows have importance weights whose squares are known."""
         return any(chunk.square is not None for chunk in self.chunks)
+
+    @property
+    def is_on_device(self) -> bool:
+        """Whether scores are kept on a GPU."""
+        return any(chunk.device_values is not None for chunk in self.chunks)
 
     @property
     def with_squared_weights(self) -> Sample:
@@ -202,6 +222,11 @@ class Sample:
         """Return the distinct values if there are at most so many, else None."""
         distinct = np.empty(0)
         for chunk in self.chunks:
+            if chunk.device_values is not None:
+                if chunk.device_values.count_distinct() > most:
+                    return None
+                distinct = np.union1d(distinct, chunk.device_values.distinct_counts()[0])
+                continue
             for start in range(0, chunk.values.size, BLOCK):
                 block = chunk.values[start : start + BLOCK]
                 first = np.flatnonzero(block[1:] != block[:-1]) + 1
@@ -209,7 +234,7 @@ class Sample:
                     distinct = np.union1d(distinct, block[np.r_[0, first]])
                 if first.size >= most or distinct.size > most:
                     return None
-        return distinct
+        return distinct if distinct.size <= most else None
 
     def quantiles(self, below: Array) -> Array:
         """Return the lowest values that, with all lower ones, weigh more than ``below``.
@@ -233,7 +258,7 @@ class Sample:
         """Return the distinct values, descending, and the weight at or above each."""
         if not self.chunks:
             return np.empty(0), np.empty(0, dtype=np.int64)
-        merged = self.merged().chunks[0]
+        merged = self.merged().chunks[0].on_host()
         values = merged.values
         new = values[1:] != values[:-1]
         if merged.count is None and new.all():
@@ -259,13 +284,14 @@ class Sample:
         """Return the same rows in one chunk."""
         if len(self.chunks) < 2:
             return self
-        values = np.concatenate([c.values for c in self.chunks])
-        if all(c.count is None for c in self.chunks):
+        chunks = [chunk.on_host() for chunk in self.chunks]
+        values = np.concatenate([c.values for c in chunks])
+        if all(c.count is None for c in chunks):
             values.sort(kind="stable")  # merges ascending parts, which other sorts do not use
             return Sample((SortedChunk(values),))
-        count, square = np.concatenate([c.row_counts for c in self.chunks]), None
+        count, square = np.concatenate([c.row_counts for c in chunks]), None
         if self.has_importance_weights:
-            square = np.concatenate([c.squared_weights for c in self.chunks])
+            square = np.concatenate([c.squared_weights for c in chunks])
         return Sample((SortedChunk.of(values, count, square),))
 
     def scaled(self, factor: float) -> Sample:
@@ -353,7 +379,7 @@ def select_by_rank(columns: list[Array], rank: Array) -> Array:
         active = active[(start[:, active] < stop[:, active]).sum(axis=0) > 1]
     left = np.argmax(start < stop, axis=0)
     place = start[left, np.arange(rank.size)] + rank - start.sum(axis=0)
-    values = np.empty(rank.size, dtype=np.result_type(*columns))
+    values = np.empty(rank.size, dtype=np.result_type(*(column.dtype for column in columns)))
     for number, column in enumerate(columns):
         values[left == number] = column[place[left == number]]
     return values

@@ -20,6 +20,7 @@ from pueval.samples.sample import (
     make_weighted_sample,
 )
 from pueval.samples.threads import available_cores, map_in_threads
+from pueval.sources import device_arrays
 from pueval.sources.labels import (
     SHOWN,
     LabelValues,
@@ -50,16 +51,13 @@ FloatType = type[np.floating[Any]]
 def read_arrays(y: Any, score: Any, *, labels: LabelValues, sample_weight: Any = None) -> Samples:
     """Sort the scores of labeled, unlabeled and known negative rows separately."""
     check_same_order({"y": y, "score": score, "sample_weight": sample_weight})
+    if sample_weight is None and is_on_device(score):
+        return _read_on_device(y, score, labels)
     y = one_column(y, "y")
     score = check_scores(one_column(score, "score"))
     if sample_weight is not None:
         sample_weight = as_weights(one_column(sample_weight, "sample_weight"))
-    _check_lengths({"y": y, "score": score, "sample_weight": sample_weight})
-    if not len(y):
-        raise InputError(
-            "y and score are empty. Pass at least one labeled row and one unlabeled or known "
-            "negative row."
-        )
+    _check_rows({"y": y, "score": score, "sample_weight": sample_weight})
 
     dtype = float_type(score)
     if score.nbytes >= LARGE:
@@ -80,6 +78,31 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, sample_weight: Any =
         raise bad_scores_error(score)
     # The few labeled scores are the thresholds of all curves: one sorted chunk is fastest.
     return labeled.merged(), unlabeled, negative
+
+
+def is_on_device(values: Any) -> bool:
+    """Whether an array is on a GPU."""
+    return has_dlpack(values) and device_arrays.is_device_array(values)
+
+
+def has_dlpack(values: Any) -> bool:
+    """Whether an array belongs to another library than NumPy, such as PyTorch, CuPy or JAX."""
+    return not isinstance(values, np.ndarray) and hasattr(values, "__dlpack_device__")
+
+
+def _read_on_device(y: Any, score: Any, labels: LabelValues) -> Samples:
+    """Sort scores that are on a GPU there; labels may be there or on the host."""
+    labels_on_host = not is_on_device(y)
+    y = one_column(y, "y") if labels_on_host else device_arrays.device_column(y, "y")
+    score = device_arrays.device_column(score, "score")
+    _check_rows({"y": y, "score": score})
+    masks = _masks(y, labels) if labels_on_host else device_arrays.device_masks(y, labels)
+    samples = device_arrays.sort_on_device(score, masks)
+    if samples is None:
+        raise _bad_labels_error(device_arrays.host_array(y), labels)
+    if not all(map(all_finite, samples)):
+        raise bad_scores_error(device_arrays.host_array(score))
+    return samples
 
 
 def read_table(score: Any, labeled: Any, unlabeled: Any, negative: Any) -> Samples:
@@ -186,6 +209,16 @@ def label_kinds(y: Any, labels: LabelValues) -> Array:
     return kinds
 
 
+def _check_rows(columns: Mapping[str, Any]) -> None:
+    """Refuse columns of different lengths, and no rows at all."""
+    _check_lengths(columns)
+    if not len(columns["y"]):
+        raise InputError(
+            "y and score are empty. Pass at least one labeled row and one unlabeled or known "
+            "negative row."
+        )
+
+
 def _check_lengths(columns: Mapping[str, Any], hint: str = "") -> None:
     (first, values), *others = columns.items()
     for name, column in others:
@@ -226,7 +259,7 @@ def one_column(values: Any, name: str) -> Array:
         raise text_error(name, values)
     if len(columns := _column_names(values)) > 1:
         raise _several_columns_error(name, columns)
-    array = np.asarray(values)
+    array = np.asarray(device_arrays.host_array(values) if has_dlpack(values) else values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

@@ -1,0 +1,167 @@
+"""Rows whose scores are on a GPU, as arrays of PyTorch, CuPy or JAX: sorted where they are."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from pueval._typing import Array
+from pueval.errors import InputError
+from pueval.samples.device_values import DeviceValues, to_numpy
+from pueval.samples.sample import EMPTY, Sample, Samples, SortedChunk
+from pueval.sources.labels import LabelValues, inexact_scores_error, is_missing
+
+# Kinds with at most so many rows are moved to the host once they are sorted. Curves have a point
+# per labeled score, and are computed there: with more, their time exceeds that of counting.
+HOST_ROWS = 4_000_000
+# Rows that are sorted at once: some libraries sort and index with 32-bit integers.
+SORTED_ROWS = 2**30
+# Integers beyond these are not all float32, or float64, numbers.
+EXACT_FLOAT32, EXACT = 2**24, 2**53
+
+
+def is_device_array(values: Any) -> bool:
+    """Whether an array is on a GPU: a PyTorch tensor, CuPy or JAX array that is not on the host."""
+    from array_api_compat import is_cupy_array, is_jax_array, is_torch_array
+
+    if is_torch_array(values):
+        return bool(values.device.type == "cuda")
+    if is_jax_array(values):
+        return any(place.platform == "gpu" for place in values.devices())
+    return bool(is_cupy_array(values))
+
+
+def host_array(values: Any) -> Any:
+    """Return PyTorch tensors, CuPy and JAX arrays as NumPy arrays, and all else as it is.
+
+    Tensors are detached from the graph of gradients. bfloat16, which NumPy lacks, becomes float32.
+    """
+    from array_api_compat import is_cupy_array, is_jax_array, is_torch_array
+
+    if is_torch_array(values) or is_jax_array(values):
+        return to_numpy(_plain(values))
+    return to_numpy(values) if is_cupy_array(values) else values
+
+
+def _plain(values: Any) -> Any:
+    """Return values without gradients, and half precision as float32."""
+    from array_api_compat import array_namespace, is_torch_array
+
+    if is_torch_array(values):
+        values = values.detach()
+    if str(values.dtype).endswith("float16"):
+        xp = array_namespace(values)
+        values = xp.astype(values, xp.float32)
+    return values
+
+
+def device_masks(y: Any, labels: LabelValues) -> list[Any]:
+    """Return which rows of labels on a device are labeled, unlabeled and negative."""
+    from array_api_compat import array_namespace
+
+    y = device_column(y, "y")
+    xp = array_namespace(y)
+
+    def equal(value: Any) -> Any:
+        if is_missing(value) and xp.isdtype(y.dtype, "real floating"):
+            return xp.isnan(y)
+        if value is None or is_missing(value) or isinstance(value, str | bytes):
+            return xp.zeros_like(y, dtype=xp.bool)
+        return y == value
+
+    return [equal(value) for value in labels.values]
+
+
+def sort_on_device(score: Any, masks: list[Any]) -> Samples | None:
+    """Sort the scores of each kind of rows on their device; None if a row has no kind.
+
+    Sorted scores of frequent kinds stay on the device. Scores that are not finite end up first or
+    last in their sample.
+    """
+    from array_api_compat import array_namespace, device
+
+    score = device_column(score, "score")
+    xp, place = array_namespace(score), device(score)
+    score = _as_floats(score, xp)
+    masks = [_move(mask, xp, place) for mask in masks]
+    sizes = [int(xp.count_nonzero(mask)) for mask in masks]
+    if sum(sizes) != score.shape[0]:
+        return None
+    frequent = int(np.argmax(sizes))
+    samples = []
+    for kind, (mask, size) in enumerate(zip(masks, sizes, strict=True)):
+        if not size:
+            samples.append(EMPTY)
+        elif kind == frequent:
+            samples.append(_sort_frequent(score, mask, xp))
+        else:
+            samples.append(_sort_all(score[mask], xp))
+    labeled, unlabeled, negative = samples
+    return labeled, unlabeled, negative
+
+
+def device_column(values: Any, name: str) -> Any:
+    """Return a one-dimensional array on its device; a matrix must have one column."""
+    values = _plain(values)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        hint = " For the output of predict_proba, take [:, 1]." if name == "score" else ""
+        shape = tuple(values.shape)
+        raise InputError(f"{name} must have one dimension; got shape {shape}.{hint}")
+    return values
+
+
+def _as_floats(score: Any, xp: Any) -> Any:
+    """Return scores in the smallest of float32 and float64 that holds all of them exactly."""
+    if xp.isdtype(score.dtype, "real floating"):
+        return score if score.dtype == xp.float64 else xp.astype(score, xp.float32)
+    if xp.isdtype(score.dtype, "bool"):
+        return xp.astype(score, xp.float32)
+    if not xp.isdtype(score.dtype, "integral"):
+        raise InputError(f"score must hold real numbers; got dtype {score.dtype}.")
+    if not score.shape[0]:
+        return xp.astype(score, xp.float32)
+    low, high = int(xp.min(score)), int(xp.max(score))
+    if max(-low, high) > EXACT:
+        raise inexact_scores_error(f"{low} to {high}")
+    return xp.astype(score, xp.float32 if max(-low, high) <= EXACT_FLOAT32 else xp.float64)
+
+
+def _move(mask: Any, xp: Any, place: Any) -> Any:
+    """Return a mask on the device of the scores."""
+    from array_api_compat import array_namespace, device
+
+    if isinstance(mask, np.ndarray):
+        return xp.asarray(mask, device=place)
+    if array_namespace(mask) is not xp:
+        mask = xp.from_dlpack(mask)
+    return mask if device(mask) == place else xp.asarray(mask, device=place)
+
+
+def _sort_frequent(score: Any, mask: Any, xp: Any) -> Sample:
+    """Sort the scores of the most frequent kind.
+
+    Sorting the others to the end, as +inf, is faster than selecting this kind.
+    """
+    infinity = xp.asarray(xp.inf, dtype=score.dtype, device=score.device)
+    chunks: list[SortedChunk] = []
+    for start in range(0, score.shape[0], SORTED_ROWS):
+        rows = slice(start, start + SORTED_ROWS)
+        if size := int(xp.count_nonzero(mask[rows])):
+            ordered = xp.sort(xp.where(mask[rows], score[rows], infinity))
+            chunks.append(_chunk(ordered[:size]))
+    return Sample(tuple(chunks))
+
+
+def _sort_all(score: Any, xp: Any) -> Sample:
+    parts = range(0, score.shape[0], SORTED_ROWS)
+    return Sample(tuple(_chunk(xp.sort(score[k : k + SORTED_ROWS])) for k in parts))
+
+
+def _chunk(ordered: Any) -> SortedChunk:
+    if ordered.shape[0] <= HOST_ROWS:
+        return SortedChunk(to_numpy(ordered))
+    # It has the part of an array's interface that a chunk needs.
+    return SortedChunk(cast("Array", DeviceValues(ordered)))
