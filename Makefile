@@ -17,7 +17,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
-.PHONY: demo dev test test-all test-slow spark lint wheel dist docs figures benchmarks papers clean
+.PHONY: demo dev test test-all test-slow spark torch lint wheel dist docs figures benchmarks papers clean
 
 demo: $(VENV)/demo.stamp
 	@$(BIN)/python examples/demo.py
@@ -72,6 +72,11 @@ papers: $(VENV)/dev.stamp
 # Spark for its tests; it needs Java 17 or newer.
 spark: $(VENV)/spark.stamp
 
+# PyTorch, TorchMetrics, Lightning and experiment trackers, for the tests that need them. TORCH=torch
+# installs the newest PyTorch.
+TORCH ?= torch==2.13.0
+torch: $(VENV)/torch.stamp
+
 $(VENV)/ready.stamp:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pueval needs Python 3.11 or newer; try make PYTHON=python3.12 …")'
 ifdef UV
@@ -102,6 +107,11 @@ $(VENV)/docs.stamp: $(VENV)/dev.stamp pyproject.toml
 $(VENV)/spark.stamp: $(VENV)/dev.stamp
 	@echo "Installing Spark …"
 	@$(INSTALL) --editable ".[spark]"
+	@touch $@
+
+$(VENV)/torch.stamp: $(VENV)/dev.stamp
+	@echo "Installing PyTorch …"
+	@$(INSTALL) "$(TORCH)" --editable ".[torch]" --group torch --group trackers
 	@touch $@
 
 clean:

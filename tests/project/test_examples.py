@@ -4,6 +4,7 @@ import re
 import runpy
 
 import numpy as np
+import pytest
 
 from tests.conftest import ROOT, need_pulearn_bagging
 
@@ -40,3 +41,24 @@ def test_page():
     page = (ROOT / "docs" / "howto" / "tune.md").read_text()
     prior, truth = map(float, re.search(r"prior (0\.\d+), true prior (0\.\d+)", page).groups())
     assert abs(prior - truth) < 0.06
+
+
+def test_training(capsys, monkeypatch):
+    """The naive accuracy stops training too early, as the page about it says."""
+    pytest.importorskip("torchmetrics", reason="needs PyTorch and TorchMetrics: make torch")
+    monkeypatch.setattr("sys.argv", ["train_nnpu.py", "2"])
+    out = run("train_nnpu.py", capsys)
+    page = (ROOT / "docs" / "howto" / "training-loop.md").read_text()
+    for text, worse in ((out, "2 of 2"), (page, "20 of 20")):
+        naive, corrected = (
+            list(map(float, re.search(rf"^{name} accuracy +(.*)$", text, re.MULTILINE)[1].split()))
+            for name in ("naive", "corrected")
+        )
+        precision = re.search(r"^corrected average precision +(.*)$", text, re.MULTILINE)[1].split()
+        epoch, shown, truth, _ = map(float, precision)
+        assert naive[0] < 3
+        assert epoch > 10
+        assert naive[2] + 0.03 < truth
+        assert abs(shown - truth) < 0.03
+        assert naive[3] + 0.2 < corrected[3]
+        assert f"kept a worse network in {worse} seeds" in text

@@ -1,0 +1,285 @@
+"""One-number metrics: `compute` returns a scalar tensor, so they log in Lightning.
+
+A class is a line: ``class PUAUROC(PUMeasure, measure="roc_auc")``.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any, ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from pueval.core.measures import AREAS, Measure, cost, find_measure
+from pueval.counts.arguments import check_threshold
+from pueval.counts.counts import Counts
+from pueval.errors import AssumptionWarning, InputError, UndefinedMeasureWarning
+from pueval.scoring._score_function import measure_value
+from pueval.sensitivity.feasibility import infeasibility_message
+from pueval.torch._pu_metric import SHARED_PARAMETERS, PUMetric
+
+
+class PUScalar(PUMetric):
+    """Base of metrics that compute one number from Counts."""
+
+    def compute(self) -> Tensor:
+        """Return the value for all rows since ``reset()``, of all processes.
+
+        Returns
+        -------
+        Tensor
+            A scalar on the device of the metric. NaN, with an UndefinedMeasureWarning, without
+            labeled rows or without unlabeled rows and known negatives.
+
+        Warns
+        -----
+        AssumptionWarning
+            If the prior contradicts the ranking.
+        BinnedScoresWarning
+            If scores in half precision tie many labeled rows with others.
+        """
+        value = self._value_or_nan(self._counts_to_evaluate())
+        return torch.tensor(value, device=self.device)
+
+    def _value_or_nan(self, counts: Counts) -> float:
+        try:
+            counts._check_nonempty()
+        except InputError as error:
+            if not self._is_batch:
+                warnings.warn(f"{self} is undefined: {error}", UndefinedMeasureWarning, 4)
+            return math.nan
+        try:
+            return self._value(counts)
+        except InputError:
+            # A batch may be too small for a prior that fits all rows.
+            if self._is_batch:
+                return math.nan
+            raise
+
+    def _value(self, counts: Counts) -> float:
+        raise NotImplementedError
+
+    def plot(self, val: Any = None, ax: Any = None) -> Any:
+        """Plot one value or several with TorchMetrics.
+
+        Parameters
+        ----------
+        val : Tensor or sequence of Tensor, optional
+            Values of `compute` or ``forward``; by default that of `compute`.
+        ax : matplotlib Axes, optional
+            Where to plot.
+
+        Returns
+        -------
+        figure, axes
+        """
+        return self._plot(val, ax)
+
+
+class PUMeasure(PUScalar):
+    """A corrected measure as a TorchMetrics metric; each subclass is one measure.
+
+    To make a metric of another measure, write a class with nothing in it, with a name of
+    `pueval.scoring.get_scorer_names` that needs no ``neg_``, ``"f<beta>"`` or your own
+    `pueval.scoring.Measure`. Assumes random labeling.
+
+    Parameters
+    ----------
+    threshold : float or "best", optional
+        Score at or above which rows are predicted positive, or ``"best"`` for the best value over
+        all thresholds. Required, except for areas, which have no threshold.
+    {shared}
+    **torchmetrics_options
+        Options of `torchmetrics.Metric`, such as ``dist_sync_on_step`` and ``compute_on_cpu``.
+
+    Notes
+    -----
+    As for scorers, values are not clipped, since they compare epochs: a value above 1 says that
+    the prior is too large, or that there are few rows.
+
+    With an exact state, every process keeps and receives all scores: 5 bytes per row, or 9 for
+    float64. A binned state has 554·bins + 2 places of 32 bytes, 4.5 MB with 256 bins, and equals
+    ``Counts.from_arrays(labels, scores.float()).to_bins(bins)``.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from pueval.torch import PUMeasure
+    >>> class PUF2(PUMeasure, measure="f2"):
+    ...     '''F2, corrected for unlabeled positives.'''
+    >>> metric = PUF2(prior=0.2, threshold=0.5)
+    >>> metric.update(torch.tensor([0.9, 0.8, 0.3, 0.7, 0.2]), torch.tensor([1, 1, 1, 0, 0]))
+    >>> round(metric.compute().item(), 3)
+    0.683
+    """
+
+    measure: ClassVar[str | Measure]
+
+    def __init_subclass__(cls, *, measure: str | Measure, **options: Any) -> None:
+        """Set the measure, its direction and its range, and complete the docstring."""
+        super().__init_subclass__(**options)
+        cls.measure = measure
+        low, high, cls.higher_is_better = 0.0, 1.0, True
+        if measure not in AREAS:
+            found = find_measure(measure) if isinstance(measure, str) else measure
+            low, high, cls.higher_is_better = found.low, found.high, found.greater_is_better
+        cls.plot_lower_bound = low if math.isfinite(low) else None
+        cls.plot_upper_bound = high if math.isfinite(high) else None
+        if cls.__doc__ and "{shared}" not in cls.__doc__ and cls.__module__ == __name__:
+            cls.__doc__ = _document(cls.__doc__, is_area=measure in AREAS)
+
+    def __init__(self, *, threshold: float | Literal["best"] | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        name = type(self).__name__
+        if self.measure in AREAS and threshold is not None:
+            raise InputError(f"{name} has no threshold; got {threshold!r}. Leave it out.")
+        if self.measure not in AREAS and threshold is None:
+            raise InputError(
+                f'{name} needs a threshold: a number, such as 0.0 for logits, or "best" for the '
+                "best value over all thresholds."
+            )
+        if threshold is not None and threshold != "best":
+            threshold = check_threshold(threshold)
+        self.threshold = threshold
+
+    def _value(self, counts: Counts) -> float:
+        mixture = self._resolve(counts)
+        if not self._is_batch:
+            message = infeasibility_message(counts, mixture)
+            if message:
+                warnings.warn(message, AssumptionWarning, stacklevel=5)
+        return measure_value(self.measure, counts, mixture, self.target, self.threshold)
+
+
+_SECTIONS = """
+
+    See `PUMeasure` for how states add up, and for values outside their range. Assumes random
+    labeling.
+
+    Parameters
+    ----------
+    {threshold}{shared}
+    **torchmetrics_options
+        Options of `torchmetrics.Metric`.
+
+    """
+_THRESHOLD = """threshold : float or "best"
+        Score at or above which rows are predicted positive, or ``"best"`` for the best value over
+        all thresholds.
+    """
+
+
+def _document(text: str, *, is_area: bool) -> str:
+    """Return the docstring of a measure with the parameters that all of them have."""
+    summary, _, rest = text.partition("\n\n")
+    sections = _SECTIONS.format(threshold="" if is_area else _THRESHOLD, shared=SHARED_PARAMETERS)
+    return summary.rstrip() + sections + rest.strip() + "\n"
+
+
+PUMeasure.__doc__ = (PUMeasure.__doc__ or "").replace("{shared}", SHARED_PARAMETERS)
+
+
+class PUAUROC(PUMeasure, measure="roc_auc"):
+    """Area under the ROC curve, corrected for unlabeled positives.
+
+    References
+    ----------
+    Jain, White and Radivojac (2017), equation 4.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from pueval.torch import PUAUROC
+    >>> metric = PUAUROC(prior=0.2)
+    >>> metric.update(torch.tensor([6., 4., 5.]), torch.tensor([1, 1, 0]))
+    >>> metric.update(torch.tensor([3., 2., 1.]), torch.tensor([0, 0, 0]))
+    >>> metric.compute()
+    tensor(0.9688)
+    """
+
+
+class PUAveragePrecision(PUMeasure, measure="average_precision"):
+    """Average precision, corrected for unlabeled positives; good for early stopping.
+
+    References
+    ----------
+    Jain, White and Radivojac (2017), equation 3.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from pueval.torch import PUAveragePrecision
+    >>> metric = PUAveragePrecision(prior=0.0)
+    >>> metric.update(torch.tensor([6., 4., 5., 3.]), torch.tensor([1, 1, 0, 0]))
+    >>> metric.compute()
+    tensor(0.8333)
+    """
+
+
+class PUF1Score(PUMeasure, measure="f1"):
+    """F1, corrected for unlabeled positives.
+
+    References
+    ----------
+    Tabatabaei, Klein and Hoogendoorn (2020).
+
+    Examples
+    --------
+    >>> import torch
+    >>> from pueval.torch import PUF1Score
+    >>> metric = PUF1Score(prior=0.25, threshold=0.0)
+    >>> metric.update(torch.tensor([2., 1., 1., -1., -2., -3.]), torch.tensor([1, 1, 0, 0, 0, 0]))
+    >>> metric.compute()
+    tensor(1.)
+    """
+
+
+class PUPrecision(PUMeasure, measure="precision"):
+    """Precision, corrected for unlabeled positives."""
+
+
+class PURecall(PUMeasure, measure="recall"):
+    """Recall; with clean labels, the share of labeled rows at or above the threshold."""
+
+
+class PUSpecificity(PUMeasure, measure="specificity"):
+    """Specificity, corrected for unlabeled positives."""
+
+
+class PUAccuracy(PUMeasure, measure="accuracy"):
+    """Accuracy, corrected for unlabeled positives."""
+
+
+class PUBalancedAccuracy(PUMeasure, measure="balanced_accuracy"):
+    """Balanced accuracy, corrected for unlabeled positives."""
+
+
+class PUMatthewsCorrCoef(PUMeasure, measure="matthews_corrcoef"):
+    """Matthews correlation, corrected for unlabeled positives."""
+
+
+class PUJaccardIndex(PUMeasure, measure="jaccard"):
+    """Jaccard index, corrected for unlabeled positives."""
+
+
+class PUCohenKappa(PUMeasure, measure="cohen_kappa"):
+    """Cohen's kappa, corrected for unlabeled positives."""
+
+
+class PUError(PUMeasure, measure=cost(1, 1)):
+    """Zero-one error, 1 − accuracy, corrected for unlabeled positives.
+
+    Unlike the risks of surrogate losses (`UPURisk`, `NNPURisk`) it is the share of rows that the
+    classifier gets wrong.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from pueval.torch import PUError
+    >>> metric = PUError(prior=0.25, threshold=0.0)
+    >>> metric.update(torch.tensor([2., 1., 1., -1., -2., -3.]), torch.tensor([1, 1, 0, 0, 0, 0]))
+    >>> metric.compute()
+    tensor(0.)
+    """

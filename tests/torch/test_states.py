@@ -1,0 +1,173 @@
+"""Rows in states: exact and binned, of every type, and what is refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from pueval import Counts, InputError
+
+torch = pytest.importorskip("torch", reason="needs PyTorch: make torch")
+pytest.importorskip("torchmetrics", reason="needs TorchMetrics: make torch")
+
+from pueval.torch import PUAUROC, PUAveragePrecision, PUEvaluation  # noqa: E402
+from pueval.torch._binned_scores import bin_places, state_size  # noqa: E402
+from tests.torch.tensors import batches, joined, updated  # noqa: E402
+
+DTYPES = [torch.float64, torch.float32, torch.float16, torch.bfloat16]
+LABELS = {"pos_label": 1, "unlabeled_label": 0, "negative_label": 2}
+
+
+def same(left, right):
+    """Whether Counts have the same table and the same bins, bit for bit."""
+    assert left.bins == right.bins
+    for name in ("score", "labeled", "unlabeled", "negative"):
+        np.testing.assert_array_equal(getattr(left, name), getattr(right, name))
+    if left.bins:
+        np.testing.assert_array_equal(left._binning.wide, right._binning.wide)
+    return True
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("bins", [None, 2, 16, 256])
+def test_states_are_the_counts_of_all_rows(rng, dtype, bins):
+    parts = batches(rng, dtype=dtype, decimals=2, negatives=True)
+    metric = updated(PUAUROC(prior=0.2, bins=bins, negative_label=2), parts)
+    score, y = joined(parts)
+    if bins is None:
+        assert same(metric.counts, Counts.from_arrays(y, score, **LABELS))
+    else:
+        rows = Counts.from_arrays(y, score.astype(np.float32), **LABELS)
+        assert same(metric.counts, rows.to_bins(bins))
+
+
+@pytest.mark.parametrize("bins", [2, 64, 4096])
+def test_bins_of_extreme_scores(bins):
+    """Subnormal numbers, powers of 2 and their neighbors, zeros and the largest numbers."""
+    powers = np.float32(2) ** np.arange(-149, 128, dtype=np.float32)
+    edges = np.concatenate([powers, np.nextafter(powers, np.float32(np.inf)), powers * 1.37])
+    largest = np.finfo(np.float32).max
+    values = np.concatenate([edges, [0.0, -0.0, largest, 1e-40]]).astype(np.float32)
+    values = np.concatenate([values, -values])
+    values = values[np.isfinite(values)]
+    y = np.arange(values.size) % 2
+    metric = PUAUROC(prior=0.2, bins=bins)
+    metric.update(torch.as_tensor(values), torch.as_tensor(y))
+    assert same(metric.counts, Counts.from_arrays(y, values).to_bins(bins))
+    places = bin_places(torch.as_tensor(np.sort(values)), bins)
+    assert (places.diff() >= 0).all()
+    assert places.min() >= 0
+    assert places.max() < state_size(bins)
+
+
+def test_a_binned_state_has_a_fixed_size(rng):
+    metric = PUAUROC(prior=0.2, bins=256)
+    before = [tensor.shape for tensor in (metric.rows, metric.lowest, metric.highest)]
+    updated(metric, batches(rng))
+    assert [tensor.shape for tensor in (metric.rows, metric.lowest, metric.highest)] == before
+    n_bytes = sum(
+        tensor.numel() * tensor.element_size()
+        for tensor in (metric.rows, metric.lowest, metric.highest)
+    )
+    assert n_bytes == (554 * 256 + 2) * 32  # as the docstring of PUMeasure says
+
+
+def test_shapes_types_and_gradients(rng):
+    (scores, labels), *_ = batches(rng)
+    plain = updated(PUAUROC(prior=0.2), [(scores, labels)]).compute()
+    variants = [
+        (scores.clone().requires_grad_(), labels.bool()),
+        (scores[:, None], labels[:, None].float()),
+        (torch.stack([scores, scores], 1)[:, 1], labels.to(torch.int8)),
+    ]
+    for variant in variants:
+        assert updated(PUAUROC(prior=0.2), [variant]).compute() == plain
+    one_by_one = PUAUROC(prior=0.2)
+    for score, label in zip(scores, labels, strict=True):
+        one_by_one.update(score, label)
+    assert one_by_one.compute() == plain
+
+
+def test_integers_keep_their_order():
+    scores = torch.tensor([2**24 + 1, 2**24, 3, 2])
+    metric = updated(PUAUROC(prior=0.0), [(scores, torch.tensor([1, 0, 0, 0]))])
+    assert metric.compute() == 1.0
+    assert metric.counts.score.size == 4
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "message"),
+    [
+        ([0.1, np.nan], [1, 0], "1 row with a missing score"),
+        ([0.1, np.inf], [1, 0], "1 row with an infinite score"),
+        ([0.1, 0.2], [1, -1], "label −1 is ambiguous"),
+        ([0.1, 0.2], [1, 3], "unrecognized label: 3"),
+        ([0.1, 0.2, 0.3], [1, 0], "3 scores and 2 labels"),
+        ([[0.1, 0.2]], [1], "one number per row; got shape \\(1, 2\\)"),
+    ],
+)
+@pytest.mark.parametrize("bins", [None, 16])
+def test_refused_rows(scores, labels, message, bins):
+    metric = PUAUROC(prior=0.2, bins=bins)
+    with pytest.raises(InputError, match=message):
+        metric.update(torch.tensor(scores), torch.tensor(labels))
+    assert metric.counts.n == 0
+
+
+def test_refused_types():
+    with pytest.raises(InputError, match="scores must be a tensor; got list"):
+        PUAUROC(prior=0.2).update([0.1], torch.tensor([1]))
+    with pytest.raises(InputError, match="real numbers"):
+        PUAUROC(prior=0.2).update(torch.tensor([1j]), torch.tensor([1]))
+
+
+def test_scores_beyond_float32_are_refused_with_bins():
+    rows = torch.tensor([1e300, 1.0], dtype=torch.float64), torch.tensor([1, 0])
+    assert updated(PUAUROC(prior=0.0), [rows]).compute() == 1
+    with pytest.raises(InputError, match="infinite score"):
+        PUAUROC(prior=0.0, bins=16).update(*rows)
+
+
+def test_label_values():
+    scores = torch.tensor([3.0, 2.0, 1.0])
+    metric = PUAUROC(prior=0.0, pos_label=1, unlabeled_label=-1, negative_label=0)
+    metric.update(scores, torch.tensor([1, -1, 0]))
+    assert (metric.counts.n_labeled, metric.counts.n_unlabeled, metric.counts.n_negative) == (
+        1, 1, 1,
+    )  # fmt: skip
+    metric = PUAUROC(prior=0.0, unlabeled_label=float("nan"))
+    metric.update(scores, torch.tensor([1.0, float("nan"), float("nan")]))
+    assert metric.counts.n_unlabeled == 2
+
+
+@pytest.mark.parametrize("bins", [None, 64])
+@pytest.mark.parametrize("kind", [PUAveragePrecision, PUEvaluation])
+def test_pickles_and_copies(rng, bins, kind):
+    parts = batches(rng)
+    metric = updated(kind(prior=0.2, bins=bins), parts[:3])
+    copies = [pickle.loads(pickle.dumps(metric)), metric.clone()]  # noqa: S301
+    computed = kind(prior=0.2, bins=bins)
+    updated(computed, parts[:3]).compute()
+    copies += [pickle.loads(pickle.dumps(computed)), computed.to("cpu")]  # noqa: S301
+    updated(metric, parts[3:])
+    for copy in copies:
+        assert same(updated(copy, parts[3:]).counts, metric.counts)
+        assert str(copy.compute()) == str(metric.compute())
+
+
+@pytest.mark.parametrize("bins", [None, 64])
+def test_half_precision_modules_do_not_change_the_state(rng, bins):
+    parts = batches(rng)
+    metric = updated(PUAUROC(prior=0.2, bins=bins), parts)
+    before = metric.counts
+    module = torch.nn.ModuleDict({"metric": metric, "layer": torch.nn.Linear(2, 2)})
+    for change in (module.half, module.bfloat16):
+        assert change()["layer"].weight.dtype != torch.float32
+        assert same(metric.counts, before)
+
+
+def test_bins_are_checked():
+    with pytest.raises(InputError, match="power of 2"):
+        PUAUROC(prior=0.2, bins=100)
+    with pytest.raises(InputError, match="at most 4,096 here"):
+        PUAUROC(prior=0.2, bins=8192)
