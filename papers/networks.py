@@ -3,16 +3,37 @@
 The papers train 100 networks with one hidden layer of five (Jain) or seven (Ramola) neurons by
 resilient propagation (Riedmiller and Braun 1993) on bootstrap samples, with early stopping on 25%
 of the training rows, and score each row by the networks that were not trained on it. This module
-does the same, but trains all networks of a batch at once, as one matrix product.
+does the same, but trains all networks of a batch at once, as one matrix product. With PUEVAL_GPU=1,
+it does so on a GPU, by CuPy.
 """
 
 from __future__ import annotations
 
+import os
+from typing import Any, NamedTuple
+
 import numpy as np
 
-BATCH = 10
+# Networks trained at once: more do not fit into the cache of a processor.
+BATCH, GPU_BATCH = 10, 100
 GROW, SHRINK = 1.2, 0.5
 FIRST_STEP, LEAST_STEP, MOST_STEP = 0.05, 1e-6, 1.0
+
+
+def array_module() -> Any:
+    """Return CuPy if PUEVAL_GPU is 1, else NumPy."""
+    if os.environ.get("PUEVAL_GPU", "0") != "1":
+        return np
+    import cupy
+
+    return cupy
+
+
+class OutOfBag(NamedTuple):
+    """Scores of all rows, and the largest number of epochs that a network was trained for."""
+
+    score: np.ndarray
+    epochs: int
 
 
 def out_of_bag_scores(
@@ -22,9 +43,9 @@ def out_of_bag_scores(
     rng: np.random.Generator,
     networks: int = 100,
     hidden: int = 5,
-    epochs: int = 500,
+    epochs: int = 5000,
     patience: int = 20,
-) -> np.ndarray:
+) -> OutOfBag:
     """Score each row by the mean log-odds of the networks that were not trained on it.
 
     Parameters
@@ -44,17 +65,22 @@ def out_of_bag_scores(
     inputs = ((X[:, kept] - center[kept]) / scale[kept]).astype(np.float32)
     inputs = np.column_stack([inputs, np.ones(len(inputs), dtype=np.float32)])
     target = y.astype(np.float32)[:, None]
-    total, seen = np.zeros(len(y)), np.zeros(len(y))
+    xp = array_module()
+    inputs, target = xp.asarray(inputs), xp.asarray(target)
+    batch = BATCH if xp is np else GPU_BATCH
+    total, seen, most = np.zeros(len(y)), np.zeros(len(y)), 0
     while networks > 0 or not seen.all():
-        size = min(BATCH, networks) if networks > 0 else 2
+        size = min(batch, networks) if networks > 0 else 2
         networks -= size
-        score, outside = _batch(inputs, target, rng, size, hidden, epochs, patience)
+        score, outside, used = _batch(xp, inputs, target, rng, size, hidden, epochs, patience)
         total += np.where(outside, score, 0).sum(axis=1)
         seen += outside.sum(axis=1)
-    return total / seen
+        most = max(most, used)
+    return OutOfBag(total / seen, most)
 
 
 def _batch(
+    xp: Any,
     inputs: np.ndarray,
     target: np.ndarray,
     rng: np.random.Generator,
@@ -62,8 +88,8 @@ def _batch(
     hidden: int,
     epochs: int,
     patience: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Train a batch of networks; return scores of all rows, and which rows are out of bag."""
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Train a batch of networks; return scores of all rows, which are out of bag, and epochs."""
     n, d = inputs.shape
     times = np.stack(
         [np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(size)], axis=1
@@ -75,33 +101,51 @@ def _batch(
     first = (rng.normal(size=(d, size, hidden)) / np.sqrt(d)).astype(np.float32)
     second = (rng.normal(size=(size, hidden)) / np.sqrt(hidden)).astype(np.float32)
     bias = np.zeros(size, dtype=np.float32)
-    weights = [first, second, bias]
-    steps = [np.full(w.shape, FIRST_STEP, dtype=np.float32) for w in weights]
-    before = [np.zeros_like(w) for w in weights]
+    weights = [xp.asarray(w) for w in (first, second, bias)]
+    train, check = xp.asarray(train), xp.asarray(check)
+    steps = [xp.full(w.shape, FIRST_STEP, dtype=np.float32) for w in weights]
+    before = [xp.zeros_like(w) for w in weights]
     best = [w.copy() for w in weights]
     least = np.full(size, np.inf)
     failures = np.zeros(size, dtype=int)
     active = np.arange(size)
-    for _ in range(epochs):
-        now = [weights[0][:, active], weights[1][active], weights[2][active]]
+    used = 0
+    for used in range(1, epochs + 1):  # noqa: B007
+        chosen = xp.asarray(active)
+        now = [_get(weight, chosen) for weight in weights]
         layer, score = _forward(inputs, now)
         error = _log_loss(score, target)
-        missed = np.einsum("nb,nb->b", check, error)
+        missed = _on_host((check * error).sum(axis=0))
         better = missed < least[active] - 1e-6
         least[active[better]] = missed[better]
         failures[active] = np.where(better, 0, failures[active] + 1)
-        for kept, weight in zip(best, weights, strict=True):
-            _set(kept, active[better], _get(weight, active[better]))
+        if better.any():
+            improved = xp.asarray(active[better])
+            for kept, weight in zip(best, weights, strict=True):
+                _set(kept, improved, _get(weight, improved))
         delta = (_sigmoid(score) - target) * train
         gradients = _gradients(inputs, layer, delta, now[1])
         for weight, step, old, gradient in zip(weights, steps, before, gradients, strict=True):
-            _rprop(weight, step, old, gradient, active)
+            _rprop(weight, step, old, gradient, chosen)
         going = failures[active] < patience
         if not going.all():
-            active, train, check = active[going], train[:, going], check[:, going]
+            still = xp.asarray(np.flatnonzero(going))
+            active, train, check = active[going], train[:, still], check[:, still]
         if not active.size:
             break
-    return _forward(inputs, best)[1], times == 0
+    return _on_host(_forward(inputs, best)[1]), times == 0, used
+
+
+def _module_of(values: Any) -> Any:
+    if isinstance(values, np.ndarray):
+        return np
+    import cupy
+
+    return cupy
+
+
+def _on_host(values: Any) -> np.ndarray:
+    return values if isinstance(values, np.ndarray) else values.get()
 
 
 def _forward(inputs: np.ndarray, weights: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -117,10 +161,9 @@ def _gradients(
     size, hidden = second.shape
     flow = delta @ _spread(second).T
     flow *= 1 - layer * layer
-    own = np.arange(size)
     return [
         (inputs.T @ flow).reshape(-1, size, hidden),
-        (delta.T @ layer).reshape(size, size, hidden)[own, own],
+        (delta.T @ layer).reshape(size, size, hidden).diagonal().T,
         delta.sum(axis=0),
     ]
 
@@ -128,10 +171,8 @@ def _gradients(
 def _spread(second: np.ndarray) -> np.ndarray:
     """Return the output weights of all networks as one block-diagonal matrix."""
     size, hidden = second.shape
-    matrix = np.zeros((size, hidden, size), dtype=second.dtype)
-    own = np.arange(size)
-    matrix[own, :, own] = second
-    return matrix.reshape(-1, size)
+    own = _module_of(second).eye(size, dtype=second.dtype)
+    return (second[:, :, None] * own[:, None, :]).reshape(size * hidden, size)
 
 
 def _sigmoid(score: np.ndarray) -> np.ndarray:

@@ -33,10 +33,12 @@ class Run:
 
     full: bool
     jobs: int
+    most: int | None = None
 
     def times(self, reduced: int, full: int) -> int:
         """Return the number of repetitions."""
-        return full if self.full else reduced
+        number = full if self.full else reduced
+        return number if self.most is None else min(number, self.most)
 
     def each(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Call a function for each task, in parallel, and show the progress."""
@@ -130,7 +132,9 @@ class Page:
         """Write RESULTS.md."""
         minutes = (time.perf_counter() - self.start) / 60
         module = f"papers.{self.folder.name}"
-        command = f"python -m {module}" + (" --full" if self.run.full else "")
+        gpu = "PUEVAL_GPU=1 " if os.environ.get("PUEVAL_GPU") == "1" else ""
+        command = f"{gpu}python -m {module}" + (" --full" if self.run.full else "")
+        command += f" --most {self.run.most}" if self.run.most else ""
         foot = f"Made by `{command}` with pueval {__version__}."
         text = "\n\n".join([*self.parts, foot]) + "\n"
         (self.folder / "RESULTS.md").write_text(text, encoding="utf-8")
@@ -148,8 +152,11 @@ def main(file: str, make: Callable[[Page, Run], None]) -> None:
         "--jobs", type=int, default=int(os.environ.get("PUEVAL_JOBS", "1")),
         help="processes at the same time (default: PUEVAL_JOBS, else 1)",
     )  # fmt: skip
+    parser.add_argument("--most", type=int, help="at most this many repetitions, at least 1")
     given = parser.parse_args()
-    run = Run(given.full, given.jobs)
+    if given.most is not None and given.most < 1:
+        parser.error(f"--most must be at least 1; got {given.most}.")
+    run = Run(given.full, given.jobs, given.most)
     style()
     page = Page(folder, run)
     with warnings.catch_warnings():

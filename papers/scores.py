@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from papers.data import cache_folder, load
-from papers.networks import out_of_bag_scores
+from papers.networks import OutOfBag, out_of_bag_scores
 from pueval import Counts
 from pueval.simulate import label_at_random
 
@@ -18,11 +18,12 @@ MAX_ROWS = 11_000
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Scores, PU labels and true classes of a data set."""
+    """Scores, PU labels and true classes of a data set, and epochs of the longest training."""
 
     score: np.ndarray
     label: np.ndarray
     truth: np.ndarray
+    epochs: int = 0
 
     @property
     def counts(self) -> Counts:
@@ -49,35 +50,40 @@ def pu_scores(
     data: str, *, labeled: int, unlabeled: int, purity: float, networks: Networks, repetition: int
 ) -> Scored:
     """Label rows at random, train networks on the labels, and score all rows out of bag."""
-    key = f"pu {data} {labeled} {unlabeled} {purity:g} {networks} {repetition}"
+    key = f"pu, 5000 epochs, {data} {labeled} {unlabeled} {purity:g} {networks} {repetition}"
 
     def make(rng: np.random.Generator) -> dict[str, np.ndarray]:
         rows = load(data)
         made = label_at_random(
             rows.y, count=labeled, purity=purity, n_unlabeled=unlabeled, seed=rng
         )
-        score = out_of_bag_scores(
+        found = out_of_bag_scores(
             rows.X[made.rows], made.label, rng=rng, networks=networks.number, hidden=networks.hidden
         )
-        return {"score": score.astype(np.float32), "label": made.label, "truth": made.truth}
+        return _stored(found, made.label, made.truth)
 
     return Scored(**_cached(key, make))
 
 
 def traditional_scores(data: str, *, networks: Networks, repetition: int) -> Scored:
     """Train networks on the true classes; the label of every row is its class."""
-    key = f"traditional {data} {networks} {repetition} {MAX_ROWS}"
+    key = f"traditional, 5000 epochs, {data} {networks} {repetition} {MAX_ROWS}"
 
     def make(rng: np.random.Generator) -> dict[str, np.ndarray]:
         rows = load(data)
         kept = np.sort(rng.permutation(rows.y.size)[:MAX_ROWS])
         truth = rows.y[kept]
-        score = out_of_bag_scores(
+        found = out_of_bag_scores(
             rows.X[kept], truth, rng=rng, networks=networks.number, hidden=networks.hidden
         )
-        return {"score": score.astype(np.float32), "label": truth.astype(np.int8), "truth": truth}
+        return _stored(found, truth.astype(np.int8), truth)
 
     return Scored(**_cached(key, make))
+
+
+def _stored(found: OutOfBag, label: np.ndarray, truth: np.ndarray) -> dict[str, np.ndarray]:
+    score = found.score.astype(np.float32)
+    return {"score": score, "label": label, "truth": truth, "epochs": np.array(found.epochs)}
 
 
 def _cached(key: str, make) -> dict[str, np.ndarray]:

@@ -29,9 +29,10 @@ The method assumes that unlabeled positives are ranked like the known ones, up t
 def figure_2(page: Page, run: Run) -> None:
     """Plot how bounds tighten with the number of known positives."""
     sizes = [100, 200, 500, 1000, 2000, 5000]
+    repetitions = run.times(10, 200)
     frame = study(
         convergence, {"concentration": [2.0, 4.0], "labeled": sizes},
-        replications=run.times(10, 200), n_jobs=run.jobs,
+        replications=repetitions, n_jobs=run.jobs,
     )  # fmt: skip
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4))
     for axis, (concentration, part) in zip(axes, frame.groupby("concentration"), strict=True):
@@ -48,7 +49,7 @@ def figure_2(page: Page, run: Run) -> None:
     figure.tight_layout()
     page.figure(
         figure, "figure2",
-        "Figure 2. Bounds of the AUC by number of known positives; 100,000 unlabeled rows, prior .2 (mean and range of repetitions).",
+        f"Figure 2. Bounds of the AUC by number of known positives; 100,000 unlabeled rows, prior .2. Mean and range of {repetitions} repetitions (the paper: 200).",
     )  # fmt: skip
     bands = ("bootstrap", "clopper-pearson", "dkw")
     rows = []
@@ -263,9 +264,10 @@ def appendix(page: Page, run: Run) -> None:
     """Make tables 1 and 2, with known positives and known negatives."""
     shares = [0.05, 0.1, 0.2, 0.4, 0.8]
     others = [0.0, 0.2, 0.4, 0.6, 0.8]
+    repetitions = run.times(10, 100)
     frame = study(
         mixed, {"known_positive": shares, "known_negative": others},
-        replications=run.times(10, 100), n_jobs=run.jobs,
+        replications=repetitions, n_jobs=run.jobs,
     )  # fmt: skip
     for title, start in (
         ("Table 1 (appendix C): bounds from known positives", "positives"),
@@ -297,7 +299,7 @@ def appendix(page: Page, run: Run) -> None:
                     (f"{p:.0%} of positives, {n:.0%} of negatives", *cells, f"{inside:.0%}")
                 )
         page.add(
-            f"## {title}\n\n2,000 positives, 10,000 negatives, true AUC {100 * frame['auc'].mean():.1f} %; bounds in %, means of repetitions. The prior is 0.8, 1 or 1.2 times the true one.\n\n"
+            f"## {title}\n\n2,000 positives, 10,000 negatives, true AUC {100 * frame['auc'].mean():.1f} %; bounds in %, means of {repetitions} repetitions (the paper does not state its number). The prior is 0.8, 1 or 1.2 times the true one.\n\n"
             + table(
                 ["known", "prior × 0.8", "prior × 1", "prior × 1.2", "true AUC inside, prior × 1"],
                 rows,
@@ -340,7 +342,8 @@ DIFFERENCES = """## Differences from the paper
 - **Coverage of the band**: the paper's band is pointwise, so about 5% of a curve may lie outside, and it ignores the sampling variation of the unlabeled positives. `band="dkw"` is simultaneous and includes both, but is wider.
 - **Covertype**: we use a 16% sample of the rows, and gradient boosting on PU labels instead of the paper's ensemble of support vector machines.
 - **Order of AUCs** (section 6.2, figure 4): without clipping, it does not depend on the prior. The paper's example needs clipping, and the second ranking rules out its prior. The paper states neither its rankings nor which of its bounds it prints; with ours, the four numbers are those of the upper bounds.
-- **Equation 15** of the paper lacks a factor |U| in the denominator of the derivative of the false positive rate. No result here depends on it."""
+- **Equation 15** of the paper lacks a factor |U| in the denominator of the derivative of the false positive rate. No result here depends on it.
+- **Figures 1 and 6 to 8** explain definitions and lemmas with drawings. They have no numbers; tests check the definitions and lemmas (`docs/papers/equations.md`)."""
 
 
 if __name__ == "__main__":

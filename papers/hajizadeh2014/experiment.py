@@ -1,4 +1,4 @@
-"""260 configurations of newsgroups and digits, three labeling mechanisms, eight measures."""
+"""260 weighted support vector machines on newsgroups and digits, three labelings, eight measures."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.linear_model import LogisticRegression
 
 from papers.data import cache_folder, digits, newsgroups
+from papers.hajizadeh2014.classifiers import WEIGHTINGS, weighted_svms
 from pueval import Counts
 from pueval.ranking import ranking_measures
 from pueval.simulate import label_at_random, label_by_representativeness, representativeness
@@ -20,31 +21,30 @@ SCENARIOS = ("random", "scenario 1", "scenario 2")
 PRIORS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 # Half of the positives are labeled, in both training and test set.
 LABEL_FREQUENCY = 0.5
-# A logistic regression trained on PU labels is turned by so many degrees toward a random direction,
-# and tested on so many positives: 13 configurations, from good to bad, on small and large sets.
-TURNS = (0, 6, 12, 19, 25, 31, 37, 44, 50, 56, 62, 69, 75)
-POSITIVES = (20, 60, 150, 300)
+FOLDS = 8
+# Numbers of positives in test sets: all of a fold, as in the paper; the same in all test sets; or one
+# of four that changes between configurations.
+ALL = 10**6
+SIZES = {"folds": (ALL,), "one size": (60,), "mixed sizes": (15, 30, 60, ALL)}
 GROUPS = tuple(range(0, 20, 2))
 DIGITS = tuple(range(10))
+TRAINING_ROWS = 4000
 
 
 @lru_cache(maxsize=2)
-def inputs(data: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return forty inputs and the class of each row, from the cache if possible."""
-    path = cache_folder() / f"hajizadeh_{data}.npz"
+def inputs(data: str) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return the features of the paper, twenty dimensions of them, and the class of each row."""
+    if data == "newsgroups":
+        counts, label, _ = newsgroups()
+        features: Any = sparse.csr_matrix(TfidfTransformer().fit_transform(counts))
+    else:
+        images, label = digits()
+        features = images.astype(np.float64) / 255
+    path = cache_folder() / f"hajizadeh_{data}_20.npy"
     if not path.exists():
-        if data == "newsgroups":
-            counts, label, _ = newsgroups()
-            reduced = TruncatedSVD(40, random_state=0).fit_transform(
-                TfidfTransformer(sublinear_tf=True).fit_transform(counts)
-            )
-        else:
-            images, label = digits()
-            reduced = PCA(40, random_state=0).fit_transform(images)
-        reduced = reduced / reduced.std(axis=0)
-        np.savez_compressed(path, X=reduced.astype(np.float32), label=label)
-    with np.load(path) as stored:
-        return stored["X"].astype(np.float64), stored["label"]
+        reduce = TruncatedSVD if data == "newsgroups" else PCA
+        np.save(path, reduce(20, random_state=0).fit_transform(features))
+    return features, np.load(path), np.asarray(label)
 
 
 def label(
@@ -60,41 +60,56 @@ def label(
 
 
 def measured(rng: np.random.Generator, data: str, target: int) -> list[dict[str, float | str]]:
-    """Train on one half and test on the other, for all scenarios, configurations and priors."""
-    X, classes = inputs(data)
+    """Train on seven of eight folds and test on the other, for all scenarios and classifiers."""
+    X, reduced, classes = inputs(data)
     truth = classes == target
-    depth = representativeness(X, truth, dimensions=20, seed=rng)
-    half = rng.random(truth.size) < 0.5
-    train = rng.choice(np.flatnonzero(half), 4000, replace=False)
+    depth = representativeness(reduced, truth, seed=rng)
+    fold = rng.permutation(np.arange(truth.size) % FOLDS)
+    train = rng.choice(np.flatnonzero(fold > 0), TRAINING_ROWS, replace=False)
+    ones = rng.permutation(np.flatnonzero((fold == 0) & truth))
+    zeros = rng.permutation(np.flatnonzero((fold == 0) & ~truth))
     found: list[dict[str, float | str]] = []
     for scenario in SCENARIOS:
         labels = label(truth[train], depth[train], scenario, rng)
-        model = LogisticRegression(C=0.1, max_iter=200).fit(X[train], labels)
-        learned = model.coef_[0] / np.linalg.norm(model.coef_[0])
-        for k, turn in enumerate(TURNS):
-            size = POSITIVES[(k + target) % len(POSITIVES)]
-            ones = rng.choice(np.flatnonzero(~half & truth), size, replace=False)
-            zeros = rng.permutation(np.flatnonzero(~half & ~truth))
-            test = np.concatenate([ones, zeros])
-            positive = np.arange(test.size) < size
-            known = label(positive, depth[test], scenario, rng)
-            hidden = size - int(known.sum())
-            score = X[test] @ _turned(learned, turn, rng)
-            for prior in PRIORS:
-                # As many negatives as the share of positives among the unlabeled rows asks for.
-                n = size + min(round(hidden * (1 - prior) / prior), zeros.size)
-                full = ranking_measures(Counts.from_arrays(positive[:n], score[:n]))
-                seen = ranking_measures(Counts.from_arrays(known[:n], score[:n]))
+        test = np.concatenate([ones, zeros])
+        known = label(np.arange(test.size) < ones.size, depth[test], scenario, rng)
+        scores = weighted_svms(X[train], labels, X[test], rng)
+        for k, (name, score) in enumerate(scores.items()):
+            for regime, sizes in SIZES.items():
+                size = min(sizes[(k + target) % len(sizes)], ones.size)
+                # The labels of a part of the positives are drawn anew for that part.
+                kept = np.r_[:size, ones.size : test.size]
+                seen = (
+                    known
+                    if size == ones.size
+                    else label(np.arange(kept.size) < size, depth[test[kept]], scenario, rng)
+                )
                 found += [
-                    {"scenario": scenario, "prior": prior, "turn": turn, "positives": size,
-                     "measure": name, "full": full[name], "seen": seen[name]}
-                    for name in full
+                    {"scenario": scenario, "classifier": name, "regime": regime,
+                     "positives": size, **row}
+                    for row in by_prior(score[kept], seen, size)
                 ]  # fmt: skip
     return found
 
 
-def _turned(direction: np.ndarray, degrees: float, rng: np.random.Generator) -> np.ndarray:
-    other = rng.normal(size=direction.size)
-    other -= other @ direction * direction
-    angle = np.radians(degrees)
-    return np.cos(angle) * direction + np.sin(angle) * other / np.linalg.norm(other)
+def by_prior(score: np.ndarray, known: np.ndarray, positives: int) -> list[dict[str, float | str]]:
+    """Return all measures, by true classes and by PU labels; the first rows are the positives.
+
+    Negatives are left out until positives have the given share of the unlabeled rows.
+    """
+    truth = np.arange(score.size) < positives
+    hidden = positives - int(known.sum())
+    found: list[dict[str, float | str]] = []
+    for prior in PRIORS:
+        n = positives + min(round(hidden * (1 - prior) / prior), score.size - positives)
+        full = ranking_measures(Counts.from_arrays(truth[:n], score[:n]))
+        seen = ranking_measures(Counts.from_arrays(known[:n], score[:n]))
+        found.append(
+            {"prior": prior}
+            | {f"full {name}": value for name, value in full.items()}
+            | {f"seen {name}": value for name, value in seen.items()}
+        )
+    return found
+
+
+CONFIGURATIONS = len(WEIGHTINGS) * (len(GROUPS) + len(DIGITS))

@@ -8,6 +8,7 @@ from sklearn.metrics import roc_auc_score
 
 from papers.jain2017 import figures
 from papers.jain2017.experiment import LABELED, PURITIES, auc_pr, one, traditional
+from papers.jain2017.pageblock import explain
 from papers.jain2017.published import TABLE_1, TABLE_2
 from papers.report import Page, Run, against_paper, main, number, table
 from papers.scores import Networks
@@ -20,7 +21,7 @@ Protocol of the paper: in each of twelve fully labeled data sets, 1,000 rows (10
 labeled against unlabeled rows and scored out of bag. The corrected AUC and AUC-PR of this *non-traditional* classifier are compared with those of a *traditional* one, trained on the true classes. {repetitions} repetitions (the paper: 50, and 100 networks).
 
 - **PU**: naive, with unlabeled rows as negatives. **D**: direct correction (equation 4). **I**: indirect, from the corrected curve.
-- **R**: prior and purity are known. **E**: both are estimated from the scores, in the paper by AlphaMax, here by `pueval.priors.estimate`.
+- **R**: prior and purity are known. **E**: both are estimated from the scores. The paper uses AlphaMax. We show two estimators: **A**, the same one (`pueval.priors.AlphaMaxN`), and **E**, the default of pueval (`pueval.priors.estimate`).
 - AUC-PR refers to the unlabeled rows (`target="unlabeled"`), as in the paper.
 """
 
@@ -31,25 +32,32 @@ def collect(run: Run) -> tuple[pd.DataFrame, Networks, int]:
     repetitions = run.times(4, 50)
     tasks = [(d, p, r, networks) for r in range(repetitions) for d in LABELED for p in PURITIES]
     frame = pd.DataFrame(run.each(one, tasks))
+    pairs = [(data, r, networks) for data in LABELED for r in range(run.times(2, 10))]
+    made = run.each(traditional, pairs)
     references = {
-        data: [traditional(data, r, networks) for r in range(run.times(2, 10))] for data in LABELED
+        data: [one for pair, one in zip(pairs, made, strict=True) if pair[0] == data]
+        for data in LABELED
     }
     auc = {
-        data: sum(roc_auc_score(made.truth, made.score) for made in found) / len(found)
+        data: sum(roc_auc_score(one.truth, one.score) for one in found) / len(found)
         for data, found in references.items()
     }
     frame["true_auc"] = frame["data"].map(auc)
-    frame["true_ap"] = [
-        sum(auc_pr(made, prior) for made in references[data]) / len(references[data])
-        for data, prior in zip(frame["data"], frame["prior"], strict=True)
-    ]
-    for kind, column in {"PU": "naive_auc", "IR": "IR", "DR": "DR", "IE": "IE", "DE": "DE"}.items():
+    cells = list(zip(frame["data"], frame["prior"], strict=True))
+    average = {
+        (data, prior): sum(auc_pr(found, prior) for found in references[data])
+        / len(references[data])
+        for data, prior in set(cells)
+    }
+    frame["true_ap"] = [average[cell] for cell in cells]
+    for kind in ("PU", "IR", "DR", "IE", "DE", "IA", "DA"):
+        column = "naive_auc" if kind == "PU" else kind
         frame[f"auc_{kind}"] = frame[column] - frame["true_auc"]
-    for kind, column in {"PU": "naive_ap", "IR": "AR", "IE": "AE"}.items():
+    for kind, column in {"PU": "naive_ap", "IR": "AR", "IE": "AE", "IA": "AA"}.items():
         frame[f"ap_{kind}"] = frame[column] - frame["true_ap"]
-    frame["contrast_error"] = (
-        frame["estimated_purity"] - frame["estimated_prior"] - frame["purity"] + frame["prior"]
-    )
+    contrast = frame["purity"] - frame["prior"]
+    for name, error in (("estimated", "contrast_error"), ("alphamax", "alphamax_error")):
+        frame[error] = frame[f"{name}_purity"] - frame[f"{name}_prior"] - contrast
     return frame, networks, repetitions
 
 
@@ -72,25 +80,32 @@ def sign_test(direct: pd.Series, indirect: pd.Series) -> str:
 def table_1(page: Page, frame: pd.DataFrame) -> pd.DataFrame:
     """Make the table of AUC errors by cell."""
     kinds = ["PU", "IR", "DR", "IE", "DE"]
-    cells = means(frame, [f"auc_{kind}" for kind in kinds])
-    frame["network_auc_R"] = frame["DR"] - frame["network_auc"]
-    frame["network_auc_E"] = frame["DE"] - frame["network_auc"]
-    own = means(frame, ["network_auc_R", "network_auc_E", "contrast_error"])
+    cells = means(frame, [f"auc_{kind}" for kind in (*kinds, "IA", "DA")])
+    for kind in "REA":
+        frame[f"network_auc_{kind}"] = frame[f"D{kind}"] - frame["network_auc"]
+    errors = ["contrast_error", "alphamax_error"]
+    own = means(frame, [*(f"network_auc_{kind}" for kind in "REA"), *errors])
     average = frame.groupby(["data", "wanted_purity"])[["true_auc", "naive_auc", "prior"]].mean()
     rows = []
     for (name, _, purity, wrong, auc, _, *paper), (key, ours) in zip(
         TABLE_1, cells.iterrows(), strict=True
     ):
-        shown = [f"{number(a)} / {number(b)}" for a, b in zip(paper, ours, strict=True)]
+        shown = [f"{number(a)} / {number(ours[f'auc_{kind}'])}"
+                 for kind, a in zip(kinds[:3], paper[:3], strict=True)]  # fmt: skip
+        shown += [
+            _three(a, ours[f"auc_{kind}A"], ours[f"auc_{kind}E"])
+            for kind, a in zip("ID", paper[3:], strict=True)
+        ]
         both = average.loc[key]
         rows.append(
             [
                 name, both["prior"], f"{purity:.2f}",
-                f"{number(wrong)} / {number(own.loc[key, 'contrast_error'])}",
+                _three(wrong, own.loc[key, "alphamax_error"], own.loc[key, "contrast_error"]),
                 f"{number(auc)} / {number(both['true_auc'])}", *shown,
             ]
         )  # fmt: skip
     published = pd.DataFrame([row[6:] for row in TABLE_1], columns=kinds).mean()
+    wrong = pd.DataFrame(TABLE_1)[3].mean()
     page.add("## Table 1: mean absolute error of the AUC\n\nMeans of the 36 cells:")
     page.add(
         against_paper(
@@ -98,39 +113,48 @@ def table_1(page: Page, frame: pd.DataFrame) -> pd.DataFrame:
                 ("naive (PU)", published["PU"], cells["auc_PU"].mean()),
                 ("known prior and purity, indirect (IR)", published["IR"], cells["auc_IR"].mean()),
                 ("known prior and purity, direct (DR)", published["DR"], cells["auc_DR"].mean()),
-                ("estimated, indirect (IE)", published["IE"], cells["auc_IE"].mean()),
-                ("estimated, direct (DE)", published["DE"], cells["auc_DE"].mean()),
-                ("error of estimated purity − prior", pd.DataFrame(TABLE_1)[3].mean(),
-                 own["contrast_error"].mean()),
+                ("estimated, indirect: AlphaMax", published["IE"], cells["auc_IA"].mean()),
+                ("estimated, indirect: pueval", published["IE"], cells["auc_IE"].mean()),
+                ("estimated, direct: AlphaMax", published["DE"], cells["auc_DA"].mean()),
+                ("estimated, direct: pueval", published["DE"], cells["auc_DE"].mean()),
+                ("error of purity − prior: AlphaMax", wrong, own["alphamax_error"].mean()),
+                ("error of purity − prior: pueval", wrong, own["contrast_error"].mean()),
             ]
         )
     )  # fmt: skip
     page.add(
         "The paper compares with a classifier trained on the *true classes*. A classifier trained on few labels is worse, and no evaluation can detect that, so the errors above have a floor. Compared with the true AUC of the classifier that was evaluated, "
-        f"the mean absolute error is {number(own['network_auc_R'].mean())} with known and {number(own['network_auc_E'].mean())} with estimated "
-        "prior and purity."
+        f"the mean absolute error is {number(own['network_auc_R'].mean())} with known prior and purity, {number(own['network_auc_A'].mean())} with those of AlphaMax and "
+        f"{number(own['network_auc_E'].mean())} with those of pueval."
     )
-    lost = int((~frame["identified"]).sum())
+    lost, without = int((~frame["identified"]).sum()), int(frame["alphamax_prior"].isna().sum())
     page.add(
-        f"In {lost} of {len(frame)} repetitions `priors.estimate` gave no prior, because the scores do not separate labeled from unlabeled rows. There we use the naive values."
+        f"In {lost} of {len(frame)} repetitions `priors.estimate` gave no prior, because the scores do not separate labeled from unlabeled rows; AlphaMax gave none in {without}. There we use the naive values."
     )
-    page.add("Cell by cell, *paper / ours*:")
+    page.add(
+        "Cell by cell, *paper / ours*; where values are estimated, *paper / AlphaMax / pueval*:"
+    )
     page.add(table(["data", "prior", "purity", "error of purity − prior", "AUC", *kinds], rows))
     page.add(
         "### Sign tests (one-sided: indirect is better)\n\n"
         f"- known: {sign_test(cells['auc_DR'], cells['auc_IR'])} (paper: 1, 28, 7; P = 6.5e-06)\n"
-        f"- estimated: {sign_test(cells['auc_DE'], cells['auc_IE'])} (paper: 9, 25, 2; P = 0.0057)"
+        f"- estimated, AlphaMax: {sign_test(cells['auc_DA'], cells['auc_IA'])} (paper: 9, 25, 2; P = 0.0057)\n"
+        f"- estimated, pueval: {sign_test(cells['auc_DE'], cells['auc_IE'])}"
     )
     return cells
+
+
+def _three(paper: float, alphamax: float, pueval: float) -> str:
+    return " / ".join(number(value) for value in (paper, alphamax, pueval))
 
 
 def table_2(page: Page, frame: pd.DataFrame) -> None:
     """Make the table of AUC-PR errors by cell."""
     kinds = ["PU", "IR", "IE"]
-    cells = means(frame, [f"ap_{kind}" for kind in kinds])
-    frame["network_ap_R"] = frame["AR"] - frame["network_ap"]
-    frame["network_ap_E"] = frame["AE"] - frame["network_ap"]
-    own = means(frame, ["network_ap_R", "network_ap_E"])
+    cells = means(frame, [f"ap_{kind}" for kind in (*kinds, "IA")])
+    for kind in "REA":
+        frame[f"network_ap_{kind}"] = frame[f"A{kind}"] - frame["network_ap"]
+    own = means(frame, [f"network_ap_{kind}" for kind in "REA"])
     published = pd.DataFrame([row[6:] for row in TABLE_2], columns=kinds).mean()
     average = frame.groupby(["data", "wanted_purity"])[["true_ap", "prior"]].mean()
     rows = []
@@ -138,7 +162,8 @@ def table_2(page: Page, frame: pd.DataFrame) -> None:
         TABLE_2, cells.iterrows(), strict=True
     ):
         shown = [f"{number(a)} / {number(ours[f'ap_{kind}'])}"
-                 for kind, a in zip(kinds, paper, strict=True)]  # fmt: skip
+                 for kind, a in zip(kinds[:2], paper[:2], strict=True)]  # fmt: skip
+        shown.append(_three(paper[2], ours["ap_IA"], ours["ap_IE"]))
         both = average.loc[key]
         rows.append([name, both["prior"], f"{purity:.2f}",
                      f"{number(auc)} / {number(both['true_ap'])}", *shown])  # fmt: skip
@@ -148,7 +173,8 @@ def table_2(page: Page, frame: pd.DataFrame) -> None:
             [
                 ("naive (PU)", published["PU"], cells["ap_PU"].mean()),
                 ("known prior and purity (IR)", published["IR"], cells["ap_IR"].mean()),
-                ("estimated (IE)", published["IE"], cells["ap_IE"].mean()),
+                ("estimated: AlphaMax", published["IE"], cells["ap_IA"].mean()),
+                ("estimated: pueval", published["IE"], cells["ap_IE"].mean()),
             ]
         )
     )
@@ -157,12 +183,12 @@ def table_2(page: Page, frame: pd.DataFrame) -> None:
     page.add(
         'IR and IE here are `ev["average_precision"]`, the area under `ev.pr()` with monotone rates. The paper '
         "drops points of the precision-recall curve outside the unit square. Compared with the classifier that was evaluated, the error is "
-        f"{number(own['network_ap_R'].mean())} with known and {number(own['network_ap_E'].mean())} with estimated prior and purity."
+        f"{number(own['network_ap_R'].mean())} with known prior and purity, {number(own['network_ap_A'].mean())} with those of AlphaMax and {number(own['network_ap_E'].mean())} with those of pueval."
     )
     page.add(
-        f"With the estimated prior, most of the error comes from {', '.join(hard)}: without them it is {number(rest['ap_IE'].mean())}. Their classes overlap most (AUC below .9), so the prior is hardest to estimate, and precision is proportional to it."
+        f"With pueval's estimate, most of the error comes from {', '.join(hard)}: without them it is {number(rest['ap_IE'].mean())} (AlphaMax: {number(rest['ap_IA'].mean())}). Their classes overlap most (AUC below .9), so the prior is hardest to estimate, and precision is proportional to it."
     )
-    page.add("Cell by cell, *paper / ours*:")
+    page.add("Cell by cell, *paper / ours*; IE: *paper / AlphaMax / pueval*:")
     page.add(table(["data", "prior", "purity", "AUC-PR", *kinds], rows))
 
 
@@ -172,6 +198,7 @@ def make(page: Page, run: Run) -> None:
     page.add(INTRODUCTION.format(networks=networks.number, repetitions=repetitions))
     table_1(page, frame)
     table_2(page, frame)
+    explain(page, frame, networks)
     figure, naive, true = figures.figure_1()
     page.add("## Figures")
     page.figure(

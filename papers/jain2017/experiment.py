@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from papers.scores import Networks, Scored, pu_scores, traditional_scores
-from pueval import AssumptionWarning, evaluate, priors
+from pueval import AssumptionWarning, Counts, Mixture, evaluate, priors
 from pueval.core.mixture import NAIVE
+from pueval.errors import InputError
 from pueval.evaluation.evaluation import Evaluation
 
 PURITIES = (1.0, 0.95, 0.75)
@@ -35,19 +36,26 @@ def one(data: str, purity: float, repetition: int, networks: Networks) -> dict[s
 
 
 def estimates(made: Scored) -> dict[str, Any]:
-    """Estimate AUC and AUC-PR by all methods, with known and with estimated prior and purity."""
+    """Estimate AUC and AUC-PR by all methods, with known and with estimated prior and purity.
+
+    Suffix R: known values. E: those of `pueval.priors.estimate`. A: those of AlphaMaxN.
+    """
     counts = made.counts
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
         found = priors.estimate(counts, purity="estimate")
-        known = evaluate(
-            counts, prior=made.prior, purity=made.purity, target="unlabeled", level=None
-        )
         # If the scores do not separate, there is no estimate, and the naive values are used.
         identified = not math.isnan(found.prior)
-        mixture = found.mixture() if identified else NAIVE
-        guessed = evaluate(
-            counts, prior=mixture.prior, purity=mixture.purity, target="unlabeled", level=None
+        paper = alphamax(counts)
+        known, ours, theirs = (
+            evaluate(
+                counts, prior=mixture.prior, purity=mixture.purity, target="unlabeled", level=None
+            )
+            for mixture in (
+                Mixture(made.prior, made.purity),
+                found.mixture() if identified else NAIVE,
+                NAIVE if paper is None else paper,
+            )
         )
     unlabeled = made.label == 0
     truth, score = made.truth[unlabeled], made.score[unlabeled]
@@ -57,13 +65,25 @@ def estimates(made: Scored) -> dict[str, Any]:
         "identified": identified,
         "estimated_prior": found.prior,
         "estimated_purity": found.purity,
+        "alphamax_prior": math.nan if paper is None else paper.prior,
+        "alphamax_purity": math.nan if paper is None else paper.purity,
         "naive_auc": known["roc_auc"].naive,
         "naive_ap": known["average_precision"].naive,
         "network_auc": roc_auc_score(truth, score),
         "network_ap": average_precision_score(truth, score),
         **_areas("R", known),
-        **_areas("E", guessed),
+        **_areas("E", ours),
+        **_areas("A", theirs),
     }
+
+
+def alphamax(counts: Counts) -> Mixture | None:
+    """Return prior and purity by AlphaMaxN, the papers' estimator; None if it finds no elbow."""
+    try:
+        found = priors.AlphaMaxN().fit(counts)
+    except InputError:
+        return None
+    return Mixture(found.prior_, found.purity_)
 
 
 def _areas(suffix: str, ev: Evaluation) -> dict[str, float]:

@@ -13,7 +13,8 @@ from pueval import Counts, Mixture
 from pueval.core.curves import correct_roc_from_corners
 from pueval.core.mixture import NAIVE as NO_CORRECTION
 
-COLORS = {"PU": NAIVE, "IR": "#56B4E9", "DR": KNOWN, "IE": OURS, "DE": OTHER}
+COLORS = {"PU": NAIVE, "IR": "#56B4E9", "DR": KNOWN, "IE": OURS, "DE": OTHER, "IA": "#E69F00",
+          "DA": "#F0E442"}  # fmt: skip
 
 
 def figure_1() -> tuple[Any, float, float]:
@@ -48,16 +49,16 @@ def figure_2(frame: pd.DataFrame) -> Any:
     """Plot errors by purity, and by the error of purity − prior."""
     figure, axes = plt.subplots(2, 2, figsize=(10, 6.4))
     for row, (kinds, what) in enumerate(
-        ((["PU", "IR", "DR", "IE", "DE"], "AUC"), (["PU", "IR", "IE"], "AUC-PR"))
+        ((["PU", "IR", "DR", "IA", "DA", "IE", "DE"], "AUC"), (["PU", "IR", "IA", "IE"], "AUC-PR"))
     ):
         columns = {kind: f"{'auc' if what == 'AUC' else 'ap'}_{kind}" for kind in kinds}
         box, line = axes[row]
         for k, (kind, column) in enumerate(columns.items()):
             for j, purity in enumerate((1.0, 0.95, 0.75)):
                 values = frame.loc[frame["wanted_purity"] == purity, column]
-                place = j + (k - (len(kinds) - 1) / 2) * 0.15
+                place = j + (k - (len(kinds) - 1) / 2) * 0.12
                 box.boxplot(
-                    values, positions=[place], widths=0.12, patch_artist=True, showfliers=False,
+                    values, positions=[place], widths=0.1, patch_artist=True, showfliers=False,
                     boxprops={"facecolor": COLORS[kind], "alpha": 0.75, "linewidth": 0.7},
                     medianprops={"color": "black"}, whiskerprops={"linewidth": 0.7},
                     capprops={"linewidth": 0.7},
@@ -66,11 +67,12 @@ def figure_2(frame: pd.DataFrame) -> Any:
         box.axhline(0, color="gray", linewidth=0.8)
         box.set_xticks(range(3), ["1.00", "0.95", "0.75"])
         box.set(xlabel="purity", ylabel=f"estimated − true {what}", title=f"{what} by purity")
-        box.legend(ncols=5, loc="lower center", bbox_to_anchor=(0.5, 1.08), handlelength=0.8)
-        wrong = frame["contrast_error"].abs()
+        box.legend(ncols=7, loc="lower center", bbox_to_anchor=(0.5, 1.08), handlelength=0.8)
         bins = [0, 0.01, 0.02, 0.05, 0.1, 0.2, 1.0]
-        group = pd.cut(wrong, bins, include_lowest=True, labels=False)
         for kind, column in columns.items():
+            # The error of the estimates that the column uses; those of pueval where it uses none.
+            wrong = frame["alphamax_error" if kind.endswith("A") else "contrast_error"].abs()
+            group = pd.cut(wrong, bins, include_lowest=True, labels=False)
             means = frame.groupby(group)[column].agg(["mean", "sem"])
             line.errorbar(means.index, means["mean"], 2 * means["sem"].fillna(0), capsize=2,
                           color=COLORS[kind], marker="o", markersize=4, label=kind)  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from papers.ramola2019.experiment import MEASURES, PURITIES, UNLABELED, one
-from papers.report import KNOWN, NAIVE, OURS, Page, Run, main, number, table
+from papers.report import KNOWN, NAIVE, OTHER, OURS, Page, Run, main, number, signed, table
 from papers.scores import Networks
 from pueval import Mixture
 from pueval.core.measures import find_measure
@@ -21,6 +21,7 @@ INTRODUCTION = """# Ramola, Jain and Radivojac (2019): accuracy, F and MCC
 
 *Estimating classification accuracy in positive-unlabeled learning: characterization and correction strategies*, PSB 2019.
 """
+KINDS = ("PU", "CR", "CA", "CE")
 # Threshold and value of the maximum: traditional, then non-traditional.
 PUBLISHED = {
     "accuracy": ((0.42, 0.86), (5.0, 0.90)),
@@ -96,7 +97,7 @@ def figure_2(page: Page, run: Run) -> None:
         "## Figure 2: real data\n\n"
         f"Seven of the fourteen data sets of the paper ({', '.join(UNLABELED)}), {repetitions} repetitions, {networks.number} networks with seven hidden neurons "
         "(the paper: 50 and 100). In each run, we take the threshold with the best estimate and compare the estimate with the truth at that threshold. "
-        "**PU**: naive. **CR**, **CE**: corrected with true and with estimated prior and purity."
+        "**PU**: naive. **CR**: corrected with true prior and purity. Corrected with estimated values: **CA** by AlphaMax (`pueval.priors.AlphaMaxN`), the estimator of the paper, which calls this column CE; **CE** by pueval's default (`pueval.priors.estimate`). The paper prints no numbers for this figure."
     )
     page.figure(
         _boxes(frame), "figure2",
@@ -107,14 +108,11 @@ def figure_2(page: Page, run: Run) -> None:
     page.add(
         "Mean absolute error (and mean error):\n\n"
         + table(
-            ["", "PU", "CR", "CE"],
+            ["", *KINDS],
             [
                 [
                     title,
-                    *(
-                        f"{number(mean[name, kind])} ({_signed(bias[name, kind])})"
-                        for kind in ("PU", "CR", "CE")
-                    ),
+                    *(f"{number(mean[name, kind])} ({signed(bias[name, kind])})" for kind in KINDS),
                 ]
                 for name, title in MEASURES.items()
             ],
@@ -123,12 +121,13 @@ def figure_2(page: Page, run: Run) -> None:
     by_data = frame[frame["measure"] == "matthews_corrcoef"]
     by_data = by_data.assign(size=by_data["error"].abs()).groupby(["data", "kind"])["size"].mean()
     once = frame.drop_duplicates(["data", "wanted_purity", "repetition"])
-    wrong = once.groupby("data")[["prior_error", "purity_error"]].agg(lambda v: v.abs().mean())
+    columns = ["alphamax_prior_error", "prior_error", "alphamax_purity_error", "purity_error"]
+    wrong = once.groupby("data")[columns].agg(lambda v: v.abs().mean())
     page.add(
         "Mean absolute errors of the MCC and of the estimated prior and purity, by data set:\n\n"
         + table(
-            ["", "PU", "CR", "CE", "prior", "purity"],
-            [[d, *(by_data[d, k] for k in ("PU", "CR", "CE")), *wrong.loc[d]] for d in UNLABELED],
+            ["", *KINDS, "prior: AlphaMax", "prior: pueval", "purity: AlphaMax", "purity: pueval"],
+            [[d, *(by_data[d, k] for k in KINDS), *wrong.loc[d]] for d in UNLABELED],
         )
     )
     known = by_data.xs("CR", level="kind")
@@ -140,17 +139,17 @@ def figure_2(page: Page, run: Run) -> None:
         f"It is not exact: with known values, the mean absolute error of the MCC is {number(known.min())} to {number(known.max())} by data set (largest: {known.idxmax()}). "
         f"In {int((~once['identified']).sum())} of {len(once)} runs, no prior could be estimated. There, CE uses naive values."
     )
-
-
-def _signed(value: float) -> str:
-    text = number(float(value))
-    return text if text.startswith("−") else "+" + text
+    page.add(
+        f"As in the paper, training stops after 5,000 epochs at the latest. The stop by validation error came first in all runs; the longest training of a network took {once['epochs'].max()} epochs."
+        if once["epochs"].max() < 5000
+        else f"As in the paper, training stops after 5,000 epochs at the latest. This limit was reached in {int((once['epochs'] >= 5000).sum())} of {len(once)} runs."
+    )
 
 
 def _boxes(frame: pd.DataFrame) -> Any:
     figure, axes = plt.subplots(2, 2, figsize=(9.5, 6.2), sharex=True)
     for axis, (name, title) in zip(axes.flat, MEASURES.items(), strict=True):
-        for k, (kind, color) in enumerate((("PU", NAIVE), ("CR", KNOWN), ("CE", OURS))):
+        for k, (kind, color) in enumerate(zip(KINDS, (NAIVE, KNOWN, OTHER, OURS), strict=True)):
             for j, purity in enumerate(PURITIES):
                 part = frame[
                     (frame["measure"] == name)
@@ -158,7 +157,7 @@ def _boxes(frame: pd.DataFrame) -> Any:
                     & (frame["wanted_purity"] == purity)
                 ]
                 axis.boxplot(
-                    part["error"], positions=[j + (k - 1) * 0.22], widths=0.18, patch_artist=True, showfliers=False,
+                    part["error"], positions=[j + (k - 1.5) * 0.19], widths=0.15, patch_artist=True, showfliers=False,
                     boxprops={"facecolor": color, "alpha": 0.75, "linewidth": 0.7}, medianprops={"color": "black"},
                 )  # fmt: skip
             axis.plot([], [], color=color, linewidth=6, alpha=0.75, label=kind)
@@ -167,7 +166,7 @@ def _boxes(frame: pd.DataFrame) -> Any:
         axis.set(title=title, ylabel="estimated − true")
         if name in {"f1", "matthews_corrcoef"}:
             axis.set_xlabel("purity")
-    axes[0, 0].legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1.1))
+    axes[0, 0].legend(ncols=4, loc="lower left", bbox_to_anchor=(0, 1.1))
     figure.tight_layout()
     return figure
 
@@ -182,8 +181,9 @@ def make(page: Page, run: Run) -> None:
 
 DIFFERENCES = """## Differences from the paper
 
-- **Data**: abalone, anuran calls, protein structure, epileptic seizures, HIV-1 protease, smartphone activities and wilt are missing, and covertype is a 16% sample. For Parkinsons we use only the voice measures: subject, age, sex and test time identify the patient (AUC 1.0). The paper does not state which class is positive.
-- **Estimated values** come from `pueval.priors.estimate` instead of AlphaMax. The paper's estimates are too high, because AlphaMax finds the largest possible prior."""
+- **Data**: abalone, anuran calls, protein structure, epileptic seizures, HIV-1 protease, smartphone activities and wilt are missing, because we had no copy of them, and covertype is a 16% sample. For Parkinsons we use only the voice measures: subject, age, sex and test time identify the patient (AUC 1.0). The paper does not state which class is positive.
+- **Table 1** defines the contingency table and four estimates. The table of equations (`docs/papers/equations.md`) has the function and the test of each.
+- **Estimated values**: the paper states no parameters of AlphaMax. Ours: Scott's rule for the width of the bins, and scores on the scale of log-odds."""
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import math
 import warnings
 from typing import Any
 
+from papers.jain2017.experiment import alphamax
 from papers.scores import Networks, pu_scores
 from pueval import AssumptionWarning, Counts, Mixture, evaluate, priors
 from pueval.core.mixture import NAIVE
@@ -23,7 +24,10 @@ UNLABELED = {
 
 
 def one(data: str, purity: float, repetition: int, networks: Networks) -> list[dict[str, Any]]:
-    """Return errors of the four maxima: naive (PU), corrected with true (CR) and estimated (CE) values."""
+    """Return errors of the four maxima: naive (PU), corrected with true (CR) and estimated values.
+
+    Estimates are those of AlphaMaxN (CA) and of `pueval.priors.estimate` (CE).
+    """
     unlabeled = UNLABELED[data]
     made = pu_scores(
         data, labeled=unlabeled // 10, unlabeled=unlabeled, purity=purity, networks=networks,
@@ -36,8 +40,10 @@ def one(data: str, purity: float, repetition: int, networks: Networks) -> list[d
         truth = evaluate(Counts.from_arrays(made.truth, made.score), prior=0.0, level=None)
         found = priors.estimate(counts, purity="estimate")
         identified = not math.isnan(found.prior)
+        paper = alphamax(counts)
         for kind, mixture in (
             ("CR", Mixture(made.prior, made.purity)),
+            ("CA", NAIVE if paper is None else paper),
             ("CE", found.mixture() if identified else NAIVE),
         ):
             ev = evaluate(counts, prior=mixture.prior, purity=mixture.purity, level=None)
@@ -50,6 +56,9 @@ def one(data: str, purity: float, repetition: int, networks: Networks) -> list[d
                     rows.append({"measure": name, "kind": "PU", "error": best.naive - true})
     about = {
         "data": data, "wanted_purity": purity, "repetition": repetition, "identified": identified,
+        "epochs": int(made.epochs),
         "prior_error": found.prior - made.prior, "purity_error": found.purity - made.purity,
+        "alphamax_prior_error": math.nan if paper is None else paper.prior - made.prior,
+        "alphamax_purity_error": math.nan if paper is None else paper.purity - made.purity,
     }  # fmt: skip
     return [about | row for row in rows]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.preprocessing import minmax_scale
 
@@ -136,6 +137,36 @@ def errors(rng: np.random.Generator, data: str, train: str, number: int) -> dict
     return {
         name: float(np.sqrt(np.mean((score - seen.true_f1) ** 2))) for name, score in scores.items()
     }
+
+
+def estimated_label_frequency(
+    rng: np.random.Generator, data: str, label_frequency: float
+) -> list[dict[str, float | str]]:
+    """Estimate the label frequency from predictions for labeled rows that were left out.
+
+    Without one of the S labeled rows, S − 1 of P − 1 positives are labeled. The mean predicted
+    probability of a label over left-out labeled rows estimates this share.
+    """
+    X, truth = rows(data, rng)
+    labeled = see(truth, label_frequency, rng)
+    number = int(labeled.sum())
+    found: list[dict[str, float | str]] = []
+    for kind in ("forest", "logistic regression"):
+        probabilities = []
+        for row in np.flatnonzero(labeled):
+            kept = np.arange(truth.size) != row
+            model = (
+                RandomForestClassifier(10, random_state=int(rng.integers(2**31)))
+                if kind == "forest"
+                else LogisticRegression()
+            )
+            model.fit(X[kept], labeled[kept])
+            probabilities.append(model.predict_proba(X[[row]])[0, 1])
+        share = float(np.mean(probabilities))
+        # No prediction above 0: no finite number of positives.
+        estimate = number / ((number - 1) / share + 1) if share > 0 else 0.0
+        found.append({"classifier": kind, "estimate": estimate})
+    return found
 
 
 def inversions(true: np.ndarray, score: np.ndarray) -> float:

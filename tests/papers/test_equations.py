@@ -13,6 +13,7 @@ from scipy.stats import norm
 from pueval import Counts, Mixture, claesen_bounds, conversions, evaluate
 from pueval.core.measures import MEASURES
 from pueval.core.rates import Rates, correct_area, correct_pair, replace_prevalence
+from pueval.ranking import lee_liu
 from pueval.simulate import binormal
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -229,3 +230,16 @@ def test_claesen_lemma_4():
     areas = [claesen_bounds(counts, prior=prior).roc_auc for prior in (0.1, 0.2, 0.3)]
     assert all(np.diff([area.low for area in areas]) > 0)
     assert all(np.diff([area.high for area in areas]) > 0)
+
+
+# ---------------------------------------------------------------------- Tabatabaei et al.
+
+
+def test_tabatabaei_lee_liu_of_true_classes():
+    """Section 3.2: with all positives labeled, LL = precision · recall / prevalence."""
+    rng = np.random.default_rng(0)
+    truth = rng.random(500) < 0.3
+    predicted = truth ^ (rng.random(500) < 0.2)
+    found = lee_liu(Counts.from_arrays(truth.astype(int), predicted.astype(int)), threshold=1)
+    precision, recall = truth[predicted].mean(), predicted[truth].mean()
+    assert found == pytest.approx(precision * recall / truth.mean(), abs=1e-12)

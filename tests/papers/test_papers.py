@@ -1,5 +1,6 @@
 """The reproductions: loader, networks, and numbers that need no experiment."""
 
+import itertools
 import re
 import sys
 from pathlib import Path
@@ -10,15 +11,19 @@ import pandas as pd
 import pytest
 import sklearn.datasets
 from sklearn.metrics import f1_score, roc_auc_score
+from sklearn.svm import LinearSVC
 
 pytest.importorskip("papers", reason="papers/ is in the repository, not in the package")
 
 from papers import data, networks, scores
 from papers.claesen2015.__main__ import FIGURE_4
 from papers.claesen2015.experiment import _height, normal_ranking
+from papers.hajizadeh2014 import classifiers as svms
+from papers.hajizadeh2014.experiment import PRIORS, by_prior
 from papers.jain2017.__main__ import sign_test
-from papers.jain2017.experiment import LABELED, auc_pr
+from papers.jain2017.experiment import LABELED, alphamax, auc_pr
 from papers.jain2017.figures import recovered
+from papers.jain2017.pageblock import auc_pr_as_printed
 from papers.jain2017.published import TABLE_1, TABLE_2
 from papers.overview.__main__ import DATA
 from papers.ramola2019.experiment import UNLABELED
@@ -28,6 +33,7 @@ from papers.tabatabaei2020.experiment import (
     Tables,
     classifiers,
     errors,
+    estimated_label_frequency,
     generated,
     inversions,
     see_each,
@@ -107,12 +113,14 @@ class TestNetworks:
         rng = np.random.default_rng(0)
         X = rng.normal(size=(600, 3))
         y = X[:, 0] * X[:, 1] > 0
-        score = networks.out_of_bag_scores(X, y, rng=rng, networks=10)
+        score = networks.out_of_bag_scores(X, y, rng=rng, networks=10).score
         assert roc_auc_score(y, score) > 0.95
         # What cannot be learned is not remembered either: rows are not scored by who saw them.
         noise = rng.random(600) < 0.5
-        score = networks.out_of_bag_scores(X, noise, rng=rng, networks=10, patience=200)
-        assert abs(roc_auc_score(noise, score) - 0.5) < 0.1
+        found = networks.out_of_bag_scores(X, noise, rng=rng, networks=10, patience=200)
+        assert abs(roc_auc_score(noise, found.score) - 0.5) < 0.1
+        assert 200 < found.epochs < 5000
+        assert networks.out_of_bag_scores(X, y, rng=rng, networks=2, epochs=7).epochs == 7
 
     def test_gradient(self):
         """Each of two networks follows the numerical gradient of its own weighted loss."""
@@ -176,6 +184,89 @@ class TestJain:
         copies = np.repeat(np.arange(300), np.where(truth, 1, 3))
         copied = scores.Scored(score[copies], truth[copies], truth[copies])
         assert auc_pr(made, 100 / 700) == pytest.approx(auc_pr(copied, 100 / 700), abs=1e-12)
+
+    def test_auc_pr_as_printed(self):
+        """One threshold after the other; a point outside the unit square is left out."""
+        rng = np.random.default_rng(3)
+        score, label = rng.permutation(40.0 + np.arange(40)), np.repeat([1, 0], [12, 28])
+        score[label == 1] += 15.5
+        points = []
+        for cut in np.sort(score)[::-1]:
+            gamma, eta = (np.mean(score[label == k] >= cut) for k in (1, 0))
+            recall = (0.7 * gamma - 0.1 * eta) / 0.6
+            if eta > 0 and 0 <= recall <= 1 and 0 <= 0.3 * recall / eta <= 1:
+                points.append((recall, 0.3 * recall / eta))
+        points.sort(key=lambda point: point[0])
+        area = sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in itertools.pairwise(points))
+        assert 5 < len(points) < 40
+        found = auc_pr_as_printed(scores.Scored(score, label, label == 1), 0.3, 0.9)
+        assert found == pytest.approx(area, abs=1e-12)
+
+    def test_alphamax(self):
+        rng = np.random.default_rng(0)
+        score = np.r_[rng.normal(4, 1, 800), rng.normal(0, 1, 200), rng.normal(4, 1, 600),
+                      rng.normal(0, 1, 1400)]  # fmt: skip
+        found = alphamax(Counts.from_arrays(np.repeat([1, 0], [1000, 2000]), score))
+        assert (found.prior, found.purity) == pytest.approx((0.3, 0.8), abs=0.06)
+        assert alphamax(Counts.from_arrays([1, 1, 0, 0, 0], np.ones(5))) is None
+
+
+class TestHajizadeh:
+    def test_weights(self):
+        """Without weights it is the plain machine; right weights rank better than turned ones."""
+        rng = np.random.default_rng(0)
+        truth = np.arange(1200) < 400
+        X = rng.normal(size=(1200, 5)) + 1.2 * truth[:, None]
+        labels = (truth & (rng.random(1200) < 0.5)).astype(int)
+        found = svms.weighted_svms(X, labels, X, np.random.default_rng(0))
+        assert tuple(found) == svms.WEIGHTINGS
+        plain = LinearSVC(C=0.1).fit(X, labels).decision_function(X)
+        assert found["cost 1"] == pytest.approx(plain, abs=1e-3)
+        auc = {name: roc_auc_score(truth, score) for name, score in found.items()}
+        assert min(auc[name] for name in svms.SENSIBLE) > 0.95
+        assert auc["turned by 0.8"] < 0.5 < auc["turned by 0.6"]
+
+    def test_rows_of_each_prior(self):
+        """Twenty of forty positives are labeled; negatives are kept as the prior asks for."""
+        known = (np.arange(1000) < 20).astype(int)
+        score = np.random.default_rng(1).normal(size=1000) + (np.arange(1000) < 40)
+        found = {row["prior"]: row for row in by_prior(score, known, 40)}
+        assert tuple(found) == PRIORS
+        for prior, negatives in ((0.05, 380), (0.2, 80), (0.5, 20)):
+            n = 40 + negatives
+            full = roc_auc_score(np.arange(n) < 40, score[:n])
+            seen = roc_auc_score(known[:n], score[:n])
+            assert found[prior]["full naive_roc_auc"] == pytest.approx(full, abs=1e-12)
+            assert found[prior]["seen naive_roc_auc"] == pytest.approx(seen, abs=1e-12)
+
+
+def test_label_frequency_from_rows_left_out(monkeypatch):
+    """If all rows are equal positives, the share of labels is the label frequency."""
+    monkeypatch.setattr(experiment, "rows", lambda *_: (np.ones((60, 2)), np.ones(60, dtype=bool)))
+    monkeypatch.setattr(experiment, "see", lambda *_: np.arange(60) < 24)
+    found = estimated_label_frequency(np.random.default_rng(0), "iris", 0.4)
+    estimate = {row["classifier"]: row["estimate"] for row in found}
+    assert estimate["logistic regression"] == pytest.approx(0.4, abs=1e-4)
+    assert estimate["forest"] == pytest.approx(0.4, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("paper", "parts"),
+    {
+        "jain2017": ("Table 1", "Table 2", *(f"Figure {k}." for k in range(1, 5))),
+        "ramola2019": ("Table 1", "Figure 1.", "Figure 2."),
+        "claesen2015": (
+            "Table 1", "Table 2", *(f"Figure {k}." for k in range(2, 6)), "Figures 1 and 6 to 8",
+        ),
+        "tabatabaei2020": (
+            "Table 1", "Table 2", "Figure 1*", *(f"Figure {k}." for k in range(2, 6)),
+        ),
+        "hajizadeh2014": ("Table 1", "Figure 1 is", "Figure 2.", "figure 3"),
+    }.items(),
+)  # fmt: skip
+def test_every_table_and_figure_has_a_result_or_a_reason(paper, parts):
+    text = results(paper)
+    assert [part for part in parts if part not in text] == []
 
 
 def test_f1_and_lee_liu_are_those_of_pueval():
@@ -254,6 +345,8 @@ def test_pages(tmp_path, capsys):
     folder = tmp_path / "jain2017"
     folder.mkdir()
     page = Page(folder, Run(full=False, jobs=1))
+    assert Run(full=True, jobs=1, most=7).times(3, 50) == 7
+    assert Run(full=False, jobs=1, most=7).times(3, 50) == 3
     page.add(against_paper([("naive", 0.182, 0.180), ("new", None, 0.1)]))
     page.save()
     text = (folder / "RESULTS.md").read_text()
@@ -290,18 +383,56 @@ class TestIndex:
             assert auc in INDEX
             assert precision in INDEX
 
+    @pytest.mark.parametrize(
+        ("start", "row", "line"),
+        [
+            ("## Table 1", "naive (PU)", "mean absolute error of the AUC: naive"),
+            ("## Table 1", "known prior and purity, indirect (IR)", "known prior and purity"),
+            (
+                "## Table 1",
+                "estimated, indirect: AlphaMax",
+                "estimated by AlphaMax, as in the paper¹",
+            ),
+            ("## Table 1", "estimated, indirect: pueval", "estimated by pueval¹"),
+            ("## Table 2", "known prior and purity (IR)", "of the AUC-PR: known prior and purity"),
+            ("## Table 2", "estimated: AlphaMax", "estimated by AlphaMax, as in the paper¹"),
+            ("## Table 2", "estimated: pueval", "estimated by pueval¹"),
+        ],
+    )
+    def test_errors_of_jain(self, start, row, line):
+        text = results("jain2017")
+        part = text[text.index(start) :]
+        found = re.search(rf"^\| {re.escape(row)} \| (\S+) \| (\S+) \|", part, re.MULTILINE)
+        repetitions = re.search(r"(\d+) repetitions \(the paper: 50", text)[1]
+        assert f"{line} | {found[1]} | {found[2]} | {repetitions} |" in INDEX
+
     def test_errors_of_ramola(self):
-        rows = re.findall(
-            r"^\| (\w+) \| \.\d+ \| (\.\d+) \| .*\|$", results("ramola2019"), re.MULTILINE
-        )
+        text = results("ramola2019")
+        rows = re.findall(r"^\| (\w+) \| \.\d+ \| (\.\d+) \| .*\|$", text, re.MULTILINE)
         errors = {name: value for name, value in rows if name in UNLABELED}
         assert len(errors) == 7
         assert max(errors, key=errors.get) == "splice"
         assert f"and {errors['splice']} on splice" in INDEX
         assert sum(float(value) < 0.02 for value in errors.values()) == 3
-        for line in ("| .390 |", "| .047 |", "| .090 |"):
-            assert line in INDEX
-        assert "| MCC | .390 (−.389) | .047 (+.042) | .090 (+.067) |" in results("ramola2019")
+        mcc = re.search(r"^\| MCC \| .*$", text, re.MULTILINE)[0]
+        repetitions = re.search(r"(\d+) repetitions, \d+ networks", text)[1]
+        values = re.findall(r"(\.\d+) \(", mcc)
+        assert len(values) == 4
+        for value in values:
+            assert f"| not printed | {value} | {repetitions} |" in INDEX
+
+    def test_rank_correlations_of_pulp(self):
+        text = results("hajizadeh2014")
+        found = [
+            re.search(rf"^\| folds, all, {scenario} \| (.*) \|$", text, re.MULTILINE)[1].split(
+                " | "
+            )
+            for scenario in ("scenario 1", "scenario 2")
+        ]
+        assert [row[8] for row in found] == ["1 of 8", "1 of 8"]
+        assert f"| {found[0][6]}, {found[1][6]}: highest of eight |" in INDEX
+        assert "and with test sets of one size it has none" in text
+        assert "With test sets of equal size, the AUC orders them better under every" in INDEX
 
 
 def test_the_library_does_not_need_them():
