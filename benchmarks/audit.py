@@ -1,8 +1,9 @@
 """Audits: error and coverage by what is assumed about labeling, written to benchmarks/AUDIT.md.
 
-python -m benchmarks.audit [replications] [population]
+python -m benchmarks.audit [replications] [population or number]
 
-With a population, prints the rows of its uniform audits of 300 rows and writes no page.
+With a population, prints the rows of its uniform audits of 300 rows and writes no page. With a
+number, keeps so many rows of the page, and continues after them.
 """
 
 import os
@@ -10,7 +11,7 @@ import sys
 import textwrap
 import warnings
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from multiprocessing import Pool
 from pathlib import Path
 
@@ -240,45 +241,57 @@ measures, and the lowest. *p < .05*: how often the test of random labeling rejec
 """
 
 
-def main(replications, population=None):
-    cases = CASES
-    if population is not None:
-        cases = [Case(population, how, "uniform", 300) for how in LABELINGS]
-    names = [(c.population, c.labeling, c.design, c.size) for c in cases]
-    results = []
-    with Pool() as pool:
+def population_truth(population):
+    """Return the threshold that predicts as many positives as there are, and the true measures."""
+    positive, score = draw(population, 2_000_000, np.random.default_rng(1))
+    threshold = float(np.quantile(score, 1 - positive.mean()))
+    return threshold, truth_of(positive, score, threshold)
+
+
+def measure_rows(cases, replications):
+    """Yield the row of each case."""
+    with Pool(int(os.environ.get("PUEVAL_JOBS", os.cpu_count()))) as pool:
+        populations = [*dict.fromkeys(case.population for case in cases)]
+        truths = dict(zip(populations, pool.map(population_truth, populations), strict=True))
+        jobs = [(c, seed, truths[c.population][0]) for c in cases for seed in range(replications)]
+        replicates = pool.imap(replicate, jobs)
         for case in cases:
-            rng = np.random.default_rng(1)
-            positive, score = draw(case.population, 2_000_000, rng)
-            threshold = float(np.quantile(score, 1 - positive.mean()))
-            truth = truth_of(positive, score, threshold)
-            jobs = [(case, seed, threshold) for seed in range(replications)]
-            numbers, pvalues = zip(*pool.imap(replicate, jobs, chunksize=4), strict=True)
-            results.append(
-                (*summarize(np.array(numbers), truth), np.mean(np.array(pvalues) < 0.05))
-            )
-            table_rows(names[len(results) - 1 : len(results)], results[-1:])
-    if population is not None:
-        return
-    lines, ratios, coverages = table_rows(names, results)
-    default = ratios[:, METHODS.index("smooth")].mean(axis=1)
+            numbers, pvalues = zip(*islice(replicates, replications), strict=True)
+            result = summarize(np.array(numbers), truths[case.population][1])
+            name = (case.population, case.labeling, case.design, case.size)
+            yield from table_rows([name], [(*result, np.mean(np.array(pvalues) < 0.05))])[0]
+
+
+def summarize_rows(lines, replications):
+    """Return a sentence about the default, from the rows of the table."""
+    cells = [line.strip("| ").split(" | ") for line in lines]
+    default, largest = (np.array([float(row[k]) for row in cells]) for k in (8, 9))
+    coverage = np.array([[float(n.strip("()")) for n in row[10].split()] for row in cells])
     main_cases = [
         k for k, c in enumerate(CASES) if c.labeling in LABELINGS[:3] and c.design == "uniform"
     ]
-    coverage = coverages[:, METHODS.index("smooth")]
-    summary = (
+    outside = np.mean((coverage[:, 0] < 0.93) | (coverage[:, 0] > 0.97))
+    return (
         f"Random and logistic labeling, uniform audits: the error of the default is "
         f"{default[main_cases].mean():.2f} times that of the audit alone on average; over all rows "
-        f"the largest is {default.max():.2f}, and {ratios[:, -1].max():.2f} for a single measure. "
-        f"Coverage of the default: mean {coverage.mean():.3f}; {np.mean(coverage < 0.93):.0%} of "
-        f"the numbers are below .93, {np.mean(coverage > 0.97):.0%} above .97, the lowest is "
-        f"{coverage.min():.2f}. The standard error of a coverage of .95 is "
-        f"{np.sqrt(0.95 * 0.05 / replications):.3f}."
+        f"the largest is {default.max():.2f}, and {largest.max():.2f} for a single measure. "
+        f"Coverage of the default: mean {coverage[:, 0].mean():.3f}; the mean of {outside:.0%} of "
+        f"the rows is outside .93 to .97, the lowest of all numbers is {coverage.min():.2f}. The "
+        f"standard error of a coverage of .95 is {np.sqrt(0.95 * 0.05 / replications):.3f}."
     )
+
+
+def main(replications, which="0"):
+    if which in POPULATIONS:
+        list(measure_rows([Case(which, how, "uniform", 300) for how in LABELINGS], replications))
+        return
+    head = ["| population | labeling | audit | rows" + HEAD, "|---|---|---|---:|" + "---:|" * 10]
+    lines = [line for line in PAGE.read_text().splitlines() if line.startswith("| ")][1:]
+    lines = lines[: int(which)]
+    lines += measure_rows(CASES[len(lines) :], replications)
     text = TEXT.format(n=ROWS, replications=replications)
-    head = "| population | labeling | audit | rows" + HEAD
-    rule = "|---|---|---|---:|" + "---:|" * 10
-    PAGE.write_text("\n".join([text, head, rule, *lines, "", textwrap.fill(summary, 100)]) + "\n")
+    summary = textwrap.fill(summarize_rows(lines, replications), 100)
+    PAGE.write_text("\n".join([text, *head, *lines, "", summary]) + "\n")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from pueval.audit_estimates.labeling_model import (
     model_labeling,
 )
 from pueval.audit_estimates.score_cells import ScoreCells
-from pueval.counts.audited_positives import AuditedPositives
+from pueval.counts.audited_positives import AuditedPositives, raise_purity
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.sample import EMPTY, make_sample
@@ -115,7 +115,7 @@ def apply_audit(
     AppliedAudit
     """
     check_choice("labeling", labeling, get_args(Labeling))
-    unlabeled, labeled = rows.part(labeled=False), rows.part(labeled=True)
+    unlabeled, labeled = (rows.part(labeled=kind).in_order() for kind in (False, True))
     if len(unlabeled) < LEAST_AUDITED:
         raise InputError(
             f"at least {LEAST_AUDITED} unlabeled rows must be audited; got {len(unlabeled):,}. "
@@ -164,6 +164,7 @@ def apply_audit(
         purity_draws=purity_draws,
         target=target,
     )
+    positives = _with_purity_above_prior(counts, cells, positives)
     return AppliedAudit(
         _represent(counts, positives, counts.n_labeled + unlabeled.n_positive),
         rows,
@@ -245,7 +246,31 @@ def _labeled_share(cells: ScoreCells, posterior: Posterior, purity: float) -> Ar
     return scaled
 
 
-def _pooled(cells: ScoreCells, labeled_share: Array, unlabeled_share: Array) -> Array:
+def _with_purity_above_prior(
+    counts: Counts, cells: ScoreCells, positives: AuditedPositives
+) -> AuditedPositives:
+    """Return the same hidden positives, with purities above the prior: see `raise_purity`."""
+    if np.all(positives.purity_draws == 1):
+        return positives
+    prior = np.average(positives.unlabeled_share, weights=cells.unlabeled)
+    purity = float(raise_purity(np.asarray(positives.purity), prior))
+    draws = raise_purity(positives.purity_draws, positives.prior_draws(counts))
+    if purity == positives.purity:
+        return replace(positives, purity_draws=draws)
+    labeled_share = positives.labeled_share * purity / positives.purity
+    share_draws = positives.share_draws
+    if positives.target == "population":
+        share_draws = share_draws + _pooled(cells, labeled_share - positives.labeled_share, 0.0)
+    return replace(
+        positives,
+        labeled_share=labeled_share,
+        share_draws=share_draws,
+        purity=purity,
+        purity_draws=draws,
+    )
+
+
+def _pooled(cells: ScoreCells, labeled_share: Array, unlabeled_share: Array | float) -> Array:
     """Return the share of positives among labeled and unlabeled rows together."""
     rows = np.maximum(cells.labeled + cells.unlabeled, 1e-12)
     share: Array = (cells.labeled * labeled_share + cells.unlabeled * unlabeled_share) / rows

@@ -94,6 +94,10 @@ class AuditedRows:
         score, labeled, positive, weight = (column[rows] for column in columns)
         return AuditedRows(score, labeled, positive, weight, self.has_probability)
 
+    def in_order(self) -> AuditedRows:
+        """Return the rows by score, so that results do not depend on the order they came in."""
+        return self.take(np.lexsort((self.weight, self.positive, self.score)))
+
     def __len__(self) -> int:
         return int(self.score.size)
 
@@ -157,8 +161,16 @@ def _check_probability(probability: Array) -> Array:
 
 
 def design_warnings(counts: Counts, rows: AuditedRows) -> list[str]:
-    """Say where the audited rows are visibly not the sample they are taken for."""
+    """Say where the audited rows are not the sample they are taken for, or say too little."""
     warnings = []
+    unlabeled = rows.part(labeled=False)
+    if len(unlabeled) and unlabeled.positive.all():
+        warnings.append(
+            f"all {len(unlabeled):,} audited unlabeled rows are positive, so the audit does not "
+            "say where the negatives score. Measures that need negatives, such as ROC AUC, are "
+            "hardly known. Audit more rows, most of them with low scores, and pass "
+            "audit_probability."
+        )
     for labeled, name, sample in (
         (False, "unlabeled", counts._unlabeled),
         (True, "labeled", counts._labeled),

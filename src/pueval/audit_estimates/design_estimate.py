@@ -50,8 +50,6 @@ def difference_estimate(
     draws : ndarray of shape (n_draws, k)
         Not adjusted.
     """
-    # Sorted, so that the order in which rows are given does not change the draws.
-    rows = rows.take(np.lexsort((rows.weight, rows.positive, rows.score)))
     cell, truth = cells.find(rows.score), rows.positive.astype(np.float64)
     prediction = predicted[cell]
     factor = 0.0 if alone else _variance_minimizing_factor(truth, prediction, rows.weight)
@@ -140,9 +138,19 @@ def _variance_minimizing_factor(truth: Array, prediction: Array, weight: Array) 
 
 
 def _monotone_share(positives: Array, rows: Array) -> Array:
-    """Return shares in [0, 1] whose cumulative numbers are closest to the given ones."""
-    cumulative = np.cumsum(positives)
-    rising = scipy.optimize.isotonic_regression(cumulative, weights=np.maximum(rows, 1e-9)).x
+    """Return shares in [0, 1] whose cumulative numbers are closest to the given ones.
+
+    Closest by least squares, weighted by the rows of the cells. Shares above 1 are not just cut
+    off, as positives would be lost: the neighbors of the cell take them.
+    """
+    cumulative, weights = np.cumsum(positives), np.maximum(rows, 1e-9)
+    rising = scipy.optimize.isotonic_regression(cumulative, weights=weights).x
     numbers = np.diff(np.clip(rising, 0, None), prepend=0)
+    if np.any(numbers > rows * (1 + 1e-9)):
+        filled = rows > 0
+        sums, root = np.tri(rows.size)[:, filled], np.sqrt(weights)
+        numbers[filled] = scipy.optimize.lsq_linear(
+            root[:, None] * sums, root * cumulative, bounds=(0, rows[filled]), method="bvls"
+        ).x
     share: Array = np.divide(numbers, rows, out=np.zeros(rows.size), where=rows > 0)
     return share.clip(0, 1)

@@ -13,6 +13,21 @@ if TYPE_CHECKING:
     from pueval.counts.score_table import ScoreTable
 
 
+# Largest share of negatives among labeled rows, relative to that among unlabeled rows. If both were
+# equal, rates could not be corrected for wrong labels.
+MOST_WRONG = 0.9
+
+
+def raise_purity(purity: Array, prior: Array) -> Array:
+    """Return purities that are above the prior: 1 − purity ≤ `MOST_WRONG`·(1 − prior).
+
+    Negatives are rarer among labeled than among unlabeled rows. Few audited rows can look
+    otherwise: if all of them are positive, estimates of both shares are near 1.
+    """
+    least: Array = 1 - MOST_WRONG * (1 - np.clip(prior, 0, 1))
+    return np.maximum(purity, least)
+
+
 def find_cells(lower: Array, score: Array) -> Array:
     """Return the index of the cell of each score; ``lower`` has the lower edges, descending."""
     index = np.searchsorted(-lower, -np.asarray(score, np.float64))

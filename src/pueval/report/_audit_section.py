@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.mixture import Mixture
+from pueval.core.mixture import Mixture, cap_prior
 from pueval.counts.counts import Counts
 from pueval.evaluation.assumption_text import LABELING_SENTENCES, audited_interval
 from pueval.evaluation.audit_widths import NOTE
@@ -82,7 +82,7 @@ def _estimates(ev: Evaluation, audit: Audit) -> list[tuple[Any, ...]]:
     prior, purity = (audited_interval(ev, name) for name in ("prior", "purity"))
     assert prior is not None  # noqa: S101 - every audit determines the prior
     label_frequency = [
-        Mixture(share, mixture.purity).label_frequency(counts)
+        Mixture(cap_prior(share, mixture.purity), mixture.purity).label_frequency(counts)
         for share in (mixture.prior, *reversed(prior))
     ]
     return [

@@ -14,6 +14,7 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.mixture import Mixtures, cap_prior
 from pueval.core.rates import Shares
+from pueval.counts.audited_positives import raise_purity
 from pueval.counts.counts import Counts
 from pueval.uncertainty.bootstrap_draws import BootstrapDraws
 
@@ -29,6 +30,8 @@ def draw_audited(counts: Counts, draw: Callable[[], BootstrapDraws]) -> Bootstra
     rows = _target_rows(counts, draws.resampled)
     positives = np.cumsum(np.diff(rows, axis=1, prepend=0) * share, axis=1)
     purity = audit.purity_draws[line]
+    labeled = audit.purity * counts.n_labeled if audit.target == "population" else 0.0
+    purity = raise_purity(purity, (positives[:, -1] - labeled) / counts.n_unlabeled)
     if audit.target == "population":
         # More wrong labels than expected are that many positives fewer.
         change = (purity - audit.purity)[:, None] * counts.n_labeled
@@ -55,6 +58,7 @@ def draw_audited(counts: Counts, draw: Callable[[], BootstrapDraws]) -> Bootstra
             positive=_with_wrong_labels(counts, draws.resampled, positives, number, purity)
         ),
         positives=number,
+        purity=purity,
     )
 
 
@@ -63,7 +67,8 @@ def audited_mixtures(counts: Counts, draws: BootstrapDraws) -> Mixtures:
     audit = counts._audit
     assert audit is not None  # noqa: S101 - only called for audited counts
     assert draws.positives is not None  # noqa: S101 - see draw_audited
-    purity = audit.purity_draws[np.arange(draws.positives.size) % audit.purity_draws.size]
+    assert draws.purity is not None  # noqa: S101 - likewise
+    purity = draws.purity
     labeled = purity * counts.n_labeled if audit.target == "population" else 0.0
     prior = cap_prior((draws.positives - labeled) / counts.n_unlabeled, purity)
     return Mixtures(prior[:, None], purity[:, None])
