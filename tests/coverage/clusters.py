@@ -34,6 +34,8 @@ CLUSTER_COLUMNS = (
     "AUC of groups",
     "F1 of groups",
     "width of AUC, relative",
+    "width of F1, relative",
+    "replications",
 )
 CLUSTER_TEXT = f"""Scores have a random effect of the cluster, which has the given share of their
 variance (*correlation*). They are normal or have gamma distributions with a larger scale for
@@ -42,31 +44,30 @@ the class is constant within a cluster, or varies. The number of rows of a clust
 1; *rows* is its mean. Prevalence {PREVALENCE:g}, half of the positives are labeled, the prior is
 known. The AUC's coverage without `cluster=` is in the second column. Differences are those of two
 models, the second with noise of its own, half of it shared within clusters. Groups are two random
-halves of the clusters. The last column is the mean width of the AUC's interval divided by that
-without `cluster=`. Samples with fewer than 10 clusters of labeled rows have no intervals and are
-left out. Settings with 20 clusters have 2.5 times as many replications as the others:"""
+halves of the clusters. *Width, relative* is the mean width of an interval divided by that without
+`cluster=`. Samples with fewer than 10 clusters of labeled rows have no intervals and are left out;
+the last column has the number of those that are left."""
 CLUSTER_REASONS = """
 Where coverage differs from 95%:
 
-- **AUC, 20 clusters of 50 rows with correlation .8**: twenty clusters hardly show how much clusters
-  differ. What a cluster does to the AUC is so skewed that its variance is as uncertain as that of
-  nine normal clusters, not of twenty, and the standard error is small where the AUC is high. Almost
-  all misses are on one side: the AUC is lower than the interval. Part of it is chance: in another
-  run of 600 samples each, 95% held the AUC with normal scores and 94% with gamma scores.
-- **AUC of groups with 20 clusters of 50 rows**: a group has ten clusters, the fewest for which
-  there is an interval. With so few clusters of such dependent rows, 92% hold the AUC.
-- **50 clusters of 2 rows**: hardly any group has 10 clusters with labeled rows, so its two columns
-  rest on a few samples.
-- **Average precision and best F1 with few clusters** are covered in more than 95%: t quantiles make
-  up for the unknown variance, and their intervals are wide enough for samples that look perfect by
-  chance.
-- **Independent rows with a needless `cluster=`** (correlation 0) have intervals that are 10% wider
-  with 20 clusters, and less than 2% with 200 or more. With 20 clusters, t quantiles alone add 7%:
-  nothing in the data shows that the clusters are needless.
+- **AUC, 20 clusters of 50 rows with correlation .8**, and groups of ten of them: so few clusters
+  hardly show how much clusters differ. What a cluster does to the AUC is skewed, and the standard
+  error is small where the AUC is high. Most misses are on one side: the AUC is lower than the
+  interval.
+- **Groups of 50 clusters of 2 rows, and of 20 clusters of 10 rows**: hardly any group, or one in
+  five, has 10 clusters with labeled rows, so these columns rest on a few samples.
+- **Average precision with 20 clusters of 10 rows**: with 40 labeled rows, its intervals are wide
+  enough for samples that look perfect by chance, also without clusters.
+- **Classes constant within clusters**: degrees of freedom are those of clusters with labeled rows,
+  two in five, though the others count, too. Intervals are rather wide.
+- **Differences of average precisions and best F1s, gamma scores, 20 clusters of 10 rows**, .89 and
+  .90: they are skewed, and 40 labeled rows in 17 clusters do not show it.
+- **Independent rows with a needless `cluster=`** (correlation 0): intervals are a few percent wider
+  with 20 clusters, and hardly with 200 or more.
 
-The standard error of a coverage of .95 is 0.020, and 0.013 with 20 clusters."""
-# Times as many replications of settings with few clusters.
-FEW_CLUSTERS, MORE_REPLICATIONS = 20, 2.5
+The standard error of a coverage of .95 is 0.015 with 200 samples, and 0.024 with 80."""
+# Times as many replications of settings with few clusters, which are the hardest.
+FEW_CLUSTERS, MORE_REPLICATIONS = 50, 5
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ class ClusterSetting:
     scores: str = "normal"
 
 
+CLUSTER_KINDS = [(label, scores) for label in ("varying", "constant") for scores in THRESHOLD]
 CLUSTER_GRID = [
     ClusterSetting(20, 10, 0.0, "varying"),
     ClusterSetting(20, 10, 0.5, "varying"),
@@ -153,32 +155,55 @@ def holds(interval, truth):
 
 def measure_clusters(setting, replications, *, seed=0):
     """One number for each of CLUSTER_COLUMNS."""
-    rng = np.random.default_rng([seed, setting.clusters, setting.rows, len(setting.label)])
-    found = {name: [] for name in CLUSTER_COLUMNS}
     if setting.clusters <= FEW_CLUSTERS:
-        replications = round(MORE_REPLICATIONS * replications)
-    for _ in range(replications):
-        y, score, second, cluster = draw_clusters(setting, rng)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            _measure_sample(setting.scores, y, score, second, cluster, found)
-    return [np.mean(found[name]) if found[name] else np.nan for name in CLUSTER_COLUMNS]
+        replications *= MORE_REPLICATIONS
+    return summarize([measure_sample(setting, number, seed) for number in range(replications)])
 
 
-def _measure_sample(scores, y, score, second, cluster, found):
+def summarize(samples):
+    """One number for each of CLUSTER_COLUMNS, from what was found in samples."""
+    samples = [sample for sample in samples if sample]
+    means = []
+    for name in CLUSTER_COLUMNS[:-1]:
+        values = [value for sample in samples for value in sample[name]]
+        means.append(np.mean(values) if values else np.nan)
+    return [*means, len(samples)]
+
+
+def measure_sample(setting, number, seed=0):
+    """Lists of what was found in one sample, by column; nothing without intervals.
+
+    Each sample has random numbers of its own, so samples can be drawn in any order.
+    """
+    key = [
+        seed,
+        CLUSTER_KINDS.index((setting.label, setting.scores)),
+        round(100 * setting.correlation),
+    ]
+    rng = np.random.default_rng([*key, setting.clusters, setting.rows, number])
+    y, score, second, cluster = draw_clusters(setting, rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _measure_rows(setting.scores, y, score, second, cluster)
+
+
+def _measure_rows(scores, y, score, second, cluster):
     truth, second_truth = true_values(scores, 0), true_values(scores, 1)
     options = {"prior": PRIOR, "threshold": THRESHOLD[scores]}
     ev = evaluate(y, score, cluster=cluster, **options)
     if ev.resampling is None:
-        return
-    plain = evaluate(y, score, **options)["roc_auc"]
-    auc = ev["roc_auc"]
-    found["AUC"].append(holds(auc, truth["roc_auc"]))
-    found["AUC, no cluster="].append(holds(plain, truth["roc_auc"]))
-    found["width of AUC, relative"].append((auc.high - auc.low) / (plain.high - plain.low))
-    found["AP"].append(holds(ev["average_precision"], truth["average_precision"]))
-    found["F1"].append(holds(ev["f1"], truth["f1"]))
-    found["best F1"].append(holds(ev.best("f1"), truth["best_f1"]))
+        return {}
+    independent = evaluate(y, score, **options)
+    plain, auc = independent["roc_auc"], ev["roc_auc"]
+    found = {
+        "AUC": [holds(auc, truth["roc_auc"])],
+        "AUC, no cluster=": [holds(plain, truth["roc_auc"])],
+        "AP": [holds(ev["average_precision"], truth["average_precision"])],
+        "F1": [holds(ev["f1"], truth["f1"])],
+        "best F1": [holds(ev.best("f1"), truth["best_f1"])],
+        "width of AUC, relative": [relative_width(auc, plain)],
+        "width of F1, relative": [relative_width(ev["f1"], independent["f1"])],
+    }
     models = compare(y, {"a": score, "b": second}, cluster=cluster, **options)
     for column, name in (
         ("difference of AUCs", "roc_auc"),
@@ -187,13 +212,20 @@ def _measure_sample(scores, y, score, second, cluster, found):
         ("difference of best F1s", "best_f1"),
     ):
         [difference] = models.differences(name)
-        found[column].append(holds(difference, truth[name] - second_truth[name]))
+        found[column] = [holds(difference, truth[name] - second_truth[name])]
     groups = evaluate_by(y, score, cluster % 2, cluster=cluster, **options)
     for column, name in (("AUC of groups", "roc_auc"), ("F1 of groups", "f1")):
         estimates = groups[name]
-        for low, high in zip(estimates.low, estimates.high, strict=True):
-            if np.isfinite(low):
-                found[column].append(low <= truth[name] <= high)
+        found[column] = [
+            low <= truth[name] <= high
+            for low, high in zip(estimates.low, estimates.high, strict=True)
+            if np.isfinite(low)
+        ]
+    return found
+
+
+def relative_width(interval, other):
+    return (interval.high - interval.low) / (other.high - other.low)
 
 
 # ---------------------------------------------------------------------- estimated priors

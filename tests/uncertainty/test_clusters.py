@@ -90,9 +90,9 @@ def test_the_interval_of_the_auc_is_centered_at_pairs_from_different_clusters():
     n_labeled, n_unlabeled = np.array([y.sum(), (~y).sum()]) / effects.auc_effect
     share = n_labeled / (n_labeled + 1) * n_unlabeled / (n_unlabeled + 1)
     inside = 0.5 + share * (between - 0.5)
-    # Symmetric on the arcsine scale of the naive AUC, to second order.
+    # Symmetric on the logit scale of the naive AUC, to second order.
     margin = t.ppf(0.975, effects.degrees_of_freedom) * 0.8 * auc.standard_error
-    middle = between - margin**2 * (2 * between - 1) / (4 * inside * (1 - inside))
+    middle = between - margin**2 * (2 * between - 1) / (2 * inside * (1 - inside))
     low, high = middle - margin, middle + margin
     assert auc.low == pytest.approx((low - 0.1) / 0.8, abs=2e-4)
     assert auc.high == pytest.approx(min((high - 0.1) / 0.8, 1), abs=2e-4)

@@ -12,7 +12,8 @@ for G groups with rows of the kind, make up for it. A mean then has the variance
 over groups.
 
 The *design effect* of an estimate is this variance divided by that of independent rows with the
-same influences. Resampling draws groups in the place of rows.
+same influences. Resampling draws groups in the place of rows. If rows look independent, the
+variance of independent rows counts, too: see `pueval.core.independence`.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.core.confidence import normal_quantile, student_quantile
+from pueval.core.independence import FREEDOM_OF_SHARES, PRIOR_FREEDOM, independence_odds
 from pueval.core.mixture import Mixture
 from pueval.core.sizes import divide_or_zero
+from pueval.counts.clusters import clusters_freedom, size_freedom
 from pueval.counts.counts import Counts
 from pueval.counts.design_effect import with_design_effect
 
@@ -120,6 +123,18 @@ class ClusterTable:
         It is the mean over the rows of each kind whose influence counts, summed over the kinds.
         ``of_kinds`` are influences of rows by their kind alone, such as on the prevalence.
         """
+        clustered = self._clustered_variance(influence, of_kinds)
+        if not self.independent_weight:
+            return clustered
+        return self.averaged(clustered, self.independent_variance(influence, of_kinds))
+
+    def averaged(self, clustered: float, independent: float) -> float:
+        """Return the mean of a variance by clusters and one of independent rows."""
+        weight = self.independent_weight
+        return (1 - weight) * clustered + weight * independent
+
+    def _clustered_variance(self, influence: Array, of_kinds: Array | None) -> float:
+        """Return the variance by clusters alone."""
         centered = self.centered(influence)
         if of_kinds is not None:
             centered = centered + of_kinds[:, None]
@@ -162,8 +177,8 @@ class ClusterTable:
         if self.merged or len(self.cells) > 1 or independent <= NO_VARIANCE:
             return self.design_effect(influence)
         left_out = self._left_out_aucs()
-        variance = (left_out.size - 1) * float(np.var(left_out))
-        return self.inflation * variance / independent
+        variance = self.inflation * (left_out.size - 1) * float(np.var(left_out))
+        return self.averaged(variance, independent) / independent
 
     @cached_property
     def auc_excess(self) -> float:
@@ -199,7 +214,13 @@ class ClusterTable:
 
     @cached_property
     def kind_effects(self) -> Array:
-        """Design effects of the shares of rows above thresholds, by kind and at least 1.
+        """Design effects of the shares of rows above thresholds, by kind and at least 1."""
+        weight = self.independent_weight
+        return np.maximum((1 - weight) * self._share_effects + weight, 1.0)
+
+    @cached_property
+    def _share_effects(self) -> Array:
+        """Design effects of the shares of rows above thresholds, by kind and by clusters alone.
 
         They are ratios of sums of variances over all thresholds.
         """
@@ -211,7 +232,46 @@ class ClusterTable:
             above *= scale[:3, :, None]
             variance += sign * np.sum(above**2, axis=(1, 2))
         independent = np.sum(share * (1 - share), axis=1) * self.squares.sum(axis=1)
-        return np.maximum(divide_or_zero(variance, independent), 1.0)
+        return divide_or_zero(variance, independent)
+
+    # ------------------------------------------------------------------ do rows look independent?
+
+    @cached_property
+    def independence(self) -> float:
+        """Probability that rows are independent, by the design effect that says so the least.
+
+        These are the effects of shares above thresholds of each kind of rows, and that of the
+        number of labels. 0 where the variance of independent rows is not used: for merged clusters,
+        which are many, for two ways and for propensities.
+        """
+        if self.merged or len(self.cells) > 1 or self.cells[0].shape[0] > 3:
+            return 0.0
+        sizes = self.cells[0].sum(axis=2)
+        squares = self.squares.sum(axis=1)
+        odds = [
+            independence_odds(effect, FREEDOM_OF_SHARES * size_freedom(size))
+            for effect, size, total in zip(self._share_effects, sizes, self.total, strict=True)
+            if total
+        ]
+        effect = self.inflation * _label_count_effect(sizes, squares)
+        least = min(*odds, independence_odds(effect, size_freedom(sizes[:2].sum(axis=0))))
+        return least / (1 + least)
+
+    @cached_property
+    def independent_weight(self) -> float:
+        """Weight of the variance of independent rows in a mean with that of clusters."""
+        return 1 - self.clustered_freedom / self.degrees_of_freedom
+
+    @property
+    def clustered_freedom(self) -> float:
+        """Degrees of freedom of a variance by clusters alone."""
+        ways = sum(sign > 0 for sign in self.signs)
+        return clusters_freedom([cells.sum(axis=2) for cells in self.cells[:ways]])
+
+    @cached_property
+    def degrees_of_freedom(self) -> float:
+        """Degrees of freedom of a variance."""
+        return self.clustered_freedom + PRIOR_FREEDOM * self.independence
 
 
 def _pairs_within(cells: Array) -> tuple[Array, Array]:
@@ -236,15 +296,24 @@ def label_count_effect(counts: Counts) -> float:
     if counts._clusters is None:
         return 1.0
     clusters = counts._clusters.clusters
-    share, variance = counts.labeled_share, 0.0
-    for partition, sizes in zip(clusters.partitions, clusters.group_sizes, strict=True):
-        (scale,) = leverage_constants(sizes[:2].sum(axis=0, keepdims=True))
-        deviation = scale * ((1 - share) * sizes[0] - share * sizes[1])
-        variance += partition.sign * float(np.sum(deviation**2))
-    labeled, unlabeled, _ = counts.squared_weights
-    independent = (1 - share) ** 2 * labeled + share**2 * unlabeled
-    variance *= counts._clusters.inflation
-    return max(variance, 0.0) / independent if independent > 0 else 1.0
+    squares = np.array(counts.squared_weights)
+    effect = sum(
+        partition.sign * _label_count_effect(sizes, squares)
+        for partition, sizes in zip(clusters.partitions, clusters.group_sizes, strict=True)
+    )
+    return max(float(counts._clusters.inflation * effect), 0.0)
+
+
+def _label_count_effect(sizes: Array, squares: Array) -> float:
+    """Return the same from numbers of rows by kind and group, and squared weights by kind."""
+    labeled, unlabeled = sizes[:2].sum(axis=1)
+    share = labeled / max(labeled + unlabeled, 1e-300)
+    independent = (1 - share) ** 2 * squares[0] + share**2 * squares[1]
+    if independent <= 0:
+        return 1.0
+    (scale,) = leverage_constants(sizes[:2].sum(axis=0, keepdims=True))
+    deviation = scale * ((1 - share) * sizes[0] - share * sizes[1])
+    return float(np.sum(deviation**2) / independent)
 
 
 def leverage_constants(sizes: Array) -> Array:
@@ -259,8 +328,12 @@ def share_effect(counts: Counts) -> float:
     """Return the largest design effect of shares of rows above thresholds; 1 without clusters."""
     if counts._clusters is None:
         return 1.0
-    thresholds = counts._thinned(TABLE_CELLS).score.astype(np.float64)
-    return float(ClusterTable.of(counts, thresholds).kind_effects.max())
+    return float(table_of(counts).kind_effects.max())
+
+
+def table_of(counts: Counts) -> ClusterTable:
+    """Return the table of clusters with about `TABLE_CELLS` cells."""
+    return ClusterTable.of(counts, counts._thinned(TABLE_CELLS).score.astype(np.float64))
 
 
 def reduced_counts(counts: Counts, effect: float | None = None) -> Counts:
@@ -283,7 +356,7 @@ def reduced_counts(counts: Counts, effect: float | None = None) -> Counts:
         return counts
     if effect is None:
         effect = share_effect(counts)
-    freedom = counts._clusters.clusters.degrees_of_freedom
+    freedom = table_of(counts).degrees_of_freedom
     effect *= (student_quantile(0.95, freedom) / normal_quantile(0.95)) ** 2
     thinned = replace(counts, _clusters=None)._thinned(REDUCED_SCORES)
     return with_design_effect(thinned, effect)

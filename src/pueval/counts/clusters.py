@@ -9,6 +9,7 @@ needs no more than the number of rows of each kind by group and score.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -171,17 +172,8 @@ class Clusters:
 
     @property
     def degrees_of_freedom(self) -> float:
-        """Degrees of freedom of a variance: effective numbers of clusters, less 1.
-
-        The smaller one of those of labeled rows and of other rows. Clusters of m rows count as
-        (Σm)² / Σm², so unequal ones count less. With many clusters, it is that of the groups.
-        """
-        numbers = [
-            size.sum() ** 2 / max(np.sum(size**2), 1e-300)
-            for sizes in self.group_sizes[: self.ways]
-            for size in (sizes[0], sizes[1] + sizes[2])
-        ]
-        return max(float(min(numbers)) - 1, 1.0)
+        """Degrees of freedom of a variance by clusters."""
+        return clusters_freedom(self.group_sizes[: self.ways])
 
     @property
     def missing_reason(self) -> str | None:
@@ -353,6 +345,26 @@ def average_clusters(repeats: list[ClusterRows]) -> ClusterRows:
         weight=np.tile(weight / n, n),
     )
     return ClusterRows(tiled, np.concatenate([rows.score for rows in repeats]), represented)
+
+
+def clusters_freedom(group_sizes: Sequence[Array]) -> float:
+    """Return the degrees of freedom of a variance by clusters.
+
+    The smaller one of those of labeled rows and of other rows. ``group_sizes`` has the numbers of
+    rows by kind and group, for each way. With many clusters, it is that of the groups.
+    """
+    numbers = (
+        size_freedom(size) for sizes in group_sizes for size in (sizes[0], sizes[1] + sizes[2])
+    )
+    return max(min(numbers), 1.0)
+
+
+def size_freedom(size: Array) -> float:
+    """Return the effective number of clusters of m rows, (Σm)² / Σm², less 1.
+
+    Unequal clusters count less.
+    """
+    return float(size.sum() ** 2 / max(np.sum(size**2), 1e-300)) - 1
 
 
 def used_rows(values: Array, weight: Array | None) -> Array:

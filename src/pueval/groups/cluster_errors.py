@@ -70,9 +70,9 @@ def with_cluster_errors(
             continue
         if group._clusters is None:
             continue
-        freedom[k] = group._clusters.clusters.degrees_of_freedom
         mixture = Mixture(float(prior[k]), overall.mixture.purity)
         ratios, table = _error_ratios(group, mixture, overall, part, k)
+        freedom[k] = table.degrees_of_freedom
         for name, ratio in ratios.items():
             error[name][k] *= ratio
         naive_excess, auc_row_share[k] = ClusteredAuc.of(group, table)
@@ -150,7 +150,7 @@ def group_limits(
 ) -> tuple[Array, Array]:
     """Return the ends of the intervals of a measure, not clipped.
 
-    AUCs of clusters have intervals on the arcsine scale. ``contrast`` is the share of positives
+    AUCs of clusters have intervals on the logit scale. ``contrast`` is the share of positives
     among the labeled rows of each group minus that in its background.
     """
     center, error = estimates.center(measure), estimates.total_error(measure)

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from pueval._typing import Range
-from pueval.core.cluster_table import TABLE_CELLS, ClusterTable, reduced_counts
+from pueval.core.cluster_table import reduced_counts, table_of
 from pueval.counts.counts import Counts
 from pueval.priors._estimation_result import MemberEstimate, PriorEstimate
 from pueval.priors._labeled_unlabeled_counts import pooled_normal_scores
@@ -72,7 +72,7 @@ def estimate_clustered(
 
 def prior_design_effect(counts: Counts) -> float:
     """Return how many times larger the variance of an estimated prior is, at least 1."""
-    table = ClusterTable.of(counts, counts._thinned(TABLE_CELLS).score.astype(np.float64))
+    table = table_of(counts)
     sizes = [kind.effective_size for kind in counts._samples[:2]]
     rows = np.stack([size * share for size, share in zip(sizes, table.share, strict=False)])
     used = rows.sum(axis=0) > 0

@@ -2,7 +2,10 @@
 
 Each group of clusters gets a random weight that is Poisson with mean 1, the same for all of its
 rows. The numbers of labeled, unlabeled and negative rows vary together, as they do if clusters are
-drawn.
+drawn. As far as rows look independent, single rows are drawn, too, and the two deviations from the
+data are added with weights that average their variances.
+
+Of few clusters with labeled rows, some draws have hardly any: see `normalized`.
 
 Two-way clusters cannot be drawn in this way. There the numbers of rows in the cells are normal,
 with the covariance matrix V₁ + V₂ − V₁₂ of Cameron, Gelbach and Miller; negative eigenvalues, which
@@ -11,6 +14,7 @@ occur by chance, are set to 0, and the others are scaled to the same sum.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +22,7 @@ import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array
 from pueval.core.cluster_table import ClusterTable
-
-# Totals of a draw are at least this share of those of the data.
-LEAST_TOTAL = 1e-3
+from pueval.core.sizes import divide_or_zero
 
 
 class DrawnClusters(NamedTuple):
@@ -67,22 +69,52 @@ def draw_clusters(
     return DrawnClusters(cells, shares, totals, represented)
 
 
-def normalized(share: Array) -> Array:
-    """Divide the shares of each draw by their total, where numbers of rows are fixed."""
-    divided: Array = share / np.maximum(share.sum(axis=1, keepdims=True), LEAST_TOTAL)
-    return divided
+def normalized(share: Array, expected: Array) -> Array:
+    """Return shares of each draw that add up to 1, where numbers of rows are fixed.
+
+    Shares are divided by their total t if it is above 1. Otherwise they are multiplied by 2 − t,
+    which is the same to first order, and the rest, (1 − t)², is spread like the data. So draws
+    without rows are like the data, and do not divide by almost nothing.
+    """
+    total = share.sum(axis=1, keepdims=True)
+    missing = np.maximum(1 - total, 0.0)
+    divided = share * np.where(missing > 0, 1 + missing, 1 / np.maximum(total, 1.0))
+    filled: Array = divided + missing**2 * expected
+    return filled
 
 
 def _poisson_draws(table: ClusterTable, n_resamples: int, rng: np.random.Generator) -> Array:
     """Return the drawn rows by kind, draw and cell."""
     (cells,), (scale,) = table.cells, table.scales
+    weight = table.independent_weight
+    scale = math.sqrt(1 - weight) * scale
     deviation = _poisson_deviations((n_resamples, cells.shape[1]), rng)
-    return np.stack(
+    drawn = np.stack(
         [
             of_kind.sum(axis=0) + deviation @ (c[:, None] * of_kind).astype(np.float32)
             for of_kind, c in zip(cells, scale, strict=True)
         ]
     )
+    if weight:
+        for kind, squares in enumerate(table.squares):
+            drawn[kind] += math.sqrt(weight) * _row_deviations(
+                cells[kind].sum(axis=0), squares, n_resamples, rng
+            )
+    return drawn
+
+
+def _row_deviations(
+    rows: Array, squares: Array, n_resamples: int, rng: np.random.Generator
+) -> Array:
+    """Return by how much the weight in each cell exceeds that of the data if rows are drawn.
+
+    Rows of a cell count like a Poisson number of rows of weight Σw²/Σw.
+    """
+    weight = divide_or_zero(squares, rows)
+    number = divide_or_zero(rows, weight)
+    drawn = rng.poisson(number, size=(n_resamples, rows.size))
+    deviations: Array = weight * (drawn - number)
+    return deviations
 
 
 def _poisson_deviations(shape: tuple[int, int], rng: np.random.Generator) -> Array:

@@ -1,10 +1,10 @@
 """Interval of the AUC if rows belong to clusters, of which there may be few.
 
 It is centered at pairs of rows from different clusters. Few clusters have a skewed AUC, whose
-standard error is the smaller the larger it is: nearly proportional to √(A(1 − A)), for the naive
-AUC A. On the scale of arcsin √A the error is nearly constant. To second order, an interval that is
-symmetric on this scale is one on the usual scale, of the same width m on either side, that is moved
-toward 1/2 by m²(2A − 1)/(4A(1 − A)).
+standard error is the smaller the larger it is: for the naive AUC A of clusters that are alike,
+nearly proportional to A(1 − A). On the scale of log(A/(1 − A)) the error is nearly constant. To
+second order, an interval that is symmetric on this scale is one on the usual scale, of the same
+width m on either side, that is moved toward 1/2 by m²(2A − 1)/(2A(1 − A)).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ClusteredAuc(NamedTuple):
 def clustered_auc_limits(
     center: Any, error: Any, contrast: Any, row_share: Any, critical_value: Any
 ) -> tuple[Array, Array]:
-    """Return the limits of the corrected AUC, symmetric on the arcsine scale of the naive AUC.
+    """Return the limits of the corrected AUC, symmetric on the logit scale of the naive AUC.
 
     Pseudo-observations keep A(1 − A) above 0 for a perfect ranking. The interval contains the
     center.
@@ -67,12 +67,12 @@ def clustered_auc_limits(
     --------
     >>> low, high = clustered_auc_limits(0.9, 0.05, 1.0, 0.99, 1.96)
     >>> round(float(low), 3), round(float(high), 3)
-    (0.781, 0.977)
+    (0.761, 0.957)
     """
     naive = np.clip(0.5 + contrast * (np.asarray(center) - 0.5), 0.0, 1.0)
     inside = 0.5 + row_share * (naive - 0.5)
     margin = critical_value * contrast * error
-    shift = margin**2 * (2 * naive - 1) / (4 * np.maximum(inside * (1 - inside), 1e-12))
+    shift = margin**2 * (2 * naive - 1) / (2 * np.maximum(inside * (1 - inside), 1e-12))
     middle = naive - np.clip(shift, -margin, margin)
     low, high = (
         np.clip(0.5 + (end - 0.5) / contrast, 0.0, 1.0)
