@@ -349,8 +349,11 @@ def prior_from_label_frequency(
     counts: SampleSizes[float], label_frequency: float, purity: float
 ) -> float:
     """Return the prior that a label frequency implies; above the purity if impossible."""
-    labeled = purity * counts.n_labeled
-    return labeled * (1 - label_frequency) / (label_frequency * counts.n_unlabeled)
+    # Rounded like the line of priors by purity, whose slope is the prior of clean labels.
+    of_clean_labels = (
+        counts.n_labeled * (1 - label_frequency) / (label_frequency * counts.n_unlabeled)
+    )
+    return of_clean_labels * purity
 
 
 def check_share(

@@ -61,6 +61,8 @@ def _share(ev: Evaluation, name: Literal["prior", "purity"], prior_model: str | 
         return f"{name} {low:.4g}" + (f" to {high:.4g}" if high > low else "")
     if ev.assumptions.from_propensity and name == "prior":
         return f"{name} {value:.4g} (from the propensities)"
+    if ev.assumptions.label_errors is not None:
+        return f"{name} {value:.4g} (from the label errors)"
     if (interval := audited_interval(ev, name)) is not None:
         return f"{name} {value:.3g} (by the audit, {_interval(_level(ev), interval)})"
     if name == "prior" and _follows_from_purity(ev):
@@ -108,6 +110,8 @@ def share_origin(ev: Evaluation, name: Literal["prior", "purity"]) -> str:
         return "There are no unlabeled rows, so there is no prior."
     if name == "prior" and ev.assumptions.from_propensity:
         return "It follows from the propensities of the labeled rows."
+    if ev.assumptions.label_errors is not None:
+        return "It follows from the error rates of the labels and the share of labeled rows."
     if (audited := audited_interval(ev, name)) is not None:
         return f"It was estimated by the audit ({_interval(_level(ev), audited)})."
     source = ev.assumptions.prior_follows_from
@@ -179,6 +183,12 @@ def _labeling(ev: Evaluation) -> str:
         return " ".join([*ev.audit.sentences(), LABELING_SENTENCES[ev.audit.labeling]])
     if ev.counts.has_propensity:
         return "Positives were labeled with the given propensities."
+    if ev.assumptions.label_errors is not None:
+        errors = ev.assumptions.label_errors
+        return (
+            f"{errors.false_negative_rate:.4g} of the positives are labeled 0 and "
+            f"{errors.false_positive_rate:.4g} of the negatives are labeled 1, both at random."
+        )
     wrong = ", and wrongly labeled rows of all negatives" if ev.mixture.purity < 1 else ""
     return f"Labeled positives are a random sample of all positives{wrong}."
 
@@ -207,6 +217,8 @@ def interval_scope(ev: Evaluation) -> str:
         return f"covering every {share} and purity in the given intervals"
     if ev.assumptions.from_propensity:
         return "treating the propensities as exact"
+    if ev.assumptions.label_errors is not None:
+        return "treating the error rates of the labels as exact"
     if ev.audit is not None:
         return "including uncertainty from the audit"
     given = None

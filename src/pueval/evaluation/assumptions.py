@@ -13,16 +13,26 @@ import numpy as np
 
 from pueval._typing import Array, Range, Target
 from pueval.core.cluster_table import label_count_effect
+from pueval.core.label_errors import LabelErrors
 from pueval.core.mixture import Mixture, PriorSource, cap_prior, check_share
 from pueval.core.prior_line import KnownShare, PriorLine
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
+from pueval.evaluation.propensity_assumptions import (
+    check_propensity_options,
+    propensity_mixture,
+    too_many_positives_error,
+)
 from pueval.samples.steps import Steps
 from pueval.uncertainty.audited_draws import audited_mixtures
 from pueval.uncertainty.intervals import IntervalOptions
 from pueval.uncertainty.measure_intervals import Resamples, resample_counts
-from pueval.uncertainty.prior_draws import normal_priors, priors_from_positives
-from pueval.uncertainty.prior_region import Region, confidence_region
+from pueval.uncertainty.prior_draws import (
+    mixtures_from_label_errors,
+    normal_priors,
+    priors_from_positives,
+)
+from pueval.uncertainty.prior_region import AuditedShares, Region, confidence_region
 from pueval.uncertainty.uncertain_prior import UncertainPrior
 
 if TYPE_CHECKING:
@@ -51,8 +61,11 @@ class Assumptions:
         Whether the estimate was passed as ``prior``, perhaps from another model's scores.
     from_propensity : bool
         Whether the prior follows from the propensities of the labeled rows.
-    audited : Region or None
+    audited : AuditedShares or None
         Confidence intervals of prior and purity from an audit.
+    label_errors : LabelErrors or None
+        Error rates of the labels, if they were given. Prior and purity then depend on the number
+        of labeled rows, which is random.
     prior_follows_from : {"label_frequency", "prevalence"} or None
         Share that was given instead of the prior. The prior then depends on the number of labeled
         rows, which is random.
@@ -67,7 +80,8 @@ class Assumptions:
     estimate: PriorEstimate | None = None
     estimate_given: bool = False
     from_propensity: bool = False
-    audited: Region | None = None
+    audited: AuditedShares | None = None
+    label_errors: LabelErrors | None = None
     prior_follows_from: PriorSource | None = None
     target: Target = "population"
     warnings: tuple[str, ...] = ()
@@ -90,7 +104,11 @@ class Assumptions:
         labeled rows, which varies from sample to sample, has its sampling error added. None if
         prior and purity are known exactly.
         """
-        region = self.region or self.audited
+        region = self.region
+        if self.audited is not None:
+            region = self.audited.region(self.mixture)
+        if self.label_errors is not None and options.variance == "sampling":
+            return self._label_error_region(self.label_errors, counts, options.critical_value)
         if self.estimate is not None:
             region = confidence_region(self.estimate, options.level)
         if self.prior_follows_from is None or options.variance == "labeling":
@@ -99,6 +117,17 @@ class Assumptions:
         point = Region((mixture.prior, mixture.prior), (mixture.purity, mixture.purity))
         error = partial(self.label_count_error, counts)
         return (region or point).widened(error, options.critical_value)
+
+    def _label_error_region(
+        self, errors: LabelErrors, counts: Counts, critical_value: float
+    ) -> Region:
+        """Return the mixtures for all plausible numbers of labeled rows."""
+        distance = critical_value * math.sqrt(label_count_effect(counts))
+        ends = errors.mixtures(counts, np.array([-distance, distance]))
+        (fewest, most), (low, high) = ends.prior.tolist(), ends.purity.tolist()
+        if low == high:
+            return Region((fewest, most), (low, high))
+        return Region.between_priors((fewest, fewest), (most, most), (low, high))
 
     @property
     def prior_range(self) -> Range | None:
@@ -140,7 +169,7 @@ def resolve_assumptions(
     if counts._audit is not None:
         return _audited(counts, given, level)
     if counts.has_propensity:
-        _check_propensity(purity, target)
+        check_propensity_options(purity, target)
     if not counts.n_unlabeled:
         return _without_unlabeled(counts, purity, given)
     if len(given) > 1:
@@ -150,13 +179,15 @@ def resolve_assumptions(
             "prevalence their share in the target, label_frequency the share of all positives "
             "that are labeled."
         )
+    if isinstance(prior, LabelErrors):
+        return _given_label_errors(counts, target, purity, prior)
     if hasattr(prior, "prior_interval"):
         return _given_estimate(prior, purity)
     if given:
         ((name, value),) = given.items()
         return _given_share(counts, target, purity, cast("KnownShare", name), value)
     if counts.has_propensity:
-        return Assumptions(_propensity_mixture(counts), from_propensity=True)
+        return Assumptions(propensity_mixture(counts), from_propensity=True)
     if isinstance(purity, tuple | list):
         raise InputError(
             f"purity as an interval needs a prior; got purity={purity!r} and no prior. "
@@ -188,8 +219,8 @@ def _audited(counts: Counts, given: dict[str, Any], level: float) -> Assumptions
         low, high = np.quantile(draws, [tail, 1 - tail])
         return min(float(low), value), max(float(high), value)
 
-    region = Region(interval(draws, prior), interval(audit.purity_draws, audit.purity))
-    return Assumptions(Mixture(prior, audit.purity), audited=region, target=target)
+    shares = AuditedShares(interval(draws, prior), interval(audit.purity_draws, audit.purity))
+    return Assumptions(Mixture(prior, audit.purity), audited=shares, target=target)
 
 
 def _without_unlabeled(counts: Counts, purity: Any, given: dict[str, Any]) -> Assumptions:
@@ -200,7 +231,7 @@ def _without_unlabeled(counts: Counts, purity: Any, given: dict[str, Any]) -> As
             "Leave it out."
         )
     if counts.n_represented > counts.n_labeled * (1 + 1e-9):
-        raise _too_many_positives(counts)
+        raise too_many_positives_error(counts)
     if isinstance(purity, str):
         raise InputError(
             f"purity must be a number; got {purity!r}. It cannot be estimated without unlabeled "
@@ -225,6 +256,24 @@ def _given_estimate(estimate: PriorEstimate, purity: Any) -> Assumptions:
         estimate_given=True,
         prior_follows_from=None if estimate.known_share == "prior" else estimate.known_share,
     )
+
+
+def _given_label_errors(
+    counts: Counts, target: Target, purity: Any, errors: LabelErrors
+) -> Assumptions:
+    """Derive prior and purity from the error rates of the labels."""
+    if purity != 1:
+        raise InputError(
+            f"LabelErrors determine the purity; got purity={purity!r} as well. Leave purity out."
+        )
+    if target != "population":
+        raise InputError(
+            "LabelErrors need target='population': one sample in which every row was labeled 1 or "
+            f"0; got target={target!r}."
+        )
+    if counts.has_propensity:
+        raise InputError("LabelErrors and propensity cannot be combined. Leave one out.")
+    return Assumptions(errors.mixture(counts), label_errors=errors)
 
 
 def _given_share(
@@ -357,36 +406,6 @@ def _read_interval(name: str, value: Any) -> Range:
     )
 
 
-def _check_propensity(purity: Any, target: Target) -> None:
-    if purity != 1:
-        raise InputError(
-            f"propensities need clean labels; got purity={purity!r}. They are labeling "
-            "probabilities of positives, and are undefined for wrongly labeled rows. Omit one."
-        )
-    if target != "population":
-        raise InputError(
-            "propensities need target='population': labeled rows must be positives of the same "
-            f"sample as the unlabeled rows; got target={target!r}."
-        )
-
-
-def _propensity_mixture(counts: Counts) -> Mixture:
-    """Return the prior for which the weighted labeled rows are all positives."""
-    hidden_positives = counts.n_represented - counts.n_labeled
-    if hidden_positives >= counts.n_unlabeled:
-        raise _too_many_positives(counts)
-    return Mixture(hidden_positives / counts.n_unlabeled)
-
-
-def _too_many_positives(counts: Counts) -> InputError:
-    return InputError(
-        f"by their propensities, {counts.n_labeled:,} labeled rows represent "
-        f"{counts.n_represented:,.6g} positives, but only "
-        f"{counts.n_labeled + counts.n_unlabeled:,} rows are labeled or unlabeled. Check the "
-        "propensities; if they are known only up to a factor, give prior or prevalence too."
-    )
-
-
 def resample_evaluation(
     counts: Counts,
     corners: Steps,
@@ -444,10 +463,13 @@ def _uncertain_prior(
     if assumptions.audited is not None:
         return counts, replace(
             exact,
-            confidence_region=assumptions.audited,
+            confidence_region=assumptions.audited.region(assumptions.mixture),
             draw_mixtures=partial(audited_mixtures, counts),
             percentiles_suffice=True,
         )
+    if assumptions.label_errors is not None and options.variance == "sampling":
+        draw = partial(mixtures_from_label_errors, assumptions.label_errors, counts)
+        return counts, replace(exact, draw_mixtures=draw)
     if assumptions.region is not None:
         return counts, replace(exact, given_region=assumptions.region, prior_error=prior_error)
     if assumptions.from_propensity:

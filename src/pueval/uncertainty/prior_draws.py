@@ -1,8 +1,8 @@
 """A prior and a purity for each bootstrap draw, where these vary with the rows.
 
-Three sources: the positives that labeled rows with known propensities represent, a standard error
-of the prior, and an estimate with confidence intervals. The functions return columns, one line per
-draw.
+Four sources: the positives that labeled rows with known propensities represent, known error rates
+of the labels, a standard error of the prior, and an estimate with confidence intervals. The
+functions return columns, one line per draw.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.core.confidence import normal_quantile
+from pueval.core.label_errors import LabelErrors
 from pueval.core.mixture import Mixture, Mixtures, cap_prior
 from pueval.counts.counts import Counts
 from pueval.uncertainty.bootstrap_draws import BootstrapDraws
@@ -28,6 +29,18 @@ def priors_from_positives(counts: Counts, draws: BootstrapDraws) -> Mixtures:
     # Not clipped at 0: draws around 0 would all lose the same side of their noise.
     prior = cap_prior((draws.positives - counts.n_labeled) / counts.n_unlabeled)
     return Mixtures(prior[:, None], np.ones((prior.size, 1)))
+
+
+def mixtures_from_label_errors(
+    errors: LabelErrors, counts: Counts, draws: BootstrapDraws
+) -> Mixtures:
+    """Return the mixtures that follow from error rates and the labeled rows of each draw.
+
+    The number of labeled rows is the one that also moves the prevalence of the draw.
+    """
+    shift = draws.resampled.prevalence_shift
+    assert shift is not None  # noqa: S101 - the prevalence varies, see Assumptions
+    return errors.mixtures(counts, shift)
 
 
 def normal_priors(

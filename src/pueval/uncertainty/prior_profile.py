@@ -87,8 +87,11 @@ class PriorProfile:
             ],
         )
 
-    def interval(self, critical_value: float) -> Array:
-        """Return the lower and upper ends of the intervals, a line each."""
+    def interval(self, critical_value: float | Array) -> Array:
+        """Return the lower and upper ends of the intervals, a line each.
+
+        ``critical_value`` is that of all estimates, or has one for each.
+        """
         line = np.linspace(-1, 1, GRID)
         grid = np.zeros((1, 1))
         if self.paths:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -248,8 +248,8 @@ def confidence_region(estimate: PriorEstimate, level: float) -> Region:
         return max(center - scale * (center - low), 0.0), min(center + scale * (high - center), 1.0)
 
     purity = rescaled(estimate.purity, estimate.purity_interval)
-    contrast = min(ESTIMATE_CONTRAST, (estimate.purity - estimate.prior) / 2)
     if estimate.known_share is not None:
+        contrast = min(ESTIMATE_CONTRAST, (estimate.purity - estimate.prior) / 2)
         # The contrast, too, is linear in the purity.
         lowest = estimate.purity - (estimate.purity - estimate.prior - contrast) / (
             1 - estimate.prior_slope
@@ -258,8 +258,31 @@ def confidence_region(estimate: PriorEstimate, level: float) -> Region:
         at_low, at_high = (estimate.prior_at(end) for end in purity)
         return Region.between_priors((at_low, at_low), (at_high, at_high), purity)
     prior = rescaled(estimate.prior, estimate.prior_interval)
-    purity = max(purity[0], estimate.prior + contrast), purity[1]
-    return Region((prior[0], cap_prior(prior[1], purity[0], contrast)), purity)
+    return contrasting_region(estimate.mixture(), prior, purity)
+
+
+def contrasting_region(center: Mixture, prior: Range, purity: Range) -> Region:
+    """Return the part of two intervals around an estimate in which the prior is below the purity.
+
+    Examples
+    --------
+    >>> contrasting_region(Mixture(0.5, 0.9), (0.3, 0.85), (0.8, 1.0))
+    Region of prior 0.3 to 0.799 and purity 0.8 to 1
+    """
+    contrast = min(ESTIMATE_CONTRAST, (center.purity - center.prior) / 2)
+    least = max(purity[0], center.prior + contrast)
+    return Region((prior[0], cap_prior(prior[1], least, contrast)), (least, purity[1]))
+
+
+class AuditedShares(NamedTuple):
+    """Confidence intervals of prior and purity from an audit; they may overlap."""
+
+    prior: Range
+    purity: Range
+
+    def region(self, mixture: Mixture) -> Region:
+        """Return the part of both intervals in which the prior is below the purity."""
+        return contrasting_region(mixture, self.prior, self.purity)
 
 
 def estimate_standard_error(estimate: PriorEstimate | None) -> float:
