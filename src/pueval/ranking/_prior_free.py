@@ -52,7 +52,7 @@ def pulp(counts: Counts, *, threshold: float | None = None) -> float:
 
     With hundreds of labeled rows, all useful rankings are close to the `largest_pulp`, and PULP
     hardly tells them apart. Use it to check whether a ranking is better than chance, and the naive
-    AUC to choose between rankings.
+    AUC to choose between rankings. For several classes, see `multiclass_pulp`.
 
     Parameters
     ----------

@@ -2,7 +2,8 @@
 
 A `Population` knows its ROC curve, areas and measures exactly. `case_control` and the functions
 that start with ``label_`` turn a fully labeled data set into a positive-unlabeled one and keep the
-true classes separate. `study` runs replications of a simulation.
+true classes separate. `study` runs replications of a simulation, `ranking_study` those of a
+labeling, to see which measures rank models rightly.
 """
 
 from pueval.simulate._distributions import Beta, Normal, Remainder
@@ -15,6 +16,7 @@ from pueval.simulate._labeling_mechanisms import (
     label_by_representativeness,
 )
 from pueval.simulate._populations import Population, SimulatedRows
+from pueval.simulate._ranking_studies import RankingStudy, ranking_study
 from pueval.simulate._representativeness import representativeness
 from pueval.simulate._studies import study
 
@@ -23,6 +25,7 @@ __all__ = [
     "Labeling",
     "Normal",
     "Population",
+    "RankingStudy",
     "Remainder",
     "SimulatedRows",
     "beta_scores",
@@ -32,6 +35,7 @@ __all__ = [
     "label_by_propensity",
     "label_by_representativeness",
     "ranked",
+    "ranking_study",
     "representativeness",
     "study",
 ]
