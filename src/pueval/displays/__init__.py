@@ -7,6 +7,7 @@ Matplotlib (``pip install "pueval[plot]"``) is needed only for drawing.
 
 from pueval.displays._audit_plan import AuditPlanDisplay
 from pueval.displays._boyce import BoyceDisplay
+from pueval.displays._cost_curve_plot import CostCurveDisplay
 from pueval.displays._decision_curve_plot import DecisionCurveDisplay
 from pueval.displays._delay import DelayDisplay
 from pueval.displays._gains import GainsDisplay
@@ -30,6 +31,7 @@ __all__ = [
     "BoyceDisplay",
     "CalibrationDisplay",
     "ComparisonDisplay",
+    "CostCurveDisplay",
     "DecisionCurveDisplay",
     "DelayDisplay",
     "GainsDisplay",
