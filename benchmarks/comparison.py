@@ -211,7 +211,7 @@ By `benchmarks/comparison.py {replications} {seed}`.
 {0.05 - 1.96 * np.sqrt(0.05 * 0.95 / replications):.3f} and
 {0.05 + 1.96 * np.sqrt(0.05 * 0.95 / replications):.3f} in 95 of 100 cases. Last column: a test of
 the AUC that assumes different rows. Where models hardly ever err (separations of 3.5 and more),
-best balanced accuracy has few errors to compare, and its test is conservative.
+best values come from few errors, with short tails; their tests use quantiles of exchanges.
 
 {table((*NAMES, "roc_auc, unpaired"), settings, tables["size"])}
 

@@ -52,6 +52,8 @@ class ResampledShares:
     center: Rates
     resamples: Rates
     fixed: dict
+    counts: Counts
+    target: str
 
     def estimate(self, measure):
         return measure(self.center), covariance_of_resamples(measure(self.resamples))
@@ -83,7 +85,8 @@ class ResampledShares:
         center = [model_values(counts, at, mixture, target) for counts, _, at in models]
         names = ("roc_auc", "average_precision", *BEST_VALUES)
         fixed = {name: values[:, :, 4 + k] for k, name in enumerate(names)}
-        return cls(as_rates(np.array(center)), as_rates(values), fixed)
+        center, resamples = as_rates(np.array(center)), as_rates(values)
+        return cls(center, resamples, fixed, rows.counts[0], target)
 
 
 def as_rates(values):

@@ -4,10 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from pueval import AssumptionWarning, compare, evaluate
 from pueval.comparison import model_exchanges
+from pueval.comparison.exchange_tails import LEVELS, NORMAL, ExchangeTails, tail_quantiles
 from pueval.comparison.model_exchanges import EXCHANGED, ModelExchanges
 from pueval.comparison.paired_estimates import BEST_VALUES
 from pueval.comparison.paired_rows import read_paired_rows
@@ -55,7 +56,8 @@ def test_against_rows_that_are_exchanged(rng, separation, given):
     purity = given.get("purity", 1.0)
     y, scores = draw(rng, separation, labeled=60, unlabeled=190, prior=0.3, purity=purity)
     mixture, target = Mixture(0.3, purity), given.get("target", "population")
-    found = exchanges_of(y, scores).standard_errors(EXCHANGED, mixture, target)
+    errors = exchanges_of(y, scores).errors(EXCHANGED, mixture, target)
+    found = {name: error.standard for name, error in errors.items()}
     ranks = np.array([np.argsort(np.argsort(score)) for score in scores.values()])
     squares = np.zeros(len(NAMES))
     for _ in range(200):
@@ -155,3 +157,60 @@ def test_errors_are_the_spread_over_new_samples(separation):
     error = np.sqrt(np.mean(differences[:, :, 1] ** 2, axis=0))
     # The spread of 200 samples is known within about 5 %, that of average precisions near 1 less.
     assert error / spread == pytest.approx(np.ones(len(NAMES)), abs=0.25)
+
+
+# ---------------------------------------------------------------------- tails
+
+
+def test_critical_values_and_scores_are_inverse(rng):
+    first, second = np.array([0, 0, 1]), np.array([1, 2, 2])
+    quantile = np.zeros((NORMAL.size, 3, 3))
+    for a, b, spread in zip(first, second, (0.9, 1.0, 1.3), strict=True):
+        draws = np.abs(rng.standard_normal(256)) ** spread
+        error = np.sqrt(np.mean(draws**2))
+        quantile[:, a, b] = tail_quantiles(draws, error)
+        mean = (np.quantile(draws / error, 1 - LEVELS) + norm.isf(LEVELS / 2)) / 2
+        assert quantile[1:, a, b] == pytest.approx(mean)
+    tails = ExchangeTails(quantile)
+    for normal in (0.3, 1.645, 1.96, 2.2, 3.0, 5.0):
+        critical = tails.critical_values(normal, first, second)
+        assert tails.normal_scores(critical, first, second) == pytest.approx(np.full(3, normal))
+        assert tails.normal_scores(-critical, first, second) == pytest.approx(np.full(3, -normal))
+    knots = tails.critical_values(float(NORMAL[4]), first, second)
+    assert knots == pytest.approx(quantile[4, first, second])
+
+
+def test_tails_of_few_errors_rise_and_of_none_are_normal():
+    """Five values only: quantiles are equal, but critical values are not."""
+    found = tail_quantiles(np.repeat([-1.0, 0.0, 1.0], [100, 56, 100]), 0.9)
+    assert (np.diff(found) > 0).all()
+    assert (tail_quantiles(np.zeros(256), 0.0) == NORMAL).all()
+
+
+def test_intervals_agree_with_tests(rng):
+    """An interval at level 1 − p has 0 at one of its ends."""
+    y, scores = draw(rng, 3.0, unlabeled=800)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        found = compare(y, scores, prior=0.1, threshold=1.5)
+        for name in NAMES:
+            [pair] = found.differences(name)
+            assert 0.001 < pair.pvalue < 0.999, name
+            exact = compare(y, scores, prior=0.1, threshold=1.5, level=1 - pair.pvalue)
+            [pair] = exact.differences(name)
+            nearest = min(abs(pair.low), abs(pair.high))
+            assert nearest == pytest.approx(0, abs=1e-6), name
+
+
+def test_differences_of_few_errors_have_short_tails(rng):
+    """Best balanced accuracies of good models: normal tests rejected .034 of equal models."""
+    ratios = []
+    for _ in range(6):
+        y, scores = draw(rng, 4.0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)
+            [pair] = compare(y, scores, prior=0.1, threshold=2.0).differences(
+                "best_balanced_accuracy"
+            )
+        ratios.append((pair.high - pair.low) / 2 / pair.standard_error)
+    assert 1.7 < np.mean(ratios) < 1.945

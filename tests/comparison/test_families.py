@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from pueval import InputError, compare, evaluate
-from pueval.core.field_measures import ORDERING_MEASURES, field_value
+from pueval.core.field_measures import FIELD_MEASURES, ORDERING_MEASURES, field_value
 from pueval.core.mixture import Mixture
+from pueval.core.rates import Shares
 from pueval.counts.counts import Counts
 from pueval.errors import UnknownMeasureError
+from pueval.metrics import f_pb
 from tests.comparison.test_compare_clusters import two_models
 
 
@@ -153,7 +155,8 @@ def test_audits():
     checked = np.random.default_rng(9).random(y.size) < 0.1
     audited = np.where(checked, positive.astype(float), np.nan)
     comparison = compare(y, scores, audited=audited)
-    for measure in ("brier_score_loss", "bedroc_score"):
+    measures = ("brier_score_loss", "bedroc_score", "f_pb", "f2", "auc_ratio", "boyce_index")
+    for measure in measures:
         [difference] = comparison.differences(measure)
         values = [comparison[name][measure] for name in scores]
         assert difference.value == pytest.approx(values[0].unclipped - values[1].unclipped)
@@ -179,6 +182,58 @@ def test_rankings_and_refusals():
 def test_every_measure_compares_models():
     y, scores, _ = probabilities(6)
     comparison = compare(y, scores, prior=0.25)
-    for name in ORDERING_MEASURES:
+    for name in (*ORDERING_MEASURES, "f_pb"):
         [difference] = comparison.differences(name)
         assert difference.low < difference.value < difference.high, name
+
+
+def jackknife_of_halves(y, scores, measure, target, seed, n_draws=300):
+    """Standard deviation of the difference if rows have weights 0.5 or 1.5, doubled."""
+    rng = np.random.default_rng(seed)
+    formula = FIELD_MEASURES[measure]
+    differences = []
+    for _ in range(n_draws):
+        weight = np.empty(y.size)
+        for kind in (True, False):
+            rows = rng.permutation(np.flatnonzero(y == kind))
+            weight[rows] = np.where(np.arange(rows.size) % 2, 0.5, 1.5)
+        values = []
+        for score in scores.values():
+            counts = Counts.from_arrays(y, score, sample_weight=weight)
+            at = formula.thresholds(Counts.from_arrays(y, score), target)
+            shares = Shares.of(counts, counts.at(at))
+            values.append(formula(Counts.from_arrays(y, score), target, shares)[0])
+        differences.append(values[0] - values[1])
+    return 2 * np.std(differences)
+
+
+@pytest.mark.parametrize("measure", ["boyce_index", "smoothed_boyce_index"])
+def test_errors_of_boyce_indices_are_those_of_half_samples(measure):
+    y, scores, _ = probabilities(7, n=800)
+    [difference] = compare(y, scores, prior=0.25).differences(measure)
+    slow = jackknife_of_halves(y, scores, measure, "population", 0)
+    assert difference.standard_error == pytest.approx(slow, rel=0.3)
+    [other] = compare(y, scores, prior=0.1).differences(measure)
+    assert other == difference  # the prior does not matter
+
+
+def test_f_pb_is_compared_at_the_thresholds_of_models():
+    y, scores, _ = probabilities(8)
+    comparison = compare(y, scores, prior=0.25, threshold={"a": 0.4, "b": 0.6})
+    for name, threshold in (("a", 0.4), ("b", 0.6)):
+        slow = f_pb(y, scores[name] >= threshold)
+        assert comparison.values("f_pb")[name] == pytest.approx(slow, abs=1e-12)
+        assert comparison[name]["f_pb"].unclipped == pytest.approx(slow, abs=1e-12)
+    order = comparison.ranking("minimal_predicted_area")
+    values = comparison.values("minimal_predicted_area")
+    assert [*order.order("minimal_predicted_area")] == sorted(values, key=values.get)
+
+
+@pytest.mark.filterwarnings("ignore::pueval.errors.AssumptionWarning")
+def test_a_constant_model_has_no_boyce_index():
+    y, scores, _ = probabilities(9)
+    comparison = compare(y, scores | {"c": np.zeros(y.size)}, prior=0.25)
+    by_pair = {(d.first, d.second): d for d in comparison.differences("boyce_index")}
+    assert np.isfinite(by_pair["a", "b"].pvalue)
+    assert np.isnan(by_pair["a", "c"].value)
+    assert np.isnan(by_pair["a", "c"].pvalue)

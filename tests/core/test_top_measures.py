@@ -7,10 +7,12 @@ import pytest
 from scipy.special import expit
 
 from pueval import Counts, InputError, Mixture
+from pueval.core import rank_weights
 from pueval.core.mixture import NAIVE, Mixtures
 from pueval.core.rank_weights import TABULATED, discount_sum
 from pueval.core.ranked_rows import RankedRows
 from pueval.core.rates import correct_steps
+from pueval.core.top_measure import first_rows
 from pueval.core.top_measures import (
     TOP_MEASURES,
     area_under_lift,
@@ -18,7 +20,6 @@ from pueval.core.top_measures import (
     bedroc,
     enrichment,
     f_at,
-    first_rows,
     ndcg,
     positives_at,
     precision_at,
@@ -266,3 +267,10 @@ def test_more_rows_than_there_are():
     assert first_rows(share=0.07)(100) == 7  # although .07·100 > 7 in floating point
     assert first_rows(share=0.07)(99) == 7
     assert first_rows(share=0.07)(99.0) == pytest.approx(6.93)  # importance weights
+
+
+def test_sums_of_discounts_of_many_ranks_are_interpolated():
+    rng = np.random.default_rng(0)
+    rows = np.exp(rng.uniform(0, np.log(1e9), 3 * rank_weights.MANY))
+    one_by_one = np.concatenate([rank_weights.discount_sum(part) for part in np.split(rows, 6)])
+    np.testing.assert_allclose(rank_weights.discount_sum(rows), one_by_one, rtol=1e-13)

@@ -113,7 +113,10 @@ TEXT = (
 )
 REASONS = """
 The lowest numbers belong to "pure top" with 100 labeled rows and target unlabeled:
-few labeled rows decide where the pure part ends. *Width*: mean width of the intervals."""
+few labeled rows decide where the pure part ends. With 30 labeled rows, the threshold itself is
+uncertain. Low numbers with heavy tails and target unlabeled, .89 and .90, are chance: in 150 other
+samples both were .973. The standard error of a coverage of .95 is 0.015. *Width*: mean width of the
+intervals."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,12 @@ def setting_table(title, text, settings, measure, replications, columns, *, amou
     with Pool() as pool:
         work = partial(measure, replications=replications, seed=seed)
         for setting, found in zip(settings, pool.imap(work, settings), strict=True):
-            cells = [*map(str, astuple(setting)), *(f"{number:.3f}" for number in found)]
+            cells = [*map(str, astuple(setting)), *map(_shown, found)]
             lines.append("| " + " | ".join(cells) + " |")
             print(lines[-1], flush=True)  # noqa: T201
     return lines
+
+
+def _shown(number):
+    """Show a number of replications as it is, and a share with three digits."""
+    return str(number) if isinstance(number, int) else f"{number:.3f}"

@@ -148,8 +148,14 @@ Where coverage differs from 95%:
 - **Simultaneous ROC bands** are conservative. They are nowhere narrower than pointwise bands, and
   allow for errors of both rates at every threshold.
 - **Simultaneous precision-recall bands** are lowest, .88, at prior .5, purity .75, 100 labeled rows
-  and separation 2.5, where labels carry little information. With 20 labeled rows bands are wide:
-  so few rows leave most of the curve open."""
+  and separation 2.5, where labels carry little information. The next ones, .916 and more, are
+  within three standard errors of .95. With 20 labeled rows bands are wide: so few rows leave most
+  of the curve open.
+- **Precision-recall bands with separation 2.5** are wide enough for samples that look perfect by
+  chance, like intervals of the average precision."""
+ESTIMATED_BAND_REASONS = """
+The interval of an estimated prior holds for all shapes of score distributions. Bands include it, so
+they are wider than these shapes need."""
 OTHER_REASONS = """
 Where coverage differs from 95%:
 
@@ -158,7 +164,10 @@ Where coverage differs from 95%:
 - **Best accuracy with an estimated prior and separation 1**: as a function of the prior it has a
   minimum, here close to the truth, and the interval ends there. Misses are small, mostly a few
   thousandths.
-- **Average precision with separation 2.5**: as in the first table.
+- **Average precision with separation 2.5**: as in the first table. With a given prevalence, 1,000
+  labeled rows and separation 1 it is covered in 92%, three standard errors below 95%: one of 440
+  numbers may be so low by chance.
+- **Prior given as an interval**: intervals hold for all of its priors.
 - **Propensities, "100 labeled"**: about 66 of the 600 rows are labeled, and the few low-scoring
   ones have large weights.
 - **Extreme propensities**, from .01 to .8: intervals allow for positives that are hardly ever
@@ -171,7 +180,10 @@ Where coverage differs from 95% by more than chance:
 - **Purity interval**: the truth is at its end, so an interval misses on one side only.
 - **Purity estimated**: while clean labels are plausible (p of at least .2), the purity is close to
   the end of its range. Intervals then add its uncertainty as if it were independent of the rows,
-  and are conservative."""
+  and are conservative.
+- **Purity estimated, labels clean, prevalence known**: no estimate of the purity is above the true
+  one, 1, so estimates of measures are too high. In 80 other samples with 1,000 labeled rows, all
+  five misses of the AUC were on that side."""
 
 
 def held(job):
@@ -257,7 +269,15 @@ def sections(replications, seed):
     every = (
         ("Prior and purity known", known, GRID, replications, NAMES, (), REASONS),
         ("Bands of curves", bands, BANDED, quarter, (), BANDS, BAND_REASONS),
-        ("Bands, prior estimated", bands + start, ESTIMATED, quarter, (), with_estimates, ""),
+        (
+            "Bands, prior estimated",
+            bands + start,
+            ESTIMATED,
+            quarter,
+            (),
+            with_estimates,
+            ESTIMATED_BAND_REASONS,
+        ),
         (
             "Prior given as an interval or estimated, labels resampled, and more",
             others,
@@ -300,8 +320,8 @@ def sections(replications, seed):
     )
     title = "Rows that belong together"
     clustered = (title, CLUSTER_TEXT, CLUSTER_GRID, measure_clusters, half, CLUSTER_COLUMNS)
+    yield title, partial(setting_table, *clustered, amount="", seed=seed), CLUSTER_REASONS
     amount = "{:,} replications per row."
-    yield title, partial(setting_table, *clustered, amount=amount, seed=seed), CLUSTER_REASONS
     title = "Rows that belong together, prior estimated"
     estimated = (
         title,

@@ -107,7 +107,9 @@ def test_rows_that_belong_together():
     shares = measure_clusters(ClusterSetting(60, 12, 0.5, "constant"), 40)
     found = dict(zip(CLUSTER_COLUMNS, shares, strict=True))
     assert found.pop("AUC, no cluster=") < 0.88
+    assert found.pop("replications") == 40
     assert 1.4 < found.pop("width of AUC, relative") < 2.5
+    assert 1.2 < found.pop("width of F1, relative") < 2.5
     check(found, 40, dict.fromkeys(found, 0.93))
 
 

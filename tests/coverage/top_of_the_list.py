@@ -12,10 +12,10 @@ from scipy.stats import norm
 
 from pueval import AssumptionWarning, evaluate
 from pueval.core.rates import Rates
+from pueval.core.top_measure import first_rows
 from pueval.core.top_measures import (
     TOP_MEASURES,
     average_precision_at,
-    first_rows,
     ndcg,
     precision_at,
     recall_at,
@@ -75,8 +75,9 @@ Where coverage differs from 95%:
   rows hold few labeled ones.
 - **AUL, RIE and BEDROC in the fourth row** share their rows, and are low by chance: in 400 other
   samples of this setting their coverage was .953 to .958.
-- **Average precision at k** comes from monotone rates, which are too favorable where nearly all
-  first rows are positive. Its intervals contain the normal ones, too, and can still be too short.
+- **Average precision at k** comes from monotone rates, which are slightly too favorable. Where the
+  first rows seem to hold no negatives, resamples are centered at monotone rates, as for areas, and
+  intervals are wide.
 - **Estimated prior**: its interval holds for all shapes of score distributions, so intervals are
   wider than this population needs.
 - **Partial AUC, logAUC and ROC enrichment** of good rankings: as for other areas, intervals are

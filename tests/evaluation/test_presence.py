@@ -11,6 +11,7 @@ import pytest
 
 from pueval import AssumptionWarning, InputError, evaluate, metrics
 from pueval.displays import BoyceDisplay
+from tests.audit_estimates.audits import label_rows, make_rows, uniform_audit
 from tests.coverage.presence import PresenceSetting, measure_presence
 
 NAMES = [
@@ -230,3 +231,21 @@ class TestDisplay:
         assert display.smoothed_line_ is None
         assert display.line_.get_color() == "red"
         assert len(display.frame()) == 20
+
+
+@pytest.mark.parametrize("labeling", ["random", "score", "smooth"])
+def test_smoothed_boyce_index_is_not_certain_after_an_audit(labeling):
+    """The curves of an audit are smooth; the order of the ratio is not known better for that."""
+    rng = np.random.default_rng(0)
+    positive, score = make_rows(rng, 6000, separation=1.0)
+    labeled = label_rows(rng, positive, score)
+    audited = uniform_audit(rng, positive, labeled, 300)
+    ev = evaluate(
+        labeled, score, audited=audited, labeling=labeling, threshold=1.0, n_resamples=300
+    )
+    index = ev.presence()["smoothed_boyce_index"]
+    assert index.low < 0.97
+    assert index.high == 1  # the ratio of two normal densities rises with the score
+    known = evaluate(labeled, score, prevalence=0.15, threshold=1.0, n_resamples=300)
+    by_labels = known.presence()["smoothed_boyce_index"]
+    assert index.high - index.low < 2 * (by_labels.high - by_labels.low)

@@ -208,3 +208,17 @@ class TestGains:
             display.plot(kind="roc")
         for each in (display, lift):
             mpl.pyplot.close(each.figure_)
+
+
+def test_first_rows_that_look_perfect_are_not_certain(rng):
+    """More labeled rows come first than expected; every resample would look perfect, too."""
+    n, k = 10_000, 200
+    positive = rng.random(n) < 0.3
+    score = rng.normal(size=n) + 2.5 * positive
+    labeled = positive & (rng.random(n) < 0.33)
+    first = np.argsort(-score)[:k]
+    labeled[first] = rng.random(k) < 0.5  # of positives, .33 are labeled
+    top = evaluate(labeled, score, prevalence=0.3, n_resamples=300).top(k)
+    assert top["precision"].unclipped > 1.3
+    assert top["average_precision"].value == pytest.approx(1, abs=0.01)
+    assert 0.5 < top["average_precision"].low < 0.99

@@ -55,8 +55,72 @@ def test_groups_without_estimates_and_refusals():
     assert np.isnan(groups[MEASURE].value[2])
     assert not np.isnan(groups[MEASURE].value[:2]).any()
     assert np.isnan(evaluate_by(y, score, by, prior=0.25, level=None)[MEASURE].low).all()
-    for method in (groups.macro, groups.differences, groups.shrinkage):
-        with pytest.raises(InputError, match="no average, difference or shrinkage"):
-            method(MEASURE)
+    with pytest.raises(InputError, match="cannot be shrunken"):
+        groups.shrinkage(MEASURE)
     with pytest.raises(InputError, match="cannot be shrunken"):
         evaluate_by(y, score, np.arange(y.size) % 7, prior=0.25, shrink=True)[MEASURE]
+
+
+@pytest.mark.parametrize("measure", [MEASURE, "boyce_index", "auc_ratio", "f_pb"])
+def test_macro_average_is_the_mean_of_groups(measure):
+    y, score, by, _ = grouped_rows()
+    groups = evaluate_by(y, score, by, prior=0.25)
+    macro, of_groups = groups.macro(measure), groups[measure]
+    assert macro.value == pytest.approx(of_groups.unclipped.mean(), abs=1e-12)
+    assert macro.naive == pytest.approx(of_groups.naive.mean(), abs=1e-12)
+    error = np.sqrt(np.sum(of_groups.standard_error**2)) / 3
+    assert macro.standard_error == pytest.approx(error, rel=1e-9)
+    assert macro.groups == 3
+    # The prior of all groups is the same, so its error does not average out.
+    shared = evaluate_by(y, score, by, prevalence=0.4).macro(measure)
+    assert shared.standard_error >= 0.9 * error
+
+
+@pytest.mark.parametrize("measure", [MEASURE, "bedroc_score", "boyce_index", "f_pb"])
+def test_differences_of_groups(measure):
+    y, score, by, _ = grouped_rows()
+    groups = evaluate_by(y, score, by, prior=0.25)
+    of_groups = groups[measure]
+    from_first = groups.differences(measure, reference=0)
+    expected = of_groups.unclipped - of_groups.unclipped[0]
+    np.testing.assert_allclose(from_first.value, expected, atol=1e-12)
+    apart = np.hypot(of_groups.standard_error, of_groups.standard_error[0])
+    np.testing.assert_allclose(from_first.standard_error[1:], apart[1:], rtol=1e-9)
+    assert np.isnan(from_first.pvalue[0])
+    from_all = groups.differences(measure)
+    expected = of_groups.unclipped - groups.overall[measure].unclipped
+    np.testing.assert_allclose(from_all.value, expected, atol=1e-12)
+    if measure != "boyce_index":
+        # A third of all rows: the difference has 2/3 of the variance of the group. A Boyce index
+        # is not linear in the rows.
+        ratio = from_all.standard_error / (of_groups.standard_error * np.sqrt(2 / 3))
+        assert np.all((ratio > 0.9) & (ratio < 1.1)), ratio
+
+
+@pytest.mark.thorough
+def test_size_of_tests_of_differences_from_all_rows():
+    measures = (MEASURE, "bedroc_score", "auc_ratio", "boyce_index")
+    values, errors = [], []
+    for seed in range(60):
+        y, score, by, _ = grouped_rows(seed, n=1500)
+        groups = evaluate_by(y, score, by, prior=0.25, n_resamples=300)
+        differences = [groups.differences(measure) for measure in measures]
+        values.append([difference.value[0] for difference in differences])
+        errors.append([difference.standard_error[0] for difference in differences])
+    ratio = np.sqrt(np.mean(np.square(errors), axis=0)) / np.std(values, axis=0)
+    # The standard deviation of 60 values has an error of 9%. Resampled Boyce indices vary more.
+    assert np.all((ratio[:3] > 0.75) & (ratio[:3] < 1.35)), ratio
+    assert 0.75 < ratio[3] < 3, ratio
+
+
+def test_audited_groups_are_averaged_and_compared_with_each_other():
+    y, score, by, positive = grouped_rows()
+    checked = np.random.default_rng(1).random(y.size) < 0.1
+    groups = evaluate_by(y, score, by, audited=np.where(checked, positive.astype(float), np.nan))
+    macro = groups.macro(MEASURE)
+    truth = np.mean([np.mean((score[by == k] - positive[by == k]) ** 2) for k in range(3)])
+    assert macro.low - 0.01 < truth < macro.high + 0.01
+    difference = groups.differences(MEASURE, reference=0)
+    assert np.all(difference.pvalue[1:] > 0.001)
+    with pytest.raises(InputError, match="with an audit, groups can be compared with a group"):
+        groups.differences(MEASURE)

@@ -28,6 +28,7 @@ from pueval import InputError, evaluate, priors
 from pueval.core.field_measures import ORDERING_MEASURES, needs_prior
 from pueval.core.mean_measures import MEAN_MEASURES
 from pueval.core.measures import MEASURES, fbeta
+from pueval.metrics import f_pb
 from pueval.ranking import lee_liu, pseudo_f, pulp
 from pueval.scoring import Measure, cost, get_scorer, get_scorer_names, make_scorer
 
@@ -121,7 +122,7 @@ class TestValues:
             name if measure.greater_is_better else f"neg_{name}"
             for name, measure in ORDERING_MEASURES.items()
         }
-        assert set(get_scorer_names()) == set(SLOW) - {"f0.5"} | areas | families
+        assert set(get_scorer_names()) == set(SLOW) - {"f0.5"} | areas | families | {"f_pb"}
         assert get_scorer_names() == sorted(get_scorer_names())
 
     @pytest.mark.parametrize("name", ORDERING_MEASURES)
@@ -134,9 +135,19 @@ class TestValues:
         scorer = make_scorer(f"{prefix}{name}", prior=0.2)
         assert scorer(model, X, y) == pytest.approx(sign * value, abs=1e-12)
         if not needs_prior(name):
-            assert make_scorer(name)(model, X, y) == pytest.approx(value, abs=1e-12)
+            named = f"{prefix}{name}"
+            assert make_scorer(named)(model, X, y) == pytest.approx(sign * value, abs=1e-12)
             with pytest.raises(InputError, match="requires exactly one"):
-                make_scorer(name, purity=0.9)
+                make_scorer(named, purity=0.9)
+
+    def test_f_pb(self, data):
+        X, y, _ = data
+        model = Given().fit(X, y)
+        assert make_scorer("f_pb")(model, X, y) == pytest.approx(f_pb(y, X[:, 0] >= 0.5))
+        at = make_scorer("f_pb", prior=0.2, threshold=0.9)
+        assert at(model, X, y) == pytest.approx(f_pb(y, X[:, 0] >= 0.9))
+        best = max(f_pb(y, X[:, 0] >= threshold) for threshold in np.unique(X[:, 0]))
+        assert make_scorer("f_pb", threshold="best")(model, X, y) == pytest.approx(best)
 
     @pytest.mark.parametrize("name", SLOW)
     def test_measure_of_predictions(self, data, name):

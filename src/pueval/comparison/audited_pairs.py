@@ -30,10 +30,11 @@ from pueval.comparison.paired_top import whole_curves
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import line_area
 from pueval.core.field_measures import FIELD_MEASURES, FieldMeasure
-from pueval.core.measures import AREAS, MEASURES
+from pueval.core.measures import AREAS, MEASURES, Measure
+from pueval.core.presence_family import RatioMeasure, find_threshold_measure
 from pueval.core.rates import Rates
 from pueval.core.score_means import Means, ScoreMeans
-from pueval.core.top_measures import TopMeasure
+from pueval.core.top_measure import TopMeasure
 from pueval.evaluation.estimates import BEST_MEASURES
 from pueval.evaluation.evaluation import Evaluation
 
@@ -111,17 +112,32 @@ class AuditedPairs:
         )
 
     def field_estimates(self, name: str) -> PairedEstimates:
-        """Return the estimates of a measure of a family, with the covariances of all pairs."""
-        measure = FIELD_MEASURES[name]
+        """Return the estimates of a measure that is not in the table, with all covariances.
+
+        Measures of families, and others at the thresholds, such as F_pb and F2.
+        """
+        first = self.evaluations[0]
+        measure: FieldMeasure | Measure
+        if name in FIELD_MEASURES:
+            measure = FIELD_MEASURES[name]
+        else:
+            measure = find_threshold_measure(name, first.counts, self.target)
         value = np.array([ev[name].unclipped for ev in self.evaluations])
         covariance = constant_covariance(value.size, np.nan)
-        if self.evaluations[0].resampling is not None:
+        if first.resampling is not None:
             covariance = np.cov([self._resampled_field(k, measure) for k in range(value.size)])
         return paired_field_estimates(measure, value, covariance)
 
-    def _resampled_field(self, k: int, measure: FieldMeasure) -> Array:
-        """Return the values of a measure of a family of one model in the resamples."""
+    def _resampled_field(self, k: int, measure: FieldMeasure | Measure) -> Array:
+        """Return the values of a measure of one model in the resamples."""
         ev, (positives, size) = self.evaluations[k], self._resampled_cells[k]
+        if isinstance(measure, Measure):
+            at = self._rates_at_threshold(ev, self.audits[k], positives, size)
+            return np.ravel(measure(at))
+        if isinstance(measure, RatioMeasure):
+            above = self._shares_of_cells_above(k, measure.thresholds(ev.counts, self.target))
+            shares = (part @ above / part.sum(axis=1)[:, None] for part in (positives, size))
+            return measure.formula(ev.counts, self.target, *shares)
         if isinstance(measure, TopMeasure):
             rates = _rates(self.audits[k].cells.lower, np.cumsum(positives, 1), np.cumsum(size, 1))
             target_size = ev.counts.n if self.target == "population" else ev.counts.n_unlabeled
@@ -226,6 +242,19 @@ class AuditedPairs:
             of_thresholds = sign * measure(rates)
             values[best] = sign * np.nanmax(of_thresholds, axis=1)
         return values
+
+    def _shares_of_cells_above(self, k: int, thresholds: Array) -> Array:
+        """Return the shares of the target's rows in each cell at or above thresholds."""
+        counts, lower = self.evaluations[k].counts, self.audits[k].cells.lower
+        steps = counts.at(np.concatenate([lower, thresholds]))
+        rows = steps.unlabeled
+        if self.target == "population":
+            rows = rows + steps.labeled + steps.negative
+        end, at = np.split(rows.astype(np.float64), [lower.size])
+        start = np.append(0.0, end[:-1])
+        width = np.maximum(end - start, np.finfo(float).tiny)
+        above: Array = np.clip((at - start[:, None]) / width[:, None], 0, 1)
+        return above
 
     @staticmethod
     def _rates_at_threshold(

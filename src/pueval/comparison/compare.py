@@ -16,6 +16,7 @@ from pueval.comparison.model_pairs import ModelPairs
 from pueval.comparison.paired_rows import PairedRows, read_paired_rows, unknown_model_error
 from pueval.core.cluster_table import reduced_counts
 from pueval.core.curves import model_with_highest_naive_auc
+from pueval.core.label_errors import refuse_label_errors
 from pueval.core.mixture import check_target
 from pueval.counts.arguments import check_threshold, suggest_arguments
 from pueval.errors import AssumptionWarning, InputError, name_model
@@ -170,6 +171,7 @@ def compare(
         }
         return _audited_comparison(rows, evaluations, checked_rows(audited), target, options)
     refuse_audit_options(audit_probability, labeling)
+    refuse_label_errors(prior, "compare()")
     given = (prior, prevalence, label_frequency)
     estimated = purity == "estimate" or all(value is None for value in given)
     counts = dict(zip(rows.names, rows.counts, strict=True))
@@ -177,7 +179,7 @@ def compare(
     prior_model = best_model if estimated else rows.names[0]
     assumptions = resolve_assumptions(counts[prior_model], target, purity, *given)
     resampling, too_few_clusters = clustered_options(
-        rows.counts[0], None if level is None else options
+        rows.counts[0], None if level is None else options, clusters_alone=True
     )
     prevalence_varies = assumptions.prevalence_varies(target)
     estimation = PairedEstimation(rows, assumptions, target, resampling, prevalence_varies)

@@ -12,8 +12,9 @@ from pueval.comparison.model_pairs import ModelPairs
 from pueval.comparison.paired_estimates import BEST_VALUES, PairedEstimates
 from pueval.comparison.paired_rows import check_model_names, unknown_model_error
 from pueval.core.field_measures import ORDERING_MEASURES
-from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure_error
+from pueval.core.measures import AREAS, MEASURES, Measure, unknown_measure_error
 from pueval.core.mixture import Mixture
+from pueval.core.presence_family import F_PB, find_threshold_measure
 from pueval.errors import InputError
 from pueval.evaluation.assumptions import Assumptions
 from pueval.evaluation.evaluation import Evaluation
@@ -84,16 +85,27 @@ class ComparedModels:
 
     def _model_values(self, measure: str) -> PairedEstimates:
         """Return the estimates of a measure, with or without covariances."""
-        if measure in ORDERING_MEASURES:
+        if self._is_estimated_alone(measure):
             return self._pairs.field_estimates(measure)
-        self._check_measure(measure)
         return self._pairs.model_values[measure]
+
+    def _is_estimated_alone(self, measure: str) -> bool:
+        """Return whether a measure is estimated when it is looked up; refuse unknown ones.
+
+        So are measures of families, and after an audit all that are not in the default table.
+        """
+        if measure in ORDERING_MEASURES:
+            return True
+        self._check_measure(measure)
+        values = self._pairs.model_values
+        return values.shares is None and measure not in values.fixed
 
     def _threshold_measure(self, measure: str) -> Measure:
         try:
-            return find_measure(measure)
+            first = next(iter(self.evaluations.values()))
+            return find_threshold_measure(measure, first.counts, self.target)
         except (InputError, TypeError):
-            names = [*self.measures, *ORDERING_MEASURES]
+            names = [*self.measures, *ORDERING_MEASURES, F_PB]
             raise unknown_measure_error(measure, names) from None
 
     def values(self, measure: str) -> dict[str, float]:

@@ -76,9 +76,8 @@ class Comparison(ComparedModels):
     # ------------------------------------------------------------------ pairs
 
     def _paired(self, measure: str) -> PairedEstimates:
-        if measure in ORDERING_MEASURES:
+        if self._is_estimated_alone(measure):
             return self._pairs.field_estimates(measure)
-        self._check_measure(measure)
         return self._pairs.estimates[measure]
 
     def differences(self, measure: str | None = None) -> Differences:

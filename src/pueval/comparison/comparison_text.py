@@ -11,7 +11,7 @@ from pueval.comparison.differences import Difference, difference_cells
 from pueval.comparison.paired_estimates import BEST_VALUES
 from pueval.comparison.rankings import MOST_MODELS
 from pueval.core.field_measures import FIELD_MEASURES
-from pueval.core.measures import AREAS, find_measure
+from pueval.core.measures import AREAS
 from pueval.errors import InputError
 from pueval.evaluation.assumption_text import (
     OWN_THRESHOLDS,
@@ -83,7 +83,7 @@ def point_estimates(comparison: Comparison, measure: str) -> list[Estimate]:
     base = measure.removeprefix("best_")
     value_range = (0.0, 1.0)
     if base not in AREAS:
-        formula = FIELD_MEASURES.get(base) or find_measure(base)
+        formula = FIELD_MEASURES.get(base) or comparison._threshold_measure(base)
         value_range = formula.low, formula.high
     return [
         Estimate.of(value, math.nan, Interval(), value_range)

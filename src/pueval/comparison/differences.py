@@ -179,8 +179,14 @@ def _test(
     if math.isinf(largest):
         return _test_ratios(estimates, first, second, quantile, freedom)
     profile = difference_profile(estimates, first, second)
-    interval = np.clip(profile.interval(quantile), -largest, largest)
-    return _pvalues(profile, quantile, freedom), interval
+    tails, critical = estimates.tails, np.full(first.size, quantile)
+    if tails is not None:
+        critical = tails.critical_values(quantile, first, second)
+    interval = np.clip(profile.interval(critical), -largest, largest)
+    statistic = profile.z_score(quantile)
+    if tails is not None:
+        statistic = tails.normal_scores(statistic, first, second)
+    return _pvalues(profile, statistic, freedom), interval
 
 
 def difference_profile(estimates: PairedEstimates, first: Array, second: Array) -> PriorProfile:
@@ -223,7 +229,7 @@ def _test_ratios(
         inner = np.abs(interval) < np.abs(value)
         moved_end = value * np.exp(np.where(inner, -distance, distance))
         interval = np.where(interval * value > 0, moved_end, interval)
-    return _pvalues(profile, quantile, freedom), interval
+    return _pvalues(profile, profile.z_score(quantile), freedom), interval
 
 
 def _standard_error(covariance: Array, first: Array, second: Array) -> Array:
@@ -235,10 +241,13 @@ def _standard_error(covariance: Array, first: Array, second: Array) -> Array:
     return np.where(error <= 1e-7 * scale, 0.0, error)
 
 
-def _pvalues(profile: PriorProfile, quantile: float, freedom: float) -> Array:
-    """Return two-sided p-values; 1 for equal models, NaN for a difference without an error."""
+def _pvalues(profile: PriorProfile, score: Array, freedom: float) -> Array:
+    """Return two-sided p-values of z-scores.
+
+    1 for equal models, NaN for a difference without an error.
+    """
     value, error = profile.center
-    statistic = -np.abs(profile.z_score(quantile))
+    statistic = -np.abs(score)
     normal = math.isinf(freedom)
     tail = scipy.special.ndtr(statistic) if normal else scipy.special.stdtr(freedom, statistic)
     pvalue: Array = 2 * tail

@@ -21,6 +21,7 @@ from pueval.comparison.paired_estimates import (
     constant_covariance,
 )
 from pueval.comparison.paired_means import PairedMeans
+from pueval.comparison.paired_ratios import estimate_ratio_measure
 from pueval.comparison.paired_rows import PairedRows
 from pueval.comparison.paired_shares import shares_at
 from pueval.comparison.paired_top import estimate_top_measure
@@ -29,8 +30,9 @@ from pueval.core.curves import direct_auc, naive_auc
 from pueval.core.field_measures import FIELD_MEASURES, check_scores
 from pueval.core.measures import AREAS, MEASURES, Measure
 from pueval.core.mixture import Mixture
+from pueval.core.presence_family import RatioMeasure
 from pueval.core.rates import Rates, labeled_contrast
-from pueval.core.top_measures import TopMeasure
+from pueval.core.top_measure import TopMeasure
 from pueval.errors import InputError
 from pueval.evaluation.assumptions import Assumptions, resample_evaluation
 from pueval.evaluation.estimates import BEST_MEASURES, best_value
@@ -139,6 +141,9 @@ class PairedEstimation:
                 check_scores(counts, name)
             except InputError as error:
                 raise InputError(f"model {model!r}: {error}") from None
+        if isinstance(measure, RatioMeasure):
+            seed = None if options is None else options.seed
+            return estimate_ratio_measure(self.rows, measure, self.target, seed)
         estimate: Callable[[Mixture], PairedEstimates]
         if isinstance(measure, TopMeasure):
             estimate = partial(

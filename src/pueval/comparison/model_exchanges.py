@@ -1,4 +1,4 @@
-"""Standard errors of differences of areas and best values, by exchanging models.
+"""Errors of differences of areas and best values, by exchanging models.
 
 If two models are equally good, it does not matter which of them gave which ranking of a row. So
 each exchange swaps the two models in about half of the rows, and the differences after many
@@ -25,11 +25,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 
 from pueval._typing import Array, Target
+from pueval.comparison.exchange_tails import NORMAL, ExchangeTails, tail_quantiles
 from pueval.comparison.paired_rows import PairedRows
 from pueval.core.average_precision import average_precision
 from pueval.core.cluster_table import TABLE_CELLS, ClusterTable
@@ -69,6 +71,16 @@ EXCHANGED: dict[str, Formula] = {
     "average_precision": average_precision,
     **{f"best_{name}": partial(_best, name) for name in BEST_MEASURES},
 }
+
+
+class ExchangeErrors(NamedTuple):
+    """Standard errors of differences of all pairs of models, a symmetric matrix, and their tails.
+
+    The errors are root mean squares of the differences after exchanges.
+    """
+
+    standard: Array
+    tails: ExchangeTails
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,34 +136,43 @@ class ModelExchanges:
             ]
         )
         thresholds = [step.threshold[at] for step, at in zip(steps, last, strict=True)]
-        noise = _noise(rows, thresholds, share, rng)
+        noise = group_noise(rows, thresholds, share, rng)
         first, second = (at <= position for at in rng.random((2, EXCHANGES, 1)))
         pseudo_observation = np.subtract(first, second, dtype=np.float32)
         pseudo_observation /= np.float32(rows.effective_sizes[0] / _labeled_effect(rows))
         return cls(rows.counts[0], position, share, noise, pseudo_observation)
 
-    def standard_errors(
+    def errors(
         self, formulas: Mapping[str, Formula], mixture: Mixture, target: Target
-    ) -> dict[str, Array]:
-        """Return the standard errors of the differences of all pairs of models, by measure.
+    ) -> dict[str, ExchangeErrors]:
+        """Return the errors of the differences of all pairs of models, by measure.
 
-        ``formulas`` compute the measures from rates. The errors are symmetric matrices. Prior,
-        purity and prevalence are held fixed.
+        ``formulas`` compute the measures from rates. Prior, purity and prevalence are held fixed.
         """
         n_models = len(self.share)
         pairs = [*combinations(range(n_models), 2)]
 
         def errors_of(pair: tuple[int, int]) -> Array:
-            """Return the root mean squares of the differences after exchanges."""
+            """Return the root mean square of differences and their tails, a line per measure."""
             rates = self._exchanged_rates(*pair, mixture, target)
-            values = (formula(rates) for formula in formulas.values())
-            return np.array([np.sqrt(np.mean((a - b) ** 2)) for a, b in values])
+            differences = [np.subtract(*formula(rates)) for formula in formulas.values()]
+            errors = [math.sqrt(np.mean(np.square(values))) for values in differences]
+            return np.array(
+                [
+                    (error, *tail_quantiles(values, error))
+                    for values, error in zip(differences, errors, strict=True)
+                ]
+            )
 
-        errors = map_in_threads(errors_of, pairs)
-        matrices = np.zeros((len(formulas), n_models, n_models))
-        for (first, second), of_pair in zip(pairs, errors, strict=True):
-            matrices[:, first, second] = matrices[:, second, first] = of_pair
-        return dict(zip(formulas, matrices, strict=True))
+        # Tails of a model and itself do not matter: the difference has no error.
+        matrices = np.zeros((len(formulas), 1 + NORMAL.size, n_models, n_models))
+        matrices[:, 1:] = NORMAL[:, None, None]
+        for (first, second), of_pair in zip(pairs, map_in_threads(errors_of, pairs), strict=True):
+            matrices[:, :, first, second] = matrices[:, :, second, first] = of_pair
+        return {
+            name: ExchangeErrors(of_name[0], ExchangeTails(of_name[1:]))
+            for name, of_name in zip(formulas, matrices, strict=True)
+        }
 
     def _exchanged_rates(self, first: int, second: int, mixture: Mixture, target: Target) -> Rates:
         """Return the rates of two models after each exchange, of shape (2, exchanges, m)."""
@@ -197,7 +218,7 @@ def _labeled_effect(rows: PairedRows) -> float:
     return float(ClusterTable.of(counts, counts._thinned(TABLE_CELLS).score).kind_effects[0])
 
 
-def _noise(
+def group_noise(
     rows: PairedRows, thresholds: list[Array], share: Array, rng: np.random.Generator
 ) -> Array:
     """Return the noise of each model and kind of rows in each exchange.

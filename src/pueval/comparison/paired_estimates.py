@@ -11,11 +11,13 @@ import numpy as np
 
 from pueval._typing import Array, Target
 from pueval.comparison.difference_variances import covariance_of_differences
-from pueval.comparison.model_exchanges import EXCHANGED, ModelExchanges
+from pueval.comparison.exchange_tails import ExchangeTails
+from pueval.comparison.model_exchanges import EXCHANGED, ExchangeErrors, ModelExchanges
 from pueval.comparison.paired_shares import PairedShares
 from pueval.core.field_measures import FieldMeasure
-from pueval.core.measures import Measure, find_measure
+from pueval.core.measures import Measure
 from pueval.core.mixture import Mixture
+from pueval.core.presence_family import find_threshold_measure
 from pueval.evaluation.estimates import BEST_MEASURES
 
 # Best values over all thresholds.
@@ -48,6 +50,8 @@ class PairedEstimates:
         purity were estimated, or follow from a given prevalence or label frequency.
     in_region : tuple of PairedEstimates
         The estimates for other priors and purities within the intervals given for them.
+    tails : ExchangeTails or None
+        Tails of differences that are far from normal; None if they are treated as normal.
     """
 
     value: Array
@@ -56,6 +60,7 @@ class PairedEstimates:
     greater_is_better: bool = True
     along_intervals: tuple[tuple[PairedEstimates, ...], ...] = ()
     in_region: tuple[PairedEstimates, ...] = ()
+    tails: ExchangeTails | None = None
 
     def logarithms(self) -> PairedEstimates:
         """Return the estimates of the logarithms of ratios; NaN for ratios of 0."""
@@ -70,9 +75,9 @@ class PairedEstimates:
 
 
 def paired_field_estimates(
-    measure: FieldMeasure, value: Array, covariance: Array
+    measure: FieldMeasure | Measure, value: Array, covariance: Array
 ) -> PairedEstimates:
-    """Return the estimates of a measure of a family."""
+    """Return the estimates of a measure of a family, or of one that is not in the table."""
     largest = measure.high - measure.low
     # Infinite ranges are no reason to compare logarithms, as for ratios of rates.
     largest = largest if math.isfinite(largest) else np.finfo(float).max
@@ -106,14 +111,18 @@ class ExchangedEstimates:
         return {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}
 
     @cached_property
-    def _errors(self) -> dict[str, Array]:
-        return self.exchanges.standard_errors(EXCHANGED, self.mixture, self.target)
+    def _errors(self) -> dict[str, ExchangeErrors]:
+        return self.exchanges.errors(EXCHANGED, self.mixture, self.target)
 
-    def covariance(self, name: str, variance: Array) -> Array:
-        """Return covariances from the variances of estimates and the errors of differences."""
-        changes = self.prevalence_changes[name]
-        square = self._errors[name] ** 2 + np.subtract.outer(changes, changes) ** 2
-        return covariance_of_differences(square, variance)
+    def applied(self, name: str, estimates: PairedEstimates) -> PairedEstimates:
+        """Return the estimates with the errors of differences, and with their tails.
+
+        Variances of the estimates themselves stay what they are.
+        """
+        changes, (error, tails) = self.prevalence_changes[name], self._errors[name]
+        square = error**2 + np.subtract.outer(changes, changes) ** 2
+        covariance = covariance_of_differences(square, np.diag(estimates.covariance))
+        return replace(estimates, covariance=covariance, tails=tails)
 
 
 def estimate_at_thresholds(shares: PairedShares, measure: Measure) -> PairedEstimates:
@@ -154,8 +163,7 @@ class EstimatesByMeasure:
     def __getitem__(self, name: str) -> PairedEstimates:
         estimates = self._at_one_mixture(name)
         if self.exchanged is not None and name in self.exchanged.prevalence_changes:
-            covariance = self.exchanged.covariance(name, np.diag(estimates.covariance))
-            estimates = replace(estimates, covariance=covariance)
+            estimates = self.exchanged.applied(name, estimates)
         if not (self.along_intervals or self.in_region):
             return estimates
         return replace(
@@ -169,7 +177,8 @@ class EstimatesByMeasure:
     def _at_one_mixture(self, name: str) -> PairedEstimates:
         if name in self.fixed or self.shares is None:
             return self.fixed[name]
-        return estimate_at_thresholds(self.shares, find_measure(name))
+        measure = find_threshold_measure(name, self.shares.counts, self.shares.target)
+        return estimate_at_thresholds(self.shares, measure)
 
     def standard_errors(self, name: str) -> Array:
         """Return the standard errors of a measure, one per model."""

@@ -18,9 +18,11 @@ from pueval.comparison.paired_estimates import (
 )
 from pueval.comparison.paired_rows import PairedRows
 from pueval.core.mixture import Mixture
+from pueval.core.presence_family import PresenceCurve
 from pueval.core.ranked_rows import RankedRows
 from pueval.core.rates import Rates, replace_prevalence
-from pueval.core.top_measures import TopMeasure
+from pueval.core.top_measure import TopMeasure
+from pueval.counts.counts import Counts
 from pueval.samples.threads import map_in_threads
 
 # Step of numerical derivatives in the prevalence, as a share of it.
@@ -41,12 +43,18 @@ def estimate_top_measure(
     The errors of differences come from ``exchanges`` of models, as those of average precisions;
     without them, covariances are NaN.
     """
-    ranked = [RankedRows(counts, counts._roc_corners(), target) for counts in rows.counts]
-    rates = map_in_threads(lambda model: model.rates(mixture, along_roc=measure.along_roc), ranked)
-    value = np.array([float(measure(of_model)) for of_model in rates])
+
+    def rate(counts: Counts) -> Rates:
+        if isinstance(measure, PresenceCurve):
+            return measure.rates(counts, mixture, target)
+        ranked = RankedRows(counts, counts._roc_corners(), target)
+        return ranked.rates(mixture, along_roc=measure.along_roc)
+
+    rates = map_in_threads(rate, rows.counts)
+    value = np.array([_value(measure, of_model) for of_model in rates])
     covariance = constant_covariance(value.size, math.nan)
     if exchanges is not None:
-        [error] = exchanges.standard_errors(
+        [(error, _)] = exchanges.errors(
             {measure.name: lambda of_pair: measure(whole_curves(of_pair))}, mixture, target
         ).values()
         change = np.zeros(value.size)
@@ -56,6 +64,12 @@ def estimate_top_measure(
         square = error**2 + np.subtract.outer(change, change) ** 2
         covariance = covariance_of_differences(square, np.zeros(value.size))
     return paired_field_estimates(measure, value, covariance)
+
+
+def _value(measure: TopMeasure, rates: Rates) -> float:
+    if isinstance(measure, PresenceCurve):
+        return measure.at_rates(rates)
+    return float(measure(rates))
 
 
 def whole_curves(rates: Rates) -> Rates:

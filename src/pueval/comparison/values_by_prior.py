@@ -30,7 +30,9 @@ def threshold_values(
     def values(priors: Array) -> Array:
         prior = priors[:, None]
         mixtures = Mixtures(prior, np.full_like(prior, purity))
-        return measure(correct_shares(counts, thresholds, Shares(*share), mixtures, target))
+        value = measure(correct_shares(counts, thresholds, Shares(*share), mixtures, target))
+        # Some measures do not depend on the prior.
+        return np.broadcast_to(value, (priors.size, thresholds.size))
 
     return values
 

@@ -31,6 +31,20 @@ def average_precision(rates: Rates) -> Array:
     return area
 
 
+def precision_or(rates: Rates, default: float) -> Array:
+    """Return the precision, not clipped; ``default`` where nothing is predicted positive."""
+    return np.where(rates.predicted > ZERO, MEASURES["precision"](rates), default)
+
+
+def unconstrained_average_precision(rates: Rates) -> Array:
+    """Return the average precision along rates that may fall or leave [0, 1].
+
+    It leaves [0, 1] by at most 1: where hardly any row is predicted positive, it can be anything.
+    """
+    gains = np.diff(rates.tpr, axis=-1) * precision_or(rates, 0.0)[..., 1:]
+    return np.asarray(np.clip(np.sum(gains, axis=-1), -1.0, 2.0))
+
+
 def average_precision_slope(rates: Rates) -> float:
     """Return the derivative of the average precision with respect to the prevalence."""
     terms = AveragePrecisionTerms.of(rates, np.zeros(rates.tpr.size, dtype=np.intp))

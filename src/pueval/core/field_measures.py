@@ -8,32 +8,27 @@ from pueval._typing import Target
 from pueval.core.mean_measures import MEAN_MEASURES, MeanMeasure, check_probabilities
 from pueval.core.measures import unknown_measure_error
 from pueval.core.mixture import Mixture
+from pueval.core.presence_family import F_PB, PRESENCE_MEASURES, PresenceCurve, RatioMeasure
 from pueval.core.ranked_rows import RankedRows
 from pueval.core.score_means import ScoreMeans
-from pueval.core.top_measures import TOP_MEASURES, TopMeasure
+from pueval.core.top_measure import TopMeasure
+from pueval.core.top_measures import TOP_MEASURES
 from pueval.counts.counts import Counts
 
-FieldMeasure = MeanMeasure | TopMeasure
-FIELD_MEASURES: dict[str, FieldMeasure] = {**MEAN_MEASURES, **TOP_MEASURES}
-# Measures by which models can be ordered.
+FieldMeasure = MeanMeasure | TopMeasure | RatioMeasure
+# F_pb is a measure at a threshold: `pueval.core.presence_family.find_threshold_measure`.
+FIELD_MEASURES: dict[str, FieldMeasure] = {**MEAN_MEASURES, **TOP_MEASURES, **PRESENCE_MEASURES}
+# Measures by which models can be ordered; they need no threshold.
 ORDERING_MEASURES = {
     name: measure
     for name, measure in FIELD_MEASURES.items()
     if measure.greater_is_better is not None
 }
-# Titles of presence-only measures, which share windows of the score: `Evaluation.presence`.
-PRESENCE_TITLES = {
-    "boyce_index": "Boyce index",
-    "smoothed_boyce_index": "Boyce index, smoothed",
-    "minimal_predicted_area": "Minimal predicted area",
-    "auc_ratio": "AUC ratio",
-    "f_pb": "F_pb",
-}
 # Names of measures by family.
 FAMILIES: dict[str, tuple[str, ...]] = {
     "probability": tuple(MEAN_MEASURES),
     "top": tuple(TOP_MEASURES),
-    "presence": tuple(PRESENCE_TITLES),
+    "presence": (*PRESENCE_MEASURES, F_PB, "informedness"),
 }
 
 
@@ -47,6 +42,10 @@ def field_value(name: str, counts: Counts, mixture: Mixture, target: Target) -> 
     """Return the corrected value of a measure; not clipped."""
     check_scores(counts, name)
     measure = FIELD_MEASURES[name]
+    if isinstance(measure, RatioMeasure):
+        return measure.value(counts, target)
+    if isinstance(measure, PresenceCurve):
+        return measure.value(counts, mixture, target)
     if isinstance(measure, TopMeasure):
         return RankedRows(counts, counts._roc_corners(), target).value(measure, mixture)
     return float(measure(ScoreMeans(counts, measure.functions).corrected(mixture, target)))
@@ -55,13 +54,15 @@ def field_value(name: str, counts: Counts, mixture: Mixture, target: Target) -> 
 def needs_prior(name: str) -> bool:
     """Return whether a measure depends on the prior even if labels are clean and random."""
     measure = FIELD_MEASURES.get(name)
-    return not isinstance(measure, TopMeasure) or measure.needs_prior
+    if isinstance(measure, TopMeasure):
+        return measure.needs_prior
+    return not isinstance(measure, RatioMeasure) and name != F_PB
 
 
 def family_members(names: Iterable[str]) -> tuple[str, ...]:
     """Return the measures of families, and measures given by name, each once."""
     members: dict[str, None] = {}
-    known = [*FAMILIES, *FIELD_MEASURES, *PRESENCE_TITLES]
+    known = [*FAMILIES, *(name for names in FAMILIES.values() for name in names)]
     for name in names:
         if name not in known:
             raise unknown_measure_error(name, known, any_beta=False)

@@ -22,6 +22,10 @@ from pueval.core.rates import Rates
 # Ranks up to which the sum of discounts is tabulated; beyond, Euler and Maclaurin's formula is
 # exact up to rounding.
 TABULATED = 4096
+# More numbers than this are interpolated, between nodes in equal ratios: up to 10¹⁶ rows.
+MANY = 10_000
+NODE_STEP = 1 / 1024
+N_NODES = int((math.log(1e16) - math.log(TABULATED)) / NODE_STEP) + 2
 # Rows closer than this share of all rows have the same rank.
 ROUNDING = 1e-12
 
@@ -145,15 +149,19 @@ def discount_sum(rows: Array) -> Array:
     """Return Σ 1/log₂(r + 1) over the ranks r up to ``rows``, the discounts of DCG.
 
     Beyond a table, it is Euler and Maclaurin's formula for f(t) = 1/log₂ t, t = r + 1, whose
-    integral is ln 2·li(t) = ln 2·Ei(ln t).
+    integral is ln 2·li(t) = ln 2·Ei(ln t). Of many numbers, it is interpolated between `NODES` with
+    the exact slopes there, which are so close that this is exact up to rounding, too.
     """
+    rows = np.asarray(rows, dtype=np.float64)
     whole = np.floor(rows)
     table = _discount_table()
     total: Array = table[np.minimum(whole, TABULATED).astype(np.intp)]
     total = np.asarray(total + (rows - whole) / np.log2(whole + 2))
     beyond = whole > TABULATED
     if np.any(beyond):
-        total[beyond] += _smooth_sum(whole[beyond] + 1) - _smooth_sum(TABULATED + 1.0)
+        t = whole[beyond] + 1
+        smooth = _smooth_sum if t.size < MANY else _interpolated_sum
+        total[beyond] += smooth(t) - _smooth_sum(TABULATED + 1.0)
     return total
 
 
@@ -167,4 +175,28 @@ def _smooth_sum(t: Array | float) -> Array:
     """Return Σ 1/log₂ over the integers up to t, but for a constant and terms below rounding."""
     log = np.log(t)
     sums: Array = math.log(2) * (scipy.special.expi(log) + 1 / (2 * log) - 1 / (12 * t * log**2))
+    return sums
+
+
+@cache
+def _sum_nodes() -> tuple[Array, Array, Array]:
+    """Return integers in equal ratios, `_smooth_sum` there, and its slopes."""
+    t = np.exp(math.log(TABULATED) + NODE_STEP * np.arange(N_NODES))
+    log = np.log(t)
+    # Derivatives of the terms of `_smooth_sum`.
+    slope = 1 / log - 1 / (2 * t * log**2) + (log + 2) / (12 * t**2 * log**3)
+    return t, _smooth_sum(t), math.log(2) * slope
+
+
+def _interpolated_sum(t: Array) -> Array:
+    """Return `_smooth_sum` by cubic interpolation between nodes."""
+    node, value, slope = _sum_nodes()
+    k = ((np.log(t) - math.log(TABULATED)) / NODE_STEP).astype(np.intp)
+    width = node[k + 1] - node[k]
+    u = (t - node[k]) / width
+    rise = value[k + 1] - value[k]
+    first, second = slope[k] * width, slope[k + 1] * width
+    sums: Array = value[k] + u * (
+        first + u * (3 * rise - 2 * first - second + u * (first + second - 2 * rise))
+    )
     return sums

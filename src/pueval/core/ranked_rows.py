@@ -11,7 +11,7 @@ from pueval._typing import Target
 from pueval.core.curves import correct_roc_from_corners
 from pueval.core.mixture import NAIVE, Mixture
 from pueval.core.rates import Rates, correct_steps, naive_rates
-from pueval.core.top_measures import TopMeasure
+from pueval.core.top_measure import TopMeasure
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps
 

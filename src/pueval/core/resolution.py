@@ -46,7 +46,7 @@ def resolution(counts: Counts, mixture: Mixture) -> Resolution | None:
     The naive AUC is off by at most half the share of pairs, of a labeled and a background row, in
     the same bin. The correction divides this by (purity − prior). A threshold inside a bin may
     split its rows in any way, so the rates are off by at most the correction of the bin's own
-    shares γ and η of labeled and background rows: tpr and fpr are linear in both, and the largest
+    shares ℓ and u of labeled and background rows: tpr and fpr are linear in both, and the largest
     of the four corners is the bound.
 
     Parameters

@@ -31,7 +31,8 @@ PENALTIES = 10.0 ** np.arange(-2, 6)
 # Keeps coefficients finite if presences and background do not overlap.
 RIDGE = 1e-6
 MOST_STEPS = 30
-CONVERGED = 1e-8
+# Newton's method squares the error with each step.
+CONVERGED = 1e-6
 # Largest step of a coefficient: far from the solution, longer ones overshoot.
 LARGEST_STEP = 3.0
 # Keeps weights of rows positive where fitted probabilities are 0 or 1.
@@ -50,6 +51,13 @@ class PresenceBins(NamedTuple):
         ``shares`` are those at or above ``threshold``. With importance weights, numbers add up to
         the effective sample sizes.
         """
+        above = presence_and_target_shares(counts, shares, target)
+        return self.numbers_from_shares(counts, *above, target)
+
+    def numbers_from_shares(
+        self, counts: Counts, presences: Array, rows: Array, target: Target
+    ) -> tuple[Array, Array]:
+        """Return these numbers from the shares of the presences and of the target."""
         presence_sample, (labeled, background) = counts._labeled, counts.effective_sizes
         if counts.has_propensity:
             presence_sample = counts._inverse_propensity_sample()
@@ -58,12 +66,12 @@ class PresenceBins(NamedTuple):
             presence_sample.effective_size,
             unlabeled if target == "unlabeled" else labeled + background,
         )
-        above = presence_and_target_shares(counts, shares, target)
-        presences, rows = (
+        numbers = (
             -size * np.diff(share, append=0, axis=-1)
-            for size, share in zip(sizes, above, strict=True)
+            for size, share in zip(sizes, (presences, rows), strict=True)
         )
-        return presences, rows
+        of_presences, of_rows = numbers
+        return of_presences, of_rows
 
 
 def presence_bins(counts: Counts) -> PresenceBins | None:
@@ -101,9 +109,15 @@ def smoothed_log_ratio(presences: Array, rows: Array) -> Array:
     penalty = difference.T @ difference
     best = np.full(len(presences), np.inf)
     curves = np.zeros(presences.shape)
-    coefficients = np.zeros((len(presences), N_COEFFICIENTS))
+    mean = presences.mean(axis=0, keepdims=True), rows.mean(axis=0, keepdims=True)
+    start = np.zeros((1, N_COEFFICIENTS))
     for weight in PENALTIES[::-1]:  # the straightest first, as a start for the others
-        coefficients, criterion = _fit(presences, rows, basis, weight * penalty, coefficients)
+        # Resamples are near their mean.
+        start, criterion = _fit(*mean, basis, weight * penalty, start)
+        coefficients = start
+        if len(presences) > 1:
+            lines = np.broadcast_to(start, (len(presences), N_COEFFICIENTS))
+            coefficients, criterion = _fit(presences, rows, basis, weight * penalty, lines)
         better = criterion < best
         best[better] = criterion[better]
         curves[better] = (coefficients @ basis.T)[better]
@@ -118,15 +132,17 @@ def _fit(
     """Fit by Newton's method; return coefficients and Akaike's criterion of each line."""
     total = presences + rows
     n = basis.shape[1]
-    products = (basis[:, :, None] * basis[:, None, :]).reshape(len(basis), n * n)
+    # Each spline overlaps with its next neighbors only.
+    first, second = np.nonzero(np.triu(np.tri(n, k=DEGREE)))
+    products = basis[:, first] * basis[:, second]
     penalty = penalty + RIDGE * np.eye(n)
     coefficients = start.copy()
-    information = np.empty((len(total), n, n))
+    information = np.zeros((len(total), n, n))
     for _ in range(MOST_STEPS):
         probability = scipy.special.expit(coefficients @ basis.T)
         gradient = (presences - total * probability) @ basis - coefficients @ penalty
         variance = np.maximum(total * probability * (1 - probability), LEAST_WEIGHT)
-        information = (variance @ products).reshape(-1, n, n)
+        information[:, first, second] = information[:, second, first] = variance @ products
         step = np.linalg.solve(information + penalty, gradient[..., None])[..., 0]
         longest = np.abs(step).max(axis=-1, keepdims=True)
         coefficients = coefficients + step * LARGEST_STEP / np.maximum(longest, LARGEST_STEP)

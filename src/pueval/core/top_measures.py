@@ -9,137 +9,37 @@ a line in `TOP_MEASURES` if it needs no argument.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from pueval._checks import check_fraction, check_number, percent_hint
+from pueval._checks import check_number
 from pueval._typing import Array
-from pueval.core.measures import clip
 from pueval.core.rank_weights import (
     Gains,
     cut_lines,
     discount_sum,
     exponential_sum,
-    interpolate_lines,
     lift_sum,
     line_prevalence,
 )
 from pueval.core.rates import Rates, monotone_rates
+from pueval.core.roc_measures import (
+    ENRICHMENT_FPR,
+    PARTIAL_FPR,
+    logauc,
+    partial_auc,
+    roc_enrichment,
+)
+from pueval.core.top_measure import RowsOf, TopMeasure, first_rows
 from pueval.errors import InputError
 
-# A share of rows that is an integer up to rounding is not rounded up.
-ROUNDING = 1e-9
 # Rates that differ by less are equal.
 SAME_RATE = 1e-12
-# Defaults: of the exponential weight, the share of rows, and false positive rates.
+# Defaults: of the exponential weight, and the share of rows.
 DECAY = 20.0
 TOP_SHARE = 0.01
-LOWEST_FPR = 0.001
-PARTIAL_FPR = 0.1
-ENRICHMENT_FPR = 0.01
-
-RowsOf = Callable[[float], float]
-
-
-@dataclass(frozen=True)
-class TopMeasure:
-    """A number computed from the order of all rows, mostly from the first of them.
-
-    Attributes
-    ----------
-    name, title : str
-        Established name, and the name to show.
-    formula : callable
-        From `Rates` to the measure, one value per line of rates.
-    low, high : float
-        Range of the true value.
-    greater_is_better : bool
-        Whether a higher value is better.
-    needs_prior : bool
-        Whether the value depends on the prior even if labels are clean and random.
-    along_roc : bool
-        Whether it is an integral along the monotone ROC curve.
-    linear : bool
-        Whether it is, at a given prevalence, the mean over the positives of a weight of their
-        ranks.
-    saturates : bool
-        Whether it comes from monotone rates at the top, so that draws of a value near its limit
-        lie below it.
-    rows : callable or None
-        From the number of rows in the target to the number of first rows it is about, if there
-        is such a number.
-    """
-
-    name: str
-    title: str
-    formula: Callable[[Rates], Array]
-    low: float = 0.0
-    high: float = 1.0
-    greater_is_better: bool = True
-    needs_prior: bool = True
-    along_roc: bool = False
-    linear: bool = False
-    saturates: bool = False
-    rows: RowsOf | None = None
-
-    def __call__(self, rates: Rates) -> Array:
-        """Compute the measure of each line of rates; not clipped."""
-        columns = (rates.tpr, rates.fpr, rates.predicted)
-        prevalence = np.asarray(rates.prevalence)
-        shape = np.broadcast_shapes(prevalence.shape, *(column.shape for column in columns))
-        tpr, fpr, predicted = (np.broadcast_to(column, shape) for column in columns)
-        lines = replace(rates, tpr=tpr, fpr=fpr, predicted=predicted)
-        return np.asarray(self.formula(lines), dtype=np.float64)
-
-    def clip(self, value: float) -> float:
-        """Clip an estimate to the range of the measure; NaN stays NaN."""
-        return clip(value, self.low, self.high)
-
-    @property
-    def is_ratio(self) -> bool:
-        """Whether the measure is unbounded above, so that its estimates are skewed."""
-        return math.isinf(self.high)
-
-
-def first_rows(
-    k: float | None = None, share: float | None = None, *, at_most_all: bool = False
-) -> RowsOf:
-    """Return a function from the size of the target to the number of first rows.
-
-    Give ``k`` or ``share``. A share is rounded up to a row; if rows have importance weights, it is
-    that share of their weight. With ``at_most_all``, more rows than there are mean all of them.
-    """
-    if (k is None) == (share is None):
-        got = "neither" if k is None else "both"
-        raise InputError(f"give k, a number of rows, or share, a share of the rows; got {got}.")
-    if k is not None:
-        number = check_number("k", k)
-        if number <= 0:
-            raise InputError(f"k must be a number of rows, at least 1; got {k!r}.")
-        if number < 1:
-            raise InputError(f"k is a number of rows; got {k!r}. For a share of them, use share=.")
-        return partial(_number_of_rows, number, at_most_all)
-    part = check_number("share", share)
-    if not 0 < part <= 1:
-        raise InputError(f"share must be in (0, 1]; got {share!r}.{percent_hint(share)}")
-    return partial(_share_of_rows, part)
-
-
-def _number_of_rows(k: float, at_most_all: bool, size: float) -> float:  # noqa: FBT001
-    if k > size and not at_most_all:
-        raise InputError(
-            f"k must be at most {size:,g}, the number of rows in the target; got {k:,g}."
-        )
-    return min(k, size)
-
-
-def _share_of_rows(share: float, size: float) -> float:
-    rows = share * size
-    has_importance_weights = not isinstance(size, int | np.integer)
-    return rows if has_importance_weights else float(max(math.ceil(rows - ROUNDING), 1))
 
 
 # ------------------------------------------------------------------ the first k rows
@@ -290,72 +190,6 @@ def bedroc(decay: float = DECAY) -> TopMeasure:
     """RIE, scaled from its least to its largest value at this prevalence (Truchon and Bayly)."""
     _check_decay(decay)
     return TopMeasure("bedroc_score", "BEDROC", partial(_bedroc, decay=decay), linear=True)
-
-
-# ------------------------------------------------------------------ the ROC curve
-
-
-def _partial_auc(rates: Rates, max_fpr: float) -> Array:
-    fpr, tpr = cut_lines(*_roc_lines(rates), np.asarray(max_fpr))
-    area = np.sum(np.diff(fpr, axis=-1) * (tpr[..., 1:] + tpr[..., :-1]) / 2, axis=-1)
-    least = max_fpr**2 / 2
-    value: Array = (1 + (area - least) / (max_fpr - least)) / 2
-    return value
-
-
-def _logauc(rates: Rates, min_fpr: float) -> Array:
-    fpr, tpr = _roc_lines(rates)
-    start = np.expand_dims(interpolate_lines(fpr, tpr, np.asarray(min_fpr), upper=True), -1)
-    tpr, fpr = np.where(fpr > min_fpr, tpr, start), np.maximum(fpr, min_fpr)
-    step, rise = np.diff(fpr, axis=-1), np.diff(tpr, axis=-1)
-    slope = np.zeros(step.shape)
-    np.divide(rise, step, out=slope, where=step > 0)
-    log = np.log1p(step / fpr[..., :-1])
-    # The integral of t₀ + slope·(f − f₀) over ln f.
-    pieces = tpr[..., :-1] * log + slope * (step - fpr[..., :-1] * log)
-    value: Array = np.sum(pieces, axis=-1) / -math.log(min_fpr)
-    return value
-
-
-def _roc_enrichment(rates: Rates, fpr: float) -> Array:
-    x, y = _roc_lines(rates)
-    return interpolate_lines(x, y, np.asarray(fpr), slack=SAME_RATE, upper=True) / fpr
-
-
-def partial_auc(max_fpr: float = PARTIAL_FPR) -> TopMeasure:
-    """Area under the ROC curve up to a false positive rate, standardized as McClish does.
-
-    .5·(1 + (area − f²/2)/(f − f²/2)), f = ``max_fpr``: 1 for a perfect, .5 for a random ranking.
-    """
-    check_fraction("max_fpr", max_fpr)
-    formula = partial(_partial_auc, max_fpr=max_fpr)
-    return TopMeasure("partial_roc_auc", "Partial AUC", formula, along_roc=True)
-
-
-def logauc(min_fpr: float = LOWEST_FPR) -> TopMeasure:
-    """Mean of the recall over the logarithm of the false positive rate, from ``min_fpr`` to 1.
-
-    A random ranking has (1 − λ)/ln(1/λ), λ = ``min_fpr``: .145 for .001.
-    """
-    check_fraction("min_fpr", min_fpr)
-    return TopMeasure("logauc", "logAUC", partial(_logauc, min_fpr=min_fpr), along_roc=True)
-
-
-def roc_enrichment(fpr: float = ENRICHMENT_FPR) -> TopMeasure:
-    """Recall at a false positive rate, divided by this rate."""
-    check_fraction("fpr", fpr)
-    formula = partial(_roc_enrichment, fpr=fpr)
-    return TopMeasure("roc_enrichment", "ROC enrichment", formula, high=1 / fpr, along_roc=True)
-
-
-def _roc_lines(rates: Rates) -> tuple[Array, Array]:
-    """Return the points of the monotone ROC curves, from (0, 0) to (1, 1)."""
-    monotone = monotone_rates(rates)
-    start = np.zeros((*monotone.tpr.shape[:-1], 1))
-    fpr, tpr = (
-        np.concatenate([start, rate, start + 1], axis=-1) for rate in (monotone.fpr, monotone.tpr)
-    )
-    return fpr, tpr
 
 
 def _check_decay(decay: float) -> None:

@@ -1,50 +1,35 @@
-"""GroupEvaluation: every measure of every group, averages, differences, data and text."""
+"""GroupEvaluation: averages and differences of groups, data and text."""
 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.field_measures import FIELD_MEASURES
 from pueval.core.measures import AREAS
-from pueval.core.mixture import Mixtures
-from pueval.core.rates import labeled_contrast
 from pueval.core.sizes import GroupSizes
-from pueval.counts.counts import Counts
-from pueval.errors import AssumptionWarning, InputError, require
-from pueval.evaluation.estimates import Estimate
-from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.findings import worst_warnings
+from pueval.errors import InputError, require
 from pueval.groups import group_text
-from pueval.groups.audited_groups import AuditedGroups, estimate_audited_rows
+from pueval.groups.audited_groups import estimate_audited_rows
 from pueval.groups.cluster_errors import (
     check_independent,
     check_reference,
-    group_limits,
-    group_quantiles,
 )
-from pueval.groups.field_groups import evaluate_group, field_columns
+from pueval.groups.evaluated_groups import EvaluatedGroups
+from pueval.groups.field_groups import estimate_field_rows
+from pueval.groups.field_overlap import overlap_slope
 from pueval.groups.group_differences import DifferenceTest, GroupDifferences
-from pueval.groups.group_estimates import GroupEstimates, find_group
-from pueval.groups.group_jackknife import Jackknife, jackknife_groups
-from pueval.groups.group_priors import GroupPriors
 from pueval.groups.macro_average import MacroAverage, macro_average
 from pueval.groups.overlap_covariances import area_overlap_covariances, threshold_overlap_covariance
-from pueval.groups.row_blocks import RowBlock, group_counts
-from pueval.groups.shrinkage import GroupShrinkage, shrink_groups
 from pueval.groups.unclipped_estimates import (
-    GROUP_MEASURES,
     UnclippedEstimates,
     check_group_measure,
     estimate_all_rows,
-    measure_range,
+    is_field_measure,
     no_level_error,
 )
 
@@ -57,7 +42,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupEvaluation(Mapping[str, GroupEstimates]):
+class GroupEvaluation(EvaluatedGroups):
     """Corrected performance in every group of rows; made by `evaluate_by`.
 
     It is a mapping from measures to their estimates in all groups: ``groups["roc_auc"]``. Measures
@@ -85,168 +70,7 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         Whether estimates are shrunken toward the mean of the groups; see `shrinkage`.
     """
 
-    names: tuple[Any, ...]
-    overall: Evaluation
-    _sizes: GroupSizes
-    prior: Array
-    notes: tuple[str, ...]
-    _estimates: UnclippedEstimates
-    _priors: GroupPriors
-    _blocks: tuple[RowBlock, ...]
-    warnings: tuple[str, ...]
-    shrink: bool = False
-    # Degrees of freedom of the standard error of each group, if rows belong to clusters.
-    _freedom: Array | None = None
-    _clusters_span_groups: bool = False
-    _audited: AuditedGroups | None = None
-
-    # ------------------------------------------------------------------ measures
-
-    def __getitem__(self, measure: str) -> GroupEstimates:
-        if measure in FIELD_MEASURES:
-            return self._field_estimates(measure)
-        check_group_measure(measure)
-        if self._audited is not None:
-            return GroupEstimates(measure, self.names, **self._audited.columns(measure))
-        lowest, highest = measure_range(measure)
-        value, error = self._estimates.value[measure].copy(), self._estimates.total_error(measure)
-        naive = self._estimates.naive[measure].copy()
-        if self.shrink:
-            # Copies: the shrunken arrays are kept.
-            value, low, high, error = self.shrinkage(measure)._interval_columns()
-            return GroupEstimates(measure, self.names, value, low, high, naive, error, value.copy())
-        mixtures = Mixtures(self.prior, np.full(self.prior.size, self.overall.mixture.purity))
-        contrast = labeled_contrast(mixtures, self._sizes)
-        limits = group_limits(measure, self._estimates, self._quantiles, contrast)
-        clipped, low, high = np.clip([value, *limits], lowest, highest)
-        return GroupEstimates(measure, self.names, clipped, low, high, naive, error, value)
-
-    @property
-    def _quantiles(self) -> Array:
-        return group_quantiles(self.level, len(self.names), self._freedom)
-
-    def _field_estimates(self, measure: str) -> GroupEstimates:
-        if self.shrink:
-            raise InputError(f"{measure} of groups cannot be shrunken. Leave shrink out.")
-        evaluated = np.flatnonzero(self.evaluated).tolist()
-        evaluations = {k: partial(self._evaluate_group, k) for k in evaluated}
-        priors = None if self._audited is not None else self._priors
-        columns = field_columns(measure, evaluations, priors, self._quantiles)
-        return GroupEstimates(measure, self.names, **columns)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(GROUP_MEASURES)
-
-    def __len__(self) -> int:
-        return len(GROUP_MEASURES)
-
-    def __contains__(self, measure: object) -> bool:
-        return measure in GROUP_MEASURES
-
-    # As a mapping it would be equal by content, and could not be hashed.
-    __eq__, __hash__ = object.__eq__, object.__hash__
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """Names of the measures."""
-        return GROUP_MEASURES
-
-    @property
-    def n_labeled(self) -> Array:
-        """Labeled rows of every group."""
-        return self._sizes.n_labeled
-
-    @property
-    def n_unlabeled(self) -> Array:
-        """Unlabeled rows of every group."""
-        return self._sizes.n_unlabeled
-
-    @property
-    def n_negative(self) -> Array:
-        """Known negative rows of every group."""
-        return self._sizes.n_negative
-
-    @property
-    def n_audited(self) -> Array | None:
-        """Audited unlabeled rows of every group; None without an audit."""
-        return None if self._audited is None else self._audited.n_audited
-
-    @property
-    def level(self) -> float | None:
-        """Confidence level of the intervals; None if there are none."""
-        return None if self.overall.resampling is None else self.overall.resampling.level
-
-    @property
-    def evaluated(self) -> Array:
-        """Whether each group has estimates."""
-        return ~np.isnan(self.prior)
-
-    def shrinkage(self, measure: str) -> GroupShrinkage:
-        """Shrink the estimates of a measure toward the mean of the groups (empirical Bayes).
-
-        For many small groups. An estimate with sampling variance v gets the weight τ²/(v + τ²),
-        and the mean of the groups the rest, where τ² is the variance of the true values between
-        groups. Assumption: groups are exchangeable, which means that nothing but its rows tells a
-        group from the others. The mean squared error over all groups is then smaller than that of
-        the groups' own estimates, and intervals hold the true values **on average over groups**.
-        What is lost: groups that are truly extreme are pulled toward the middle, and their
-        intervals hold the truth less often.
-
-        A group without an estimate of its own, or with one that is undefined without a part of
-        its rows, gets the mean of the groups, with the interval of an unknown group.
-
-        Parameters
-        ----------
-        measure : str
-            Name of a measure.
-
-        Returns
-        -------
-        GroupShrinkage
-            Undefined (NaN) if fewer than five groups have the measure.
-
-        Notes
-        -----
-        Values are shrunken before they are clipped, because corrected values are roughly normal
-        and can be outside the range of the measure; ratios (lift, likelihood ratios) on the
-        logarithmic scale. Results are averaged over the restricted likelihood of τ², with a flat
-        prior, so that intervals include the error of the mean and of τ². Sampling variances come
-        from a jackknife, smoothed over groups of similar size. The part of the uncertainty of an
-        estimated prior that groups share is not shrunken.
-
-        References
-        ----------
-        Morris (1983); Morris and Tang (2011).
-        """
-        check_group_measure(measure)
-        if self._audited is not None:
-            raise InputError("groups with an audit cannot be shrunken.")
-        if self.level is None:
-            raise no_level_error("shrinkage")
-        if measure not in self._shrinkages:
-            prior = np.where(self.evaluated, self.prior, self.overall.mixture.prior)
-            purity = np.full(prior.size, self.overall.mixture.purity)
-            has_target = self.n_unlabeled > 0
-            self._shrinkages[measure] = shrink_groups(
-                measure,
-                self.names,
-                self._estimates,
-                self._jackknife,
-                self._sizes,
-                Mixtures(prior, purity),
-                self._priors,
-                has_target | (self.overall.target == "population"),
-                self.level,
-            )
-        return self._shrinkages[measure]
-
-    @cached_property
-    def _shrinkages(self) -> dict[str, GroupShrinkage]:
-        return {}
-
-    @cached_property
-    def _jackknife(self) -> Jackknife:
-        return jackknife_groups(self._blocks, self.prior, self.overall)
+    # ------------------------------------------------------------------ averages and differences
 
     def macro(self, measure: str) -> MacroAverage:
         """Return the mean of a measure over groups, all with the same weight.
@@ -263,9 +87,9 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
             same groups, and includes the uncertainty of an estimated prior. Estimates are not
             shrunken for it.
         """
-        check_group_measure(measure)
+        estimates = self._unclipped(measure)
         check_independent("a macro average", self._clusters_span_groups)
-        return macro_average(measure, self._estimates, self._priors, self.level)
+        return macro_average(measure, estimates, self._priors, self.level)
 
     def differences(self, measure: str, *, reference: Any = None) -> GroupDifferences:
         """Compare every group with all rows together, or with one group.
@@ -289,8 +113,8 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
             raise no_level_error("differences")
         check_independent("a difference of groups", self._clusters_span_groups)
         check_reference(reference, self._freedom)
-        estimates, priors = self._estimates, self._priors
-        known = (self._all_rows, priors, self._sizes, self.level, self._freedom)
+        estimates = self._unclipped(measure)
+        known = (self._all_rows_by(measure), self._priors, self._sizes, self.level, self._freedom)
         test = DifferenceTest(measure, self.names, estimates, *known)
         if reference is None:
             if self._audited is not None:
@@ -300,10 +124,16 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
                 )
             return test.from_all_rows(self._covariance_with_all_rows(measure))
         k = self._index(reference)
-        if math.isnan(self._estimates.center(measure)[k]):
+        if math.isnan(estimates.center(measure)[k]):
             reason = self.notes[k] or f"{measure} is undefined there"
             raise InputError(f"group {reference!r} has no {measure} to compare with: {reason}.")
         return test.from_group(k)
+
+    def _all_rows_by(self, measure: str) -> UnclippedEstimates:
+        """Return the estimates of all rows together, as a single group."""
+        if is_field_measure(measure):
+            return estimate_field_rows(measure, self.overall, self._uncertain_priors)
+        return self._all_rows
 
     @cached_property
     def _all_rows(self) -> UnclippedEstimates:
@@ -315,6 +145,12 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         )
 
     def _covariance_with_all_rows(self, measure: str) -> Array:
+        if is_field_measure(measure):
+            slopes = np.full(len(self.names), math.nan)
+            for k in np.flatnonzero(self.evaluated).tolist():
+                slopes[k] = overlap_slope(measure, self._evaluate_group(k), self.overall)
+            covariance: Array = slopes * self._unclipped(measure).error[measure] ** 2
+            return covariance
         if measure in AREAS:
             return area_overlap_covariances(
                 measure, self._blocks, self._sizes, self.prior, self.overall
@@ -323,79 +159,6 @@ class GroupEvaluation(Mapping[str, GroupEstimates]):
         return threshold_overlap_covariance(
             measure, self._estimates, self._all_rows, self._sizes, all_sizes
         )
-
-    # ------------------------------------------------------------------ single groups
-
-    def of(self, group: Any) -> dict[str, Estimate]:
-        """Return every measure of one group.
-
-        Parameters
-        ----------
-        group : object
-            Name of the group.
-
-        Returns
-        -------
-        dict of str to Estimate
-        """
-        k = self._index(group)
-        estimates = {}
-        for name, of_groups in self.items():
-            columns = of_groups._columns()
-            estimates[name] = Estimate(**{field: float(columns[field][k]) for field in columns})
-        return estimates
-
-    def counts(self, group: Any) -> Counts:
-        """Return the Counts of one group.
-
-        Parameters
-        ----------
-        group : object
-            Name of the group.
-
-        Returns
-        -------
-        Counts
-            With an audit, they include the positives that it implies, as ``ev.counts`` does.
-        """
-        k = self._index(group)
-        if self._audited is not None and k in self._audited.evaluations:
-            return self._audited.evaluations[k].counts
-        return group_counts(self._blocks, k)
-
-    def evaluation(self, group: Any) -> Evaluation:
-        """Evaluate one group on its own, with its prior: curves, best thresholds, warnings.
-
-        Parameters
-        ----------
-        group : object
-            Name of the group.
-
-        Returns
-        -------
-        Evaluation
-            Its intervals treat the prior as exact, unless there is an audit.
-        """
-        k = self._index(group)
-        if math.isnan(self.prior[k]):
-            raise InputError(f"group {group!r} cannot be evaluated: {self.notes[k]}.")
-        ev = self._evaluate_group(k)
-        for warning in worst_warnings(ev.warnings if self._audited is None else ()):
-            warnings.warn(warning, AssumptionWarning, stacklevel=2)
-        return ev
-
-    def _evaluate_group(self, k: int) -> Evaluation:
-        if self._audited is not None:
-            return self._audited.evaluations[k]
-        prior = float(self.prior[k]) if self._sizes.n_unlabeled[k] else None
-        return evaluate_group(self.counts(self.names[k]), prior, self.overall)
-
-    def _index(self, group: Any) -> int:
-        return find_group(group, self._indices)
-
-    @cached_property
-    def _indices(self) -> dict[Any, int]:
-        return {name: k for k, name in enumerate(self.names)}
 
     # ------------------------------------------------------------------ as data and pictures
 

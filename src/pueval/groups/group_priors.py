@@ -12,6 +12,7 @@ import scipy
 
 from pueval._typing import Array
 from pueval.core.cluster_table import label_count_effect
+from pueval.core.label_errors import refuse_label_errors
 from pueval.core.mixture import Mixture
 from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
@@ -88,6 +89,7 @@ class GroupPriors:
 
 def check_group_prior(group_prior: Any, given: dict[str, Any]) -> None:
     """Refuse an unknown ``group_prior``, or one that contradicts the prior that is given."""
+    refuse_label_errors(given.get("prior"), "evaluation of groups or windows")
     is_mapping = isinstance(group_prior, Mapping)
     if not is_mapping and group_prior not in GROUP_PRIOR_NAMES:
         raise InputError(

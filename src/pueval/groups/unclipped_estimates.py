@@ -10,6 +10,7 @@ from pueval._typing import Array
 from pueval.core.field_measures import FIELD_MEASURES
 from pueval.core.measures import AREAS, MEASURES, unknown_measure_error
 from pueval.core.mixture import Mixtures
+from pueval.core.presence_family import F_PB, F_PB_MEASURE
 from pueval.core.rates import correct_area, labeled_contrast
 from pueval.core.sizes import GroupSizes
 from pueval.errors import InputError
@@ -127,18 +128,29 @@ class UnclippedEstimates:
 
 def measure_range(name: str) -> tuple[float, float]:
     """Return the range of the true values of a measure."""
-    return (0.0, 1.0) if name in AREAS else (MEASURES[name].low, MEASURES[name].high)
+    if name in AREAS:
+        return 0.0, 1.0
+    measure = F_PB_MEASURE if name == F_PB else (MEASURES | FIELD_MEASURES)[name]
+    return measure.low, measure.high
+
+
+def is_field_measure(name: str) -> bool:
+    """Return whether a measure belongs to a family, and is computed when it is looked up."""
+    return name in FIELD_MEASURES or name == F_PB
 
 
 def check_group_measure(name: str) -> None:
-    """Refuse a measure that has no averages, differences and shrinkage over groups."""
-    if name in FIELD_MEASURES:
-        raise InputError(
-            f"{name} has estimates for every group, but no average, difference or shrinkage. Use "
-            f"groups[{name!r}]."
-        )
-    if name not in GROUP_MEASURES:
-        raise unknown_measure_error(name, [*GROUP_MEASURES], any_beta=False)
+    """Refuse a measure that groups do not have."""
+    if not is_field_measure(name) and name not in GROUP_MEASURES:
+        names = [*GROUP_MEASURES, *FIELD_MEASURES, F_PB]
+        raise unknown_measure_error(name, names, any_beta=False)
+
+
+def not_shrunken_error(measure: str) -> InputError:
+    """Return the error for shrunken estimates of a measure of a family."""
+    return InputError(
+        f"{measure} of groups cannot be shrunken. Leave shrink out, and use groups[{measure!r}]."
+    )
 
 
 def no_level_error(what: str) -> InputError:

@@ -5,6 +5,7 @@ Each function takes positive-unlabeled labels where scikit-learn takes true ones
 presence-only models need no prior.
 """
 
+from pueval.metrics._boyce_metrics import boyce_index, smoothed_boyce_index
 from pueval.metrics._early_metrics import (
     aul,
     bedroc_score,
@@ -33,13 +34,7 @@ from pueval.metrics._prediction_metrics import (
     recall_score,
     specificity_score,
 )
-from pueval.metrics._presence_metrics import (
-    auc_ratio,
-    boyce_index,
-    f_pb,
-    minimal_predicted_area,
-    smoothed_boyce_index,
-)
+from pueval.metrics._presence_metrics import auc_ratio, f_pb, minimal_predicted_area
 from pueval.metrics._probability_metrics import (
     brier_score_loss,
     calibration_curve,

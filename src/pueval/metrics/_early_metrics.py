@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from pueval.core import top_measures
-from pueval.core.top_measures import first_rows
+from pueval.core import roc_measures, top_measures
+from pueval.core.top_measure import first_rows
 from pueval.metrics._shared_arguments import CorrectionArguments, expand_shared_arguments
 from pueval.metrics._top_metrics import top_metric
 
@@ -139,7 +139,7 @@ def logauc(
     y_score: Any,
     *,
     prior: float,
-    min_fpr: float = top_measures.LOWEST_FPR,
+    min_fpr: float = roc_measures.LOWEST_FPR,
     **options: Unpack[CorrectionArguments],
 ) -> float:
     """Area under the ROC curve with a logarithmic axis, corrected for unlabeled positives.
@@ -170,7 +170,7 @@ def logauc(
     >>> round(logauc(y_true, y_score, prior=0.0), 4)
     0.571
     """
-    return top_metric(top_measures.logauc(min_fpr), y_true, y_score, prior, options)
+    return top_metric(roc_measures.logauc(min_fpr), y_true, y_score, prior, options)
 
 
 @expand_shared_arguments
@@ -179,7 +179,7 @@ def roc_enrichment(
     y_score: Any,
     *,
     prior: float,
-    fpr: float = top_measures.ENRICHMENT_FPR,
+    fpr: float = roc_measures.ENRICHMENT_FPR,
     **options: Unpack[CorrectionArguments],
 ) -> float:
     """ROC enrichment, corrected for unlabeled positives: tpr/fpr at a false positive rate.
@@ -210,7 +210,7 @@ def roc_enrichment(
     >>> roc_enrichment(y_true, y_score, prior=0.0, fpr=0.25)
     2.0
     """
-    return top_metric(top_measures.roc_enrichment(fpr), y_true, y_score, prior, options)
+    return top_metric(roc_measures.roc_enrichment(fpr), y_true, y_score, prior, options)
 
 
 @expand_shared_arguments

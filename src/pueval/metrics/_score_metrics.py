@@ -19,7 +19,7 @@ from pueval.core.curves import (
 from pueval.core.mixture import Mixture
 from pueval.core.ranked_rows import RankedRows
 from pueval.core.rates import correct_steps, labeled_contrast
-from pueval.core.top_measures import partial_auc
+from pueval.core.roc_measures import partial_auc
 from pueval.counts.counts import Counts
 from pueval.errors import AssumptionWarning
 from pueval.metrics._shared_arguments import (

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 from pueval._checks import check_number
 from pueval.core import top_measures
 from pueval.core.ranked_rows import RankedRows
-from pueval.core.top_measures import TopMeasure, first_rows
+from pueval.core.top_measure import TopMeasure, first_rows
 from pueval.errors import InputError
 from pueval.metrics._shared_arguments import (
     CorrectionArguments,

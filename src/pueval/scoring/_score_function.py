@@ -20,8 +20,9 @@ from pueval.audit_estimates.labeling_model import Labeling
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import direct_auc, naive_auc
 from pueval.core.field_measures import ORDERING_MEASURES, field_value, needs_prior
-from pueval.core.measures import AREAS, Measure, find_measure
+from pueval.core.measures import AREAS, Measure
 from pueval.core.mixture import Mixture
+from pueval.core.presence_family import find_threshold_measure
 from pueval.core.rates import correct_steps
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
@@ -120,22 +121,7 @@ class ScoreFunction:
         mixture = resolve_assumptions(
             counts, target, purity, known_prior, prevalence, label_frequency
         ).mixture
-        if isinstance(name, str) and name in AREAS:
-            return _area(name, counts, mixture, target)
-        if isinstance(name, str) and name in ORDERING_MEASURES:
-            value = field_value(name, counts, mixture, target)
-            return (zero_division or 0.0) if np.isnan(value) else value
-        measure = find_measure(name) if isinstance(name, str) else name
-        steps = counts._roc_corners() if threshold == "best" else counts.at(threshold)
-        rates = correct_steps(counts, steps, mixture, target)
-        value = best_value(measure, rates)[1]
-        if not np.isnan(value):
-            return value
-        if zero_division is not None:
-            return float(zero_division)
-        if np.isinf(measure.high) and measure.greater_is_better and np.any(rates.tpr > 0):
-            return measure.high  # a ratio whose denominator is 0
-        return 0.0 if measure.greater_is_better else measure.high
+        return measure_value(name, counts, mixture, target, threshold, zero_division)
 
     @property
     def _needs_prior(self) -> bool:
@@ -206,6 +192,38 @@ def _positive_column(n_columns: int, labels: dict[str, Any]) -> int:
             "rows, or set pos_label, unlabeled_label and negative_label."
         )
     return classes.index(labels["pos_label"])
+
+
+def measure_value(
+    measure: str | Measure,
+    counts: Counts,
+    mixture: Mixture,
+    target: Target,
+    threshold: float | Literal["best"] | None = None,
+    zero_division: float | None = None,
+) -> float:
+    """Return the corrected value of a measure, not clipped.
+
+    ``threshold`` is required for measures of a contingency table. ``zero_division`` replaces a
+    value that is undefined; by default 0 if higher is better, and the largest value otherwise.
+    """
+    if isinstance(measure, str) and measure in AREAS:
+        return _area(measure, counts, mixture, target)
+    if isinstance(measure, str) and measure in ORDERING_MEASURES:
+        value = field_value(measure, counts, mixture, target)
+        return (zero_division or 0.0) if np.isnan(value) else value
+    if isinstance(measure, str):
+        measure = find_threshold_measure(measure, counts, target)
+    steps = counts._roc_corners() if threshold == "best" else counts.at(threshold)
+    rates = correct_steps(counts, steps, mixture, target)
+    value = best_value(measure, rates)[1]
+    if not np.isnan(value):
+        return value
+    if zero_division is not None:
+        return float(zero_division)
+    if np.isinf(measure.high) and measure.greater_is_better and np.any(rates.tpr > 0):
+        return measure.high  # a ratio whose denominator is 0
+    return 0.0 if measure.greater_is_better else measure.high
 
 
 def _area(name: str, counts: Counts, mixture: Mixture, target: Target) -> float:

@@ -14,6 +14,7 @@ from pueval.core.field_measures import ORDERING_MEASURES, needs_prior
 from pueval.core.mean_measures import MEAN_MEASURES
 from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture, check_target
+from pueval.core.presence_family import F_PB, F_PB_MEASURE
 from pueval.errors import InputError
 from pueval.scoring._score_function import PRIOR_FREE, ScoreFunction
 from pueval.sources.labels import LabelValues
@@ -59,10 +60,10 @@ def make_scorer(
     prior : float, "estimate", "propensity" or "audit", optional
         Share of positives among the unlabeled rows, in [0, purity). Exactly one of ``prior``,
         ``prevalence`` and ``label_frequency`` is required, except for ``"pulp"``, ``"lee_liu"``
-        and ``"pseudo_f"``, and with clean labels for ``"enrichment_factor"``, ``"rie"`` and
-        ``"aul"``. ``"estimate"`` estimates the prior for each fold and candidate, which
-        is noisy and slow, and compares candidates at different priors. Rather estimate it once,
-        for example with `pueval.model_selection.evaluate_cv`, and pass the number.
+        and ``"pseudo_f"``, and with clean labels for ``"enrichment_factor"``, ``"rie"``, ``"aul"``
+        and presence-only measures. ``"estimate"`` estimates the prior for each fold and candidate,
+        which is noisy and slow, and compares candidates at different priors. Rather estimate it
+        once, for example with `pueval.model_selection.evaluate_cv`, and pass the number.
         ``"propensity"`` computes it from the propensities routed to the scorer, and ``"audit"``
         estimates it from the audited rows routed to the scorer.
     prevalence : float, optional
@@ -200,7 +201,7 @@ def get_scorer_names() -> list[str]:
     """
     measures = [
         name if measure.greater_is_better else _NEGATED + name
-        for name, measure in (MEASURES | ORDERING_MEASURES).items()
+        for name, measure in (MEASURES | ORDERING_MEASURES | {F_PB: F_PB_MEASURE}).items()
     ]
     return sorted([*AREAS, *PRIOR_FREE, *measures])
 
@@ -250,7 +251,8 @@ def _resolve_measure(measure: str | Measure) -> tuple[str | Measure, bool]:
     negated = isinstance(measure, str) and measure.startswith(_NEGATED)
     bare = measure.removeprefix(_NEGATED) if negated else measure
     try:
-        resolved = ORDERING_MEASURES.get(bare) or find_measure(bare)
+        of_family = ORDERING_MEASURES | {F_PB: F_PB_MEASURE}
+        resolved = of_family.get(bare) or find_measure(bare)
     except (InputError, TypeError):
         raise unknown_measure_error(measure, get_scorer_names()) from None
     if resolved.greater_is_better == negated:

@@ -14,13 +14,14 @@ import numpy as np
 
 from pueval._checks import check_choice
 from pueval._typing import Array
+from pueval.core.average_precision import precision_or
 from pueval.core.confidence import normal_quantile, proportion_limit
 from pueval.core.curves import PrecisionRecallCurve, RocCurve
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, correct_steps
 from pueval.text.numbers import format_level
 from pueval.text.results import Result
-from pueval.uncertainty.measure_intervals import Resamples, precision_or
+from pueval.uncertainty.measure_intervals import Resamples
 
 BandKind = Literal["pointwise", "simultaneous"]
 # From places and the coordinates of a curve to its heights.

@@ -69,6 +69,8 @@ class BootstrapDraws:
         Standard normal numbers, independent of everything else.
     totals : ndarray of shape (n_resamples, 3) or None
         Drawn numbers of labeled, unlabeled and negative rows, if clusters of rows are drawn.
+    purity : ndarray of shape (n_resamples,) or None
+        Share of true positives among the labeled rows of each draw, if rows were audited.
     """
 
     threshold: Array
@@ -77,6 +79,7 @@ class BootstrapDraws:
     positives: Array | None
     noise: Array
     totals: Array | None = None
+    purity: Array | None = None
 
 
 def draw_counts(
@@ -214,7 +217,9 @@ def _draw_rows(
     rows: Sequence[Array]
     if clusters is not None:
         cells = clusters.cells
-        shares = clusters.shares if sizes_vary else [*map(normalized, clusters.shares)]
+        shares = clusters.shares
+        if not sizes_vary:
+            shares = [*map(normalized, clusters.shares, clusters.cells)]
         rows = [size * share for size, share in zip(sizes, shares, strict=True)]
     else:
         with progress_bar("resamples", _blocks(options) * sum(map(bool, sizes))) as advance:

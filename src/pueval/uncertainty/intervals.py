@@ -12,6 +12,7 @@ import scipy  # loads its submodules when they are first used
 
 from pueval._checks import check_count, check_fraction, is_choice
 from pueval._typing import Array, Target
+from pueval.core.cluster_table import table_of
 from pueval.core.confidence import student_quantile
 from pueval.core.mixture import check_target
 from pueval.counts.counts import Counts
@@ -167,18 +168,22 @@ def check_options(
 
 
 def clustered_options(
-    counts: Counts, options: IntervalOptions | None
+    counts: Counts, options: IntervalOptions | None, *, clusters_alone: bool = False
 ) -> tuple[IntervalOptions | None, tuple[str, ...]]:
     """Return the options for rows that belong together, and a warning if there are too few.
 
-    Without enough clusters there are no intervals, and the options are None.
+    Without enough clusters there are no intervals, and the options are None. ``clusters_alone``
+    says that variances are those by clusters, even if rows look independent.
     """
     if counts._clusters is None or options is None:
         return options, ()
     clusters = counts._clusters.clusters
     if clusters.missing_reason is not None:
         return None, (clusters.missing_reason,)
-    return replace(options, degrees_of_freedom=clusters.degrees_of_freedom), ()
+    freedom = clusters.degrees_of_freedom
+    if not clusters_alone:
+        freedom = table_of(counts).degrees_of_freedom
+    return replace(options, degrees_of_freedom=freedom), ()
 
 
 def bootstrap_standard_error(draws: Array) -> float:

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from pueval._typing import Array, Target
-from pueval.core.average_precision import average_precision
+from pueval.core.average_precision import average_precision, unconstrained_average_precision
 from pueval.core.cluster_table import ClusterTable
 from pueval.core.curves import line_area, roc_area
-from pueval.core.measures import MEASURES, ZERO, Measure
+from pueval.core.measures import Measure
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import (
     Rates,
@@ -164,9 +164,8 @@ class Resamples:
             return measure(correct_steps(self.counts, steps, mixture, self.target))
 
         if error is not None:
-            normal = (
-                self.options.ratio_interval if measure.is_ratio else (self.options.normal_interval)
-            )
+            options = self.options
+            normal = options.ratio_interval if measure.is_ratio else options.normal_interval
             return normal(float(value(self.mixture)[0]), error, low, high)
         column = [int(np.flatnonzero(self.draws.threshold == threshold)[0])]
 
@@ -256,7 +255,7 @@ class Resamples:
         error = self._known_error("average_precision")
         if error is not None:
             return self.options.normal_interval(value(self.mixture), error)
-        return self._area_interval(value, average_precision, _unconstrained_average_precision)
+        return self._area_interval(value, average_precision, unconstrained_average_precision)
 
     def roc_area_interval(self, value: Callable[[Mixture], float]) -> Interval:
         """Return the interval of the area under the corrected ROC curve."""
@@ -421,18 +420,6 @@ class Resamples:
         steps = np.diff(x, axis=-1) * (y[..., 1:] + y[..., :-1]) / 2
         area: Array = x[..., 0] * y[..., 0] / 2 + steps.sum(axis=-1)
         return area
-
-
-def precision_or(rates: Rates, default: float) -> Array:
-    """Return the precision, not clipped; ``default`` where nothing is predicted positive."""
-    return np.where(rates.predicted > ZERO, MEASURES["precision"](rates), default)
-
-
-def _unconstrained_average_precision(rates: Rates) -> Array:
-    """Return the average precision along rates that may fall or leave [0, 1]."""
-    gains = np.diff(rates.tpr, axis=-1) * precision_or(rates, 0.0)[..., 1:]
-    area: Array = np.sum(gains, axis=-1)
-    return area
 
 
 def resample_counts(

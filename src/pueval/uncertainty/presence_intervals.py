@@ -11,6 +11,7 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.confidence import proportion_limit
 from pueval.core.mixture import Mixture, Mixtures
+from pueval.core.presence_family import PresenceCurve
 from pueval.core.presence_measures import (
     PresenceWindows,
     boyce_correlations,
@@ -25,9 +26,6 @@ from pueval.uncertainty.measure_intervals import Resamples
 
 # Resamples of the smoothed ratio: each is fitted with several penalties.
 SMOOTHED_DRAWS = 500
-
-# From recall and predicted area at descending thresholds to a number per line.
-CurveFormula = Callable[[Array, Array], Array]
 
 
 class PresenceResamples:
@@ -74,10 +72,19 @@ class PresenceResamples:
         return Interval.union([self._reflected_interval(value, draws), smoothed])
 
     def smoothed_boyce_interval(self, value: float, bins: PresenceBins) -> Interval:
-        """Return the interval of the smoothed Boyce index; each resample chooses its penalty."""
+        """Return the interval of the smoothed Boyce index; each resample chooses its penalty.
+
+        After an audit, the positives of a resample are spread over the scores as smooth curves say,
+        and the order of such a ratio hardly varies. So as many positives as are known are drawn at
+        random from them, as labeled rows are.
+        """
         counts, target = self._resamples.counts, self._resamples.target
         numbers = bins.numbers(counts, self._shares_at(bins.threshold), target)
-        curves = smoothed_log_ratio(*(number[:SMOOTHED_DRAWS] for number in numbers))
+        presences, rows = (number[:SMOOTHED_DRAWS] for number in numbers)
+        if counts._audit is not None:
+            rng = np.random.default_rng([self._resamples.options.seed, 25])
+            presences = rng.poisson(presences.clip(min=0)).astype(np.float64)
+        curves = smoothed_log_ratio(presences, rows)
         return self._reflected_interval(value, smoothed_correlation(curves))
 
     def _reflected_interval(self, value: float, draws: Array) -> Interval:
@@ -102,18 +109,15 @@ class PresenceResamples:
             ends[:, k] = interval.low, max(interval.high, most / float(rows[k]))
         return ends[0], ends[1]
 
-    def curve_interval(
-        self, value: Callable[[Mixture], float], formula: CurveFormula, high: float = 1.0
-    ) -> Interval:
-        """Return the interval of a formula of recall and predicted area, from 0 to ``high``.
+    def curve_interval(self, value: Callable[[Mixture], float], measure: PresenceCurve) -> Interval:
+        """Return the interval of a number of the curve of recall by predicted area.
 
-        ``value`` returns the formula in the data, for a mixture.
+        ``value`` returns it in the data, for a mixture.
         """
         resamples = self._resamples
 
         def apply(shares: Shares, mixture: Mixture | Mixtures) -> Array:
-            rates = resamples.rates_for(shares, mixture)
-            return formula(rates.tpr, rates.predicted)
+            return np.ravel(measure(resamples.rates_for(shares, mixture)))
 
         # The cells of the draws change the curve a little.
         center = resamples.mixture
@@ -128,5 +132,5 @@ class PresenceResamples:
             lambda mixture: (0.0, bootstrap_standard_error(resampled(mixture))),
             resampled,
             resamples.prior.scenarios(lambda mixture: apply(resamples.draws.expected, mixture)),
-            high=high,
+            high=measure.high,
         )

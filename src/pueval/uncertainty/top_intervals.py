@@ -14,7 +14,8 @@ from pueval._typing import Array, Target
 from pueval.core.confidence import proportion_limit
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import Rates, monotone_rates_by_threshold
-from pueval.core.top_measures import TopMeasure, recall_at
+from pueval.core.top_measure import TopMeasure
+from pueval.core.top_measures import precision_at, recall_at
 from pueval.counts.counts import Counts
 from pueval.uncertainty.bootstrap_draws import NEARBY_STEPS
 from pueval.uncertainty.intervals import Interval, bootstrap_standard_error
@@ -47,11 +48,13 @@ def top_interval(
 
     The ends are percentiles: the first rows hold few labeled ones, so the numbers are skewed, and
     normal intervals hold the truth too seldom. Draws are moved by what merging rows into cells
-    changes. If a measure saturates, the interval also contains the normal one; if it is linear,
-    also that of `_smooth_error`. The upper end for first rows is at least that of
+    changes. If a measure saturates, the interval also contains the normal one, and draws of first
+    rows that look perfect are centered at monotone rates. If it is linear, the interval contains
+    that of `_smooth_error`. The upper end for first rows is at least that of
     `_upper_end_with_few_hits`. All of this was chosen by simulation of coverage (tests/coverage).
     """
     draws = resamples.draws
+    looks_perfect = measure.saturates and _looks_perfect(resamples, measure)
 
     def expected(mixture: Mixture | Mixtures) -> Array:
         return np.atleast_1d(measure(resamples.rates_for(draws.expected, mixture)))
@@ -59,8 +62,9 @@ def top_interval(
     @cache
     def resampled(mixture: Mixture | Mixtures) -> Array:
         rates = resamples.rates_for(draws.resampled, mixture)
-        if measure.along_roc:
-            # Center the draws at monotone rates, as for areas.
+        if measure.along_roc or looks_perfect:
+            # Center the draws at monotone rates, as for areas. Where more labeled rows come first
+            # than expected, all draws would have only positives there.
             center = resamples.rates_for(draws.expected, mixture)
             tpr, fpr = monotone_rates_by_threshold(center)
             tpr, fpr = rates.tpr + (tpr - center.tpr), rates.fpr + (fpr - center.fpr)
@@ -80,6 +84,14 @@ def top_interval(
         upper = _upper_end_with_few_hits(resamples, measure, measure.rows)
         interval = replace(interval, high=max(interval.high, measure.clip(upper)))
     return interval
+
+
+def _looks_perfect(resamples: Resamples, measure: TopMeasure) -> bool:
+    """Return whether the first rows seem to hold no negatives, or fewer than none."""
+    if measure.rows is None:
+        return False
+    rates = resamples.rates_for(resamples.draws.expected, resamples.mixture)
+    return bool(np.all(precision_at(measure.rows)(rates) >= 1))
 
 
 def _smooth_error(resamples: Resamples, measure: TopMeasure) -> float:
