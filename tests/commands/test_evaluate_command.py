@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pueval import __version__, evaluate
+from pueval import LabelErrors, __version__, evaluate
 from pueval.commands.app import run
 from tests.conftest import draw
 
@@ -48,6 +48,29 @@ def test_evaluate(scores, capsys):
     assert "In brackets: 95% confidence intervals" in out
     assert "model_a naive" in out
     assert "prior 0.2, purity 1" in out
+
+
+def test_label_errors(scores, capsys):
+    given = ["--label", "label", "--score", "model_a", "--label-errors"]
+    assert run(["evaluate", str(scores), *given, "0.6,0.001"]) == 0
+    out = capsys.readouterr().out
+    frame = pd.read_csv(scores)
+    ev = evaluate(frame["label"], frame["model_a"], prior=LabelErrors(0.6, 0.001))
+    auc = ev["roc_auc"]
+    limits = f"({auc.low:.3f}–{auc.high:.3f})"
+    assert cells(out, "ROC AUC") == [f"{auc.naive:.3f}", f"{auc.value:.3f}", limits]
+    assert "(from the label errors)" in " ".join(out.split())
+    for wrong, message in {
+        ("0.2",): "must be two numbers",
+        ("0.2,0.9",): "add up to less than 1",
+        ("0.2,0.05", "--prior", "0.2"): "cannot be combined with --prior",
+        ("0.2,0.05", "--purity", "0.9"): "cannot be combined with --purity",
+    }.items():
+        assert run(["evaluate", str(scores), *given, *wrong]) == 2
+        assert message in " ".join(capsys.readouterr().err.split())
+    both = ["--score", "model_b", "--label-errors", "0.6,0.001"]
+    assert run(["compare", str(scores), *given[:-1], *both]) == 2
+    assert "does not accept LabelErrors" in " ".join(capsys.readouterr().err.split())
 
 
 def test_several_models_side_by_side(scores, capsys):
@@ -415,3 +438,12 @@ def test_several_models_share_the_estimate_of_the_prior(scores, tmp_path, purity
     first, second = json.loads(out.read_text())["models"].values()
     for share in ("prior", "purity"):
         assert first["assumptions"][share] == second["assumptions"][share]
+
+
+def test_models_share_a_warning(scores, capsys):
+    run(["evaluate", str(scores), "--label", "label", "--score", "model_a", "--score", "model_b",
+         "--prior", "0.9"])  # fmt: skip
+    notes = [line for line in capsys.readouterr().out.splitlines() if line.startswith("! ")]
+    [note] = [line for line in notes if "does not fit this ranking" in line]
+    assert note.startswith("! model_a: prior 0.9")
+    assert note.endswith("(Likewise model_b.)")

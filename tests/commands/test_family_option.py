@@ -60,8 +60,12 @@ def test_compare(file, capsys):
     [difference] = compare(Y, SCORES, prior=0.25).differences("d2_log_loss_score")
     assert f"{difference.value:.4f}" in printed
     assert "Mean score" not in printed
-    assert run("compare", file, *given, "--measure", "presence") != 0
-    assert "--measure presence cannot compare models" in capsys.readouterr().err
+    assert run("compare", file, *given, "--measure", "presence") == 0
+    printed = capsys.readouterr().out
+    [difference] = compare(Y, SCORES, prior=0.25).differences("auc_ratio")
+    assert f"{difference.value:.4f}" in printed
+    assert "Boyce index, smoothed" in printed
+    assert printed.count("F_pb ") == 3  # value, difference, order by prior
 
 
 @pytest.mark.parametrize(

@@ -103,8 +103,10 @@ def test_a_prior_that_the_data_contradict(file, tmp_path, capsys):
 
 @pytest.mark.parametrize("more", [[], ["--quiet"], ["--by", "site"], ["--by", "site", "--quiet"]])
 def test_three_warnings_in_all_for_many_models_contradictions_first(rows, tmp_path, capsys, more):
+    """Warnings that models share count once."""
     path = tmp_path / "models.csv"
-    models = dict.fromkeys("bcde", rows["a"]) | {"reversed": -rows["a"]}
+    models = dict.fromkeys("bcd", rows["a"])
+    models |= {"leak": rows["a"] + 5 * rows["label"], "constant": 0.0, "reversed": -rows["a"]}
     rows.assign(site=np.arange(3000) % 2, **models).to_csv(path, index=False)
     named = [argument for name in models for argument in ("--score", name)]
     threshold = ["--threshold", "99"]
@@ -114,8 +116,12 @@ def test_three_warnings_in_all_for_many_models_contradictions_first(rows, tmp_pa
     lines = (captured.out + captured.err).splitlines()
     shown = [line for line in lines if line.startswith(("! ", "pueval: warning: "))]
     assert len(shown) == 3
-    assert "labeled rows score lower than the background rows" in shown[0]
-    assert "--json has all" in shown[-1]
+    contradictions = " ".join(shown[:2])
+    assert "leak: prior 0.2 does not fit this ranking" in contradictions
+    assert "reversed: labeled rows score lower than the background rows" in contradictions
+    assert "a: no row scores at or above the threshold 99" in shown[2]
+    assert "(Likewise b, c, d and 3 others.)" in shown[2]
+    assert "--json has all" in shown[2]
 
 
 def test_groups_that_contradict_their_prior(rows, tmp_path, capsys):

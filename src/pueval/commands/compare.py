@@ -50,7 +50,7 @@ from pueval.comparison.comparison_text import (
 )
 from pueval.comparison.paired_rows import check_model_names
 from pueval.comparison.rankings import MOST_MODELS
-from pueval.core.field_measures import FIELD_MEASURES
+from pueval.core.field_measures import FAMILIES
 from pueval.evaluation.findings import worst_warnings
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES
 from pueval.sources.columns import Columns
@@ -148,7 +148,9 @@ def compare_command(
     )
     compared = compared_measures(measure)
     shown_measures = comparison.measures if all_measures else PRINTED_MEASURES
-    shown_measures += tuple(name for name in compared if name in FIELD_MEASURES)
+    of_families = {member for members in FAMILIES.values() for member in members}
+    more = (name for name in compared if name in of_families and name not in shown_measures)
+    shown_measures += tuple(more)
     values = value_rows(comparison, shown_measures)
     tables = [values, *_pair_tables(comparison, compared, ranking=ranking)]
     if json_path is not None:

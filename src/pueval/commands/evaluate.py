@@ -21,7 +21,6 @@ from pueval.commands.evaluation_tables import (
 from pueval.commands.exit_codes import exit_code
 from pueval.commands.family_option import (
     FamilyNames,
-    check_group_families,
     print_families,
     print_group_families,
     read_families,
@@ -209,7 +208,6 @@ def evaluate_command(
         counting |= {"labeling-bias": labeling_bias is not None, "bounds": bounds}
         counting["baselines"] = baselines
         labeling = variance == "labeling"
-        check_group_families(families)
         check_group_options(at=at, ranking=ranking, variance=labeling, **counting)
         if label is None or not score:
             raise InputError("--by needs --label and --score.")

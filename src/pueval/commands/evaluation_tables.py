@@ -12,7 +12,6 @@ from pueval.commands.terminal import (
     show_table,
     show_tables,
 )
-from pueval.errors import name_model
 from pueval.evaluation.assumption_text import (
     DEFAULT_THRESHOLD,
     interval_sentences,
@@ -23,7 +22,7 @@ from pueval.evaluation.baselines import BASELINE_TITLES
 from pueval.evaluation.bias_bounds import BiasBounds
 from pueval.evaluation.cluster_effects import cluster_sentences
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.findings import worst_warnings
+from pueval.evaluation.findings import group_warnings, worst_warnings
 from pueval.evaluation.measure_titles import REPORTED_MEASURES, TITLES
 from pueval.groups.group_evaluation import GroupEvaluation
 from pueval.ranking import RANKING_TITLES
@@ -65,8 +64,8 @@ def print_evaluations(
 def model_warnings(
     evaluations: Mapping[str, Evaluation] | Mapping[str, GroupEvaluation],
 ) -> list[str]:
-    """Return the warnings of all models, each with the name of its model."""
-    return [name_model(name, text) for name, ev in evaluations.items() for text in ev.warnings]
+    """Return the warnings of all models, each with the names of its models."""
+    return group_warnings({name: ev.warnings for name, ev in evaluations.items()})
 
 
 def print_clusters(evaluations: Mapping[str, Evaluation], clusters: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from pueval.commands.evaluation_tables import show_below
 from pueval.commands.options import OUTPUT
 from pueval.commands.terminal import print_line, show_table
 from pueval.core.field_measures import FAMILIES, FIELD_MEASURES, ORDERING_MEASURES, family_members
-from pueval.errors import InputError, UnknownMeasureError
+from pueval.errors import UnknownMeasureError
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.measure_titles import measure_title
 from pueval.groups.group_estimates import printable_name
@@ -37,16 +37,6 @@ def read_families(given: list[str] | None) -> tuple[str, ...]:
         return family_members(names)
     except UnknownMeasureError as error:
         raise UnknownMeasureError(f"--measures: {error}") from None
-
-
-def check_group_families(measures: tuple[str, ...]) -> None:
-    """Refuse measures that groups do not have."""
-    missing = [measure for measure in measures if measure not in FIELD_MEASURES]
-    if missing:
-        raise InputError(
-            f"--measures {missing[0]} cannot be combined with --by. Filter the rows of a group, "
-            "and evaluate them."
-        )
 
 
 def print_families(evaluations: Mapping[str, Evaluation], measures: tuple[str, ...]) -> None:
@@ -83,11 +73,11 @@ def compared_measures(given: list[str] | None) -> tuple[str, ...]:
     """Replace families by their measures that can compare models."""
     measures: dict[str, None] = {}
     for name in given or ():
-        members = [member for member in FAMILIES.get(name, ()) if member in ORDERING_MEASURES]
-        if name in FAMILIES and not members:
-            raise InputError(
-                f"--measure {name} cannot compare models. Run pueval evaluate --measures {name} "
-                "to see its measures of each model."
-            )
+        members = [member for member in FAMILIES.get(name, (name,)) if _compares(member)]
         measures |= dict.fromkeys(members or [name])
     return tuple(measures)
+
+
+def _compares(measure: str) -> bool:
+    """Return whether models can be ordered by a measure."""
+    return measure in ORDERING_MEASURES or measure not in FIELD_MEASURES

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from cyclopts import Group, Parameter, Token
 
+from pueval.core.label_errors import LabelErrors
 from pueval.errors import InputError
 from pueval.sources.columns import Engine
 from pueval.sources.labels import LabelValues
@@ -17,8 +18,8 @@ from pueval.sources.standard_input import STANDARD_INPUT
 COLUMNS = Group("Columns", sort_key=1)
 ASSUMPTIONS = Group(
     "Assumptions",
-    help="Give at most one of --prior, --prevalence and --label-frequency. Without any, the prior "
-    "is estimated from the scores.",
+    help="Give at most one of --prior, --prevalence, --label-frequency and --label-errors. Without "
+    "any, the prior is estimated from the scores.",
     sort_key=2,
 )
 ESTIMATION = Group("Estimation", sort_key=2)
@@ -175,16 +176,38 @@ class ShareOptions:
     purity
         Share of true positives among the labeled rows: a number, an interval such as 0.9,0.95, or
         "estimate" to estimate it from the scores. 1 means clean labels.
+    label_errors
+        Error rates of the labels, instead of all shares, if every row was labeled 1 or 0: the share
+        of the positives labeled 0 and of the negatives labeled 1, such as 0.2,0.05.
     """
 
     prior: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None
     prevalence: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None
     label_frequency: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None
     purity: Annotated[str, Parameter(group=ASSUMPTIONS)] = "1"
+    label_errors: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None
 
     def read(self) -> dict[str, Any]:
-        """Return the shares as numbers and intervals."""
-        return {name: _share(name.replace("_", "-"), text) for name, text in vars(self).items()}
+        """Return the shares as numbers and intervals; label errors take the place of the prior."""
+        typed = {name: text for name, text in vars(self).items() if name != "label_errors"}
+        shares: dict[str, Any] = {
+            name: _share(name.replace("_", "-"), text) for name, text in typed.items()
+        }
+        if self.label_errors is None:
+            return shares
+        given = [name for name, text in typed.items() if text != getattr(SHARE_DEFAULTS, name)]
+        if given:
+            raise InputError(
+                f"--label-errors cannot be combined with --{given[0].replace('_', '-')}: it "
+                "determines prior and purity."
+            )
+        rates = _share("label-errors", self.label_errors)
+        if not isinstance(rates, tuple) or len(rates) != 2:
+            raise InputError(
+                "--label-errors must be two numbers, the shares of positives labeled 0 and of "
+                f"negatives labeled 1, such as 0.2,0.05; got {self.label_errors!r}."
+            )
+        return shares | {"prior": LabelErrors(*rates)}
 
 
 # Nothing but the defaults.
@@ -196,7 +219,7 @@ def _share(name: str, text: str | None) -> float | tuple[float, ...] | str | Non
     """Return a number, or an interval given as two numbers with a comma."""
     if text is None or (text == "estimate" and name == "purity"):
         return text
-    if re.fullmatch(r"0,\d{2,}|0,[2-9]", text):
+    if name != "label-errors" and re.fullmatch(r"0,\d{2,}|0,[2-9]", text):
         raise InputError(
             f"--{name} {text} means the interval from 0 to {text[2:]}. Use a decimal point: "
             f"{text.replace(',', '.')}."

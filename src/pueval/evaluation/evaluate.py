@@ -13,6 +13,7 @@ from pueval.audit_estimates.apply_audit import apply_audit
 from pueval.audit_estimates.audited_rows import AuditedRows, audited_purity
 from pueval.audit_estimates.labeling_model import Labeling
 from pueval.core.curves import correct_precision_recall, direct_auc, naive_auc
+from pueval.core.label_errors import LabelErrors
 from pueval.core.mixture import check_target
 from pueval.core.rates import Rates, corrected_and_naive_rates
 from pueval.counts.arguments import check_threshold, read_counts, suggest_arguments
@@ -42,11 +43,7 @@ from pueval.samples.steps import Steps
 from pueval.sources.labels import LabelValues
 from pueval.thresholds.default_threshold import default_threshold
 from pueval.thresholds.threshold_choice import ChosenThresholdIntervals
-from pueval.uncertainty.intervals import (
-    IntervalOptions,
-    check_options,
-    clustered_options,
-)
+from pueval.uncertainty.intervals import IntervalOptions, check_options, clustered_options
 from pueval.uncertainty.measure_intervals import Resamples
 
 if TYPE_CHECKING:
@@ -58,7 +55,7 @@ def evaluate(
     y: Any,
     score: Any = None,
     *,
-    prior: float | Range | PriorEstimate | None = None,
+    prior: float | Range | PriorEstimate | LabelErrors | None = None,
     prevalence: float | Range | None = None,
     label_frequency: float | Range | None = None,
     purity: float | Range | Literal["estimate"] = 1.0,
@@ -80,10 +77,10 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate a classifier on positive and unlabeled rows.
 
-    At each threshold, let γ and η be the shares of labeled and of unlabeled rows at or above it.
+    At each threshold, let ℓ and u be the shares of labeled and of unlabeled rows at or above it.
     They are corrected to the true and false positive rate,
-    tpr = ((1 − prior)·γ − (1 − purity)·η) / (purity − prior) and
-    fpr = (purity·η − prior·γ) / (purity − prior), and every measure follows from these. This
+    tpr = ((1 − prior)·ℓ − (1 − purity)·u) / (purity − prior) and
+    fpr = (purity·u − prior·ℓ) / (purity − prior), and every measure follows from these. This
     assumes that labeled positives are a random sample of all positives, and wrongly labeled rows
     a random sample of all negatives.
 
@@ -95,12 +92,12 @@ def evaluate(
     score : array-like
         Scores; higher means more likely positive. Use out-of-fold scores: in-sample scores
         invalidate every number.
-    prior : float, (low, high) or PriorEstimate, optional
+    prior : float, (low, high), PriorEstimate or LabelErrors, optional
         Share of positives among the unlabeled rows, in [0, 1). Give at most one of ``prior``,
         ``prevalence`` and ``label_frequency``; without any, `pueval.priors.estimate` estimates
         the prior from the scores. If you pass an interval, estimates use its midpoint, and
-        confidence intervals hold for every prior in it. An estimate, for example from a better
-        model's scores, is used with its uncertainty.
+        confidence intervals hold for every prior in it. An estimate is used with its uncertainty.
+        `LabelErrors` are for labels 1 and 0 that are both wrong at known rates.
     prevalence : float or (low, high), optional
         Share of positives in the target, in [0, 1].
     label_frequency : float or (low, high), optional
@@ -349,7 +346,7 @@ def evaluate_audited(
 def evaluate_counts(
     counts: Counts,
     *,
-    prior: float | Range | PriorEstimate | None = None,
+    prior: float | Range | PriorEstimate | LabelErrors | None = None,
     prevalence: float | Range | None = None,
     label_frequency: float | Range | None = None,
     purity: float | Range | Literal["estimate"] = 1.0,

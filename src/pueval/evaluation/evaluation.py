@@ -16,6 +16,7 @@ from pueval.evaluation.assumption_text import prior_and_purity
 from pueval.evaluation.baselines import Baselines
 from pueval.evaluation.cluster_effects import ClusterEffects
 from pueval.evaluation.estimates import Estimate, OperatingPoint
+from pueval.evaluation.experiment_trackers import log_numbers
 from pueval.evaluation.sensitivity_estimates import SensitivityEstimates
 from pueval.evaluation.verdict import Verdict, judge
 from pueval.ranking import ranking_measures
@@ -397,6 +398,41 @@ class Evaluation(SensitivityEstimates):
             bounds={name: self.bounds()} if bounds else None,
             families={name: self.family(*families)} if families else None,
         )
+
+    def log_to(self, target: Any, *, step: int | None = None, prefix: str = "") -> None:
+        """Log the estimates to an experiment tracker: MLflow, Weights & Biases or TensorBoard.
+
+        For each measure, such as ``roc_auc``, it logs the corrected value as ``roc_auc``, its
+        confidence interval as ``roc_auc_low`` and ``roc_auc_high``, and the value that counts
+        unlabeled rows as negative as ``roc_auc_naive``. It also logs ``prior`` (with its interval,
+        unless it is exact), ``purity``, ``prevalence`` and ``threshold``. Undefined numbers are
+        left out.
+
+        Parameters
+        ----------
+        target : module, run or writer
+            The module ``mlflow``, which logs to its active run; the run that ``wandb.init()``
+            returns; or a ``SummaryWriter`` of ``torch.utils.tensorboard`` or ``tensorboardX``.
+        step : int, optional
+            Step, such as the epoch. Without it, the tracker uses its own default.
+        prefix : str, default ""
+            Text in front of every name. Trackers show names with the prefix ``"validation/"`` in
+            a section of their own.
+
+        Examples
+        --------
+        >>> from pueval import Counts, evaluate
+        >>> class Writer:                          # in place of SummaryWriter()
+        ...     def add_scalar(self, tag, value, global_step):
+        ...         if tag.startswith("validation/roc_auc"):
+        ...             print(tag, round(value, 3), global_step)
+        >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
+        >>> ev = evaluate(counts, prior=1 / 9, threshold=2, level=None)
+        >>> ev.log_to(Writer(), step=3, prefix="validation/")
+        validation/roc_auc 0.825 3
+        validation/roc_auc_naive 0.789 3
+        """
+        log_numbers(target, self, step=step, prefix=prefix)
 
     def summary(self) -> str:
         """Return what was evaluated and assumed, in one line.

@@ -43,6 +43,7 @@ def as_data(ev: Evaluation, *, all_points: bool) -> dict[str, Any]:
                 "purity": ev.mixture.purity,
                 "region": ev.region,
                 "from_propensity": ev.assumptions.from_propensity,
+                "label_errors": ev.assumptions.label_errors,
                 "target": ev.target,
                 "prevalence": ev.prevalence,
                 "label_frequency": ev.mixture.label_frequency(ev.counts),

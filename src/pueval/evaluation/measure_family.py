@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pueval.evaluation.estimate_table import EstimateTable
 from pueval.evaluation.estimates import Estimate, estimate_rows
 from pueval.evaluation.measure_titles import measure_title
-from pueval.text.results import measure_frame, plain_dict
-from pueval.text.tables import html_summary, text_table
-
-if TYPE_CHECKING:
-    import pandas as pd
+from pueval.text.results import plain_dict
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MeasureFamily(Mapping[str, Estimate]):
+class MeasureFamily(EstimateTable):
     """Estimates of some measures by name; made by `Evaluation.family`.
 
     Attributes
@@ -42,18 +39,6 @@ class MeasureFamily(Mapping[str, Estimate]):
     def __len__(self) -> int:
         return len(self.estimates)
 
-    # A mapping is equal by content and cannot be hashed; a family is neither.
-    __eq__, __hash__ = object.__eq__, object.__hash__
-
-    def frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with a row per measure and a column per field of `Estimate`.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
-        return measure_frame(self, "MeasureFamily.frame()")
-
     def to_dict(self) -> dict[str, Any]:
         """Return the estimates as plain numbers, ready for JSON.
 
@@ -68,8 +53,5 @@ class MeasureFamily(Mapping[str, Estimate]):
         estimates = ((measure_title(name), estimate) for name, estimate in self.items())
         return estimate_rows(estimates, self.level)
 
-    def __repr__(self) -> str:
-        return f"Measures: {', '.join(self.names)}\n{text_table(*self._table())}"
-
-    def _repr_html_(self) -> str:
-        return html_summary(f"Measures: {', '.join(self.names)}", [self._table()], [])
+    def _headline(self) -> str:
+        return f"Measures: {', '.join(self.names)}"

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pueval.core.field_measures import FIELD_MEASURES, PRESENCE_TITLES
+from pueval.core.field_measures import FIELD_MEASURES
 from pueval.core.measures import MEASURES, find_measure
+from pueval.core.presence_family import F_PB, F_PB_MEASURE
 from pueval.errors import UnknownMeasureError
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 TITLES = {"roc_auc": "ROC AUC", "average_precision": "Average precision"} | {
     name: measure.title for name, measure in (MEASURES | FIELD_MEASURES).items()
 }
-TITLES |= PRESENCE_TITLES
+TITLES[F_PB] = F_PB_MEASURE.title
 # Titles that keep their capital letter in a sentence.
 PROPER_TITLES = r"F\d|F_pb|Matthews|Cohen|Fowlkes|Brier|Boyce|NDCG|RIE|BEDROC|AUC|ROC|R-precision"
 # The measures that people report, shown unless all are asked for.

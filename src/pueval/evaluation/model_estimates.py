@@ -15,10 +15,12 @@ from pueval.core.field_measures import FIELD_MEASURES, check_scores
 from pueval.core.mean_measures import MEAN_MEASURES
 from pueval.core.measures import AREAS, MEASURES, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture
+from pueval.core.presence_family import AREA_SHARE, F_PB, N_WINDOWS, OMISSION, PRESENCE_MEASURES
 from pueval.core.ranked_rows import RankedRows
 from pueval.core.rates import Rates, correct_steps, corrected_and_naive_rates
 from pueval.core.resolution import Resolution, resolution
-from pueval.core.top_measures import TOP_MEASURES, TopMeasure
+from pueval.core.top_measure import TopMeasure
+from pueval.core.top_measures import TOP_MEASURES
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, UnknownMeasureError
@@ -34,6 +36,7 @@ from pueval.evaluation.estimates import (
     clipped_areas,
 )
 from pueval.evaluation.expectation import estimate_mean
+from pueval.evaluation.presence import estimate_f_pb, evaluate_presence
 from pueval.samples.steps import Steps
 from pueval.thresholds.rules import find_rule
 from pueval.thresholds.threshold_choice import choose
@@ -73,6 +76,8 @@ class ModelEstimates(Mapping[str, Estimate]):
             (self._areas, self._estimate_area),
             (MEAN_MEASURES, self._estimate_mean_measure),
             (TOP_MEASURES, self._estimate_top_measure),
+            (PRESENCE_MEASURES, self._estimate_presence_measure),
+            ((F_PB,), self._estimate_presence_measure),
         ):
             if name in names:
                 if name not in self._area_estimates:
@@ -81,7 +86,7 @@ class ModelEstimates(Mapping[str, Estimate]):
         try:
             return self.operating_point[name]
         except UnknownMeasureError:
-            raise unknown_measure_error(name, [*self, *FIELD_MEASURES]) from None
+            raise unknown_measure_error(name, [*self, *FIELD_MEASURES, F_PB]) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter((*self._areas, *self.operating_point))
@@ -181,6 +186,14 @@ class ModelEstimates(Mapping[str, Estimate]):
         if resamples is not None and math.isfinite(value):
             interval = top_interval(resamples, measure, partial(self._ranked.value, measure))
         return Estimate.of(value, naive, interval, (measure.low, measure.high))
+
+    def _estimate_presence_measure(self, name: str) -> Estimate:
+        """Estimate a presence-only measure, and others of the same resamples with it."""
+        if name == F_PB:
+            return estimate_f_pb(self)
+        presence = evaluate_presence(self, AREA_SHARE, OMISSION, N_WINDOWS, None)
+        self._area_estimates.update({each: presence[each] for each in PRESENCE_MEASURES})
+        return presence[name]
 
     @cached_property
     def _ranked(self) -> RankedRows:

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pueval._checks import check_count, check_fraction, check_number
 from pueval._typing import Array
-from pueval.core.mixture import Mixture
+from pueval.core.presence_family import (
+    F_PB,
+    PresenceCurve,
+    auc_ratio,
+    find_threshold_measure,
+    minimal_predicted_area,
+    presences_per_row,
+)
 from pueval.core.presence_measures import (
     PresenceWindows,
     boyce_correlation,
     expected_ratio,
     f_pb,
-    f_pb_measure,
-    interpolated_area,
     minimal_area,
-    partial_area_ratio,
     presence_and_target_shares,
     presence_steps,
     presence_windows,
     window_shares,
 )
-from pueval.core.rates import Shares, correct_steps
+from pueval.core.rates import Shares
 from pueval.core.smoothed_ratio import (
     PresenceBins,
     presence_bins,
@@ -35,16 +39,15 @@ from pueval.core.smoothed_ratio import (
     smoothed_log_ratio,
 )
 from pueval.errors import InputError
+from pueval.evaluation.estimate_table import EstimateTable
 from pueval.evaluation.estimates import Estimate, estimate_rows
+from pueval.samples.steps import Steps
 from pueval.text.numbers import CLIPPED_NOTE, format_threshold
-from pueval.text.results import Result, measure_frame, plain_dict
-from pueval.text.tables import html_summary, text_table
+from pueval.text.results import Result, plain_dict
 from pueval.uncertainty.intervals import Interval
-from pueval.uncertainty.presence_intervals import CurveFormula, PresenceResamples
+from pueval.uncertainty.presence_intervals import PresenceResamples
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from pueval.evaluation.model_estimates import ModelEstimates
 
 CORRELATION_RANGE = (-1.0, 1.0)
@@ -76,7 +79,7 @@ class RatioCurve(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Presence(Mapping[str, Estimate]):
+class Presence(EstimateTable):
     """Presence-only measures; made by `Evaluation.presence`.
 
     It maps names to estimates: ``boyce_index``, ``smoothed_boyce_index``,
@@ -116,18 +119,6 @@ class Presence(Mapping[str, Estimate]):
     def __len__(self) -> int:
         return len(self._estimates)
 
-    # A mapping is equal by content and cannot be hashed; this is neither.
-    __eq__, __hash__ = object.__eq__, object.__hash__
-
-    def frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with a row per measure and a column per field of `Estimate`.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
-        return measure_frame(self, "Presence.frame()")
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers and text, ready for JSON.
 
@@ -157,15 +148,8 @@ class Presence(Mapping[str, Estimate]):
         }
         return estimate_rows(((titles[name], self[name]) for name in self), self.level)
 
-    @property
     def _notes(self) -> list[str]:
         return [CLIPPED_NOTE] if any(estimate.clipped for estimate in self.values()) else []
-
-    def __repr__(self) -> str:
-        return "\n".join([self._headline(), text_table(*self._table()), *self._notes])
-
-    def _repr_html_(self) -> str:
-        return html_summary(self._headline(), [self._table()], self._notes)
 
 
 def evaluate_presence(
@@ -185,21 +169,24 @@ def evaluate_presence(
     resamples = ev._resample(np.unique(np.concatenate([windows.thresholds, bins.threshold])))
     if resamples is not None:
         resampled = PresenceResamples(resamples, windows)
-    area_threshold, area = _minimal_area(ev, resampled, share)
+    area, steps = minimal_predicted_area(share), presence_steps(ev.counts)
     curve, correlations = _ratios(ev, resampled, windows, bins)
-    formula = partial(partial_area_ratio, omission=omission)
     estimates = {
         **correlations,
-        "minimal_predicted_area": area,
-        "auc_ratio": _curve_estimate(
-            ev, resampled, lambda tpr, rows: float(formula(tpr, rows)[0]), formula, 2.0
-        ),
-        "f_pb": _f_pb(ev),
+        "minimal_predicted_area": _curve_estimate(ev, resampled, area, steps),
+        "auc_ratio": _curve_estimate(ev, resampled, auc_ratio(omission), steps),
+        "f_pb": estimate_f_pb(ev),
         "tss": ev["informedness"],
     }
     level = None if ev.resampling is None else ev.resampling.level
     return Presence(
-        curve, share, area_threshold, omission, ev.operating_point.threshold, level, estimates
+        curve,
+        share,
+        _area_threshold(ev, share, steps),
+        omission,
+        ev.operating_point.threshold,
+        level,
+        estimates,
     )
 
 
@@ -237,50 +224,28 @@ def _ratios(
 
 
 def _curve_estimate(
-    ev: ModelEstimates,
-    resampled: PresenceResamples | None,
-    exact: Callable[[Array, Array], float],
-    formula: CurveFormula,
-    high: float,
+    ev: ModelEstimates, resampled: PresenceResamples | None, measure: PresenceCurve, steps: Steps
 ) -> Estimate:
-    """Estimate a number of the curve of recall by predicted area.
-
-    ``exact`` is for the data, ``formula`` for resamples, which have fewer thresholds.
-    """
-    counts, target, steps = ev.counts, ev.target, presence_steps(ev.counts)
-
-    def value(mixture: Mixture) -> float:
-        rates = correct_steps(counts, steps, mixture, target)
-        return exact(np.maximum.accumulate(rates.tpr), rates.predicted)
-
-    naive = exact(*presence_and_target_shares(counts, Shares.of(counts, steps), target))
-    interval = Interval()
-    if resampled is not None and math.isfinite(value(ev.mixture)):
-        interval = resampled.curve_interval(value, formula, high)
-    return Estimate.of(value(ev.mixture), naive, interval, (0.0, high))
+    """Estimate a number of the curve of recall by predicted area."""
+    value_for = cache(partial(measure.value, ev.counts, target=ev.target, steps=steps))
+    value, interval = value_for(ev.mixture), Interval()
+    if resampled is not None and math.isfinite(value):
+        interval = resampled.curve_interval(value_for, measure)
+    naive = measure.naive(ev.counts, ev.target, steps)
+    return Estimate.of(value, naive, interval, (measure.low, measure.high))
 
 
-def _minimal_area(
-    ev: ModelEstimates, resampled: PresenceResamples | None, share: float
-) -> tuple[float, Estimate]:
-    """Return the threshold of the minimal predicted area, and its estimate."""
-    steps = presence_steps(ev.counts)
-    rates = correct_steps(ev.counts, steps, ev.mixture, ev.target)
-    _, index = minimal_area(rates.tpr, rates.predicted, share)
-    estimate = _curve_estimate(
-        ev,
-        resampled,
-        lambda tpr, rows: minimal_area(tpr, rows, share)[0],
-        partial(interpolated_area, share=share),
-        1.0,
-    )
-    return float(steps.threshold[index]), estimate
+def _area_threshold(ev: ModelEstimates, share: float, steps: Steps) -> float:
+    """Return the threshold of the minimal predicted area."""
+    rates = PresenceCurve.rates(ev.counts, ev.mixture, ev.target, steps)
+    return float(rates.threshold[minimal_area(rates.tpr, rates.predicted, share)[1]])
 
 
-def _f_pb(ev: ModelEstimates) -> Estimate:
+def estimate_f_pb(ev: ModelEstimates) -> Estimate:
     """Return the estimate of F_pb at the threshold of the evaluation."""
     counts, target, point = ev.counts, ev.target, ev.operating_point
-    presences = counts.n_labeled / (counts.n_unlabeled if target == "unlabeled" else counts.n)
     shares = Shares.of(counts, counts.at(point.threshold))
+    presences = presences_per_row(counts, target)
     naive = f_pb(*presence_and_target_shares(counts, shares, target), presences)
-    return replace(point._estimate(f_pb_measure(presences)), naive=float(naive[0]))
+    estimate = point._estimate(find_threshold_measure(F_PB, counts, target))
+    return replace(estimate, naive=float(naive[0]))

@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pueval.core.top_measure import TopMeasure, first_rows
 from pueval.core.top_measures import (
-    TopMeasure,
     average_precision_at,
     enrichment,
     f_at,
-    first_rows,
     ndcg,
     positives_at,
     precision_at,
     recall_at,
 )
 from pueval.errors import UnknownMeasureError
+from pueval.evaluation.estimate_table import EstimateTable
 from pueval.evaluation.estimates import Estimate, estimate_rows
 from pueval.text.numbers import CLIPPED_NOTE, format_count
-from pueval.text.results import measure_frame, plain_dict
-from pueval.text.tables import html_summary, text_table
+from pueval.text.results import plain_dict
 from pueval.uncertainty.top_intervals import top_thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pandas as pd
-
     from pueval.evaluation.model_estimates import ModelEstimates
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TopRows(Mapping[str, Estimate]):
+class TopRows(EstimateTable):
     """Measures of the rows with the highest scores; made by `Evaluation.top`.
 
     It maps names of measures to estimates: ``top["precision"].value``. Tied rows at the end of the
@@ -81,22 +78,10 @@ class TopRows(Mapping[str, Estimate]):
     def __contains__(self, name: object) -> bool:
         return name in self._measures
 
-    # A mapping is equal by content and cannot be hashed; a result is neither.
-    __eq__, __hash__ = object.__eq__, object.__hash__
-
     @property
     def share(self) -> float:
         """Share of the target that the first rows are."""
         return self.rows / self.size
-
-    def frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with a row per measure and a column per field of `Estimate`.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
-        return measure_frame(self, "TopRows.frame()")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers and text, ready for JSON.
@@ -129,6 +114,9 @@ class TopRows(Mapping[str, Estimate]):
             f"({100 * self.share:.3g}%)"
         )
 
+    def _headline(self) -> str:
+        return self.summary()
+
     def _table(self) -> tuple[list[str], list[list[str]]]:
         titles = (measure.title for measure in self._measures.values())
         return estimate_rows(zip(titles, self.values(), strict=True), self.level)
@@ -142,12 +130,6 @@ class TopRows(Mapping[str, Estimate]):
         if any(estimate.clipped for estimate in self.values()):
             notes.append(CLIPPED_NOTE)
         return notes
-
-    def __repr__(self) -> str:
-        return "\n".join([self.summary(), text_table(*self._table()), *self._notes()])
-
-    def _repr_html_(self) -> str:
-        return html_summary(self.summary(), [self._table()], self._notes())
 
 
 def evaluate_top(ev: ModelEstimates, k: float | None, share: float | None) -> TopRows:

@@ -22,12 +22,10 @@ import numpy as np
 from pueval._checks import check_fraction, check_number
 from pueval._typing import Array, Target
 from pueval.core.confidence import student_quantile
-from pueval.core.mixture import Mixture, check_target
+from pueval.core.mixture import check_target
 from pueval.counts.arguments import check_threshold
-from pueval.counts.counts import Counts
-from pueval.errors import InputError
 from pueval.evaluation.estimates import Estimate
-from pueval.sources.arrays import as_scores, check_same_order, label_kinds, one_column
+from pueval.evaluation.value_rows import ValueRows
 from pueval.sources.labels import LabelValues
 from pueval.text.numbers import format_count, format_number, format_threshold
 from pueval.text.results import Result
@@ -173,7 +171,7 @@ def value_recovered(
         level = check_fraction("level", level)
     cost = check_number("cost", cost)
     cut = check_threshold(threshold)
-    rows = _Rows.read(
+    rows = ValueRows.read(
         y, score, value, propensity, LabelValues(pos_label, unlabeled_label, negative_label)
     )
     weight, known_number = rows.weights(prior, prevalence, label_frequency)
@@ -257,74 +255,3 @@ def _shifted(residual: Estimate, value: float, naive: float) -> Estimate:
     )
     interval = Interval(low, high, residual.standard_error)
     return Estimate.of(value, naive, interval)
-
-
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Scores, values and kinds of rows: 0 labeled, 1 unlabeled, 2 known negative."""
-
-    score: Array
-    value: Array
-    kind: Array
-    propensity: Array | None
-    counts: Counts
-
-    @classmethod
-    def read(cls, y: Any, score: Any, value: Any, propensity: Any, labels: LabelValues) -> _Rows:
-        check_same_order({"y": y, "value": value})
-        counts = Counts.from_arrays(
-            y,
-            score,
-            propensity=propensity,
-            pos_label=labels.positive,
-            unlabeled_label=labels.unlabeled,
-            negative_label=labels.negative,
-        )
-        counts._check_nonempty()
-        kind = label_kinds(y, labels)
-        values = one_column(value, "value")
-        if values.dtype.kind not in "biuf" or values.size != kind.size:
-            raise InputError(
-                f"value must hold one number per row; got {values.size:,} of dtype {values.dtype} "
-                f"for {kind.size:,} rows."
-            )
-        values = values.astype(np.float64)
-        wrong = ~(np.isfinite(values) & (values >= 0))
-        if wrong.any():
-            raise InputError(
-                f"value must be a number of at least 0 in every row; got {values[wrong][0]} and "
-                f"{np.count_nonzero(wrong) - 1:,} more. Use 0 for rows that are worth nothing."
-            )
-        of_labeled = None
-        if propensity is not None:
-            of_labeled = one_column(propensity, "propensity")[kind == 0].astype(np.float64)
-        return cls(as_scores(one_column(score, "score")), values, kind, of_labeled, counts)
-
-    def weights(
-        self, prior: float | None, prevalence: float | None, label_frequency: float | None
-    ) -> tuple[Array, bool]:
-        """Return how many positives each labeled row represents, and whether their sum is known."""
-        given: dict[str, Any] = {
-            "prior": prior,
-            "prevalence": prevalence,
-            "label_frequency": label_frequency,
-            "propensity": self.propensity,
-        }
-        names = [name for name, each in given.items() if each is not None]
-        if len(names) != 1:
-            raise InputError(
-                f"give exactly one of {', '.join(given)}; got {' and '.join(names) or 'none'}. "
-                "pueval.priors.estimate(y, score) estimates the prior."
-            )
-        if self.propensity is not None:
-            return 1 / self.propensity, False
-        n_labeled = int(self.counts.n_labeled)
-        if label_frequency is not None:
-            # Refuses a frequency for which there are too few unlabeled rows.
-            Mixture.from_label_frequency(self.counts, label_frequency)
-            return np.full(n_labeled, 1 / label_frequency), False
-        if prevalence is not None:
-            mixture = Mixture.from_prevalence(self.counts, prevalence)
-        else:
-            mixture = Mixture(given["prior"])
-        return np.full(n_labeled, 1 / mixture.label_frequency(self.counts)), True

@@ -44,7 +44,7 @@ def interval_draws(ev: Evaluation, n_models: int) -> dict[str, Any] | None:
         ``squared_weights`` are the sums over labeled, unlabeled and negative rows, for that error.
         ``auc_error`` is the standard error of the naive AUC, ``auc_excess`` its bias by pairs of
         rows of one cluster, and ``auc_row_share`` the share of the rows for an interval on the
-        arcsine scale; None for a symmetric one. ``choice`` has the shares at the threshold that
+        logit scale; None for a symmetric one. ``choice`` has the shares at the threshold that
         each draw chooses, if the threshold was chosen. None without intervals, and of audited
         models, whose prior and purity do not move.
     """

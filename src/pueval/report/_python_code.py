@@ -25,12 +25,14 @@ def reproducing_code(
     families: bool = False,
 ) -> str:
     """Return Python code that reproduces the page; without that of ``n_others`` more models."""
+    label_errors = any(ev.assumptions.label_errors is not None for ev in evaluations.values())
+    names = "LabelErrors, evaluate" if label_errors else "evaluate"
     if len(evaluations) == 1:
         (ev,) = evaluations.values()
         call = f"evaluate(y, score{_arguments(ev)})"
         options = ", choices=choices" * choices + ", ranking=True" * rankings
         options += ", bounds=True" * bounds + ", families=families" * families
-        return f'from pueval import evaluate\n\n{call}.to_html("report.html"{options})'
+        return f'from pueval import {names}\n\n{call}.to_html("report.html"{options})'
     lines = []
     for k, (name, ev) in enumerate(evaluations.items(), start=1):
         short_name = name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME] + "…"
@@ -40,7 +42,7 @@ def reproducing_code(
     options = "    choices=choices,\n" * choices + "    rankings=rankings,\n" * rankings
     options += "    bounds=bounds,\n" * bounds + "    families=families,\n" * families
     return (
-        "from pueval import evaluate\nfrom pueval.report import write_report\n\n"
+        f"from pueval import {names}\nfrom pueval.report import write_report\n\n"
         'write_report(\n    "report.html",\n    {\n' + "".join(lines) + f"    }},\n{options})"
     )
 
@@ -65,6 +67,8 @@ def _arguments(ev: Evaluation) -> str:
         arguments["sample_weight"] = "sample_weight"
     if estimate is not None and ev.assumptions.estimate_given:
         arguments["prior"] = "estimate"
+    elif ev.assumptions.label_errors is not None:
+        arguments["prior"] = repr(ev.assumptions.label_errors)
     elif estimate is not None and estimate.purity_interval is not None:
         arguments["purity"] = '"estimate"'
     elif audited is not None and audited.purity[0] < audited.purity[1]:
@@ -75,7 +79,8 @@ def _arguments(ev: Evaluation) -> str:
     known = audited is None and (
         estimate is None or (estimate.known_share is not None and not ev.assumptions.estimate_given)
     )
-    if known and ev.counts.n_unlabeled and not ev.assumptions.from_propensity:
+    follows = ev.assumptions.from_propensity or ev.assumptions.label_errors is not None
+    if known and ev.counts.n_unlabeled and not follows:
         name = ev.assumptions.prior_follows_from or "prior"
         arguments[name] = _value_or_interval(_share(ev, name, ev.mixture), _interval(ev, name))
     if ev.target != "population":

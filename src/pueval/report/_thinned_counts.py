@@ -106,8 +106,7 @@ def thin_counts(
 def _has_few_scores(counts: Counts, most: int) -> bool:
     """Return whether labeled, unlabeled and negative rows have at most ``most`` distinct scores.
 
-    Distinct scores are counted per sample and chunk, without building the full table.
+    Distinct scores are counted per sample, without building the full table.
     """
-    chunks = [chunk.values for sample in counts._samples for chunk in sample.chunks]
-    distinct = sum(1 + int(np.count_nonzero(values[1:] != values[:-1])) for values in chunks)
-    return distinct <= most
+    few = [sample.distinct_if_few(most) for sample in counts._samples]
+    return sum(most + 1 if scores is None else scores.size for scores in few) <= most

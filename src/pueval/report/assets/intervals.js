@@ -119,16 +119,16 @@ const intervals = (() => {
     const center = value - model.decoded.auc_excess / contrast;
     if (share === null) return normalInterval(center, error / contrast, critical, UNIT);
     const naive = clip(0.5 + contrast * (center - 0.5), 0, 1);
-    return arcsineLimits(naive, error, share, critical).map((limit) =>
+    return logitLimits(naive, error, share, critical).map((limit) =>
       clip(0.5 + (limit - 0.5) / contrast, 0, 1),
     );
   }
 
-  // Symmetric on the arcsine scale, to second order.
-  function arcsineLimits(area, error, share, critical) {
+  // Symmetric on the logit scale, to second order.
+  function logitLimits(area, error, share, critical) {
     const inside = 0.5 + share * (area - 0.5);
     const margin = critical * error;
-    const shift = (margin ** 2 * (2 * area - 1)) / (4 * Math.max(inside * (1 - inside), 1e-12));
+    const shift = (margin ** 2 * (2 * area - 1)) / (2 * Math.max(inside * (1 - inside), 1e-12));
     const middle = area - clip(shift, -margin, margin);
     return [middle - margin, middle + margin];
   }
