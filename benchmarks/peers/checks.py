@@ -9,6 +9,7 @@ import numpy as np
 from benchmarks.peers.scenarios import LABELED, POPULATION, PREVALENCE, SEPARATION, THRESHOLD
 
 AUDITED = 200  # unlabeled rows whose class is checked
+KERNEL_ROWS = 200  # its time grows with the third power
 
 
 def draw_audit(rows, rng):
@@ -121,6 +122,66 @@ def audited_prior(rows, rng):
     }
 
 
+def estimated_prior(rows, rng):
+    """Return errors of the estimated prior; the score is the only feature."""
+    from pu_toolbox import ClassPriorEstimator, KernelMeanPriorEstimator
+
+    from pueval.priors import estimate
+
+    truth = rows.positive[rows.label == 0].mean()
+    feature = rows.score[:, None]
+    kernel = KernelMeanPriorEstimator(max_samples_per_group=KERNEL_ROWS, random_state=0)
+    return {
+        "pueval, `priors.estimate`": abs(estimate(rows.label, rows.score).prior - truth),
+        "pu-toolbox, `ClassPriorEstimator`": abs(
+            ClassPriorEstimator().fit(feature, rows.label).estimate() - truth
+        ),
+        f"pu-toolbox, `KernelMeanPriorEstimator`, {KERNEL_ROWS} rows of each kind": abs(
+            kernel.fit(feature, rows.label).estimate() - truth
+        ),
+    }
+
+
+def both_labels_wrong(rows, rng):
+    """Return errors of the prevalence; the error rates of the labels are those of an audit."""
+    from truescore import rogan_gladen_estimate
+
+    from pueval import Counts, LabelErrors
+
+    draws = rng.random(rows.positive.size)
+    label = np.where(rows.positive, draws < 0.6, draws < 0.05).astype(int)
+    chosen = rng.choice(label.size, AUDITED, replace=False)
+    gold = rows.positive[chosen].astype(int)
+    missed, wrong = 1 - label[chosen][gold == 1].mean(), label[chosen][gold == 0].mean()
+    counts = Counts.from_arrays(label, rows.score)
+    ours = LabelErrors(missed, wrong).mixture(counts).prevalence(counts)
+    return {
+        "pueval, `LabelErrors`": abs(ours - rows.prevalence),
+        "truescore, `rogan_gladen_estimate`": abs(
+            rogan_gladen_estimate(label, gold, chosen).point - rows.prevalence
+        ),
+        "share of rows labeled 1": abs(label.mean() - rows.prevalence),
+    }
+
+
+def shifted_features(rows, rng):
+    """Return which share of windows is called shifted; pueval has no such function."""
+    from pu_toolbox import PUShiftMonitor
+
+    feature, n = rows.score[:, None], rows.score.size // 2
+    weight = np.where(rows.positive[n:], 4.0, 1.0)
+    windows = {
+        "same population": feature[n:],
+        "positives four times as likely": feature[n + rng.choice(n, n, p=weight / weight.sum())],
+    }
+    monitor = PUShiftMonitor(feature[:n], rows.label[:n])
+    found = {}
+    for name, window in windows.items():
+        _, report = monitor.update(window, window_id=name)
+        found[f"pu-toolbox, `PUShiftMonitor`: {name}"] = report.severity != "low"
+    return found
+
+
 RANDOM, NOISY, FAVORED = (
     "labels at random", "15 % of the labels wrong", "high scores labeled more often",
 )  # fmt: skip
@@ -129,6 +190,11 @@ CHECKS = {
     "labels called not random, share of draws": (random_labels, (RANDOM, FAVORED)),
     "specificity, mean absolute error": (specificity, (RANDOM, NOISY)),
     "log loss of the unlabeled rows, mean absolute error": (log_loss, (RANDOM, NOISY)),
+    "prior, mean absolute error": (estimated_prior, (RANDOM, FAVORED)),
+    f"prevalence if both labels are wrong, {AUDITED} rows audited, mean absolute error": (
+        both_labels_wrong, (RANDOM,),
+    ),
+    "features called shifted, share of draws": (shifted_features, (RANDOM,)),
     f"prior after {AUDITED} rows were audited: error, coverage, width": (
         audited_prior, (RANDOM, FAVORED),
     ),

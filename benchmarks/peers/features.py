@@ -41,7 +41,7 @@ FEATURES = {
         "pueval": ["pueval:Evaluation"],  # threshold_for(top=k)
     },
     "labels that may be wrong": {
-        "pueval": ["pueval:Mixture"],
+        "pueval": ["pueval:Mixture", "pueval:LabelErrors"],
         "truescore": ("means", ["truescore:rogan_gladen_estimate"]),
     },
     "labels that are not random": {
@@ -122,6 +122,7 @@ FEATURES = {
         "nannyml": ["nannyml:UnivariateDriftCalculator"],
     },
     "more than two classes": {
+        "pueval": ("PULP", ["pueval.ranking:multiclass_pulp"]),
         "scikit-learn": ["sklearn.metrics:roc_auc_score"],
         "confidenceinterval": ["confidenceinterval:f1_score"],
         "nannyml": ["nannyml:CBPE"],
