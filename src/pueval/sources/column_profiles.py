@@ -109,14 +109,15 @@ def _profile(
         number_of(f"g{k}", types[f"g{k}"]) if is_readable(types[f"g{k}"]) else "NULL::DOUBLE"
         for k in range(len(names))
     ]
+    # Numbers are long expressions: they are named first, so that each is planned once.
+    named = ", ".join(f"g{k}, {number} AS m{k}" for k, number in enumerate(numbers))
     # NaN counts as missing.
     columns = ", ".join(
-        f"CASE WHEN {is_nan(number)} THEN NULL ELSE CAST(g{k} AS VARCHAR) END "
-        f"AS t{k}, CASE WHEN isfinite(CAST({number} AS DOUBLE)) THEN CAST({number} AS DOUBLE) END "
-        f"AS n{k}"
-        for k, number in enumerate(numbers)
+        f"CASE WHEN {is_nan(f'm{k}')} THEN NULL ELSE CAST(g{k} AS VARCHAR) END AS t{k}, "
+        f"CASE WHEN isfinite(CAST(m{k} AS DOUBLE)) THEN CAST(m{k} AS DOUBLE) END AS n{k}"
+        for k in range(len(names))
     )
-    table = relation.select(columns)
+    table = relation.select(named).select(columns)
     aggregates = ", ".join(
         f"count(t{k}), approx_count_distinct(t{k}), count(n{k}), "
         f"count(*) FILTER (n{k} = floor(n{k})), min(n{k}), max(n{k})"
@@ -152,10 +153,15 @@ def _value_counts(table: Any, columns: list[int]) -> dict[int, dict[str, int]]:
     """Count the values of some columns in one pass, the most frequent ones first."""
     if not columns:
         return {}
-    [counts] = table.aggregate(", ".join(f"histogram(t{k})" for k in columns)).fetchall()
+    # One group-by of columns and values: a histogram of each column takes ten times as long.
+    pairs = (", ".join(names) for names in (map(str, columns), (f"t{k}" for k in columns)))
+    unpivoted = table.select("unnest([{}]) AS k, unnest([{}]) AS t".format(*pairs))
+    counts: dict[int, dict[str, int]] = {k: {} for k in columns}
+    for k, value, count in unpivoted.filter("t IS NOT NULL").aggregate("k, t, count(*)").fetchall():
+        counts[k][value] = count
     return {
-        k: dict(sorted((count or {}).items(), key=lambda item: (-item[1], item[0])))
-        for k, count in zip(columns, counts, strict=True)
+        k: dict(sorted(count.items(), key=lambda item: (-item[1], item[0])))
+        for k, count in counts.items()
     }
 
 
