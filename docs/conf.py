@@ -25,6 +25,8 @@ myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
+# The documentation can be built without PyTorch.
+autodoc_mock_imports = ["torch", "torchmetrics"]
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False

@@ -4,6 +4,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from pueval import conversions, metrics
+from pueval.core.label_errors import LabelErrors
 from pueval.core.labeling_moments import Moments, labeling_moments, labeling_variance
 from pueval.core.mixture import Mixture
 from pueval.core.resolution import Resolution, resolution
@@ -21,6 +22,7 @@ from pueval.evaluation.baselines import Baseline, Baselines
 from pueval.evaluation.bias_bounds import BiasBounds, MeasureBounds
 from pueval.evaluation.calibration import Calibration
 from pueval.evaluation.cluster_effects import ClusterEffects
+from pueval.evaluation.cost_curve import CostCurve
 from pueval.evaluation.decision_curve import DecisionCurve, NetBenefit
 from pueval.evaluation.estimates import Best, Contingency, Estimate, OperatingPoint
 from pueval.evaluation.evaluate import evaluate
@@ -78,6 +80,7 @@ __all__ = [
     "ClusterEffects",
     "Comparison",
     "Contingency",
+    "CostCurve",
     "Counts",
     "CurveBand",
     "DecisionCurve",
@@ -95,6 +98,7 @@ __all__ = [
     "GroupEvaluation",
     "GroupShrinkage",
     "InputError",
+    "LabelErrors",
     "LargestPrior",
     "LocalPosterior",
     "MacroAverage",
@@ -179,7 +183,10 @@ _LAZY_PACKAGES = (
     "report",
     "scoring",
     "simulate",
+    "torch",
 )
+# Left out of dir(), since tools look up everything it lists.
+_NEEDS_EXTRA = "torch"
 
 
 def __getattr__(name: str) -> object:
@@ -193,4 +200,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_LAZY_PACKAGES, "__version__"})
+    return sorted({*__all__, *_LAZY_PACKAGES, "__version__"} - {_NEEDS_EXTRA})

@@ -1,6 +1,7 @@
 """The documentation shows what really happens, and lists every public name."""
 
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 import re
@@ -26,6 +27,7 @@ MODULES = (
     "pueval.report",
     "pueval.scoring",
     "pueval.simulate",
+    "pueval.torch",
 )
 
 OBJECTS = {
@@ -38,6 +40,12 @@ OBJECTS = {
     "population": pueval.simulate.Population,
     "times": pueval.TimeEvaluation,
 }
+
+
+def need_torch(text):
+    """Skip if a text is about pueval.torch and PyTorch is not installed."""
+    if "pueval.torch" in text:
+        pytest.importorskip("torchmetrics", reason="needs PyTorch and TorchMetrics: make torch")
 
 
 def name_of(page):
@@ -54,8 +62,10 @@ def example_files(tmp_path_factory):
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_snippets_print_what_the_page_shows(page, example_files, tmp_path, monkeypatch):
     """Run all snippets of a page in order and compare every line they print."""
-    if not read_snippets(page.read_text()):
+    snippets = read_snippets(page.read_text())
+    if not snippets:
         pytest.skip("no code on this page")
+    need_torch("".join(snippet.code for snippet in snippets))
     monkeypatch.setenv("COLUMNS", str(WIDTH))
     plt.switch_backend("Agg")
     shutil.copytree(example_files, tmp_path, dirs_exist_ok=True)
@@ -97,11 +107,14 @@ def test_names_in_the_text_exist(page):
             known = {*dir(OBJECTS[variable]), *OBJECTS[variable].__dataclass_fields__}
             assert name in known, f"{name_of(page)}: {variable}.{name}"
     for path in re.findall(r"`(pueval(?:\.\w+)+)`", text):
+        if path.startswith("pueval.torch") and importlib.util.find_spec("torchmetrics") is None:
+            continue
         pkgutil.resolve_name(path)
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_public_name_is_documented(module):
+    need_torch(module)
     names = importlib.import_module(module)
     reference = (DOCS / "reference" / "index.md").read_text()
     listed = set(re.findall(r"^\s*(pueval[\w.]+)\s*$", reference, flags=re.MULTILINE))

@@ -4,6 +4,7 @@ import ast
 import importlib
 import re
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,8 @@ def test_private_modules_are_marked(package):
 def test_public_names_are_where_the_reference_lists_them():
     for name in LISTED:
         module, _, attribute = name.rpartition(".")
+        if module == "pueval.torch" and find_spec("torchmetrics") is None:
+            continue
         assert hasattr(importlib.import_module(module), attribute), name
 
 

@@ -4,6 +4,7 @@ import importlib
 import json
 import re
 import warnings
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,7 +18,7 @@ import pueval
 from pueval import AssumptionWarning, audit, labeling
 from pueval.core.densities import score_densities
 from pueval.model_selection import evaluate_cv
-from pueval.simulate import binormal, label_at_random
+from pueval.simulate import binormal, label_at_random, ranking_study
 
 REFERENCE = Path(__file__).parents[2] / "docs/reference/index.md"
 # Classes that hold data or settings, and are no results.
@@ -84,6 +85,7 @@ RESULTS = {
     "ChangeSequence": lambda made: made.times.sequence("roc_auc"),
     "Comparison": lambda made: made.comparison,
     "Contingency": lambda made: made.evaluation.table,
+    "CostCurve": lambda made: made.evaluation.cost_curve(probability_costs=[0.2, 0.5]),
     "CurveBand": lambda made: made.evaluation.roc_band(),
     "DecisionCurve": lambda made: made.probabilities.decision_curve(),
     "DelayEstimate": lambda made: labeling.from_delay(
@@ -105,6 +107,7 @@ RESULTS = {
     "GroupEvaluation": lambda made: made.groups,
     "GroupShrinkage": lambda made: made.groups.shrinkage("roc_auc"),
     "Labeling": lambda made: label_at_random(made.rows.positive, label_frequency=0.5, seed=0),
+    "LabelErrors": lambda made: pueval.LabelErrors(0.2, 0.05),
     "LargestPrior": lambda made: pueval.largest_prior(made.counts),
     "LocalPosterior": lambda made: made.evaluation.posterior([0, 1.5]),
     "MacroAverage": lambda made: made.groups.macro("roc_auc"),
@@ -119,6 +122,12 @@ RESULTS = {
     "NetBenefit": lambda made: made.probabilities.net_benefit(0.3),
     "OperatingPoint": lambda made: made.evaluation.at(1.0),
     "OrderByPrior": lambda made: made.comparison.order_by_prior("roc_auc"),
+    "RankingStudy": lambda made: ranking_study(
+        made.rows.positive,
+        {"a": made.rows.score, "b": -made.rows.score},
+        partial(label_at_random, label_frequency=0.5),
+        replications=2,
+    ),
     "Plan": lambda made: made.plan,
     "PrecisionRecallCurve": lambda made: made.evaluation.pr(),
     "Presence": lambda made: made.evaluation.presence(),
@@ -172,6 +181,8 @@ def test_no_public_result_is_missing():
     missing = set()
     for name in listed:
         module, _, attribute = f"pueval.{name}".rpartition(".")
+        if module == "pueval.torch":  # metrics, not results
+            continue
         public = getattr(importlib.import_module(module), attribute)
         is_other = issubclass(public, (BaseEstimator, Exception)) or module == "pueval.displays"
         if not is_other and attribute not in {*RESULTS, *NO_RESULTS}:
