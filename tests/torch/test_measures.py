@@ -325,7 +325,7 @@ def test_an_impossible_prior_is_said(rng):
 def test_ties_of_half_precision_are_said(rng, kind):
     rows = [(scores.bfloat16(), labels) for scores, labels in batches(rng)]
     metric = updated(kind(prior=0.2), rows)
-    with pytest.warns(BinnedScoresWarning, match="scores are bfloat16, so"):
+    with pytest.warns(BinnedScoresWarning, match="scores are bfloat16, and"):
         metric.compute()
     metric.reset()
     updated(metric, batches(rng)).compute()

@@ -111,6 +111,19 @@ class Posterior:
     acceptance: float
 
 
+def _with_mean(draws: Array, other: Array) -> Array:
+    """Scale draws of probabilities p, or of 1 − p if p is large, to the mean of other draws.
+
+    Spreading coefficients on the logit scale moves the means of probabilities: those close to 0
+    become several times as large.
+    """
+    large = other.mean(axis=0) > 0.5
+    draws, other = (np.where(large, 1 - p, p) for p in (draws, other))
+    scaled = draws * (other.mean(axis=0) / np.maximum(draws.mean(axis=0), TINY))
+    probabilities: Array = np.where(large, 1 - scaled, scaled).clip(0, 1)
+    return probabilities
+
+
 def spread_draws(draws: Array, n_positive: float) -> Array:
     """Spread draws around their mean, the more the fewer positives were found."""
     factor = min(math.sqrt(1 + EXTRA_VARIANCE / max(n_positive, 1.0)), MOST_SPREAD)
@@ -311,7 +324,7 @@ class LabelingModel:
         model.labeled = (labeled - tally[2] - tally[3]).clip(min=0)
         model.unlabeled = (unlabeled - tally[0] - tally[1]).clip(min=0)
         fitted = model.modes(precision[[likely]].repeat(len(labeled), axis=0), mode[likely])
-        return model._posterior(fitted, math.nan).unlabeled_positive
+        return model._posterior(*model.probabilities(fitted), math.nan).unlabeled_positive
 
     def sample(self, labeling: ModelLabeling, n_draws: int, seed: int) -> Posterior:
         """Draw from the posterior, averaged over the pairs of prior scales.
@@ -350,12 +363,16 @@ class LabelingModel:
             if step >= FIRST_STEPS and (step - FIRST_STEPS) % STEPS == 0:
                 draws.append(current.copy())
         coefficients = rng.permutation(np.concatenate(draws))[:n_draws]
+        acceptance = float(np.mean(accepted))
         found = self.tally.unlabeled_positive + self.tally.labeled_positive
-        coefficients = spread_draws(coefficients, float(found.sum()))
-        return self._posterior(coefficients, float(np.mean(accepted)))
+        spread = spread_draws(coefficients, float(found.sum()))
+        spread_and_plain = zip(
+            self.probabilities(spread), self.probabilities(coefficients), strict=True
+        )
+        positive, propensity = (_with_mean(*draws) for draws in spread_and_plain)
+        return self._posterior(positive, propensity, acceptance)
 
-    def _posterior(self, coefficients: Array, acceptance: float) -> Posterior:
-        positive, propensity = self.probabilities(coefficients)
+    def _posterior(self, positive: Array, propensity: Array, acceptance: float) -> Posterior:
         wrong = self.wrong_rate
         hidden, labeled = positive * (1 - propensity), positive * propensity
         return Posterior(
