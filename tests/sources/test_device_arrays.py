@@ -151,6 +151,21 @@ def test_half_precision_is_said(put):
         Counts.from_arrays(put(y), put(score.astype(np.float16)), bins=None)
 
 
+@pytest.mark.parametrize("more", ["propensity", "cluster"])
+def test_propensities_and_clusters_are_counted_on_the_host(put, more):
+    if put is np.array:
+        pytest.skip("NumPy arrays cannot be copied to the host")
+    y, score = rows()
+    given = {"propensity": np.full(y.size, 0.4), "cluster": np.arange(y.size) % 40}[more]
+    on_device, on_host = (
+        evaluate(labels, scores, prior=0.1, n_resamples=50, **{more: values})
+        for labels, scores, values in ((put(y), put(score), put(given)), (y, score, given))
+    )
+    assert on_device.counts == on_host.counts
+    assert not on_device.counts.bins
+    assert on_device["roc_auc"] == on_host["roc_auc"]
+
+
 def test_labels_of_other_types_and_places(put):
     y, score = rows()
     expected = Counts.from_arrays(y, score, bins=None)

@@ -20,7 +20,7 @@ from pueval.samples.bins import (
 )
 from pueval.samples.sample import EMPTY
 from pueval.samples.steps import Steps
-from pueval.sources.arrays import read_arrays, read_propensities, read_table
+from pueval.sources.arrays import read_arrays, read_propensities, read_table, to_host
 from pueval.sources.columns import Columns, CountedRows, Engine
 from pueval.sources.labels import LabelValues
 
@@ -128,9 +128,11 @@ class Counts(ScoreTable):
         ...                    unlabeled_label="?", negative_label="good")
         Counts(1 labeled, 1 unlabeled, 1 known negative row; 3 distinct scores from 1 to 3)
         """
-        if bins != "auto":
-            bins = check_bins_choice(bins)
+        bins = check_bins_choice(bins)
         labels = LabelValues(pos_label, unlabeled_label, negative_label)
+        dtype = str(getattr(score, "dtype", ""))
+        if propensity is not None or cluster is not None:
+            score = to_host(score)
         samples = read_arrays(y, score, labels=labels, sample_weight=sample_weight)
         represented, of_unlabeled, clusters = None, EMPTY, None
         if propensity is not None:
@@ -142,8 +144,8 @@ class Counts(ScoreTable):
                 y, score, cluster, labels, sample_weight=sample_weight, propensity=propensity
             )
         counts = cls(*samples, represented, _inverse_propensities=of_unlabeled, _clusters=clusters)
-        if str(getattr(score, "dtype", "")).endswith("float16"):
-            warn_of_ties(counts, score.dtype)
+        if dtype.endswith("float16"):
+            warn_of_ties(counts, dtype)
         if bins == "auto" and samples[0].is_on_device:
             counts = counts.to_bins(DEFAULT_BINS)
             warn_of_bins(counts, stacklevel=3)

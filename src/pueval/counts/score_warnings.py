@@ -25,14 +25,14 @@ def warn_of_bins(counts: ScoreTable, *, stacklevel: int) -> None:
     )
 
 
-def warn_of_ties(counts: ScoreTable, dtype: object) -> None:
+def warn_of_ties(counts: ScoreTable, dtype: str) -> None:
     """Warn that scores in half precision tie many labeled rows with others."""
     if not counts.n_labeled or counts.n == counts.n_labeled:
         return
     corners = counts._roc_corners()
     tied = np.diff(corners.labeled)[corners.tied[1:]].sum() / counts.n_labeled
     if tied > MOST_TIED:
-        name = str(dtype).rsplit(".", maxsplit=1)[-1]
+        name = dtype.rsplit(".", maxsplit=1)[-1]
         warnings.warn(
             f"scores are {name}, and {tied:.0%} of the labeled rows have the same score as other "
             "rows: rounding may have lost their order. Compute the scores in float32. If they were "

@@ -207,22 +207,23 @@ def _rows_by_bin(chunk: SortedChunk, bins: int) -> tuple[Array, Array, Array]:
     there. Zero is apart, so that few bins between the signs are empty. If there are more edges
     than scores, distinct scores count as bins.
     """
-    values, firsts, ranges = chunk.values, [], []
+    values, ranges, places = chunk.values, [], []
     zero = [int(np.searchsorted(values, 0.0, side)) for side in ("left", "right")]
     for start, stop in pairwise([0, *zero, values.size]):
         if start < stop:
             ends = np.array([values[start], values[stop - 1]], dtype=np.float64)
-            firsts.append(np.array([start]))
-            ranges.append([int(number) for number in bin_numbers(ends, bins)])
-    if sum(last - first for first, last in ranges) > values.size:
+            ranges.append((start, *(int(number) for number in bin_numbers(ends, bins))))
+    if sum(last - first for _, first, last in ranges) > values.size:
         table = chunk.on_host()
         return table.values, table.values, table.row_counts
-    for first, last in ranges:
+    for start, first, last in ranges:
+        places.append(np.array([start]))
         for block in range(first, last + 1, EDGES):
             edges = lower_edges(np.arange(block, min(block + EDGES, last + 1)), bins)
-            place = values.size - chunk.cumulative_counts(edges)[1]
-            firsts.append(place[place < values.size])
-    begin = np.unique(np.concatenate(firsts))
+            places.append(values.size - chunk.cumulative_counts(edges)[1])
+    # Ascending, so a comparison finds the distinct ones faster than np.unique.
+    place = np.concatenate(places)
+    begin = place[(np.diff(place, prepend=-1) > 0) & (place < values.size)]
     end = np.append(begin[1:], values.size)
     return values[begin], values[end - 1], end - begin
 

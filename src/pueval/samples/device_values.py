@@ -44,8 +44,11 @@ class DeviceValues:
         if isinstance(index, int | np.integer | slice):
             part = to_numpy(self._values[int(index) if not isinstance(index, slice) else index])
             return part[()]
+        index = np.asarray(index)
+        if index.dtype == np.bool_:
+            raise NotImplementedError("mask")
         with self._on_device():
-            places = self._to_device(np.asarray(index, dtype=np.int64))
+            places = self._to_device(index.astype(np.int64, copy=False))
             return to_numpy(self._values[places])
 
     def take(self, index: Array, mode: str = "clip") -> Array:

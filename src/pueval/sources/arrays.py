@@ -85,6 +85,11 @@ def is_on_device(values: Any) -> bool:
     return has_dlpack(values) and device_arrays.is_device_array(values)
 
 
+def to_host(values: Any) -> Any:
+    """Return an array on a GPU as a NumPy array, and all else as it is."""
+    return device_arrays.host_array(values) if is_on_device(values) else values
+
+
 def has_dlpack(values: Any) -> bool:
     """Whether an array belongs to another library than NumPy, such as PyTorch, CuPy or JAX."""
     return not isinstance(values, np.ndarray) and hasattr(values, "__dlpack_device__")

@@ -57,7 +57,7 @@ def _plain(values: Any) -> Any:
 
 
 def device_masks(y: Any, labels: LabelValues) -> list[Any]:
-    """Return which rows of labels on a device are labeled, unlabeled and negative."""
+    """Return which rows of labels on a device are labeled, unlabeled and negative; None if none."""
     from array_api_compat import array_namespace
 
     y = device_column(y, "y")
@@ -67,7 +67,9 @@ def device_masks(y: Any, labels: LabelValues) -> list[Any]:
         if is_missing(value) and xp.isdtype(y.dtype, "real floating"):
             return xp.isnan(y)
         if value is None or is_missing(value) or isinstance(value, str | bytes):
-            return xp.zeros_like(y, dtype=xp.bool)
+            return None
+        if xp.isdtype(y.dtype, "bool") and value in (0, 1):
+            return y if value else xp.logical_not(y)
         return y == value
 
     return [equal(value) for value in labels.values]
@@ -84,8 +86,8 @@ def sort_on_device(score: Any, masks: list[Any]) -> Samples | None:
     score = device_column(score, "score")
     xp, place = array_namespace(score), device(score)
     score = _as_floats(score, xp)
-    masks = [_move(mask, xp, place) for mask in masks]
-    sizes = [int(xp.count_nonzero(mask)) for mask in masks]
+    masks = [None if mask is None else _move(mask, xp, place) for mask in masks]
+    sizes = [0 if mask is None else int(xp.count_nonzero(mask)) for mask in masks]
     if sum(sizes) != score.shape[0]:
         return None
     frequent = int(np.argmax(sizes))
@@ -94,7 +96,7 @@ def sort_on_device(score: Any, masks: list[Any]) -> Samples | None:
         if not size:
             samples.append(EMPTY)
         elif kind == frequent:
-            samples.append(_sort_frequent(score, mask, xp))
+            samples.append(_sort_frequent(score, mask, size, xp))
         else:
             samples.append(_sort_all(score[mask], xp))
     labeled, unlabeled, negative = samples
@@ -140,18 +142,21 @@ def _move(mask: Any, xp: Any, place: Any) -> Any:
     return mask if device(mask) == place else xp.asarray(mask, device=place)
 
 
-def _sort_frequent(score: Any, mask: Any, xp: Any) -> Sample:
-    """Sort the scores of the most frequent kind.
+def _sort_frequent(score: Any, mask: Any, size: int, xp: Any) -> Sample:
+    """Sort the ``size`` scores of the most frequent kind.
 
-    Sorting the others to the end, as +inf, is faster than selecting this kind.
+    Sorting the others to the end, as +inf, is faster than selecting this kind. They keep their
+    memory as long as the chunk exists.
     """
     infinity = xp.asarray(xp.inf, dtype=score.dtype, device=score.device)
     chunks: list[SortedChunk] = []
-    for start in range(0, score.shape[0], SORTED_ROWS):
+    starts = range(0, score.shape[0], SORTED_ROWS)
+    for start in starts:
         rows = slice(start, start + SORTED_ROWS)
-        if size := int(xp.count_nonzero(mask[rows])):
+        in_chunk = size if len(starts) == 1 else int(xp.count_nonzero(mask[rows]))
+        if in_chunk:
             ordered = xp.sort(xp.where(mask[rows], score[rows], infinity))
-            chunks.append(_chunk(ordered[:size]))
+            chunks.append(_chunk(ordered[:in_chunk]))
     return Sample(tuple(chunks))
 
 
