@@ -15,13 +15,21 @@ os.environ.setdefault("NML_DISABLE_USAGE_LOGGING", "1")
 
 
 def pueval(rows, level=0.95):
+    known = {"prior": rows.prior} if rows.propensity is None else {"propensity": rows.propensity}
+    return pueval_given(rows, level, purity=rows.purity, **known)
+
+
+def pueval_prior(rows):
+    """Call pueval without the true purity and propensities, as if labels were clean and random."""
+    return pueval_given(rows, 0.95, prior=rows.prior)
+
+
+def pueval_given(rows, level, **known):
     from pueval import evaluate
 
-    known = {"prior": rows.prior} if rows.propensity is None else {"propensity": rows.propensity}
     ev = evaluate(
-        rows.label, rows.score, purity=rows.purity, target=rows.target, threshold=THRESHOLD,
-        level=level, **known,
-    )  # fmt: skip
+        rows.label, rows.score, target=rows.target, threshold=THRESHOLD, level=level, **known
+    )
     names = ("roc_auc", "average_precision", "precision", "recall", "f1", "accuracy")
     if level is None:
         return {name: ev[name].value for name in names}
