@@ -1,6 +1,7 @@
 """Labels that were not drawn at random: bounds, their sharpness, and tipping points."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -118,8 +119,44 @@ def test_tipping_points(rng):
         tolerance = 2e-3 if name == "average_precision" else 1e-6
         assert again[name].value == pytest.approx(value, abs=tolerance)
     assert ev.tipping_point("roc_auc", ev["roc_auc"].value).labeling_bias == pytest.approx(1)
-    assert math.isinf(ev.tipping_point("recall", 1.5).labeling_bias)
     assert math.isnan(ev.tipping_point("recall", 0.01).prior)  # no prior changes the recall
+
+
+def test_texts_of_tipping_points(rng):
+    _, score, labeled = draw(rng, 2000, prevalence=0.3, label_frequency=0.4)
+    ev = evaluate(labeled, score, prior=0.2, level=None)
+    both, bias = ev.tipping_point("roc_auc", 0.9), ev.tipping_point("recall", 0.7)
+    assert str(both) == (
+        f"An ROC AUC of 0.9 needs a labeling bias of {both.labeling_bias:.3g}, "
+        f"or a prior of {both.prior:.3g}."
+    )
+    assert str(bias) == (
+        f"A recall of 0.7 needs a labeling bias of {bias.labeling_bias:.3g}. No prior gives it."
+    )
+    neither = str(ev.tipping_point("roc_auc", 0.2))
+    assert neither == "Neither a labeling bias nor a prior gives an ROC AUC of 0.2."
+    prior = str(replace(both, labeling_bias=math.inf, prior=0.25))
+    assert prior == "An ROC AUC of 0.9 needs a prior of 0.25. No labeling bias gives it."
+    estimate = str(ev.tipping_point("f1", ev["f1"].value))
+    assert estimate.startswith("The estimate is an F1 of ")
+    undefined = str(replace(both, measure="precision", labeling_bias=math.nan))
+    assert undefined == "No tipping point: the precision is undefined."
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "valid"),
+    [
+        ("roc_auc", 1.5, "between 0 and 1"),
+        ("recall", -3, "between 0 and 1"),
+        ("matthews_corrcoef", -1.1, "between -1 and 1"),
+        ("lift", -1, "at least 0"),
+    ],
+)
+def test_values_outside_the_range_have_no_tipping_point(rng, name, value, valid):
+    _, score, labeled = draw(rng, 2000, prevalence=0.3, label_frequency=0.4)
+    ev = evaluate(labeled, score, prior=0.2, level=None)
+    with pytest.raises(InputError, match=f"^value must be {valid}, the range of {name}; got"):
+        ev.tipping_point(name, value)
 
 
 def test_bad_input(rng):

@@ -18,9 +18,10 @@ from pueval.audit_estimates.audited_rows import AuditedRows
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.evaluation.evaluate import evaluate_audited
-from pueval.evaluation.measure_titles import measure_title, title_in_sentence
+from pueval.evaluation.measure_titles import measure_title
 from pueval.text.numbers import format_level
 from pueval.text.results import Result
+from pueval.text.titles import title_in_sentence
 
 # Draws from the distribution of the positives.
 DRAWS = 400

@@ -20,10 +20,11 @@ from pueval.audit._systematic_sampling import systematic_sample
 from pueval.audit_estimates.apply_audit import LEAST_AUDITED
 from pueval.core.measures import AREAS
 from pueval.errors import InputError
-from pueval.evaluation.measure_titles import measure_title, title_in_sentence
+from pueval.evaluation.measure_titles import measure_title
 from pueval.sources.arrays import as_scores, one_column
 from pueval.text.numbers import format_count, format_threshold
 from pueval.text.results import Result, plain_dict
+from pueval.text.titles import title_in_sentence
 
 # Budgets of a curve, relative to that of the plan.
 CURVE_BUDGETS = (0.25, 0.5, 1.0, 2.0, 4.0)

@@ -10,7 +10,8 @@ from typing import Any
 from pueval.errors import InputError, UnreachableError
 from pueval.evaluation.estimates import OperatingPoint
 from pueval.evaluation.evaluation import Evaluation
-from pueval.evaluation.measure_titles import operating_point_titles, title_in_sentence
+from pueval.evaluation.measure_titles import operating_point_titles
+from pueval.text.titles import title_in_sentence
 
 # The names are the arguments of `Evaluation.threshold_for`.
 EXAMPLES = {

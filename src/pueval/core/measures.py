@@ -333,7 +333,8 @@ MEASURES = {
 }
 
 # Areas under curves, which are no function of a single contingency table.
-AREAS = ("roc_auc", "average_precision")
+AREA_TITLES = {"roc_auc": "ROC AUC", "average_precision": "Average precision"}
+AREAS = tuple(AREA_TITLES)
 
 
 # Other common names of the measures.

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pueval.core.field_measures import FIELD_MEASURES
-from pueval.core.measures import MEASURES, find_measure
+from pueval.core.measures import AREA_TITLES, MEASURES, find_measure
 from pueval.core.presence_family import F_PB, F_PB_MEASURE
 from pueval.errors import UnknownMeasureError
+from pueval.text.titles import title_in_sentence
 
 if TYPE_CHECKING:
     from pueval.evaluation.estimates import OperatingPoint
 
-TITLES = {"roc_auc": "ROC AUC", "average_precision": "Average precision"} | {
+TITLES = AREA_TITLES | {
     name: measure.title for name, measure in (MEASURES | FIELD_MEASURES).items()
 }
 TITLES[F_PB] = F_PB_MEASURE.title
-# Titles that keep their capital letter in a sentence.
-PROPER_TITLES = r"F\d|F_pb|Matthews|Cohen|Fowlkes|Brier|Boyce|NDCG|RIE|BEDROC|AUC|ROC|R-precision"
 # The measures that people report, shown unless all are asked for.
 REPORTED_MEASURES = (
     "roc_auc",
@@ -58,16 +56,3 @@ def measure_title(measure: str) -> str:
         return find_measure(measure).title
     except UnknownMeasureError:
         return measure
-
-
-def title_in_sentence(title: str) -> str:
-    """Return a title in lower case; F1 and the names of people stay as they are.
-
-    Examples
-    --------
-    >>> title_in_sentence("Precision"), title_in_sentence("Matthews correlation")
-    ('precision', 'Matthews correlation')
-    """
-    if re.match(PROPER_TITLES, title):
-        return title
-    return title[:1].lower() + title[1:]

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from pueval._typing import Range
 from pueval.errors import Contradiction
 from pueval.evaluation.bias_bounds import MeasureBounds, bound_measures
-from pueval.evaluation.measure_titles import TITLES, title_in_sentence
+from pueval.evaluation.measure_titles import TITLES
 from pueval.evaluation.next_step import next_step
 from pueval.evaluation.prior_knowledge import Knowledge, grade_prior, prior_effect
 from pueval.evaluation.width_shares import width_shares
 from pueval.sensitivity.tipping_point import FEW_STEPS, tipping_bias
 from pueval.text.numbers import format_count, format_interval, format_level
 from pueval.text.results import Result
+from pueval.text.titles import title_in_sentence
 
 if TYPE_CHECKING:
     from pueval.evaluation.evaluation import Evaluation
@@ -159,20 +160,17 @@ class Verdict(Result):
         if not self.labeling_bias or self.contradicted:
             return assumed
         ranges = [
-            f"the {TITLES[name] if name == 'roc_auc' else title_in_sentence(TITLES[name])} "
+            f"the {title_in_sentence(TITLES[name])} "
             f"{'could be ' if name == 'roc_auc' else ''}{_range_text(bounds)}"
             for name, bounds in self.labeling_bias.items()
         ]
+        consequences = _join_words(ranges)
         if self.prior_estimated:
-            ranges.append("the number of hidden positives half or double")
-        text = (
-            f"{assumed} If some were up to twice as likely to be labeled as others, "
-            f"{_join_words(ranges)}."
+            hidden = "the number of hidden positives could be half or twice as large"
+            consequences = f"{', '.join(ranges)}, and {hidden}"
+        return (
+            f"{assumed} If some were up to twice as likely to be labeled as others, {consequences}."
         )
-        if math.isfinite(self.tipping_bias):
-            ratio = f"{self.tipping_bias:.2g}"
-            text += f" A ratio of {ratio} alone can move the AUC out of its interval."
-        return text
 
     def _headline(self) -> str:
         return "\n".join(self.sentences())

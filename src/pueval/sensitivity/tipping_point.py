@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from pueval._typing import Array
+from pueval.core.measures import AREA_TITLES, find_measure
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.errors import InputError
 from pueval.sensitivity.grid import function_of_mixtures
 from pueval.sensitivity.labeling_bias import LARGEST_BIAS, BiasedLabeling
-from pueval.text.numbers import format_number
 from pueval.text.results import Result
+from pueval.text.titles import title_in_sentence, title_with_article
 
 # Steps of the bisection for the labeling bias: it is found to a relative error of 1e-11, or, where
 # two digits are shown, of 1e-3.
@@ -44,12 +45,21 @@ class TippingPoint(Result):
     prior: float
 
     def _headline(self) -> str:
-        bias, prior = "no labeling bias", "no prior"
-        if math.isfinite(self.labeling_bias):
-            bias = f"a labeling bias of {self.labeling_bias:.3g}"
-        if math.isfinite(self.prior):
-            prior = f"a prior of {self.prior:.3g}"
-        return f"{self.measure} could be {format_number(self.value)} with {bias}, or with {prior}"
+        title = AREA_TITLES.get(self.measure) or find_measure(self.measure).title
+        if math.isnan(self.labeling_bias):
+            return f"No tipping point: the {title_in_sentence(title)} is undefined."
+        value = f"{title_with_article(title)} of {self.value:.4g}"
+        if self.labeling_bias == 1:
+            return f"The estimate is {value}: no assumption has to be wrong."
+        bias, prior = f"a labeling bias of {self.labeling_bias:.3g}", f"a prior of {self.prior:.3g}"
+        start = value[:1].upper() + value[1:]
+        if math.isinf(self.labeling_bias) and math.isnan(self.prior):
+            return f"Neither a labeling bias nor a prior gives {value}."
+        if math.isnan(self.prior):
+            return f"{start} needs {bias}. No prior gives it."
+        if math.isinf(self.labeling_bias):
+            return f"{start} needs {prior}. No labeling bias gives it."
+        return f"{start} needs {bias}, or {prior}."
 
 
 def tipping_point(name: str, value: float, labeling: BiasedLabeling) -> TippingPoint:
@@ -57,11 +67,24 @@ def tipping_point(name: str, value: float, labeling: BiasedLabeling) -> TippingP
     if math.isnan(value):
         raise InputError("value must be a number; got nan.")
     estimate = labeling.bounds(name, 1.0)[0].value
+    _check_range(name, value)
     if math.isnan(estimate):
         return TippingPoint(name, value, math.nan, math.nan)
     measure = function_of_mixtures(name, labeling.counts, labeling.target, labeling.threshold)
     bias = tipping_bias(name, value, labeling)
     return TippingPoint(name, value, bias, _tipping_prior(value, labeling.mixture, measure))
+
+
+def _check_range(name: str, value: float) -> None:
+    """Raise an error if a value lies outside the range of a measure."""
+    if name in AREA_TITLES:
+        low, high = 0.0, 1.0
+    else:
+        measure = find_measure(name)
+        low, high = measure.low, measure.high
+    if not low <= value <= high:
+        valid = f"at least {low:g}" if math.isinf(high) else f"between {low:g} and {high:g}"
+        raise InputError(f"value must be {valid}, the range of {name}; got {value:g}.")
 
 
 def tipping_bias(name: str, value: float, labeling: BiasedLabeling, *, steps: int = STEPS) -> float:
