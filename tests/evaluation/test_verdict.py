@@ -59,7 +59,7 @@ def test_fraud_is_poorly_known():
     assert f"of {(~y).sum():,} unlabeled rows are positive (95% CI" in text
     assert "poorly known" in text
     assert "random sample of all positives" in text
-    assert "hidden positives half or double" in text
+    assert "and the number of hidden positives could be half or twice as large." in text
     assert len(textwrap.wrap(text, 100)) <= 8
 
 
