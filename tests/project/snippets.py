@@ -83,7 +83,7 @@ def run_commands(code: str) -> None:
     from pueval.commands.app import run
 
     for line in code.replace("\\\n", " ").splitlines():
-        words = shlex.split(line, comments=True)
+        words = shlex.split(line.partition("||")[0], comments=True)  # "||" is for failures
         if words[:1] == ["pueval"] and (status := run(words[1:])):
             raise AssertionError(f"{line!r} ends with exit code {status}")
 
