@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pueval import LabelErrors, __version__, evaluate
+from pueval import Counts, LabelErrors, __version__, evaluate
 from pueval.commands.app import run
 from tests.conftest import draw
 
@@ -68,9 +68,42 @@ def test_label_errors(scores, capsys):
     }.items():
         assert run(["evaluate", str(scores), *given, *wrong]) == 2
         assert message in " ".join(capsys.readouterr().err.split())
-    both = ["--score", "model_b", "--label-errors", "0.6,0.001"]
-    assert run(["compare", str(scores), *given[:-1], *both]) == 2
-    assert "does not accept LabelErrors" in " ".join(capsys.readouterr().err.split())
+
+
+def test_label_errors_that_do_not_fit(scores, capsys):
+    given = ["--label", "label", "--score", "model_a", "--label-errors", "0.2,0.05"]
+    assert run(["evaluate", str(scores), *given]) == 3
+    out = " ".join(capsys.readouterr().out.split())
+    assert ", as the error rates of the labels imply." in out
+    assert "Next: These error rates do not fit the scores. Check the rates" in out
+    assert "as you specified" not in out
+
+
+def test_label_errors_in_other_commands(scores, capsys):
+    given = ["--label", "label", "--score", "model_a", "--label-errors", "0.6,0.001"]
+    both = [*given, "--score", "model_b"]
+    assert run(["compare", str(scores), *both]) == 0
+    by_errors = capsys.readouterr().out
+    frame = pd.read_csv(scores)
+    mixture = LabelErrors(0.6, 0.001).mixture(Counts.from_arrays(frame["label"], frame["model_a"]))
+    implied = f"imply prior {mixture.prior:.4g} and purity {mixture.purity:.4g}. "
+    assert implied in by_errors
+    shares = ["--prior", f"{mixture.prior}", "--purity", f"{mixture.purity}"]
+    assert run(["compare", str(scores), *both[:4], *both[6:], *shares]) == 0
+    by_shares = capsys.readouterr().out
+    assert [line for line in by_errors.splitlines() if implied not in line] == (
+        by_shares.splitlines()
+    )
+    assert run(["compare", str(scores), *both, "--target", "unlabeled"]) == 2
+    assert "--label-errors needs --target population" in capsys.readouterr().err
+    for option, column in (("--by", "model_b"), ("--over", "model_b")):
+        assert run(["evaluate", str(scores), *given, option, column]) == 2
+        error = " ".join(capsys.readouterr().err.split())
+        assert f"--label-errors cannot be combined with {option}: the prior and the" in error
+    assert run(["evaluate", str(scores), *given, "--target", "unlabeled"]) == 2
+    assert "--label-errors needs --target population" in capsys.readouterr().err
+    assert run(["evaluate", str(scores), *given, "--audit", "checked.csv"]) == 2
+    assert "--label-errors cannot be combined with --audit" in capsys.readouterr().err
 
 
 def test_several_models_side_by_side(scores, capsys):

@@ -51,10 +51,15 @@ from pueval.comparison.comparison_text import (
 from pueval.comparison.paired_rows import check_model_names
 from pueval.comparison.rankings import MOST_MODELS
 from pueval.core.field_measures import FAMILIES
+from pueval.core.label_errors import LabelErrors
+from pueval.core.mixture import Mixture
+from pueval.counts.counts import Counts
+from pueval.errors import InputError
 from pueval.evaluation.findings import worst_warnings
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES
+from pueval.sources.arrays import read_arrays
 from pueval.sources.columns import Columns
-from pueval.sources.files import read_rows
+from pueval.sources.files import FileRows, read_rows
 from pueval.sources.labels import KIND_CODES
 
 
@@ -125,13 +130,21 @@ def compare_command(
     columns = Columns(label, tuple(score), options.weight, cluster=column)
     has_audit = audit.check(
         cluster=bool(clusters),
-        **{name: value is not None for name, value in assumptions.items() if name != "purity"},
+        **shares.given(),
     )
     audited: dict[str, Any] = {}
     if has_audit:
         rows, audited = read_rows_with_audit(file, columns, audit, options.labels)
     else:
         rows = read_rows(file, columns, labels=options.labels)
+    implied: list[str] = []
+    if isinstance(assumptions["prior"], LabelErrors):
+        mixture = _implied_shares(assumptions["prior"], rows, target)
+        assumptions |= {"prior": mixture.prior, "purity": mixture.purity}
+        implied.append(
+            f"The error rates of the labels imply prior {mixture.prior:.4g} and purity "
+            f"{mixture.purity:.4g}. Intervals treat both as exact."
+        )
     comparison = compare(
         rows.kind,
         zip(score, rows.scores, strict=True),
@@ -170,12 +183,26 @@ def compare_command(
         return exit_code(comparison.warnings)
     print_line(f"{summary(comparison)}.")
     show_tables(tables)
-    lines = [*notes(comparison), *(f"! {each}" for each in worst_warnings(comparison.warnings))]
+    lines = [*implied, *notes(comparison)]
+    lines += [f"! {each}" for each in worst_warnings(comparison.warnings)]
     if not all_measures and len(comparison) <= MOST_MODELS:
         shown, total = len(PRINTED_MEASURES), len(comparison.measures)
         lines.insert(0, f"{shown} of {total} measures; --all shows the rest.")
     print_notes(lines)
     return exit_code(comparison.warnings)
+
+
+def _implied_shares(errors: LabelErrors, rows: FileRows, target: Target) -> Mixture:
+    """Return the prior and purity that error rates of the labels imply; the models share them."""
+    if target != "population":
+        raise InputError(
+            "--label-errors needs --target population: one sample in which every row was labeled "
+            f"1 or 0; got {target}."
+        )
+    samples = read_arrays(
+        rows.kind, rows.scores[0], sample_weight=rows.sample_weight, labels=KIND_CODES
+    )
+    return errors.mixture(Counts(*samples))
 
 
 def _pair_tables(comparison: Comparison, measures: tuple[str, ...], *, ranking: bool) -> list[Any]:

@@ -194,7 +194,7 @@ def evaluate_command(
         engine=rows.engine != "duckdb",
         bounds=bounds,
         labeling_bias=labeling_bias is not None,
-        **{name: value is not None for name, value in assumptions.items() if name != "purity"},
+        **shares.given(),
     )
     options: dict[str, Any] = {
         "target": target,
@@ -209,6 +209,7 @@ def evaluate_command(
         counting["baselines"] = baselines
         labeling = variance == "labeling"
         check_group_options(at=at, ranking=ranking, variance=labeling, **counting)
+        shares.refuse_label_errors("--by")
         if label is None or not score:
             raise InputError("--by needs --label and --score.")
         column = single_cluster(clusters, "--by")
@@ -242,6 +243,7 @@ def evaluate_command(
             _print_repeated_ids(file, label, score, rows, clusters, by)
         return exit_code(model_warnings(groups))
     if over_time:
+        shares.refuse_label_errors("--over")
         if label is None or not score:
             raise InputError("--over needs --label and --score.")
         periods = over_time_command.read_periods(file, label, score, time, rows)

@@ -178,7 +178,8 @@ class ShareOptions:
         "estimate" to estimate it from the scores. 1 means clean labels.
     label_errors
         Error rates of the labels, instead of all shares, if every row was labeled 1 or 0: the share
-        of the positives labeled 0 and of the negatives labeled 1, such as 0.2,0.05.
+        of the positives labeled 0 and of the negatives labeled 1, such as 0.2,0.05. Not with --by
+        or --over.
     """
 
     prior: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None
@@ -186,6 +187,24 @@ class ShareOptions:
     label_frequency: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None
     purity: Annotated[str, Parameter(group=ASSUMPTIONS)] = "1"
     label_errors: Annotated[str | None, Parameter(group=ASSUMPTIONS)] = None
+
+    def given(self) -> dict[str, bool]:
+        """Return which options were given that determine the prior."""
+        names = ("prior", "prevalence", "label_frequency", "label_errors")
+        return {name: getattr(self, name) is not None for name in names}
+
+    def refuse_label_errors(self, option: str) -> None:
+        """Refuse error rates of the labels with ``--by`` or ``--over``.
+
+        Groups with other shares of rows labeled 1 have another prior and another purity.
+        """
+        if self.label_errors is not None:
+            raise InputError(
+                f"--label-errors cannot be combined with {option}: the prior and the purity that "
+                "follow from error rates differ between groups. If all groups have the same "
+                "prevalence, pass the --prior and --purity that pueval evaluate --label-errors "
+                f"prints without {option}."
+            )
 
     def read(self) -> dict[str, Any]:
         """Return the shares as numbers and intervals; label errors take the place of the prior."""

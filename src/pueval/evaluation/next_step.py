@@ -67,6 +67,11 @@ def _correct_shares(ev: Evaluation) -> str | None:
     mixture = ev.mixture if ev.region is None else ev.region.best_fit
     if infeasibility_message(ev.counts, mixture) is None:
         return None
+    if ev.assumptions.label_errors is not None:
+        return (
+            "These error rates do not fit the scores. Check the rates, and find out whether errors "
+            "are random and scores out-of-fold."
+        )
     largest = largest_prior(ev.counts, purity=mixture.purity)
     if largest.possible and largest.prior > 0:
         allowed = f"Use a prior of at most {format_number(largest.prior)}"

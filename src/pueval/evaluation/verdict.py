@@ -40,6 +40,12 @@ KNOWLEDGE_WORDS: Mapping[Knowledge, str] = {
 # The verdict names the largest number of positives that the ranking allows if the interval of an
 # estimate ends below it by more than this factor.
 FAR_BELOW_LARGEST = 3.0
+# Where a prior that was not estimated comes from.
+PRIOR_SOURCES = {
+    "given": "as you specified",
+    "label errors": "as the error rates of the labels imply",
+    "propensities": "as the propensities imply",
+}
 CONTRADICTED = (
     "The data contradict these assumptions: see the warnings. Do not rely on the numbers below."
 )
@@ -75,6 +81,8 @@ class Verdict(Result):
         How well the prior is known. "well": the interval spans at most a factor of two, and moves
         neither precision nor average precision by more than 0.2. "not": it reaches from almost
         zero to the largest prior that the data allow.
+    prior_source : {"given", "label errors", "propensities", "data"}
+        What determines the prior; "data" if it was estimated from the scores or by an audit.
     width_shares : dict of str to float
         Shares of the variance of the average precision by source: prior, purity, labeled rows,
         unlabeled rows, known negatives. The largest comes first; empty without intervals, and
@@ -104,6 +112,7 @@ class Verdict(Result):
     level: float | None
     contradicted: bool
     prior_knowledge: Knowledge
+    prior_source: str
     width_shares: dict[str, float]
     random_labeling: bool
     prior_estimated: bool
@@ -130,9 +139,11 @@ class Verdict(Result):
 
     def _hidden(self) -> str:
         rows = f"{format_count(self.n_unlabeled)} unlabeled rows"
-        text = hidden_positives_sentence(
+        text = _hidden_positives_sentence(
             self.hidden_positives, rows, self.hidden_interval, self.level, self.prior_knowledge
         )
+        if self.prior_knowledge == "given":
+            text = f"{text}, {PRIOR_SOURCES[self.prior_source]}."
         if self.contradicted or self.hidden_interval is None:
             return text
         if self.most_hidden > FAR_BELOW_LARGEST * self.hidden_interval[1]:
@@ -179,17 +190,20 @@ class Verdict(Result):
         return ""
 
 
-def hidden_positives_sentence(
+def _hidden_positives_sentence(
     number: float, rows: str, interval: Range | None, level: float | None, knowledge: Knowledge
 ) -> str:
-    """Say how many positives hide among the unlabeled rows, and how well that is known."""
+    """Say how many positives hide among the unlabeled rows, and how well that is known.
+
+    If the number was given, the sentence has no end: its source follows.
+    """
     text = f"About {format_count(round(number))} of {rows} are positive"
     if interval is not None:
         low, high = (format_count(round(end)) for end in interval)
         kind = "" if level is None else f"{format_level(level)} CI "
         text += f" ({kind}{low} to {high})"
     if knowledge == "given":
-        return f"{text}, as you specified."
+        return text
     if interval is None:
         return f"{text}. This estimate has no interval, so how well it is known cannot be said."
     return f"{text}. {KNOWLEDGE_WORDS[knowledge]}."
@@ -242,6 +256,7 @@ def judge(ev: Evaluation) -> Verdict:
         level=level,
         contradicted=any(isinstance(warning, Contradiction) for warning in ev.warnings),
         prior_knowledge=knowledge,
+        prior_source=_prior_source(ev, knowledge),
         width_shares=shares,
         random_labeling=random,
         prior_estimated=_depends_on_scores(ev),
@@ -250,6 +265,14 @@ def judge(ev: Evaluation) -> Verdict:
         tipping_bias=tipping,
         next_step=next_step(ev, knowledge, shares),
     )
+
+
+def _prior_source(ev: Evaluation, knowledge: Knowledge) -> str:
+    if knowledge != "given":
+        return "data" if ev.region is None else "given"
+    if ev.assumptions.label_errors is not None:
+        return "label errors"
+    return "propensities" if ev.assumptions.from_propensity else "given"
 
 
 def _depends_on_scores(ev: Evaluation) -> bool:
