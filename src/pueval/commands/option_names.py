@@ -18,6 +18,14 @@ OPTIONS = {
     "audit_probability": "the column 'probability'",
 }
 PHRASES = {
+    "pass what you find as audited": "pass what you find with --audit",
+    "pueval.audit.plan chooses": "pueval audit plan chooses",
+    "Give prior, prevalence or label_frequency.": "Give --prior, --prevalence or "
+    "--label-frequency.",
+    "pueval.priors.estimate(y, score, purity='estimate')": "pueval prior --purity estimate",
+    "LabelErrors need target='population'": "--label-errors needs --target population",
+    "got target='unlabeled'": "got --target unlabeled",
+    "LabelErrors describe rows": "--label-errors describes rows",
     "see .warnings": "--json has all",
     " For no intervals use level=None.": "",
     'purity="estimate"': "--purity estimate",
