@@ -10,7 +10,6 @@ import textwrap
 from functools import partial
 from itertools import product
 from multiprocessing import Pool
-from pathlib import Path
 
 import numpy as np
 
@@ -65,6 +64,8 @@ from tests.coverage.simulation import (
     Setting,
     coverage_and_width,
 )
+from tests.coverage.summary import END, PAGE, put_summary
+from tests.coverage.summary import START as SUMMARY
 from tests.coverage.top_of_the_list import (
     TOP_COLUMNS,
     TOP_GRID,
@@ -117,14 +118,26 @@ SHORT = {
     "balanced_accuracy": "bal. acc.",
     "matthews_corrcoef": "MCC",
 }
-PAGE = Path(__file__).parents[2] / "docs/understand/coverage.md"
-INTRO = """# Coverage of the intervals
+INTRO = f"""# Coverage of the intervals
 
-`python -m tests.coverage.tables` writes this page. Scores are normal. Intervals are at 95%. There
-are five unlabeled rows per labeled row on average; the number of labeled rows is random. The
-threshold is half the separation plus .3. The true AUC is .76 with separation 1 and .96 with
-separation 2.5. Each number is a coverage; the mean width of the intervals is in brackets or in a
-column of its own.
+How often do 95% intervals contain the true value? `python -m tests.coverage.tables` simulates
+samples with known truth and writes this page.
+
+## Summary
+
+Each number is the coverage of one interval in one setting. Numbers above .98 belong to conservative
+intervals: wider than necessary, but not wrong. The sections discuss those below .92. *Samples*:
+replications per setting.
+
+{SUMMARY}
+{END}
+
+## Simulations
+
+Unless a section says otherwise, scores are normal, and there are five unlabeled rows per labeled
+row on average; the number of labeled rows is random. The threshold is half the separation plus .3.
+The true AUC is .76 with separation 1 and .96 with separation 2.5. The mean width of the intervals
+is in brackets or in a column of its own.
 """
 REASONS = """
 The numbers below .93:
@@ -364,7 +377,7 @@ def main():
         print("\n".join(lines))  # noqa: T201
         return
     PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text("\n".join([INTRO, *lines]) + "\n")
+    PAGE.write_text(put_summary("\n".join([INTRO, *lines]) + "\n"))
 
 
 if __name__ == "__main__":
