@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from tests.report.redrawing import settle
-
 settings.register_profile("suite", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("suite")
 
@@ -97,7 +95,6 @@ def open_page(browser):
 
         page.on("request", asked)
         page.goto(address)
-        settle(page)
         return page
 
     yield opened
