@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from tests.report.redrawing import settle
+
 settings.register_profile("suite", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("suite")
 
@@ -95,6 +97,8 @@ def open_page(browser):
 
         page.on("request", asked)
         page.goto(address)
+        if options.get("java_script_enabled", True):
+            settle(page)
         return page
 
     yield opened
