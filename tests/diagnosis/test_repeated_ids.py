@@ -48,6 +48,13 @@ def test_doctor_says_what_clusters_change(data, save):
     assert found.command.endswith("--cluster patient")
 
 
+def test_doctor_does_not_mention_clusters_that_change_nothing(data, save, rng):
+    found = doctor(save(data.assign(patient=rng.permutation(data["patient"]))))
+    assert {column.name: column.role for column in found.columns}["patient"] == "clusters"
+    assert not any("patient" in text for text in found.problems)
+    assert "--cluster" not in found.command
+
+
 def test_doctor_does_not_count_clusters_with_missing_names(data, save):
     gaps = data.assign(patient=data["patient"].mask(data["patient"] == "p3"))
     found = doctor(save(gaps))

@@ -76,7 +76,7 @@ def is_weight(profile: ColumnProfile) -> bool:
 
 def is_row_number(profile: ColumnProfile) -> bool:
     """Whether a column of text or whole numbers has a value of its own in every row."""
-    if SCORE_NAMES.search(profile.name) or (profile.numeric and not profile.whole):
+    if SCORE_NAMES.search(profile.name) or (profile.mostly_numbers and not profile.whole):
         return False
     return MOST_VALUES < profile.distinct >= DISTINCT_SHARE * profile.rows
 
@@ -90,12 +90,12 @@ def is_cluster(profile: ColumnProfile) -> bool:
     """Whether a column holds ids that repeat: of patients, users and so on."""
     if is_time(profile) or is_row_number(profile) or profile.distinct <= MOST_VALUES:
         return False
-    return bool(ID_NAMES.search(profile.name)) or not profile.numeric
+    return bool(ID_NAMES.search(profile.name)) or not profile.mostly_numbers
 
 
 def is_group(profile: ColumnProfile) -> bool:
     """Whether a column of text has few values."""
-    return not profile.numeric and 2 <= profile.distinct <= MOST_VALUES
+    return not profile.mostly_numbers and 2 <= profile.distinct <= MOST_VALUES
 
 
 def choose_scores(profiles: list[ColumnProfile]) -> list[str]:
@@ -103,7 +103,7 @@ def choose_scores(profiles: list[ColumnProfile]) -> list[str]:
     numbers = [
         profile
         for profile in profiles
-        if profile.numeric
+        if profile.mostly_numbers
         and profile.distinct > 2
         and not (is_weight(profile) or is_row_number(profile) or is_cluster(profile))
     ]

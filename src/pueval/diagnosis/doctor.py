@@ -8,14 +8,15 @@ from collections.abc import Sequence
 
 from pueval.counts.counts import Counts
 from pueval.diagnosis import column_roles
+from pueval.diagnosis.column_text import about, describe_column, tied_share
 from pueval.diagnosis.diagnosis import ColumnRole, Diagnosis
+from pueval.diagnosis.next_command import next_command
 from pueval.diagnosis.prior_outlook import describe_prior
 from pueval.diagnosis.repeated_ids import MOST_COUNTED_ROWS, error_factor
 from pueval.diagnosis.score_problems import repeats_label, score_problem
 from pueval.errors import Contradiction, name_model
 from pueval.sources.column_profiles import (
     MOST_COLUMNS,
-    MOST_VALUES,
     ColumnProfile,
     TableProfile,
     profile_table,
@@ -28,8 +29,10 @@ from pueval.text.numbers import format_count
 
 # Copies of rows are worth a warning above this share, unless scores tie more often than not.
 DUPLICATE_SHARE, TIED_SHARE = 0.01, 0.5
-KINDS = ("labeled", "unlabeled", "negative")
-DEFAULTS = {"positive": "1", "unlabeled": "0", "negative": None}
+# Label values that some tools use for unlabeled rows, and others for negatives.
+AMBIGUOUS_LABELS = ("-1", "-1.0")
+# Clusters that make the standard error larger by a smaller factor are no problem.
+NOTABLE_FACTOR = 1.1
 
 
 def doctor(
@@ -77,6 +80,7 @@ def doctor(
     if label is not None:
         check_column(label, [*table.columns], "label")
         values = column_roles.label_values(table.columns[label])
+        problems += _ambiguous_label(values)
     others = [profile for profile in profiles if profile.name != label]
     names = column_roles.choose_scores(others) if scores is None else [*score_names(scores)]
     for name in names:
@@ -100,14 +104,18 @@ def doctor(
             Contradiction("No column looks like scores: numbers. Name them with --score.")
         )
     used = tuple(name for name in names if name in counts)
-    roles = tuple(_role(p, label, names, counts) for p in profiles)
+    roles = tuple(describe_column(p, label, names, counts) for p in profiles)
     doubtful = {name: problem for name in used if (problem := score_problem(counts[name]))}
     problems += [name_model(name, problem) for name, problem in doubtful.items()]
     problems += _label_copies(counts, roles)
     problems += _copied_rows(table, counts, used)
     clusters = [table.columns[column.name] for column in roles if column.role == "clusters"]
-    problems += [
-        _cluster_problem(profile, os.fspath(path), label, used, values) for profile in clusters
+    effects = [_cluster_problem(p, os.fspath(path), label, used, values) for p in clusters]
+    problems += filter(None, effects)
+    repeated = [
+        profile.name
+        for profile, effect in zip(clusters, effects, strict=True)
+        if effect is not None and not profile.missing
     ]
     sound = {name: counts[name] for name in used if name not in doubtful}
     knowledge, interval = describe_prior(sound)
@@ -126,7 +134,7 @@ def doctor(
         interval,
         tuple(knowledge),
         tuple(problems),
-        _next_command(os.fspath(path), label, used, weight, values, clusters),
+        next_command(os.fspath(path), label, [*sound] or used or names, values, repeated),
     )
 
 
@@ -139,15 +147,36 @@ def _is_usable(profile: ColumnProfile, problems: list[str], names: Sequence[str]
     if profile.numeric and not profile.missing:
         return True
     if profile.name in names:
-        reason = f"{profile.name!r} holds text. Scores must be numbers."
+        refused = "Other commands refuse them: drop or fill them first."
+        if not profile.mostly_numbers:
+            example = f", for example {profile.text!r}" if profile.text is not None else ""
+            problems.append(
+                Contradiction(f"{profile.name!r} holds text{example}. Scores must be numbers.")
+            )
+        elif profile.n_text:
+            have = "row has" if profile.n_text == 1 else "rows have"
+            problems.append(
+                Contradiction(
+                    f"{profile.n_text:,} {have} no number in {profile.name!r}, for example "
+                    f"{profile.text!r}. {refused}"
+                )
+            )
         if profile.missing:
             have = "row has" if profile.missing == 1 else "rows have"
-            reason = (
-                f"{profile.missing:,} {have} no value in {profile.name!r}. Other commands refuse "
-                "them: drop or fill them first."
+            problems.append(
+                Contradiction(f"{profile.missing:,} {have} no value in {profile.name!r}. {refused}")
             )
-        problems.append(Contradiction(reason))
     return False
+
+
+def _ambiguous_label(values: LabelValues | None) -> list[str]:
+    """Say that -1 was read as unlabeled, but could mean negative."""
+    if values is None or values.unlabeled not in AMBIGUOUS_LABELS:
+        return []
+    value = values.unlabeled
+    return [
+        f"{value} could mean unlabeled or negative. Use --unlabeled={value} or --negative={value}."
+    ]
 
 
 def _count(path: str, label: str, names: Sequence[str], values: LabelValues) -> dict[str, Counts]:
@@ -165,63 +194,6 @@ def _sizes(counts: dict[str, Counts]) -> tuple[int, int, int]:
         return 0, 0, 0
     first = next(iter(counts.values()))
     return int(first.n_labeled), int(first.n_unlabeled), int(first.n_negative)
-
-
-def _role(
-    profile: ColumnProfile, label: str | None, names: Sequence[str], counts: dict[str, Counts]
-) -> ColumnRole:
-    """Describe a column."""
-    spread = "" if profile.low is None else f", {profile.low:.3g} to {profile.high:.3g}"
-    role, details = "other", f"{_about(profile.distinct)} distinct values{spread}"
-    if profile.name == label:
-        role, details = "labels", _label_details(profile)
-    elif profile.name in names:
-        role = "scores"
-        if profile.name in counts:
-            scores = counts[profile.name]
-            tied = f"{100 * _tied_share(scores):.0f}% of rows tied"
-            details = f"{scores.score.size:,} distinct values{spread}; {tied}"
-    elif profile.distinct <= 1:
-        role, details = "constant", ""
-    elif column_roles.is_weight(profile):
-        kind = "frequency weights" if profile.whole else "importance weights"
-        role, details = "weights", f"{kind}{spread}"
-    elif column_roles.is_time(profile):
-        role = "times"
-        details = f"{profile.first} to {profile.last}; evaluate windows of time with --over"
-    elif column_roles.is_row_number(profile):
-        role, details = "row ids", "different in every row, or nearly"
-    elif column_roles.is_cluster(profile):
-        role, details = "clusters", f"{_about(profile.distinct)} ids, which repeat"
-    elif column_roles.is_group(profile):
-        role, details = "groups", f"{profile.distinct} values; evaluate them with --by"
-    elif profile.name in counts and repeats_label(counts[profile.name]) == "contains":
-        role, details = "true classes", "1 in every labeled row and in others"
-    return ColumnRole(profile.name, role, details)
-
-
-def _label_details(profile: ColumnProfile) -> str:
-    """Show the label values with their meaning."""
-    values = column_roles.label_values(profile)
-    kinds = {} if values is None else dict(zip(values.values, KINDS, strict=True))
-    counted = dict(profile.values) | ({"": profile.missing} if profile.missing else {})
-    shown = []
-    for value, count in counted.items():
-        kind = kinds.get(column_roles.plain_label(value))
-        shown.append(f"{value or 'missing'}: {count:,} rows" + (f" ({kind})" if kind else ""))
-    return ", ".join(shown)
-
-
-def _about(distinct: int) -> str:
-    """Show a number of distinct values, which is approximate if there are many."""
-    if distinct <= MOST_VALUES:
-        return str(distinct)
-    return f"about {float(f'{distinct:.2g}'):,.0f}"
-
-
-def _tied_share(counts: Counts) -> float:
-    rows = counts.labeled + counts.unlabeled + counts.negative
-    return float(rows[rows > 1].sum() / counts.n)
 
 
 def _bad_labels(profile: ColumnProfile) -> str:
@@ -262,14 +234,14 @@ def _label_copies(counts: dict[str, Counts], roles: Sequence[ColumnRole]) -> lis
 
 def _copied_rows(table: TableProfile, counts: dict[str, Counts], used: Sequence[str]) -> list[str]:
     """Say how many rows are copies, if these are not ties by chance."""
-    untied = any(_tied_share(counts[name]) < TIED_SHARE for name in used)
+    untied = any(tied_share(counts[name]) < TIED_SHARE for name in used)
     copies = table.duplicates or 0
     all_copied = copies >= TIED_SHARE * table.rows
     if copies > DUPLICATE_SHARE * table.rows and (untied or all_copied):
         number = format_count(copies)
         problem = (
             f"{number} rows repeat another row in every column. If they are copies, drop them: "
-            "intervals take rows for independent."
+            "intervals treat rows as independent."
         )
         return [problem]
     return []
@@ -281,11 +253,11 @@ def _cluster_problem(
     label: str | None,
     scores: Sequence[str],
     values: LabelValues | None,
-) -> str:
-    """Say what rows with the same id change."""
+) -> str | None:
+    """Say what rows with the same id change; None if that is next to nothing."""
     option = shlex.join(["--cluster", profile.name])
     text = (
-        f"column {profile.name!r} repeats: {_about(profile.distinct)} values in "
+        f"column {profile.name!r} repeats: {about(profile.distinct)} values in "
         f"{profile.rows:,} rows. If rows with the same value belong together, pass {option}"
     )
     if profile.missing:
@@ -295,40 +267,9 @@ def _cluster_problem(
         factor = error_factor(path, label, scores[0], profile.name, values)
     if factor is None:
         return f"{text}; otherwise intervals are too narrow."
+    if factor <= NOTABLE_FACTOR:
+        return None
     return (
         f"{text}: the standard error of the AUC of {scores[0]} would be about {factor:.1f} times "
         "as large."
     )
-
-
-def _next_command(
-    path: str,
-    label: str | None,
-    scores: Sequence[str],
-    weight: str | None,
-    values: LabelValues | None,
-    clusters: Sequence[ColumnProfile],
-) -> str:
-    """Return a command line to copy."""
-    if label is None or not scores or values is None:
-        words = ["pueval", "doctor", path, "--label", label or "COLUMN"]
-        if label is not None and not scores:
-            words += ["--score", "COLUMN"]
-        if label is not None and values is None:
-            words[1] = "evaluate"
-            words += [w for name in scores or ["COLUMN"] for w in ("--score", name)]
-            words += ["--positive", "VALUE", "--unlabeled", "VALUE"]
-        return shlex.join(words)
-    words = ["pueval", "compare" if len(scores) > 1 else "evaluate", path, "--label", label]
-    words += [word for name in scores for word in ("--score", name)]
-    words += [] if weight is None else ["--weight", weight]
-    # With several columns, the user knows which are the units that were sampled.
-    if len(clusters) == 1 and not clusters[0].missing:
-        words += ["--cluster", clusters[0].name]
-    for name, default in DEFAULTS.items():
-        value = getattr(values, name)
-        if value != default:
-            # A value such as -1 would be read as an option.
-            starts = str(value).startswith("-")
-            words += [f"--{name}={value}"] if starts else [f"--{name}", str(value)]
-    return shlex.join(words)

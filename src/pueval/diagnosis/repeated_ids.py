@@ -81,7 +81,7 @@ def find_repeated_ids(path: str | os.PathLike[str], known: Collection[str]) -> s
     return (
         f"Column {name!r} repeats: {repeated[name]:,} values in the {first}{n_rows:,} rows. If "
         f"rows with the same value belong together, pass {shlex.join(['--cluster', name])}: the "
-        "intervals above take rows for independent."
+        "intervals above treat rows as independent."
     )
 
 

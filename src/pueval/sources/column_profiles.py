@@ -33,13 +33,17 @@ class ColumnProfile:
     distinct : int
         Number of distinct values; approximate above 20.
     numeric, whole : bool
-        Whether all values are numbers, and whole numbers.
+        Whether all values are numbers, and whether all numbers are whole.
     low, high : float or None
         Smallest and largest number.
     values : dict of str to int
         Number of rows of each value; empty for more than 20 values.
     first, last : str or None
         The day of the first and of the last time, if all values are dates or times.
+    n_text : int
+        Number of rows with a value that is no number.
+    text : str or None
+        One of these values.
     """
 
     name: str
@@ -53,6 +57,14 @@ class ColumnProfile:
     values: dict[str, int]
     first: str | None = None
     last: str | None = None
+    n_text: int = 0
+    text: str | None = None
+
+    @property
+    def mostly_numbers(self) -> bool:
+        """Whether at least half of the values are numbers: others may stand for missing ones."""
+        present = self.rows - self.missing
+        return self.numeric or present >= 2 * self.n_text > 0
 
 
 @dataclass(frozen=True)
@@ -120,17 +132,18 @@ def _profile(
     table = relation.select(named).select(columns)
     aggregates = ", ".join(
         f"count(t{k}), approx_count_distinct(t{k}), count(n{k}), "
-        f"count(*) FILTER (n{k} = floor(n{k})), min(n{k}), max(n{k})"
+        f"count(*) FILTER (n{k} = floor(n{k})), min(n{k}), max(n{k}), "
+        f"min(t{k}) FILTER (n{k} IS NULL)"
         for k in range(len(names))
     )
     [(rows, *cells)] = table.aggregate(f"count(*), {aggregates}").fetchall()
-    summaries = [cells[6 * k : 6 * k + 6] for k in range(len(names))]
+    summaries = [cells[7 * k : 7 * k + 7] for k in range(len(names))]
     few = [k for k, (_, distinct, *_) in enumerate(summaries) if distinct <= 1.5 * MOST_VALUES]
     text = [k for k, (present, _, n_numbers, *_) in enumerate(summaries) if present > n_numbers]
     values, days = _value_counts(table, few), _days(table, text)
     profiles = []
-    for k, (present, distinct, n_numbers, n_whole, low, high) in enumerate(summaries):
-        counted = values.get(k, {})
+    for k, (present, distinct, n_numbers, n_whole, low, high, other) in enumerate(summaries):
+        counted, (first, last) = values.get(k, {}), days.get(k, (None, None))
         number = len(counted) if k in values else min(distinct, present)
         profiles.append(
             ColumnProfile(
@@ -139,11 +152,14 @@ def _profile(
                 rows - present,
                 number,
                 n_numbers == present > 0,
-                n_whole == present > 0,
+                n_whole == n_numbers > 0,
                 low,
                 high,
                 counted if number <= MOST_VALUES else {},
-                *days.get(k, (None, None)),
+                first,
+                last,
+                present - n_numbers,
+                other,
             )
         )
     return rows, profiles
