@@ -8,7 +8,7 @@ a fixed size, and counts of batches and processes are sums.
 from __future__ import annotations
 
 import numpy as np
-from torch import Tensor, bincount, float32, int32, int64, where
+from torch import Tensor, int32, int64, ones_like, where
 
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
@@ -63,11 +63,14 @@ def bin_places(scores: Tensor, bins: int) -> Tensor:
     return where(magnitude == 0, 0, signed) + positive_bins(bins) + 1
 
 
-def count_places(kinds: Tensor, places: Tensor, bins: int) -> Tensor:
-    """Return the number of rows of each of three kinds in each bin."""
-    size = state_size(bins)
-    flat = bincount(kinds.to(int64) * size + places, minlength=3 * size)
-    return flat.view(3, size)
+def add_rows(
+    rows: Tensor, lowest: Tensor, highest: Tensor, kinds: Tensor, scores: Tensor, bins: int
+) -> None:
+    """Add finite float32 scores to a state, in place: only their bins are touched."""
+    places = bin_places(scores, bins)
+    rows.index_put_((kinds.to(int64), places), ones_like(places), accumulate=True)
+    lowest.scatter_reduce_(0, places, scores, "amin")
+    highest.scatter_reduce_(0, places, scores, "amax")
 
 
 def counts_from_state(rows: Tensor, lowest: Tensor, highest: Tensor, bins: int) -> Counts:
@@ -75,7 +78,7 @@ def counts_from_state(rows: Tensor, lowest: Tensor, highest: Tensor, bins: int) 
     kind, place = rows.nonzero(as_tuple=True)
     if not kind.numel():
         return Counts.empty()
-    columns = (kind, lowest[place].to(float32), highest[place].to(float32), rows[kind, place])
+    columns = (kind, lowest[place], highest[place], rows[kind, place])
     codes, low, high, count = (column.cpu().numpy() for column in columns)
     samples, binning = assemble_bins(codes, low, high.astype(np.float64), count, bins=bins)
     return Counts(*samples, _binning=binning)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pueval.counts.arguments import check_threshold
+from pueval.counts.counts import Counts
+from pueval.errors import InputError
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.torch._pu_metric import SHARED_PARAMETERS, PUMetric
@@ -78,14 +80,37 @@ class PUEvaluation(PUMetric):
         Evaluation
             In epochs that reuse an estimated prior, ``ev.assumptions.estimate_given`` is true.
 
+        Raises
+        ------
+        InputError
+            If there are no labeled rows, or neither unlabeled rows nor known negatives, since there
+            is nothing to evaluate; or if the prior cannot be estimated and there is no earlier
+            estimate. Measures, such as `PUAveragePrecision`, are NaN in these epochs.
+
         Warns
         -----
         AssumptionWarning
-            As `pueval.evaluate`.
+            As `pueval.evaluate`; also if the prior cannot be estimated and the last estimate is
+            reused.
         """
-        ev = evaluate(
-            self._counts_to_evaluate(),
-            **self._prior_arguments,
+        counts = self._counts_to_evaluate()
+        counts._check_nonempty()
+        known = self._prior_arguments(counts)
+        try:
+            ev = self._evaluate(counts, known)
+        except InputError as error:
+            has_fallback = counts.n_unlabeled and self.prior_estimate is not None
+            if known or not has_fallback or self._can_estimate(counts):
+                raise
+            self._warn_of_failure(error, self.prior_estimate, stacklevel=7)
+            return self._evaluate(counts, {"prior": self.prior_estimate})
+        self._keep_estimate(ev.assumptions)
+        return ev
+
+    def _evaluate(self, counts: Counts, known: dict[str, Any]) -> Evaluation:
+        return evaluate(
+            counts,
+            **known,
             purity=self.purity,
             target=self.target,
             threshold=self.threshold,
@@ -93,8 +118,14 @@ class PUEvaluation(PUMetric):
             n_resamples=self.n_resamples,
             seed=self.seed,
         )
-        self._keep_estimate(ev.assumptions)
-        return ev
+
+    def _can_estimate(self, counts: Counts) -> bool:
+        """Whether the prior can be estimated, so that an error has another reason."""
+        try:
+            self._assumptions(counts, {})
+        except InputError:
+            return False
+        return True
 
     def forward(self, scores: Tensor, labels: Tensor) -> None:
         """Add the rows of a batch, as ``update`` does."""

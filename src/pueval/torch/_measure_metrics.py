@@ -6,76 +6,16 @@ A class is a line: ``class PUAUROC(PUMeasure, measure="roc_auc")``.
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any, ClassVar, Literal
 
-import torch
-from torch import Tensor
-
 from pueval.core.measures import AREAS, Measure, cost, find_measure
+from pueval.core.mixture import Mixture
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
-from pueval.errors import AssumptionWarning, InputError, UndefinedMeasureWarning
+from pueval.errors import InputError
 from pueval.scoring._score_function import measure_value
-from pueval.sensitivity.feasibility import infeasibility_message
-from pueval.torch._pu_metric import SHARED_PARAMETERS, PUMetric
-
-
-class PUScalar(PUMetric):
-    """Base of metrics that compute one number from Counts."""
-
-    def compute(self) -> Tensor:
-        """Return the value for all rows since ``reset()``, of all processes.
-
-        Returns
-        -------
-        Tensor
-            A scalar on the device of the metric. NaN, with an UndefinedMeasureWarning, without
-            labeled rows or without unlabeled rows and known negatives.
-
-        Warns
-        -----
-        AssumptionWarning
-            If the prior contradicts the ranking.
-        BinnedScoresWarning
-            If scores in half precision tie many labeled rows with others.
-        """
-        value = self._value_or_nan(self._counts_to_evaluate())
-        return torch.tensor(value, device=self.device)
-
-    def _value_or_nan(self, counts: Counts) -> float:
-        try:
-            counts._check_nonempty()
-        except InputError as error:
-            if not self._is_batch:
-                warnings.warn(f"{self} is undefined: {error}", UndefinedMeasureWarning, 4)
-            return math.nan
-        try:
-            return self._value(counts)
-        except InputError:
-            # A batch may be too small for a prior that fits all rows.
-            if self._is_batch:
-                return math.nan
-            raise
-
-    def _value(self, counts: Counts) -> float:
-        raise NotImplementedError
-
-    def plot(self, val: Any = None, ax: Any = None) -> Any:
-        """Plot one value or several with TorchMetrics.
-
-        Parameters
-        ----------
-        val : Tensor or sequence of Tensor, optional
-            Values of `compute` or ``forward``; by default that of `compute`.
-        ax : matplotlib Axes, optional
-            Where to plot.
-
-        Returns
-        -------
-        figure, axes
-        """
-        return self._plot(val, ax)
+from pueval.torch._pu_metric import SHARED_PARAMETERS
+from pueval.torch._scalar_metric import PUScalar
 
 
 class PUMeasure(PUScalar):
@@ -97,7 +37,9 @@ class PUMeasure(PUScalar):
     Notes
     -----
     As for scorers, values are not clipped, since they compare epochs: a value above 1 says that
-    the prior is too large, or that there are few rows.
+    the prior is too large, or that there are few rows. Only the average precision stays within
+    [0, 1]. If the prior is too large, it can be 1 in epoch after epoch, and early stopping then
+    keeps the first of them. Heed the AssumptionWarning.
 
     With an exact state, every process keeps and receives all scores: 5 bytes per row, or 9 for
     float64. A binned state has 554·bins + 2 places of 32 bytes, 4.5 MB with 256 bins, and equals
@@ -144,12 +86,7 @@ class PUMeasure(PUScalar):
             threshold = check_threshold(threshold)
         self.threshold = threshold
 
-    def _value(self, counts: Counts) -> float:
-        mixture = self._resolve(counts)
-        if not self._is_batch:
-            message = infeasibility_message(counts, mixture)
-            if message:
-                warnings.warn(message, AssumptionWarning, stacklevel=5)
+    def _value(self, counts: Counts, mixture: Mixture) -> float:
         return measure_value(self.measure, counts, mixture, self.target, self.threshold)
 
 

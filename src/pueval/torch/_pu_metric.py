@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from numbers import Real
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
-from torchmetrics import Metric
 
-from pueval._typing import Range, Target
-from pueval.core.mixture import Mixture, check_share, check_target
 from pueval.counts.counts import Counts
 from pueval.counts.score_warnings import warn_of_ties
-from pueval.errors import AssumptionWarning, InputError
-from pueval.evaluation.assumptions import Assumptions, resolve_assumptions
+from pueval.errors import InputError
 from pueval.sources.labels import LabelValues
-from pueval.torch._binned_scores import (
-    bin_places,
-    check_state_bins,
-    count_places,
-    counts_from_state,
-    state_size,
-)
-from pueval.torch._tensor_rows import read_kinds, read_scores
+from pueval.torch._binned_scores import add_rows, check_state_bins, counts_from_state, state_size
+from pueval.torch._prior_metric import PriorMetric
+from pueval.torch._tensor_rows import read_rows, read_scores
 
-if TYPE_CHECKING:
-    from pueval.priors import PriorEstimate
-
-SHARED_PARAMETERS = """prior : float, (low, high) or PriorEstimate, optional
+SHARED_PARAMETERS = """prior : float, (low, high), PriorEstimate or LabelErrors, optional
         Share of positives among the unlabeled rows, in [0, 1). Give exactly one of ``prior``,
         ``prevalence``, ``label_frequency`` and ``estimate_every``.
     prevalence : float or (low, high), optional
@@ -37,8 +28,10 @@ SHARED_PARAMETERS = """prior : float, (low, high) or PriorEstimate, optional
         Share of all positives that are labeled, in (0, 1].
     estimate_every : int, optional
         Estimate the prior from the rows of the first epoch and of every ``estimate_every``-th
-        after it, and reuse the estimate in the epochs between. Epochs end with ``reset()``.
-        ``prior_estimate`` and ``prior_epoch`` have the estimate in use and its epoch.
+        after it, and reuse the estimate in the epochs between. Epochs end with ``reset()``. If
+        an estimate fails, an AssumptionWarning says so, the last one is reused, and the next epoch
+        estimates again. ``prior_estimate`` and ``prior_epoch`` have the estimate in use and its
+        epoch, and ``state_dict`` saves them.
     purity : float, (low, high) or "estimate", default 1.0
         Share of true positives among the labeled rows, as for `pueval.evaluate`.
     target : {"population", "unlabeled"}, default "population"
@@ -49,9 +42,22 @@ SHARED_PARAMETERS = """prior : float, (low, high) or PriorEstimate, optional
     pos_label, unlabeled_label, negative_label : float, optional
         Label values of labeled positives, unlabeled rows and known negatives."""
 
+# Attributes, beside states, that ``forward`` of TorchMetrics changes while it evaluates a batch.
+CHANGED_BY_FORWARD = (
+    "_update_count",
+    "_to_sync",
+    "_should_unsync",
+    "_enable_grad",
+    "_is_synced",
+    "_cache",
+    "_computed",
+    "_half",
+    "compute_on_cpu",
+)
 
-class PUMetric(Metric):  # type: ignore[misc, unused-ignore]
-    """Base of all metrics: it collects rows and resolves prior and purity.
+
+class PUMetric(PriorMetric):
+    """Base of all metrics: it collects rows.
 
     Exact states are lists of scores and of kinds of rows, which processes concatenate. Binned
     states are numbers of rows by kind and bin, which processes add, and the lowest and highest
@@ -70,41 +76,29 @@ class PUMetric(Metric):  # type: ignore[misc, unused-ignore]
     def __init__(
         self,
         *,
-        prior: float | Range | PriorEstimate | None = None,
-        prevalence: float | Range | None = None,
-        label_frequency: float | Range | None = None,
-        estimate_every: int | None = None,
-        purity: float | Range | Literal["estimate"] = 1.0,
-        target: Target = "population",
         bins: int | None = None,
         pos_label: float = 1,
         unlabeled_label: float = 0,
         negative_label: float | None = None,
-        **torchmetrics_options: Any,
+        **options: Any,
     ) -> None:
-        super().__init__(**torchmetrics_options)
-        shares = {"prior": prior, "prevalence": prevalence, "label_frequency": label_frequency}
-        self.shares = {name: value for name, value in shares.items() if value is not None}
-        self.estimate_every = estimate_every
-        self.purity = purity
-        self.target = target
+        super().__init__(**options)
         self.labels = LabelValues(pos_label, unlabeled_label, negative_label)
-        self._check_assumptions()
         self.bins = None if bins is None else check_state_bins(bins)
-        self.prior_estimate: PriorEstimate | None = None
-        self.prior_epoch: int | None = None
-        self.epoch = 0
-        self._is_batch = False
         self._half: str | None = None
+        # Collections merge metrics with states of the same names and values. Metrics with other
+        # labels must differ, also while they have seen the same rows: this state is always empty.
+        self.add_state(_labels_name(self.labels), default=[], dist_reduce_fx=None)
         if self.bins is None:
             self.add_state("scores", default=[], dist_reduce_fx="cat")
             self.add_state("kinds", default=[], dist_reduce_fx="cat")
             return
         size = state_size(self.bins)
+        ends = torch.full((size,), torch.inf, dtype=torch.float32)
         rows = torch.zeros(3, size, dtype=torch.int64)
         self.add_state("rows", default=rows, dist_reduce_fx="sum")
-        self.add_state("lowest", default=torch.full((size,), torch.inf), dist_reduce_fx="min")
-        self.add_state("highest", default=torch.full((size,), -torch.inf), dist_reduce_fx="max")
+        self.add_state("lowest", default=ends, dist_reduce_fx="min")
+        self.add_state("highest", default=-ends, dist_reduce_fx="max")
 
     # ------------------------------------------------------------------ rows
 
@@ -118,25 +112,21 @@ class PUMetric(Metric):  # type: ignore[misc, unused-ignore]
         labels : Tensor of shape (n,) or (n, 1)
             Labels of the same rows.
         """
-        if getattr(scores, "dtype", None) in {torch.float16, torch.bfloat16}:
+        read, kinds = read_rows(scores, labels, self.labels)
+        if self.bins is not None:
+            read = read_scores(read.to(torch.float32))
+        if scores.dtype in {torch.float16, torch.bfloat16}:
             self._half = str(scores.dtype)
-        scores = read_scores(scores)
-        kinds = read_kinds(labels, self.labels)
-        if scores.shape != kinds.shape:
-            raise InputError(
-                f"scores and labels must have the same length; got {scores.numel():,} scores and "
-                f"{kinds.numel():,} labels."
-            )
-        kinds = kinds.to(scores.device)
         if self.bins is None:
-            self.scores.append(scores)
+            self.scores.append(read)
             self.kinds.append(kinds)
             return
-        scores = read_scores(scores.to(torch.float32))
-        places = bin_places(scores, self.bins)
-        self.rows = self.rows + count_places(kinds, places, self.bins)
-        self.lowest = self.lowest.scatter_reduce(0, places, scores, "amin")
-        self.highest = self.highest.scatter_reduce(0, places, scores, "amax")
+        if self.rows.is_inference() and not torch.is_inference_mode_enabled():
+            # States from inference mode cannot change in place outside it.
+            self.rows, self.lowest, self.highest = (
+                state.clone() for state in (self.rows, self.lowest, self.highest)
+            )
+        add_rows(self.rows, self.lowest, self.highest, kinds, read, self.bins)
 
     @property
     def counts(self) -> Counts:
@@ -169,98 +159,51 @@ class PUMetric(Metric):  # type: ignore[misc, unused-ignore]
             self._half = None
         super().reset()
 
-    def forget_prior(self) -> None:
-        """Forget the estimated prior, so that the next `compute` estimates it.
-
-        Call it after a sanity check, which sees a few batches of an untrained model.
-        """
-        self.prior_estimate = self.prior_epoch = None
-        self._computed = None
-
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Add the rows of a batch, and return the value of this batch alone.
 
-        It uses the prior that is given or was estimated before. It is NaN if there is none yet, or
-        if the batch has no labeled or no unlabeled rows.
+        It uses the prior that is given or was estimated before. It is NaN if there is none yet, if
+        the batch has no labeled or no unlabeled rows, or if it is so small that its number of
+        labeled rows contradicts the prevalence or the label frequency. If the batch is refused, the
+        rows of the batches before it are kept.
         """
         self._is_batch = True
         try:
-            return super().forward(*args, **kwargs)
+            with self._restored_on_error():
+                return super().forward(*args, **kwargs)
         finally:
             self._is_batch = False
 
-    # ------------------------------------------------------------------ prior and purity
+    @contextmanager
+    def _restored_on_error(self) -> Iterator[None]:
+        """Restore the rows if a batch is refused: ``forward`` removes them meanwhile."""
+        # Lists are emptied in place.
+        before = {
+            name: list(value) if isinstance(value, list) else value
+            for name in (*self._defaults, *CHANGED_BY_FORWARD)
+            for value in (getattr(self, name),)
+        }
+        try:
+            yield
+        except BaseException:
+            for name, value in before.items():
+                setattr(self, name, value)
+            raise
 
-    def _check_assumptions(self) -> None:
-        check_target(self.target)
-        every = self.estimate_every
-        if every is not None:
-            if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-                raise InputError(
-                    f"estimate_every must be a number of epochs, at least 1; got {every!r}."
-                )
-            if self.shares:
-                raise InputError(
-                    f"{' and '.join(self.shares)} cannot be combined with estimate_every, which "
-                    "estimates the prior. Leave one of them out."
-                )
-        elif len(self.shares) != 1:
-            raise InputError(
-                "give exactly one of prior, prevalence and label_frequency, or estimate_every to "
-                f"estimate the prior from the scores; got {' and '.join(self.shares) or 'none'}."
-            )
-        for name, value in {**self.shares, "purity": self.purity}.items():
-            if isinstance(value, int | float):
-                check_share(name, value)
-        if isinstance(self.purity, str) and self.purity != "estimate":
-            raise InputError(
-                f'purity must be a number, an interval or "estimate"; got {self.purity!r}.'
-            )
-        prior = self.shares.get("prior")
-        if isinstance(prior, int | float) and isinstance(self.purity, int | float):
-            Mixture(prior, self.purity)
+    def _wrap_compute(self, compute: Callable[..., Any]) -> Callable[..., Any]:
+        """Restore the rows of this process if an evaluation of those of all processes fails."""
+        wrapped = super()._wrap_compute(compute)
 
-    @property
-    def _estimate_is_due(self) -> bool:
-        """Whether `compute` estimates the prior in this epoch."""
-        if self.estimate_every is None:
-            return False
-        if self._is_batch:
-            return False
-        last = self.prior_epoch
-        return last is None or last == self.epoch or self.epoch - last >= self.estimate_every
+        @functools.wraps(compute)
+        def restoring() -> Any:
+            try:
+                return wrapped()
+            except BaseException:
+                if self._is_synced and self._should_unsync:
+                    self.unsync()
+                raise
 
-    @property
-    def _prior_arguments(self) -> dict[str, Any]:
-        """What is known about the prior, as arguments of `evaluate`; nothing if it is estimated."""
-        if self.estimate_every is None:
-            return self.shares
-        if self._estimate_is_due:
-            return {}
-        if self.prior_estimate is None:
-            raise InputError("the prior has not been estimated yet. Call compute() first.")
-        return {"prior": self.prior_estimate}
-
-    def _keep_estimate(self, assumptions: Assumptions) -> None:
-        """Remember the estimate of this epoch, to reuse it."""
-        if self._estimate_is_due:
-            self.prior_estimate, self.prior_epoch = assumptions.estimate, self.epoch
-
-    def _resolve(self, counts: Counts) -> Mixture:
-        """Return prior and purity for these counts, given, estimated or reused."""
-        known = self._prior_arguments
-        assumptions = resolve_assumptions(
-            counts,
-            self.target,
-            self.purity,
-            known.get("prior"),
-            known.get("prevalence"),
-            known.get("label_frequency"),
-        )
-        self._keep_estimate(assumptions)
-        for warning in () if self._is_batch else assumptions.warnings:
-            warnings.warn(warning, AssumptionWarning, stacklevel=2)
-        return assumptions.mixture
+        return restoring
 
     def __repr__(self) -> str:
         settings = {**self.shares, "estimate_every": self.estimate_every, "bins": self.bins}
@@ -271,16 +214,51 @@ class PUMetric(Metric):  # type: ignore[misc, unused-ignore]
         prior = f"{self.prior_estimate.prior:.3g}"
         return f"{text}: prior {prior}, estimated in epoch {self.prior_epoch}"
 
-    # ------------------------------------------------------------------ processes
+    # ------------------------------------------------------------------ types and processes
+
+    def set_dtype(self, dst_type: str | torch.dtype) -> PUMetric:
+        """Set the type of the values that `compute` returns.
+
+        States keep their types: they hold numbers of rows, and scores as they are.
+        """
+        dtype = torch.empty(0).type(dst_type).dtype
+        if not dtype.is_floating_point:
+            raise InputError(f"values are floating-point numbers; got {dst_type}.")
+        self._dtype, self._computed = dtype, None
+        return self
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Any = "") -> PUMetric:
+        """Move states to another device, but keep their types."""
+        dtype = self._dtype
+        super()._apply(lambda tensor: tensor.to(fn(tensor).device), exclude_state)
+        self._dtype = dtype
+        return self
 
     def _sync_dist(self, dist_sync_fn: Any = None, process_group: Any = None) -> None:
-        """Gather states; a process without rows sends empty tensors of the others' types."""
+        """Gather states; a process without rows sends empty tensors of the others' types.
+
+        Some backends only send tensors of the metric's device, also if scores are on the CPU.
+        """
         if self.bins is None:
             wide = any(part.dtype == torch.float64 for part in self.scores)
             group = process_group or self.process_group
             flags = dist_sync_fn(torch.tensor([int(wide)], device=self.device), group=group)
             dtype = torch.float64 if max(int(flag) for flag in flags) else torch.float32
-            empty = torch.empty(0, device=self.device)
-            self.scores = [torch.cat([empty, *self.scores]).to(dtype)]
-            self.kinds = [torch.cat([empty.to(torch.int8), *self.kinds])]
+            for name, kind in (("scores", dtype), ("kinds", torch.int8)):
+                parts = [part.to(kind) for part in getattr(self, name)]
+                whole = torch.cat(parts) if parts else torch.empty(0, dtype=kind)
+                setattr(self, name, [whole.to(self.device)])
         super()._sync_dist(dist_sync_fn, process_group)
+
+
+def _labels_name(labels: LabelValues) -> str:
+    """Return a name for the label values, the same for equal ones; refuse what is no number."""
+    for name, value in labels.arguments.items():
+        if value is not None and not isinstance(value, Real):
+            raise InputError(
+                f"{name} must be a number, since labels are tensors; got {value!r}. Convert the "
+                "labels."
+            )
+    return "_".join(
+        ["labels", *("none" if value is None else str(float(value)) for value in labels.values)]
+    )

@@ -10,11 +10,13 @@ import scipy  # loads its submodules when they are first used
 from torchmetrics import MetricCollection
 
 from pueval._checks import check_choice
-from pueval._typing import Array
+from pueval._typing import Array, Target
+from pueval.core.mixture import Mixture
 from pueval.core.score_means import ScoreMeans
 from pueval.counts.counts import Counts
-from pueval.torch._measure_metrics import PUError, PUScalar
+from pueval.torch._measure_metrics import PUError
 from pueval.torch._pu_metric import SHARED_PARAMETERS
+from pueval.torch._scalar_metric import PUScalar
 
 Loss = Literal["sigmoid", "logistic"]
 
@@ -25,7 +27,9 @@ LOSSES: dict[str, Callable[[Array], Array]] = {
 }
 
 
-def pu_risk(counts: Counts, mixture: Any, target: Any, loss: str, *, non_negative: bool) -> float:
+def pu_risk(
+    counts: Counts, mixture: Mixture, target: Target, loss: str, *, non_negative: bool
+) -> float:
     """Return the risk of a loss, with the negatives' part clipped at 0 if it is non-negative."""
 
     def losses(score: Array) -> Array:
@@ -88,8 +92,7 @@ class UPURisk(PUScalar):
         check_choice("loss", loss, get_args(Loss))
         self.loss = loss
 
-    def _value(self, counts: Counts) -> float:
-        mixture = self._resolve(counts)
+    def _value(self, counts: Counts, mixture: Mixture) -> float:
         return pu_risk(counts, mixture, self.target, self.loss, non_negative=self.non_negative)
 
 
