@@ -84,6 +84,29 @@ def test_compute_on_cpu(rng):
     assert metric.compute().cpu() == updated(PUAUROC(prior=0.2), parts).compute()
 
 
+@pytest.mark.parametrize("bins", [None, 64])
+def test_compute_on_cpu_with_several_processes(rng, bins):
+    """Tensors are sent to itself, twice; backends of GPUs send no tensors of the CPU."""
+
+    def send(tensor, group=None):
+        assert tensor.is_cuda
+        return [tensor, tensor]
+
+    parts = batches(rng)
+    metric = PUAUROC(
+        prior=0.2, bins=bins, compute_on_cpu=True, dist_sync_fn=send,
+        distributed_available_fn=lambda: True,
+    ).to("cuda")  # fmt: skip
+    value = updated(metric, on_gpu(parts)).compute().cpu()
+    assert value == updated(PUAUROC(prior=0.2, bins=bins), parts + parts).compute()
+
+
+def test_set_dtype_and_device(rng):
+    metric = PUAUROC(prior=0.2, bins=64).set_dtype(torch.float64).to("cuda", torch.float16)
+    value = updated(metric, on_gpu(batches(rng))).compute()
+    assert (value.dtype, value.device.type) == (torch.float64, "cuda")
+
+
 def test_mixed_precision_forward(rng):
     parts = batches(rng, dtype=torch.bfloat16)
     metric = PUAUROC(prior=0.2).to("cuda")

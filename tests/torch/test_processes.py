@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from pueval import InputError
+
 torch = pytest.importorskip("torch", reason="needs PyTorch: make torch")
 pytest.importorskip("torchmetrics", reason="needs TorchMetrics: make torch")
 
@@ -49,3 +51,36 @@ def test_two_processes(together, name):
         assert str(process[name]) == str(alone)
         if name != "evaluation":
             assert process[name] == alone
+
+
+@pytest.mark.parametrize("n_rows", [0, 1000])
+def test_scores_on_the_cpu_are_sent_from_the_device_of_the_metric(n_rows):
+    """With ``compute_on_cpu``; tensors are sent to itself, twice."""
+    sent = []
+
+    def send(tensor, group=None):
+        sent.append((tensor.device, tensor.dtype))
+        return [tensor, tensor]
+
+    given = {"compute_on_cpu": True, "dist_sync_fn": send, "distributed_available_fn": lambda: True}
+    metric = PUAveragePrecision(prior=0.2, **given)
+    metric.update(*(column[:n_rows] for column in WIDE[0]))
+    metric.sync(dist_sync_fn=send)
+    assert len(metric.scores) == 2 * len(WIDE[0][0][:n_rows])
+    assert {device for device, _ in sent} == {metric.device}
+    metric.unsync()
+    assert metric.counts.n == len(WIDE[0][0][:n_rows])
+
+
+def test_a_failed_evaluation_leaves_the_rows_of_the_process():
+    def send(tensor, group=None):
+        return [tensor, tensor]
+
+    given = {"dist_sync_fn": send, "distributed_available_fn": lambda: True}
+    metric = PUAveragePrecision(prevalence=0.01, **given)
+    metric.update(*WIDE[0])
+    with pytest.raises(InputError, match="prevalence"):
+        metric.compute()
+    assert metric.counts.n == 500
+    metric.reset()
+    assert metric.counts.n == 0

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from pueval import InputError
+from pueval import AssumptionWarning, InputError
 from tests.conftest import draw
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: make torch")
@@ -32,6 +32,7 @@ def slow_risk(y, score, prior, loss, *, non_negative):
     return prior * mean(labeled, 1) + of_negatives
 
 
+@pytest.mark.filterwarnings("ignore:prior 0.9 does not fit")
 @pytest.mark.parametrize("loss", ["sigmoid", "logistic"])
 @pytest.mark.parametrize("kind", [UPURisk, NNPURisk])
 @pytest.mark.parametrize("prior", [0.0, 0.2, 0.9])
@@ -43,6 +44,13 @@ def test_against_the_formulas_of_the_papers(rng, loss, kind, prior):
     expected = slow_risk(y, score, prior, loss, non_negative=kind is NNPURisk)
     assert updated(metric, parts).compute().item() == pytest.approx(expected, abs=1e-6)
     assert kind.higher_is_better is False
+
+
+@pytest.mark.parametrize("kind", [UPURisk, NNPURisk])
+def test_an_impossible_prior_is_said(rng, kind):
+    metric = updated(kind(prior=0.9), batches(rng))
+    with pytest.warns(AssumptionWarning, match=r"prior 0\.9 does not fit"):
+        metric.compute()
 
 
 def test_worked_by_hand():

@@ -102,6 +102,16 @@ def test_integers_keep_their_order():
         ([0.1, np.inf], [1, 0], "1 row with an infinite score"),
         ([0.1, 0.2], [1, -1], "label −1 is ambiguous"),
         ([0.1, 0.2], [1, 3], "unrecognized label: 3"),
+        ([1.0, 0.0], [1, 3], "unrecognized label: 3"),
+        ([0.1] * 30, [np.nan] * 29 + [1.0], "29 rows with a missing label"),
+        ([1, 0], [0.7, 0.2], r"look like scores, such as 0\.2\. Pass scores first, then labels"),
+        ([1] * 30, list(np.arange(30) + 2.0), "Pass scores first, then labels"),
+        (
+            [2**53 + 1, 2**53],
+            [1, 0],
+            r"within ±2\*\*53, .* got 9007199254740992 to 9007199254740993",
+        ),
+        ([-(2**60), 0], [1, 0], r"got -1152921504606846976 to 0"),
         ([0.1, 0.2, 0.3], [1, 0], "3 scores and 2 labels"),
         ([[0.1, 0.2]], [1], "one number per row; got shape \\(1, 2\\)"),
     ],
@@ -112,6 +122,14 @@ def test_refused_rows(scores, labels, message, bins):
     with pytest.raises(InputError, match=message):
         metric.update(torch.tensor(scores), torch.tensor(labels))
     assert metric.counts.n == 0
+
+
+def test_unsigned_integers():
+    scores, labels = torch.tensor([2**53, 3], dtype=torch.uint64), torch.tensor([1, 0])
+    assert updated(PUAUROC(prior=0.0), [(scores, labels)]).compute() == 1
+    for large in (2**53 + 1, 2**64 - 1):
+        with pytest.raises(InputError, match=f"got 3 to {large}"):
+            PUAUROC(prior=0.0).update(torch.tensor([large, 3], dtype=torch.uint64), labels)
 
 
 def test_refused_types():
@@ -164,6 +182,66 @@ def test_half_precision_modules_do_not_change_the_state(rng, bins):
     for change in (module.half, module.bfloat16):
         assert change()["layer"].weight.dtype != torch.float32
         assert same(metric.counts, before)
+
+
+@pytest.fixture
+def double_default():
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.parametrize("bins", [None, 64])
+def test_the_default_type_does_not_change_the_state(rng, bins, double_default):
+    parts = batches(rng)
+    metric = updated(PUAUROC(prior=0.2, bins=bins), parts)
+    assert metric.compute().dtype == torch.float64
+    torch.set_default_dtype(torch.float32)
+    assert same(metric.counts, updated(PUAUROC(prior=0.2, bins=bins), parts).counts)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("bins", [None, 64])
+def test_set_dtype_changes_values_only(rng, bins, dtype):
+    parts = batches(rng, decimals=3)
+    metric = updated(PUAUROC(prior=0.2, bins=bins), parts[:3])
+    updated(metric.set_dtype(dtype), parts[3:])
+    expected = updated(PUAUROC(prior=0.2, bins=bins), parts)
+    assert same(metric.counts, expected.counts)
+    assert metric.to("cpu").compute().dtype == dtype
+    torch.nn.ModuleDict({"metric": metric}).to(torch.float16)
+    assert same(metric.counts, expected.counts)
+    with pytest.raises(InputError, match="floating-point numbers; got torch.int64"):
+        metric.set_dtype(torch.int64)
+
+
+@pytest.mark.parametrize("bins", [None, 64])
+def test_inference_mode(rng, bins):
+    """Lightning validates, and resets, in inference mode."""
+    parts = batches(rng)
+    metric = PUAUROC(prior=0.2, bins=bins)
+    with torch.inference_mode():
+        metric.reset()
+        updated(metric, parts[:2])
+    updated(metric, parts[2:4])
+    with torch.inference_mode():
+        updated(metric, parts[4:])
+    assert same(metric.counts, updated(PUAUROC(prior=0.2, bins=bins), parts).counts)
+
+
+def test_updates_touch_only_the_bins_of_their_scores(rng):
+    """The state is not rebuilt, which would take 54 MB per batch with 4096 bins."""
+    metric = updated(PUAUROC(prior=0.2, bins=4096), batches(rng)[:1])
+    before = [state.data_ptr() for state in (metric.rows, metric.lowest, metric.highest)]
+    updated(metric, batches(rng)[1:])
+    after = [state.data_ptr() for state in (metric.rows, metric.lowest, metric.highest)]
+    assert after == before
+    copy = metric.clone()
+    rows = copy.counts
+    updated(metric, batches(rng))
+    assert same(copy.counts, rows)
+    metric.reset()
+    assert metric.counts.n == 0
 
 
 def test_bins_are_checked():
