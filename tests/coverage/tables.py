@@ -125,9 +125,9 @@ samples with known truth and writes this page.
 
 ## Summary
 
-Each number is the coverage of one interval in one setting. Numbers above .98 belong to conservative
-intervals: wider than necessary, but not wrong. The sections discuss those below .92. *Samples*:
-replications per setting.
+Each number is the coverage of one interval in one setting. Numbers above 0.98 belong to
+conservative intervals: wider than necessary, but not wrong. The sections discuss those below 0.92.
+*Samples*: replications per setting.
 
 {SUMMARY}
 {END}
