@@ -122,7 +122,7 @@ def apply_audit(
             "Check more rows, drawn at random from the unlabeled ones."
         )
     cells = ScoreCells.of(counts)
-    tally = _tally(cells, unlabeled, labeled)
+    tally = audit_tally(cells, rows)
     by_purity = labeled if purity_audit is None else purity_audit.part(labeled=True)
     purity, purity_draws = _purity(by_purity, purity, n_draws, seed)
     assumed = model_labeling(labeling)
@@ -177,7 +177,7 @@ def apply_audit(
     )
 
 
-def _tally(cells: ScoreCells, unlabeled: AuditedRows, labeled: AuditedRows) -> AuditTally:
+def audit_tally(cells: ScoreCells, audited: AuditedRows) -> AuditTally:
     """Count audited rows in each cell, in units of effective rows."""
 
     def count(rows: AuditedRows) -> tuple[Array, Array]:
@@ -187,6 +187,7 @@ def _tally(cells: ScoreCells, unlabeled: AuditedRows, labeled: AuditedRows) -> A
             cells.count(rows.score, weight * ~rows.positive),
         )
 
+    unlabeled, labeled = (audited.part(labeled=kind).in_order() for kind in (False, True))
     return AuditTally(*count(unlabeled), *count(labeled))
 
 

@@ -245,12 +245,6 @@ class LabelingModel:
             line[self.split + 2 :] = 1 / scale**2 if scale else FIXED
         return lines
 
-    def likely_precision(self, labeling: ModelLabeling) -> Array:
-        """Return the line of `precisions` with the largest marginal likelihood."""
-        precision = self.precisions(labeling)
-        line: Array = precision[int(np.argmax(self._approximate(precision)[2]))]
-        return line
-
     def log_density(self, coefficients: Array, precision: Array) -> Array:
         """Return the log of the posterior density, up to a constant that depends on precision."""
         prior: Array = np.sum(coefficients**2 * precision, axis=1) / 2
