@@ -84,8 +84,13 @@ class TestCount:
         assert Counts.from_parquet(total).n == 6 * 200
         assert sorted(file.name for file in tmp_path.iterdir()) == ["rows.parquet", total.name]
 
-    def test_counts_are(self, rows, saved):
-        assert run(["count", str(rows), str(saved), *COLUMNS]) == 0
+    def test_counts_are(self, rows, saved, capsys):
+        said = refused(capsys, "count", rows, saved, *COLUMNS)
+        assert "counts.parquet already exists. Pass --overwrite to replace it, or --add" in said
+        assert Counts.from_parquet(saved).bins == 16
+        both = ["--add", "--overwrite"]
+        assert "--add cannot be combined" in refused(capsys, "count", rows, saved, *COLUMNS, *both)
+        assert run(["count", str(rows), str(saved), *COLUMNS, "--overwrite"]) == 0
         assert Counts.from_parquet(saved).bins is None
 
     def test_name_that_other_commands_would_not_know(self, rows, tmp_path, capsys):
@@ -112,7 +117,7 @@ class TestSaved:
     def test_exact(self, rows, saved, capsys):
         said = refused(capsys, "evaluate", saved, "--bins", "exact", *PRIOR)
         assert "are binned, with 16 bins" in said
-        assert run(["count", str(rows), str(saved), *COLUMNS]) == 0
+        assert run(["count", str(rows), str(saved), *COLUMNS, "--overwrite"]) == 0
         assert run(["evaluate", str(saved), "--bins", "exact", *PRIOR]) == 0
 
     def test_no_rows_to_compare(self, saved, capsys):

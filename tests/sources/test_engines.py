@@ -436,7 +436,7 @@ class TestCommandLine:
         assert "in bins (16" in capsys.readouterr().out
         path = write(data, tmp_path / "x.csv")
         replace = ["count", str(path), str(saved), "--label", "label", "--score", "b"]
-        assert run(replace) == 0
+        assert run([*replace, "--overwrite"]) == 0
         assert Counts.from_parquet(saved) == Counts.from_arrays(data["label"], data["b"])
 
     def test_counts_of_counts(self, data, tmp_path, exact):
@@ -456,8 +456,9 @@ class TestCommandLine:
             (["evaluate", str(path), "--prior", "0.1"], "--label is missing"),
             (["evaluate", str(path), "--label", "label"], "--score is missing"),
             (["evaluate", str(saved), "--label", "l", "--score", "a"], "holds saved counts"),
-            (["count", str(saved), str(saved), "--label", "l"], "Leave out --label"),
-            (["count", str(path), str(saved), "--label", "label"], "--score is missing"),
+            (["count", str(saved), str(saved), "--overwrite", "--label", "l"], "Leave out --label"),
+            (["count", str(path), str(saved), "--overwrite", "--label", "label"],
+             "--score is missing"),
             (["count", str(path), str(path), "--add", "--label", "label", "--score", "a"],
              "must end in .parquet"),
         ):  # fmt: skip
