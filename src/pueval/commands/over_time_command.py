@@ -26,6 +26,8 @@ from pueval.over_time.evaluate_over_time import evaluate_over_time
 from pueval.over_time.time_evaluation import TimeEvaluation
 from pueval.over_time.time_text import table_notes, time_table
 from pueval.report import GroupTable
+from pueval.sources.standard_input import STANDARD_INPUT
+from pueval.sources.unreadable_times import refuse_text_times
 
 OVER_TIME = Group("Windows of time", sort_key=2)
 # Windows to print and to show in a report: the latest ones. The JSON file has all.
@@ -124,19 +126,24 @@ def read_periods(
 ) -> dict[str, ModelPeriods]:
     """Count the rows of each period and model, in the engine that reads the file."""
     arguments = over.arguments
-    tallies = tally(
-        file,
-        label=label,
-        scores=scores,
-        by=str(over.over),
-        every=arguments.get("every", "month"),
-        timezone=arguments.get("timezone", "UTC"),
-        sample_weight=rows.weight,
-        bins=None if rows.bins == "exact" else rows.bins,
-        engine=rows.engine,
-        address=rows.address,
-        **rows.labels.arguments,
-    )
+    try:
+        tallies = tally(
+            file,
+            label=label,
+            scores=scores,
+            by=str(over.over),
+            every=arguments.get("every", "month"),
+            timezone=arguments.get("timezone", "UTC"),
+            sample_weight=rows.weight,
+            bins=None if rows.bins == "exact" else rows.bins,
+            engine=rows.engine,
+            address=rows.address,
+            **rows.labels.arguments,
+        )
+    except InputError:
+        if rows.engine == "duckdb" and file != STANDARD_INPUT:
+            refuse_text_times(file, str(over.over))
+        raise
     return {
         name: {start: counts[name] for (start,), counts in tallies.items()}
         for name in dict.fromkeys(scores)

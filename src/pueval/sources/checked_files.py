@@ -12,6 +12,7 @@ import numpy as np
 from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.sources.column_profiles import column_names
+from pueval.sources.columns import check_column
 from pueval.sources.duckdb_columns import label_condition
 from pueval.sources.duckdb_tables import connect_to, select_columns
 from pueval.sources.labels import LabelMatch
@@ -79,6 +80,11 @@ def read_checked_rows(
     requested = {"id": (row_id, "id"), "truth": (truth, "truth")}
     if probability is not None:
         requested["q"] = (probability, "probability")
+    for name, content in requested.values():
+        try:
+            check_column(name, names, content)
+        except InputError as error:
+            raise InputError(f"{location.text}: {error}") from None
     with connect_to(location) as connection:
         # As text, so that all kinds of files mean the same.
         rows = select_columns(connection, location, requested).select(
