@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -59,11 +60,20 @@ def test_evaluate(data, file, tmp_path, capsys):
     for measure in ("roc_auc", "average_precision", "f1"):
         assert found["measures"][measure]["low"] == pytest.approx(ev[measure].low, rel=1e-9)
     text = capsys.readouterr().out
-    worth = f"{ev.clusters.effective_rows:,.0f} independent rows"
-    effect = f"(design effect {ev.clusters.auc_effect:.2g})"
+    size = f"Effective sample size for the ROC AUC: {ev.clusters.effective_rows:,.0f} "
+    size += f"(design effect {ev.clusters.auc_effect:.2g})."
     assert text.count(f"{ASSUMED}{ev.clusters.n_labeled_clusters} with labeled rows.") == 1
-    assert text.count(f"the rows are worth {worth} {effect}") == 1
-    assert f"the rows are worth {worth} {effect}" in page.read_text()
+    assert text.count(size) == 1
+    assert size in page.read_text()
+
+
+def test_clusters_that_change_nothing(data):
+    """The effective sample size is at most the number of rows."""
+    patient = np.random.default_rng(1).permutation(data["patient"])
+    ev = evaluate(data["label"], data["a"], prior=0.2, cluster=patient)
+    without_effect = replace(ev.clusters, auc_effect=0.97, effective_rows=len(data) / 0.97)
+    size = f"Effective sample size for the ROC AUC: {len(data):,} (design effect 0.97)."
+    assert without_effect.sentence().endswith(size)
 
 
 def test_several_models(data, file, capsys):

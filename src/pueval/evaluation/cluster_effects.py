@@ -89,7 +89,7 @@ class ClusterEffects(Result):
         )
 
     def sentence(self) -> str:
-        """Say how many clusters there are, what is assumed, and how much the rows are worth.
+        """Say how many clusters there are, what is assumed, and the effective sample size.
 
         Returns
         -------
@@ -118,13 +118,12 @@ def cluster_sentences(models: Sequence[ClusterEffects | None]) -> list[str]:
         f"{format_count(first.n_clusters)} clusters, {format_count(first.n_labeled_clusters)} with "
         "labeled rows."
     )
-    rows = sorted(
-        {format_count(round(each.effective_rows)): each for each in effects}.items(),
-        key=lambda item: item[1].effective_rows,
-    )
-    worth = " to ".join(dict.fromkeys([rows[0][0], rows[-1][0]]))
-    design = " to ".join(dict.fromkeys(f"{rows[k][1].auc_effect:.2g}" for k in (-1, 0)))
+    ends = [function(effects, key=lambda each: each.auc_effect) for function in (max, min)]
+    # There are no more independent rows than rows: a design effect below 1 is mostly chance.
+    sizes = [round(each.effective_rows * min(each.auc_effect, 1.0)) for each in ends]
+    size = " to ".join(dict.fromkeys(map(format_count, sizes)))
+    design = " to ".join(dict.fromkeys(f"{each.auc_effect:.2g}" for each in reversed(ends)))
     return [
         numbers,
-        f"For the ROC AUC, the rows are worth {worth} independent rows (design effect {design}).",
+        f"Effective sample size for the ROC AUC: {size} (design effect {design}).",
     ]
