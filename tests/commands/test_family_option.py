@@ -68,6 +68,48 @@ def test_compare(file, capsys):
     assert printed.count("F_pb ") == 3  # value, difference, order by prior
 
 
+def test_both_spellings(file, capsys):
+    given = ("--label", "label", "--score", "a", "--score", "b", "--prior", 0.25)
+    for command, first, second in (
+        ("evaluate", "log_loss", "bedroc_score"),
+        ("compare", "f1", "log_loss"),
+    ):
+        printed = set()
+        for options in (
+            ("--measures", f"{first},{second}"),
+            ("--measure", f"{first}, {second}"),
+            ("--measure", first, "--measure", second),
+            ("--measures", first, "--measures", second),
+        ):
+            assert run(command, file, *given, *options, "--n-resamples", 50) == 0
+            printed.add(capsys.readouterr().out)
+        assert len(printed) == 1
+
+
+@pytest.mark.parametrize(
+    "command", [("evaluate",), ("evaluate", "--by", "site"), ("compare", "--score", "b")]
+)
+def test_scores_that_are_no_probabilities(file, tmp_path, capsys, monkeypatch, command):
+    """They are refused before anything is computed, printed or written."""
+
+    def compute(*_, **__):
+        raise AssertionError
+
+    text = file.read_text().splitlines()
+    cells = text[1].split(",")
+    cells[2] = "1.5"
+    file.write_text("\n".join([text[0], ",".join(cells), *text[2:]]) + "\n")
+    for name in ("evaluate.evaluate", "group_command.evaluate_by", "compare.compare"):
+        monkeypatch.setattr(f"pueval.commands.{name}", compute)
+    name, *more = command
+    given = ("--label", "label", "--score", "a", *more, "--measures", "probability")
+    assert run(name, file, *given, "--json", tmp_path / "r.json") == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "a: brier_score_loss needs probabilities, but scores range from" in captured.err
+    assert not (tmp_path / "r.json").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import pickle
+import re
 import sys
 import warnings
 
@@ -14,6 +15,7 @@ import pytest
 from pueval import AssumptionWarning, evaluate, priors
 from pueval.commands.app import run
 from pueval.errors import Contradiction
+from pueval.evaluation.measure_titles import REPORTED_MEASURES, TITLES
 from tests.conftest import draw
 
 COLUMNS = ["--label", "label", "--score", "a"]
@@ -224,3 +226,75 @@ def test_nothing_is_piped(capsys, monkeypatch):
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     assert run(["evaluate", "-", *COLUMNS]) == 2
     assert "pueval evaluate - … < scores.csv" in capsys.readouterr().err
+
+
+def test_reports_are_called_html(file, capsys):
+    assert run(["evaluate", file, *COLUMNS, "--report", "page.html"]) == 2
+    assert "unknown option: --report. Did you mean --html?" in capsys.readouterr().err
+
+
+def test_columns_of_times_that_hold_text(rows, file, capsys):
+    rows.assign(city="Bern").to_csv(file, index=False)
+    assert run(["evaluate", file, *COLUMNS, "--over", "city"]) == 2
+    assert "column 'city' holds text such as 'Bern', not dates, in 3,000" in capsys.readouterr().err
+    days = pd.Series(["2026-01-05"] * 3000).mask(np.arange(3000) == 7)
+    rows.assign(day=days).to_csv(file, index=False)
+    assert run(["evaluate", file, *COLUMNS, "--over", "day"]) == 2
+    assert "1 row with a missing time" in capsys.readouterr().err
+
+
+def test_audits_without_ids_are_named(file, tmp_path, capsys):
+    audit = tmp_path / "noid.csv"
+    audit.write_text("row,truth\n1,1\n")
+    assert run(["evaluate", file, *COLUMNS, "--audit", str(audit), "--id", "id"]) == 2
+    assert f"{audit}: no id column 'id'. The columns are 'row', 'truth'." in capsys.readouterr().err
+
+
+def test_exit_codes_in_help(capsys):
+    for command, codes in {
+        ("evaluate",): "0 1 2 3 4 130",
+        ("compare",): "0 1 2 3 130",
+        ("audit", "plan"): "0 1 2 3 130",
+        ("simulate",): "0 1 2 130",
+        ("count",): "0 1 2 130",
+        (): "0 1 2 3 4 130",
+    }.items():
+        run([*command, "--help"])
+        text = " ".join(capsys.readouterr().out.split())
+        shown = text[text.index("Exit codes:") :]
+        assert re.findall(r"\b\d+\b", shown) == codes.split()
+
+
+def test_help_of_compare_has_no_two_way_clusters(capsys):
+    run(["compare", "--help"])
+    assert "two-way" not in capsys.readouterr().out
+    run(["evaluate", "--help"])
+    text = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "two-way" in text
+    assert "(smooth, the default)" in text
+
+
+@pytest.mark.parametrize("command", ["evaluate", "prior", "doctor"])
+def test_written_files_are_named(file, tmp_path, capsys, command):
+    out = tmp_path / "out.json"
+    arguments = [command, file, *COLUMNS, "--json", str(out)]
+    assert run(arguments) == 0
+    assert capsys.readouterr().err == f"Wrote {out}.\n"
+    if command == "evaluate":
+        assert run([*arguments, "--quiet"]) == 0
+        assert capsys.readouterr().err == ""
+
+
+def test_tables_below_the_main_table_have_its_measures(file, capsys):
+    more = ["--bounds", "--labeling-bias", "2", "--baselines", "--prior", "0.2"]
+    assert run(["evaluate", file, *COLUMNS, *more]) == 0
+    main, *tables = capsys.readouterr().out.split("\n\n")
+    assert len(tables) == 3
+    titles = [TITLES[name] for name in REPORTED_MEASURES]
+    for table in (main[main.index("\nROC AUC") :], *tables):
+        firsts = [re.split(r"\s{2,}", line)[0] for line in table.splitlines()]
+        starts = [first for first in firsts if first in titles]
+        assert starts == titles
+    assert "Jaccard" not in "".join(tables)
+    assert run(["evaluate", file, *COLUMNS, *more, "--all"]) == 0
+    assert capsys.readouterr().out.count("Jaccard") == 4

@@ -17,7 +17,7 @@ from pueval.commands.compare import compare_command
 from pueval.commands.count import count_command
 from pueval.commands.doctor import doctor_command
 from pueval.commands.evaluate import evaluate_command
-from pueval.commands.exit_codes import EXIT_CODES
+from pueval.commands.exit_codes import describe_exit_codes
 from pueval.commands.option_names import name_options
 from pueval.commands.options import STANDARD_INPUT_PATH
 from pueval.commands.prior import prior_command
@@ -36,6 +36,9 @@ from pueval.sources.standard_input import STANDARD_INPUT, name_standard_input
 # The message of the RuntimeError that DuckDB raises if Ctrl-C stops a query.
 INTERRUPTED_QUERY = "Query interrupted"
 
+# Names that people try, and those of the options.
+OTHER_NAMES = {"--report": "--html", "--output": "--json", "--out": "--json"}
+
 app = cyclopts.App(
     name="pueval",
     version=__version__,
@@ -46,7 +49,7 @@ app = cyclopts.App(
         "positives hidden among the unlabeled rows. It takes their share from you, or "
         "estimates it."
     ),
-    help_epilogue=EXIT_CODES,
+    help_epilogue=describe_exit_codes(),
 )
 COMMANDS: dict[str, Callable[..., int | None]] = {
     "doctor": doctor_command,
@@ -60,7 +63,9 @@ COMMANDS: dict[str, Callable[..., int | None]] = {
 app.command(cyclopts.App(name="audit", help="Plan which rows to check."))
 for _name, _command in COMMANDS.items():
     *_group, _short = _name.split()
-    (app[_group[0]] if _group else app).command(_command, name=_short)
+    (app[_group[0]] if _group else app).command(
+        _command, name=_short, help_epilogue=describe_exit_codes(_name)
+    )
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -144,6 +149,8 @@ def _explain(error: cyclopts.CycloptsError, command: str) -> str:
         return f"unexpected argument {first!r}. Repeat an option for each of its values."
     if isinstance(error, cyclopts.UnknownOptionError):
         option = error.token.keyword or error.token.value
+        if (meant := OTHER_NAMES.get(option)) in _options(command):
+            return f"unknown option: {option}. Did you mean {meant}?"
         owners = [name for name in COMMANDS if name != command and option in _options(name)]
         if owners:
             return f"{option} is an option of pueval {' and '.join(owners)}."

@@ -50,8 +50,8 @@ class AuditOptions:
         rows, and checked labeled rows of the labeled rows.
     labeling
         What to assume about the probability that a positive row is labeled: it is a curve in the
-        score, shrunken toward a constant (smooth); a constant (random); its logit is linear in the
-        rank of the score (score); nothing (any).
+        score, shrunken toward a constant (smooth, the default); a constant (random); its logit is
+        linear in the rank of the score (score); nothing (any).
     """
 
     audit: Annotated[list[str] | None, Parameter(group=AUDIT, negative=())] = None

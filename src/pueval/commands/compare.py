@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from pueval._typing import Target
 from pueval.commands.audit_options import AUDIT_DEFAULTS, AuditOptions, read_rows_with_audit
 from pueval.commands.exit_codes import exit_code
-from pueval.commands.family_option import compared_measures
+from pueval.commands.family_option import ComparedMeasures, check_family_scores, compared_measures
 from pueval.commands.model_counts import cluster_columns, single_cluster
 from pueval.commands.options import (
     ASSUMPTIONS,
@@ -22,12 +22,12 @@ from pueval.commands.options import (
     WHOLE,
     AllMeasures,
     AllPoints,
-    ClusterColumns,
     HtmlPath,
     InputFile,
     Quiet,
     RowOptions,
     ShareOptions,
+    SingleClusterColumn,
 )
 from pueval.commands.output_files import check_outputs, file_title, write_json
 from pueval.commands.terminal import (
@@ -35,6 +35,7 @@ from pueval.commands.terminal import (
     print_line,
     print_notes,
     print_warnings,
+    print_written,
     show_tables,
 )
 from pueval.comparison.compare import compare
@@ -50,7 +51,7 @@ from pueval.comparison.comparison_text import (
 )
 from pueval.comparison.paired_rows import check_model_names
 from pueval.comparison.rankings import MOST_MODELS
-from pueval.core.field_measures import FAMILIES
+from pueval.core.field_measures import FAMILIES, FIELD_MEASURES
 from pueval.core.label_errors import LabelErrors
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
@@ -72,10 +73,10 @@ def compare_command(
     options: RowOptions = ROW_DEFAULTS,
     shares: ShareOptions = SHARE_DEFAULTS,
     audit: AuditOptions = AUDIT_DEFAULTS,
-    cluster: ClusterColumns = None,
+    cluster: SingleClusterColumn = None,
     target: Annotated[Target, Parameter(group=ASSUMPTIONS)] = "population",
     threshold: Annotated[float | None, Parameter(group=OUTPUT)] = None,
-    measure: Annotated[list[str] | None, Parameter(group=OUTPUT, negative=())] = None,
+    measures: ComparedMeasures = None,
     level: Annotated[float, Parameter(group=OUTPUT)] = 0.95,
     n_resamples: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 2000,
     seed: Annotated[int, WHOLE, Parameter(group=OUTPUT)] = 0,
@@ -108,9 +109,6 @@ def compare_command(
     threshold
         Score at or above which rows are predicted positive, for all models. By default each
         model's threshold with nearly the best Matthews correlation.
-    measure
-        Measure for the comparison of pairs, such as f1, best_f1 or log_loss, or a family of
-        measures, such as probability. Repeat the option for each.
     level
         Confidence level of the intervals.
     n_resamples
@@ -137,6 +135,10 @@ def compare_command(
         rows, audited = read_rows_with_audit(file, columns, audit, options.labels)
     else:
         rows = read_rows(file, columns, labels=options.labels)
+    compared = compared_measures(measures)
+    if any(name in FIELD_MEASURES for name in compared):
+        counts = {score[k]: _counts(rows, k) for k in range(len(score))}
+        check_family_scores(counts, compared)
     implied: list[str] = []
     if isinstance(assumptions["prior"], LabelErrors):
         mixture = _implied_shares(assumptions["prior"], rows, target)
@@ -159,7 +161,6 @@ def compare_command(
         **audited,
         **KIND_CODES.arguments,
     )
-    compared = compared_measures(measure)
     shown_measures = comparison.measures if all_measures else PRINTED_MEASURES
     of_families = {member for members in FAMILIES.values() for member in members}
     more = (name for name in compared if name in of_families and name not in shown_measures)
@@ -189,6 +190,7 @@ def compare_command(
         shown, total = len(PRINTED_MEASURES), len(comparison.measures)
         lines.insert(0, f"{shown} of {total} measures; --all shows the rest.")
     print_notes(lines)
+    print_written(json_path, html_path)
     return exit_code(comparison.warnings)
 
 
@@ -199,10 +201,16 @@ def _implied_shares(errors: LabelErrors, rows: FileRows, target: Target) -> Mixt
             "--label-errors needs --target population: one sample in which every row was labeled "
             f"1 or 0; got {target}."
         )
-    samples = read_arrays(
-        rows.kind, rows.scores[0], sample_weight=rows.sample_weight, labels=KIND_CODES
+    return errors.mixture(_counts(rows, 0))
+
+
+def _counts(rows: FileRows, model: int) -> Counts:
+    """Return the counts of a model's rows."""
+    return Counts(
+        *read_arrays(
+            rows.kind, rows.scores[model], sample_weight=rows.sample_weight, labels=KIND_CODES
+        )
     )
-    return errors.mixture(Counts(*samples))
 
 
 def _pair_tables(comparison: Comparison, measures: tuple[str, ...], *, ranking: bool) -> list[Any]:

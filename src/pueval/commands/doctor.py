@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from pueval.commands.exit_codes import exit_code
 from pueval.commands.options import COLUMNS, LABEL, OUTPUT, InputFile
 from pueval.commands.output_files import check_outputs, write_json
-from pueval.commands.terminal import print_line
+from pueval.commands.terminal import print_line, print_written
 
 
 def doctor_command(
@@ -45,4 +45,5 @@ def doctor_command(
     if json_path is not None:
         write_json(json_path, diagnosis.to_dict())
     print_line(str(diagnosis))
+    print_written(json_path)
     return exit_code(diagnosis.problems, "the file needs attention")

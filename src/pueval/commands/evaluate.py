@@ -17,10 +17,12 @@ from pueval.commands.evaluation_tables import (
     print_bias_bounds,
     print_bounds,
     print_evaluations,
+    shown_measures,
 )
 from pueval.commands.exit_codes import exit_code
 from pueval.commands.family_option import (
     FamilyNames,
+    check_family_scores,
     print_families,
     print_group_families,
     read_families,
@@ -28,6 +30,7 @@ from pueval.commands.family_option import (
 from pueval.commands.group_command import (
     PRINTED_GROUPS,
     check_group_options,
+    count_rows,
     evaluate_groups,
     print_groups,
     read_groups,
@@ -58,6 +61,7 @@ from pueval.commands.terminal import (
     print_line,
     print_notes,
     print_warnings,
+    print_written,
     show_table,
 )
 from pueval.diagnosis.repeated_ids import find_repeated_ids
@@ -153,13 +157,13 @@ def evaluate_command(
     seed
         Random seed for the resampling.
     labeling_bias
-        Also print bounds of every measure if some positives are up to this many times as likely
+        Also print bounds of the measures if some positives are up to this many times as likely
         to be labeled as others, with confidence intervals of the true values.
     bounds
-        Also print Claesen's bounds of every measure, from the ranks of the labeled rows. They need
+        Also print Claesen's bounds of the measures, from the ranks of the labeled rows. They need
         clean labels.
     baselines
-        Also print every measure of classifiers that ignore the scores: all predicted positive, all
+        Also print the measures of classifiers that ignore the scores: all predicted positive, all
         negative, or as many as by the model at random.
     ranking
         Also print the measures that need no prior: PULP, Lee-Liu, pseudo-F and others.
@@ -216,6 +220,8 @@ def evaluate_command(
         models, audited = read_groups(
             file, label, score, by, rows, column, audit if has_audit else None
         )
+        if families:
+            check_family_scores({name: count_rows(r) for name, r in models.items()}, families)
         options |= audited
         groups = evaluate_groups(models, group_prior, assumptions, options | {"shrink": shrink})
         if json_path is not None:
@@ -241,6 +247,7 @@ def evaluate_command(
             print_groups(groups, clusters)
             print_group_families(groups, families, PRINTED_GROUPS)
             _print_repeated_ids(file, label, score, rows, clusters, by)
+            print_written(json_path, html_path)
         return exit_code(model_warnings(groups))
     if over_time:
         shares.refuse_label_errors("--over")
@@ -260,6 +267,8 @@ def evaluate_command(
                 command=shlex.join(["pueval", *command_line.get()]),
                 file=file_title(file),
             )
+        if not quiet:
+            print_written(json_path, html_path)
         return over_time_command.print_times(times, quiet=quiet)
     if group_prior != "shared":
         raise InputError("--group-prior needs --by or --over.")
@@ -271,6 +280,7 @@ def evaluate_command(
         audits, _ = read_audit(file, label, score, audit, rows)
         options |= {} if audit.labeling is None else {"labeling": audit.labeling}
     counts = read_models(file, label, score or [], rows, clusters)
+    check_family_scores(counts, families)
     options["variance"] = variance
     if has_audit:
         evaluations = {
@@ -322,12 +332,13 @@ def evaluate_command(
         return exit_code(model_warnings(evaluations))
     print_evaluations(evaluations, rankings, all_measures=all_measures, clusters=clusters)
     print_families(evaluations, families)
+    shown = shown_measures(next(iter(evaluations.values())), all_measures=all_measures)
     if baselines:
-        print_baselines(evaluations)
+        print_baselines(evaluations, shown)
     if rank_bounds:
-        print_bounds(rank_bounds)
+        print_bounds(rank_bounds, shown)
     if bias_bounds:
-        print_bias_bounds(bias_bounds)
+        print_bias_bounds(bias_bounds, shown)
     if rows.weight is not None:
         print_line(weight_sentence(next(iter(counts.values()))))
     if any(chosen.points.values()):
@@ -336,6 +347,7 @@ def evaluate_command(
             print_line("Intervals account for choosing these thresholds on the same rows.")
     _print_repeated_ids(file, label, score, rows, clusters, audit.id)
     print_notes(f"! {warning}" for warning in chosen.warnings)
+    print_written(json_path, html_path)
     return exit_code(model_warnings(evaluations))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pueval.commands.terminal import (
     print_line,
@@ -41,7 +42,7 @@ def print_evaluations(
     first = next(iter(evaluations.values()))
     print_line(_summary(first, _prior_model(evaluations)))
     print_verdict(evaluations)
-    measures = [*first] if all_measures else REPORTED_MEASURES
+    measures = shown_measures(first, all_measures=all_measures)
     table = _measure_table(evaluations, measures)
     show_tables([table, *([_ranking_table(rankings)] if rankings else [])])
     if not all_measures:
@@ -59,6 +60,11 @@ def print_evaluations(
         if ev.resolution is not None:
             print_line(f"{name}: {ev.resolution}.")
     print_notes(f"! {warning}" for warning in worst_warnings(model_warnings(evaluations)))
+
+
+def shown_measures(ev: Evaluation, *, all_measures: bool) -> tuple[str, ...]:
+    """Return the measures of the main table, in its order; tables below it have the same."""
+    return tuple(ev) if all_measures else REPORTED_MEASURES
 
 
 def model_warnings(
@@ -87,14 +93,14 @@ def print_verdict(evaluations: dict[str, Evaluation]) -> None:
     print_notes(ev.verdict().sentences())
 
 
-def print_baselines(evaluations: dict[str, Evaluation]) -> None:
-    """Print every measure of classifiers that ignore the scores."""
+def print_baselines(evaluations: dict[str, Evaluation], measures: Sequence[str]) -> None:
+    """Print measures of classifiers that ignore the scores."""
     baselines = {name: ev.baselines() for name, ev in evaluations.items()}
     header = ["Baselines"]
     header += [f"{name}\n{title}" for name in baselines for title in BASELINE_TITLES.values()]
     rows = [
         [TITLES[measure], *(cell for each in baselines.values() for cell in each[measure].cells())]
-        for measure in next(iter(baselines.values()))
+        for measure in _available(measures, baselines)
     ]
     show_below(header, rows)
     print_line(
@@ -103,12 +109,19 @@ def print_baselines(evaluations: dict[str, Evaluation]) -> None:
     )
 
 
-def print_bounds(bounds: dict[str, Bounds]) -> None:
-    """Print Claesen's bounds of every measure."""
+def _available(measures: Sequence[str], models: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the measures that a table has, in the given order."""
+    available = {*next(iter(models.values()))}
+    return [measure for measure in measures if measure in available]
+
+
+def print_bounds(bounds: dict[str, Bounds], measures: Sequence[str]) -> None:
+    """Print Claesen's bounds of measures."""
     first = next(iter(bounds.values()))
     level = format_level(first.level)
     rows = [
-        [TITLES[measure], *(str(each[measure]) for each in bounds.values())] for measure in first
+        [TITLES[measure], *(str(each[measure]) for each in bounds.values())]
+        for measure in _available(measures, bounds)
     ]
     show_below([f"Bounds ({level})", *bounds], rows)
     print_line(f"{first.summary()}.")
@@ -121,11 +134,12 @@ def show_below(header: list[str], rows: list[list[str]]) -> None:
     show_table(header, rows)
 
 
-def print_bias_bounds(bounds: dict[str, BiasBounds]) -> None:
-    """Print the bounds of every measure for a labeling bias, with intervals."""
+def print_bias_bounds(bounds: dict[str, BiasBounds], measures: Sequence[str]) -> None:
+    """Print the bounds of measures for a labeling bias, with intervals."""
     first = next(iter(bounds.values()))
     rows = [
-        [TITLES[measure], *(str(each[measure]) for each in bounds.values())] for measure in first
+        [TITLES[measure], *(str(each[measure]) for each in bounds.values())]
+        for measure in _available(measures, bounds)
     ]
     show_below([f"Labeling bias {first.bias:g}", *bounds], rows)
     interval = ""

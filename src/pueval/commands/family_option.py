@@ -10,33 +10,65 @@ from cyclopts import Parameter
 from pueval.commands.evaluation_tables import show_below
 from pueval.commands.options import OUTPUT
 from pueval.commands.terminal import print_line, show_table
-from pueval.core.field_measures import FAMILIES, FIELD_MEASURES, ORDERING_MEASURES, family_members
-from pueval.errors import UnknownMeasureError
+from pueval.core.field_measures import (
+    FAMILIES,
+    FIELD_MEASURES,
+    ORDERING_MEASURES,
+    check_scores,
+    family_members,
+)
+from pueval.counts.counts import Counts
+from pueval.errors import InputError, UnknownMeasureError
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.measure_titles import measure_title
 from pueval.groups.group_estimates import printable_name
 from pueval.groups.group_evaluation import GroupEvaluation
 from pueval.text.numbers import format_estimate, format_number
 
+# Both spellings are accepted, and lists with commas as well as repeated options.
+MEASURE_OPTIONS = ("--measures", "--measure")
 FamilyNames = Annotated[
     list[str] | None,
     Parameter(
-        name="--measures",
+        name=MEASURE_OPTIONS,
         group=OUTPUT,
         negative=(),
         help=f"Also print families of measures ({', '.join(FAMILIES)}), or single measures of "
         "them, such as log_loss. Separate several with commas.",
     ),
 ]
+ComparedMeasures = Annotated[
+    list[str] | None,
+    Parameter(
+        name=MEASURE_OPTIONS,
+        group=OUTPUT,
+        negative=(),
+        help="Measures for the comparison of pairs, such as f1, best_f1 or log_loss, or families "
+        "of measures, such as probability. Separate several with commas.",
+    ),
+]
 
 
 def read_families(given: list[str] | None) -> tuple[str, ...]:
     """Return the measures that were asked for, each once."""
-    names = [name.strip() for text in given or () for name in text.split(",")]
     try:
-        return family_members(names)
+        return family_members(_names(given))
     except UnknownMeasureError as error:
         raise UnknownMeasureError(f"--measures: {error}") from None
+
+
+def _names(given: list[str] | None) -> list[str]:
+    return [name.strip() for text in given or () for name in text.split(",")]
+
+
+def check_family_scores(models: Mapping[str, Counts], measures: tuple[str, ...]) -> None:
+    """Refuse scores that the measures cannot use, before anything is computed."""
+    for model, counts in models.items():
+        for measure in measures:
+            try:
+                check_scores(counts, measure)
+            except InputError as error:
+                raise InputError(f"{model}: {error}") from None
 
 
 def print_families(evaluations: Mapping[str, Evaluation], measures: tuple[str, ...]) -> None:
@@ -72,7 +104,7 @@ def print_group_families(
 def compared_measures(given: list[str] | None) -> tuple[str, ...]:
     """Replace families by their measures that can compare models."""
     measures: dict[str, None] = {}
-    for name in given or ():
+    for name in _names(given):
         members = [member for member in FAMILIES.get(name, (name,)) if _compares(member)]
         measures |= dict.fromkeys(members or [name])
     return tuple(measures)

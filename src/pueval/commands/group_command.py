@@ -88,12 +88,13 @@ def evaluate_groups(
         models,
         assumptions,
         evaluate_model,
-        count=_counts,
+        count=count_rows,
         prior_estimate=lambda groups: groups.overall.prior_estimate,
     )
 
 
-def _counts(rows: ModelRows) -> Counts:
+def count_rows(rows: ModelRows) -> Counts:
+    """Return the counts of a model's rows, all groups together."""
     kind, score, _, weight, _ = rows
     return Counts(*read_arrays(kind, score, sample_weight=weight, labels=KIND_CODES))
 

@@ -62,6 +62,16 @@ ClusterColumns = Annotated[
         "clusters, such as user and item.",
     ),
 ]
+SingleClusterColumn = Annotated[
+    list[str] | None,
+    Parameter(
+        name="--cluster",
+        group=COLUMNS,
+        negative=(),
+        help="Column with the cluster of each row, such as the patient: rows of a cluster belong "
+        "together. Only intervals, tests and warnings depend on it.",
+    ),
+]
 Quiet = Annotated[
     bool, Parameter(group=OUTPUT, negative=(), help="Print only errors and warnings.")
 ]

@@ -21,7 +21,7 @@ from pueval.commands.options import (
     InputFile,
 )
 from pueval.commands.output_files import check_outputs, write_models
-from pueval.commands.terminal import print_notes, show_table
+from pueval.commands.terminal import print_notes, print_written, show_table
 from pueval.evaluation.evaluate import evaluate_counts
 from pueval.text.numbers import format_level
 
@@ -94,4 +94,5 @@ def prior_command(
         if evaluated:
             print_clusters(evaluated, clusters)
         print_notes(estimate.notes())
+    print_written(json_path)
     return exit_code(text for estimate in estimates.values() for text in estimate.warnings)

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from pueval._writing import is_device
 from pueval.commands.option_names import name_options
 from pueval.commands.text_curves import draw_curves
 from pueval.text.numbers import format_number
@@ -66,6 +68,13 @@ def print_warnings(lines: Iterable[str]) -> None:
 
     for line in worst_warnings([*lines]):
         print_error(f"warning: {name_options(line)}")
+
+
+def print_written(*paths: str | None) -> None:
+    """Print which files were written, to the standard error stream; devices are not named."""
+    for path in paths:
+        if path is not None and not is_device(Path(path)):
+            print(f"Wrote {printable(path)}.", file=sys.stderr)  # noqa: T201
 
 
 def print_error(message: str) -> None:
