@@ -55,10 +55,7 @@ def test_scores_beyond_the_axis_are_named(open_page, tmp_path):
     assert any(re.fullmatch(r"scores from [\d.]+ up", text) for text in texts)
     page.locator("#threshold-number").fill("1000")
     page.locator("#threshold-number").press("Enter")
-    page.wait_for_function(
-        "[...document.querySelectorAll('#scores svg text')]"
-        ".some((node) => node.textContent === 'threshold 1000 →')"
-    )
+    page.locator("#scores svg text", has_text=re.compile("^threshold 1000 →$")).wait_for()
 
 
 def test_scores_have_tooltips(open_page, tmp_path):
