@@ -6,6 +6,7 @@ import pytest
 from pueval import evaluate
 from pueval.report import write_report
 from tests.conftest import draw
+from tests.report.redrawing import settle
 
 pytestmark = pytest.mark.filterwarnings("ignore::pueval.errors.AssumptionWarning")
 
@@ -179,7 +180,9 @@ def test_sizes(open_page, report, artefacts, width, scheme):
 def test_pictures_follow_the_width(page):
     before = page.locator("#scores svg").bounding_box()["width"]
     page.set_viewport_size({"width": 700, "height": 800})
-    page.wait_for_function(f"document.querySelector('#scores svg').clientWidth < {before - 100}")
+    for _ in range(3):  # the window, the size of the page, the pictures
+        settle(page)
+    assert page.locator("#scores svg").bounding_box()["width"] < before - 100
 
 
 def test_print(page, artefacts):
