@@ -12,6 +12,7 @@ import pueval.groups.row_blocks
 from pueval import AssumptionWarning, Counts, InputError, compare, evaluate, evaluate_by, priors
 from pueval.commands.app import run
 from pueval.core.measures import MEASURES
+from pueval.groups.group_estimates import find_group
 from pueval.sources.group_codes import encode_groups
 from tests.conftest import draw
 
@@ -372,8 +373,17 @@ def test_bad_input(rng, changed, message):
 def test_bad_questions(rng):
     y, score, by = population(rng, 900, 2)
     groups = evaluate_by(y, score, np.array(["Bern", "Oslo"])[by], prior=0.1, n_resamples=2)
-    with pytest.raises(InputError, match="no group 'Olso'. Did you mean 'Oslo'. There are 2"):
+    with pytest.raises(InputError, match="no group 'Olso'. Did you mean 'Oslo'.$"):
         groups.of("Olso")
+    with pytest.raises(InputError, match="no group 'Paris'. The groups are 'Bern', 'Oslo'.$"):
+        groups.of("Paris")
+    with pytest.raises(InputError, match=r"'Bern' is a group.* use groups.of\('Bern'\)"):
+        groups["Bern"]
+    many = {f"x{k}": k for k in range(1200)}
+    with pytest.raises(InputError, match=r"The groups are 'x0', .*'x9', … \(1,200 in all\)"):
+        find_group("Paris", many)
+    with pytest.raises(InputError, match="one group per row; got the string 'city'. Pass frame"):
+        evaluate_by(y, score, "city", prior=0.1)
     with pytest.raises(InputError, match="no group"):
         groups.counts(["Oslo"])
     for ask in (lambda: groups["f2"], lambda: groups.macro("F1"), lambda: groups.differences("x")):

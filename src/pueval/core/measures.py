@@ -381,19 +381,30 @@ def find_measure(name: str) -> Measure:
         return MEASURES[name]
     if isinstance(name, str) and re.fullmatch(r"f\d+(\.\d+)?", name) and float(name[1:]) > 0:
         return fbeta(float(name[1:]))
+    if (area := _usual_name(name)) in AREAS:
+        raise UnknownMeasureError(
+            f"{area!r} has no value at a threshold: it is an area under a curve. For an "
+            f"evaluation, use ev[{area!r}]."
+        )
     raise unknown_measure_error(name, [*MEASURES])
+
+
+def _usual_name(name: object) -> str:
+    """Return the name that pueval has for a measure, if this is another common one."""
+    alias = str(name).lower().removesuffix("_score")
+    return ALIASES.get(alias, alias)
 
 
 def unknown_measure_error(
     name: object, names: list[str], *, any_beta: bool = True
 ) -> UnknownMeasureError:
-    """Return the error for an unknown measure, with a suggestion and the valid names."""
-    alias = str(name).lower().removesuffix("_score")
-    alias = ALIASES.get(alias, alias)
+    """Return the error for an unknown measure, with a suggestion or else the valid names."""
+    alias = _usual_name(name)
     suggestions = [valid for valid in (alias, f"neg_{alias}") if valid in names]
     suggestions = suggestions or difflib.get_close_matches(str(name), names, n=1)
-    hint = f" Did you mean {suggestions[0]!r}?" if suggestions else ""
+    if suggestions:
+        return UnknownMeasureError(f"unknown measure {name!r}. Did you mean {suggestions[0]!r}?")
     f_beta = ", and f<beta> for any beta, such as f2 or f0.5" if any_beta else ""
     return UnknownMeasureError(
-        f"unknown measure {name!r}.{hint} The measures are {', '.join(names)}{f_beta}."
+        f"unknown measure {name!r}. The measures are {', '.join(names)}{f_beta}."
     )

@@ -64,7 +64,7 @@ class EvaluatedGroups(Mapping[str, GroupEstimates]):
     # ------------------------------------------------------------------ measures
 
     def __getitem__(self, measure: str) -> GroupEstimates:
-        check_group_measure(measure)
+        check_group_measure(measure, self._indices)
         if is_field_measure(measure):
             return self._field_estimates(measure)
         if self._audited is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pueval._typing import Array
@@ -15,8 +16,8 @@ from pueval.text.results import Result, plain_dict, short_table
 if TYPE_CHECKING:
     import pandas as pd
 
-# Longest name of a group in a table.
-LONGEST_NAME = 40
+# Longest name of a group in a table, and most names in a message.
+LONGEST_NAME, SHOWN_GROUPS = 40, 10
 
 
 class GroupResult(Result):
@@ -115,7 +116,10 @@ def find_group(group: Any, numbers: dict[Any, int]) -> int:
         return numbers[group]
     except (KeyError, TypeError):
         near = difflib.get_close_matches(str(group), [str(name) for name in numbers], n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise InputError(
-            f"there is no group {group!r}.{hint} There are {len(numbers):,} groups."
-        ) from None
+        if near:
+            hint = f"Did you mean {near[0]!r}?"
+        else:
+            shown = ", ".join(repr(name) for name in islice(numbers, SHOWN_GROUPS))
+            more = f", … ({len(numbers):,} in all)" if len(numbers) > SHOWN_GROUPS else ""
+            hint = f"The groups are {shown}{more}."
+        raise InputError(f"there is no group {group!r}. {hint}") from None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from pueval.core.mixture import Mixtures
 from pueval.core.presence_family import F_PB, F_PB_MEASURE
 from pueval.core.rates import correct_area, labeled_contrast
 from pueval.core.sizes import GroupSizes
-from pueval.errors import InputError
+from pueval.errors import InputError, UnknownMeasureError
 from pueval.evaluation.evaluation import Evaluation
 from pueval.groups.threshold_measures import threshold_changes, threshold_measures
 from pueval.uncertainty.influence import (
@@ -139,9 +141,13 @@ def is_field_measure(name: str) -> bool:
     return name in FIELD_MEASURES or name == F_PB
 
 
-def check_group_measure(name: str) -> None:
-    """Refuse a measure that groups do not have."""
+def check_group_measure(name: str, groups: Collection[Any] = ()) -> None:
+    """Refuse a measure that groups do not have; ``groups`` are names that are no measures."""
     if not is_field_measure(name) and name not in GROUP_MEASURES:
+        if name in groups:
+            raise UnknownMeasureError(
+                f"{name!r} is a group, not a measure. For a group, use groups.of({name!r})."
+            )
         names = [*GROUP_MEASURES, *FIELD_MEASURES, F_PB]
         raise unknown_measure_error(name, names, any_beta=False)
 

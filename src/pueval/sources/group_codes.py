@@ -33,6 +33,12 @@ def encode_groups(by: Any, rows: int, name: str = "by") -> GroupCodes:
     Missing groups are refused. Categories that do not occur are left out. ``name`` is that of the
     argument, for messages.
     """
+    if isinstance(by, str):
+        noun = "cluster" if name == "cluster" else "group"
+        raise InputError(
+            f"{name} must be an array with one {noun} per row; got the string {by!r}. Pass "
+            f"frame[{by!r}]."
+        )
     codes = _encode_categorical(by, name)
     if codes is None:
         # NumPy would turn a list of numbers and text into text.
