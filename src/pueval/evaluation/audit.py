@@ -184,9 +184,9 @@ class Audit(Result):
     def random_labeling_pvalue(self) -> float:
         """P-value of the hypothesis that all positives are equally likely to be labeled.
 
-        The test looks for a trend of the propensity in the score (likelihood ratio, one degree of
-        freedom). It does not see labeling that depends on other features and not on the score;
-        such labeling changes no measure of this classifier.
+        The test looks for a trend of the propensity in the score (likelihood ratio). It does not
+        see labeling that depends on other features and not on the score; such labeling changes no
+        measure of this classifier.
         """
         return random_labeling_pvalue(self.applied.model)
 
