@@ -26,8 +26,6 @@ PHRASES = {
     "LabelErrors need target='population'": "--label-errors needs --target population",
     "got target='unlabeled'": "got --target unlabeled",
     "LabelErrors describe rows": "--label-errors describes rows",
-    " For an evaluation, use ev['roc_auc'].": "",
-    " For an evaluation, use ev['average_precision'].": "",
     "see .warnings": "--json has all",
     " For no intervals use level=None.": "",
     'purity="estimate"': "--purity estimate",

@@ -383,8 +383,8 @@ def find_measure(name: str) -> Measure:
         return fbeta(float(name[1:]))
     if (area := _usual_name(name)) in AREAS:
         raise UnknownMeasureError(
-            f"{area!r} has no value at a threshold: it is an area under a curve. For an "
-            f"evaluation, use ev[{area!r}]."
+            f"{area} is an area under a curve and has no threshold. Choose a measure at a "
+            "threshold, such as 'f1'."
         )
     raise unknown_measure_error(name, [*MEASURES])
 
