@@ -263,6 +263,12 @@ def test_prior(scores, tmp_path, capsys):
                 str(path)]) == 0  # fmt: skip
     out = capsys.readouterr().out
     found = json.loads(path.read_text())["models"]["model_a"]
+    low, high = found["prior_interval"]
+    first = f"Prior {found['prior']:.3f} (95% CI {low:.3f} to {high:.3f}). This number is"
+    assert out.startswith(first)
+    assert "AUC" not in out
+    table = out[out.index("\nmodel_a ") :]
+    assert len([line for line in table.splitlines() if line.endswith(".")]) == 2
     assert cells(out, "consensus")[0] == f"{found['prior']:.3f}"
     assert "The data are compatible with a prior of at most" in out
 
@@ -425,6 +431,13 @@ def test_a_model_that_does_not_separate_does_not_spoil_the_others(scores, tmp_pa
     assert run(["prior", str(path), "--label", "label", "--score", "noise", "--json",
                 str(out)]) == 0  # fmt: skip
     assert json.loads(out.read_text())["models"]["noise"]["prior"] is None
+    printed = capsys.readouterr().out
+    assert printed.startswith("Prior –: these scores do not determine it.\n")
+    both = ["--score", "noise", "--score", "model_a"]
+    assert run(["prior", str(path), "--label", "label", *both]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("noise: prior –")
+    assert "\nmodel_a: prior 0." in printed
 
 
 def test_intervals_of_prior_and_purity(scores, capsys):

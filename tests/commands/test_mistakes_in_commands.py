@@ -55,7 +55,8 @@ def test_methods_as_their_classes_are_called(file, capsys, name):
     assert run(["prior", file, *COLUMNS, "--method", name]) == 0
     out = capsys.readouterr().out
     assert "\nalphamax " in out
-    assert "This estimate has no interval" in out
+    assert out.startswith("Prior 0.")
+    assert ", without an interval.\n" in out
 
 
 def test_unknown_methods(rows, file, capsys):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from pueval.commands.evaluation_tables import print_clusters, print_verdict
+from pueval.commands.evaluation_tables import print_clusters
 from pueval.commands.exit_codes import exit_code
 from pueval.commands.model_counts import cluster_columns, read_models
 from pueval.commands.options import (
@@ -21,9 +21,17 @@ from pueval.commands.options import (
     InputFile,
 )
 from pueval.commands.output_files import check_outputs, write_models
-from pueval.commands.terminal import print_notes, print_written, show_table
+from pueval.commands.terminal import print_line, print_notes, print_written, show_table
 from pueval.evaluation.evaluate import evaluate_counts
-from pueval.text.numbers import format_level
+from pueval.evaluation.evaluation import Evaluation
+from pueval.evaluation.verdict import KNOWLEDGE_WORDS, known_prior
+from pueval.text.numbers import format_interval, format_level, format_number
+
+if TYPE_CHECKING:
+    from pueval.priors import PriorEstimate
+
+
+ASSUMPTIONS_OF_ESTIMATES = "These estimates assume random labeling and out-of-fold scores."
 
 
 def prior_command(
@@ -75,7 +83,7 @@ def prior_command(
         for name, counts in models.items()
     }
     evaluations = {
-        name: evaluate_counts(models[name], prior=estimate, level=level)
+        name: evaluate_counts(models[name], prior=estimate, level=None)
         for name, estimate in estimates.items()
         if math.isfinite(estimate.prior)
     }
@@ -87,12 +95,26 @@ def prior_command(
         write_models(json_path, file, label, content)
     interval = f"{format_level(level)} CI"
     for name, estimate in estimates.items():
-        evaluated = {name: evaluations[name]} if name in evaluations else {}
-        if evaluated:
-            print_verdict(evaluated)
+        evaluated = evaluations.get(name)
+        print_line(_headline(name if len(estimates) > 1 else "", estimate, evaluated))
         show_table([name, "prior", interval, "purity", interval], estimate.rows())
-        if evaluated:
-            print_clusters(evaluated, clusters)
+        if evaluated is not None:
+            print_clusters({name: evaluated}, clusters)
         print_notes(estimate.notes())
+    print_line(ASSUMPTIONS_OF_ESTIMATES)
     print_written(json_path)
     return exit_code(text for estimate in estimates.values() for text in estimate.warnings)
+
+
+def _headline(model: str, estimate: PriorEstimate, ev: Evaluation | None) -> str:
+    """Say what the prior is, and how well it is known; ``ev`` is None if it is undefined."""
+    start = f"{model}: prior" if model else "Prior"
+    if ev is None:
+        return f"{start} {format_number(estimate.prior)}: these scores do not determine it."
+    text = f"{start} {format_number(estimate.prior)}"
+    if estimate.prior_interval is None:
+        return f"{text}, without an interval."
+    low, high = estimate.prior_interval
+    text += f" ({format_level(estimate.level)} CI {format_interval(low, high)})."
+    knowledge, _ = known_prior(ev)
+    return f"{text} {KNOWLEDGE_WORDS[knowledge]}."
