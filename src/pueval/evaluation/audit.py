@@ -16,7 +16,13 @@ from pueval.core.mixture import check_share
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.evaluation.audit_widths import AuditSettings, AuditWidths, compare_widths
-from pueval.text.numbers import equation_of_pvalue, format_count, format_interval, format_level
+from pueval.text.numbers import (
+    equation_of_pvalue,
+    format_count,
+    format_interval,
+    format_level,
+    format_number,
+)
 from pueval.text.results import Result
 
 if TYPE_CHECKING:
@@ -401,7 +407,8 @@ class Audit(Result):
             if estimate is None:
                 return ""
             value, low, high = estimate  # type: ignore[misc]
-            return f"\n{name:<32} {value:.3g} ({level} CI {format_interval(low, high)})"
+            interval = f"{level} CI {format_interval(low, high)}"
+            return f"\n{name:<32} {format_number(value)} ({interval})"
 
         return (
             " ".join(self.sentences())
