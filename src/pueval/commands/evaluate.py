@@ -84,6 +84,7 @@ def evaluate_command(
     shares: ShareOptions = SHARE_DEFAULTS,
     audit: AuditOptions = AUDIT_DEFAULTS,
     cluster: ClusterColumns = None,
+    propensity: Annotated[str | None, Parameter(group=COLUMNS)] = None,
     target: Annotated[Target, Parameter(group=ASSUMPTIONS)] = "population",
     by: Annotated[str | None, Parameter(group=COLUMNS)] = None,
     group_prior: Annotated[
@@ -126,6 +127,9 @@ def evaluate_command(
         input.
     score
         Column with a model's scores. Repeat the option for each model.
+    propensity
+        Column with the probability that each row would be labeled if it is positive, in (0, 1]:
+        instead of random labeling. Every row needs a number.
     target
         Population to evaluate: all rows (population), or only the unlabeled rows (unlabeled), if
         the labeled rows were collected separately.
@@ -189,9 +193,11 @@ def evaluate_command(
         baselines=baselines,
         labeling_bias=labeling_bias is not None,
         measures=bool(families),
+        propensity=propensity is not None,
     )
     has_audit = audit.check(
         cluster=bool(clusters),
+        propensity=propensity is not None,
         shrink=shrink,
         group_prior=group_prior != "shared",
         over=over_time,
@@ -210,7 +216,7 @@ def evaluate_command(
     if by is not None:
         counting = {name: name in rows.changed() for name in ("engine", "address", "bins")}
         counting |= {"labeling-bias": labeling_bias is not None, "bounds": bounds}
-        counting["baselines"] = baselines
+        counting |= {"baselines": baselines, "propensity": propensity is not None}
         labeling = variance == "labeling"
         check_group_options(at=at, ranking=ranking, variance=labeling, **counting)
         shares.refuse_label_errors("--by")
@@ -279,7 +285,7 @@ def evaluate_command(
             raise InputError("--audit needs --label and --score.")
         audits, _ = read_audit(file, label, score, audit, rows)
         options |= {} if audit.labeling is None else {"labeling": audit.labeling}
-    counts = read_models(file, label, score or [], rows, clusters)
+    counts = read_models(file, label, score or [], rows, clusters, propensity)
     check_family_scores(counts, families)
     options["variance"] = variance
     if has_audit:

@@ -10,10 +10,12 @@ from pueval.counts.counts import Counts
 from pueval.counts.tally import tally
 from pueval.errors import InputError
 from pueval.samples.bins import Bins
-from pueval.sources.columns import Columns
+from pueval.sources.column_profiles import column_names
+from pueval.sources.columns import Columns, check_column
 from pueval.sources.files import read_rows
 from pueval.sources.labels import KIND_CODES
-from pueval.sources.paths import SUFFIXES
+from pueval.sources.paths import SUFFIXES, locate
+from pueval.sources.standard_input import STANDARD_INPUT
 from pueval.sources.storage import is_counts_file, is_damaged, saved_name
 
 
@@ -23,12 +25,13 @@ def read_models(
     scores: Sequence[str],
     options: CountOptions,
     clusters: Sequence[str] = (),
+    propensity: str | None = None,
 ) -> dict[str, Counts]:
     """Return the counts of each score column of a file, or the counts saved in it."""
     bins = None if options.bins == "exact" else options.bins
     if _parquet(file) and is_counts_file(file):
         columns = ["label"] * (label is not None) + ["score"] * bool(scores)
-        columns += ["cluster"] * bool(clusters)
+        columns += ["cluster"] * bool(clusters) + ["propensity"] * (propensity is not None)
         given = [*columns, *(name for name in options.changed() if name != "bins")]
         return _saved_counts(file, [f"--{name}" for name in given], bins)
     if label is None and not scores and not clusters and _parquet(file) and is_damaged(file):
@@ -37,8 +40,10 @@ def read_models(
     if label is None or not scores:
         name = "label" if label is None else "score"
         raise InputError(f"--{name} is missing. Give the column with the {name}s in {file}.")
+    if propensity is not None:
+        return _rows_in_memory(file, label, scores, options, clusters, propensity)
     if len(clusters) > 1:
-        return _two_way_counts(file, label, scores, options, clusters)
+        return _rows_in_memory(file, label, scores, options, clusters)
     return tally(
         file,
         label=label,
@@ -52,29 +57,47 @@ def read_models(
     )[()]
 
 
-def _two_way_counts(
-    file: str, label: str, scores: Sequence[str], options: CountOptions, clusters: Sequence[str]
+def _rows_in_memory(
+    file: str,
+    label: str,
+    scores: Sequence[str],
+    options: CountOptions,
+    clusters: Sequence[str],
+    propensity: str | None = None,
 ) -> dict[str, Counts]:
-    """Return the counts of rows that belong to two clusters each; rows are kept in memory."""
+    """Return the counts of rows with propensities, or with two clusters each.
+
+    Engines do not count such rows, so they are kept in memory.
+    """
     for name in options.changed():
         if name in {"engine", "address", "bins"}:
+            if propensity is None:
+                what, hint = "two --cluster columns, which need", ", or pass one --cluster column"
+            else:
+                what, hint = "--propensity, which needs", ""
             raise InputError(
-                f"--{name} cannot be combined with two --cluster columns, which need all rows in "
-                "memory, without bins. Leave it out, or pass one --cluster column."
+                f"--{name} cannot be combined with {what} all rows in memory, without bins. Leave "
+                f"it out{hint}."
             )
     names = tuple(dict.fromkeys(scores))
-    first, second = clusters
-    columns = Columns(label, names, options.weight, cluster=first, second_cluster=second)
+    # The propensity is read like another score: a number in every row.
+    numbers = names if propensity is None else tuple(dict.fromkeys((*names, propensity)))
+    first, second = (*clusters, None, None)[:2]
+    if propensity is not None and file != STANDARD_INPUT:
+        check_column(propensity, column_names(locate(file), label), "propensity")
+    columns = Columns(label, numbers, options.weight, cluster=first, second_cluster=second)
     rows = read_rows(file, columns, labels=options.labels)
+    values = dict(zip(numbers, rows.scores, strict=True))
     return {
         name: Counts.from_arrays(
             rows.kind,
-            score,
+            values[name],
             sample_weight=rows.sample_weight,
-            cluster=[rows.cluster, rows.second_cluster],
+            cluster=rows.cluster if second is None else [rows.cluster, rows.second_cluster],
+            propensity=None if propensity is None else values[propensity],
             **KIND_CODES.arguments,
         )
-        for name, score in zip(names, rows.scores, strict=True)
+        for name in names
     }
 
 
