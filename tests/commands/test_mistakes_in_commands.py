@@ -299,3 +299,15 @@ def test_tables_below_the_main_table_have_its_measures(file, capsys):
     assert "Jaccard" not in "".join(tables)
     assert run(["evaluate", file, *COLUMNS, *more, "--all"]) == 0
     assert capsys.readouterr().out.count("Jaccard") == 4
+
+
+def test_what_to_do_next_names_options(file, rows, capsys):
+    assert run(["evaluate", file, *COLUMNS]) == 0
+    out = capsys.readouterr().out
+    assert "pass what you find with --audit" in out
+    assert "as audited" not in out
+    assert "as audited" in evaluate(rows["label"], rows["a"]).verdict().next_step
+    noise = np.random.default_rng(0).normal(size=len(rows))
+    rows.assign(a=noise).to_csv(file, index=False)
+    assert run(["evaluate", file, *COLUMNS]) == 2
+    assert "Give --prior, --prevalence or --label-frequency." in capsys.readouterr().err
