@@ -50,8 +50,8 @@ uniformly or by a plan. Columns are those of `AUDIT.md`. {replications} replicat
 
 The default was designed on the sets *chosen* and on simulated scores. The sets *seen* were kept for
 the end of an earlier version, which failed on pageblock; one replication of it was examined to find
-the cause, and nothing was tuned on them. The sets *kept* were looked at once, after everything was
-settled.
+the cause, and nothing was tuned on them. The sets *kept* were looked at before the last
+corrections, which they did not influence.
 """
 
 
