@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+import warnings
 from typing import Any
 
 # Exit codes of a command whose results contradict its assumptions, of one that saw a change over
@@ -46,6 +48,18 @@ class UndefinedMeasureWarning(UserWarning):
 
 class BinnedScoresWarning(UserWarning):
     """There are too many distinct scores to keep, so they were binned."""
+
+
+# Warnings are attributed to the first caller outside these packages.
+OWN_CALLERS = {"pueval", "torchmetrics", "contextlib", "functools"}
+
+
+def warn_caller(message: str, category: type[Warning] = AssumptionWarning) -> None:
+    """Issue a warning at the line of the user's code that called pueval."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in OWN_CALLERS:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 class MissingPackageError(ImportError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +17,7 @@ from pueval.audit._plan_strata import PlanStrata
 from pueval.audit_estimates.audited_rows import AuditedRows, checked_rows
 from pueval.counts.arguments import read_counts, suggest_arguments
 from pueval.counts.counts import Counts
-from pueval.errors import AssumptionWarning, InputError
+from pueval.errors import InputError, warn_caller
 from pueval.evaluation.evaluate import evaluate_audited, evaluate_counts
 from pueval.evaluation.findings import worst_warnings
 from pueval.sources.arrays import as_scores, label_kinds, one_column
@@ -211,7 +210,7 @@ def plan(
         priority = strata.priority[strata.find(rows.score[chosen])] * rows.weight[chosen]
         allocation = allocate(priority, np.ones(priority.size), budget, floor)
     for warning in worst_warnings(ev.warnings):
-        warnings.warn(warning, AssumptionWarning, stacklevel=3)
+        warn_caller(warning)
     return Plan(
         int(budget),
         measures,

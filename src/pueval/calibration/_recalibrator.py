@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +17,7 @@ from pueval.calibration._score_maps import Method, ScoreMap, ScoreShares, fit_ma
 from pueval.core.mixture import Mixture, check_target
 from pueval.core.rates import correct_steps
 from pueval.counts.counts import Counts
-from pueval.errors import AssumptionWarning, InputError
+from pueval.errors import InputError, warn_caller
 from pueval.priors import estimate
 
 METHODS = ("isotonic", "beta", "logistic")
@@ -130,11 +129,9 @@ class Recalibrator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         mixture = self._find_mixture(self._count(score, y, sample_weight))
         shares = self._fit_rows(score, y, sample_weight, mixture)
         if shares.score.size > 1 and shares.mean_rank <= 0.5:
-            warnings.warn(
+            warn_caller(
                 "positives do not score higher than all rows on average, so that probabilities "
-                "hardly depend on the score. Check that high scores mean positive.",
-                AssumptionWarning,
-                stacklevel=2,
+                "hardly depend on the score. Check that high scores mean positive."
             )
         return self
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +18,7 @@ from pueval.core.curves import model_with_highest_naive_auc
 from pueval.core.label_errors import refuse_label_errors
 from pueval.core.mixture import check_target
 from pueval.counts.arguments import check_threshold, suggest_arguments
-from pueval.errors import AssumptionWarning, InputError, name_model
+from pueval.errors import InputError, name_model, warn_caller
 from pueval.evaluation.assumptions import resolve_assumptions
 from pueval.evaluation.evaluate import evaluate_rows, refuse_audit_options
 from pueval.evaluation.evaluation import Evaluation
@@ -197,7 +196,7 @@ def compare(
             name_model(name, note) for note in ev.warnings if note not in assumptions.warnings
         ]
     for warning in worst_warnings(notes):
-        warnings.warn(warning, AssumptionWarning, stacklevel=3)
+        warn_caller(warning)
     made_here = assumptions.estimate is not None and not assumptions.estimate_given
     source = prior_model if made_here else None
     pairs = ModelPairs(estimation, tuple(models))
@@ -214,7 +213,7 @@ def _audited_comparison(
     """Compare models that were evaluated with an audit; issue their warnings."""
     notes = [name_model(name, note) for name, ev in evaluations.items() for note in ev.warnings]
     for warning in worst_warnings(notes):
-        warnings.warn(warning, AssumptionWarning, stacklevel=4)
+        warn_caller(warning)
     audits = tuple(ev.audit.applied for ev in evaluations.values() if ev.audit is not None)
     models = tuple(evaluations.values())
     pairs = AuditedPairs(rows, models, audits, checked, target, options.seed)

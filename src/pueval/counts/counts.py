@@ -148,7 +148,7 @@ class Counts(ScoreTable):
             warn_of_ties(counts, dtype)
         if bins == "auto" and samples[0].is_on_device:
             counts = counts.to_bins(DEFAULT_BINS)
-            warn_of_bins(counts, stacklevel=3)
+            warn_of_bins(counts)
         elif isinstance(bins, int):
             counts = counts.to_bins(bins)
         return counts
@@ -352,7 +352,7 @@ class Counts(ScoreTable):
         clusters = None if rows.clusters is None else clusters_of_lines(rows.clusters)
         counts = cls(*rows.samples, _binning=binning, _clusters=clusters)
         if choice == "auto" and binning is not None:
-            warn_of_bins(counts, stacklevel=4)
+            warn_of_bins(counts)
         return counts
 
     # ------------------------------------------------------------------ variants

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from pueval.counts.score_table import ScoreTable
-from pueval.errors import BinnedScoresWarning
+from pueval.errors import BinnedScoresWarning, warn_caller
 
 # Share of labeled rows that half precision may tie with others without a warning.
 MOST_TIED = 0.01
 
 
-def warn_of_bins(counts: ScoreTable, *, stacklevel: int) -> None:
+def warn_of_bins(counts: ScoreTable) -> None:
     """Warn that scores were binned by default."""
-    warnings.warn(
+    warn_caller(
         f"{counts.n:,} rows have too many scores to keep them all, so they were binned, "
         f"with {counts.bins:,} bins per doubling of the score. The naive AUC is off by "
         f"at most {counts.auc_error():.1g}. Pass bins={counts.bins} to accept this, or "
         "bins=None to keep every score.",
         BinnedScoresWarning,
-        stacklevel=stacklevel + 1,
     )
 
 
@@ -33,10 +30,9 @@ def warn_of_ties(counts: ScoreTable, dtype: str) -> None:
     tied = np.diff(corners.labeled)[corners.tied[1:]].sum() / counts.n_labeled
     if tied > MOST_TIED:
         name = dtype.rsplit(".", maxsplit=1)[-1]
-        warnings.warn(
+        warn_caller(
             f"scores are {name}, and {tied:.0%} of the labeled rows have the same score as other "
             "rows: rounding may have lost their order. Compute the scores in float32. If they were "
             "tied before rounding, convert them to float32.",
             BinnedScoresWarning,
-            stacklevel=4,
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pueval.displays._classifier_scores import classifier_scores
 from pueval.displays._display import Display
 from pueval.displays._legends import check_name, legend_entry
-from pueval.errors import AssumptionWarning
+from pueval.errors import warn_caller
 from pueval.evaluation.evaluate import evaluate, evaluate_rows
 
 if TYPE_CHECKING:
@@ -148,7 +147,7 @@ def evaluate_for_caller(y: Any, score: Any, options: dict[str, Any]) -> Evaluati
     """Evaluate, and attribute warnings to the line that called a constructor."""
     ev = evaluate_rows(y, score, **options)
     for warning in ev.warnings:
-        warnings.warn(warning, AssumptionWarning, stacklevel=4)
+        warn_caller(warning)
     return ev
 
 

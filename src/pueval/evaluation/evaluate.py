@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +18,7 @@ from pueval.core.rates import Rates, corrected_and_naive_rates
 from pueval.counts.arguments import check_threshold, read_counts, suggest_arguments
 from pueval.counts.counts import Counts
 from pueval.counts.design_effect import with_design_effect
-from pueval.errors import AssumptionWarning, InputError
+from pueval.errors import InputError, warn_caller
 from pueval.evaluation.assumptions import Assumptions, resample_evaluation, resolve_assumptions
 from pueval.evaluation.audit import Audit
 from pueval.evaluation.audit_widths import AuditSettings
@@ -213,7 +212,7 @@ def evaluate(
         negative_label=negative_label,
     )
     for warning in worst_warnings(ev.warnings):
-        warnings.warn(warning, AssumptionWarning, stacklevel=3)
+        warn_caller(warning)
     return ev
 
 

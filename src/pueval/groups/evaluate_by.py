@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,7 +20,7 @@ from pueval.core.sizes import GroupSizes
 from pueval.counts.arguments import suggest_arguments
 from pueval.counts.clusters import Clusters
 from pueval.counts.counts import Counts
-from pueval.errors import AssumptionWarning, InputError
+from pueval.errors import InputError, warn_caller
 from pueval.evaluation.evaluate import evaluate_audited, evaluate_counts, refuse_audit_options
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.findings import worst_warnings
@@ -288,7 +287,7 @@ def evaluate_by(
     if group_prior == "shared" and uneven:
         messages.append(uneven)
     for warning in worst_warnings(messages):
-        warnings.warn(warning, AssumptionWarning, stacklevel=3)
+        warn_caller(warning)
     return GroupEvaluation(
         tuple(names),
         overall,
@@ -340,7 +339,7 @@ def _audited_groups(
 ) -> GroupEvaluation:
     """Collect the evaluations of groups with an audit; issue the warnings about all rows."""
     for warning in worst_warnings(overall.warnings):
-        warnings.warn(warning, AssumptionWarning, stacklevel=4)
+        warn_caller(warning)
     notes = evaluated.warnings | notes
     zero = np.zeros(len(names))
     return GroupEvaluation(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -16,7 +15,7 @@ from pueval.core.mixture import Mixtures
 from pueval.core.rates import labeled_contrast
 from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
-from pueval.errors import AssumptionWarning, InputError
+from pueval.errors import InputError, warn_caller
 from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.findings import worst_warnings
@@ -290,7 +289,7 @@ class EvaluatedGroups(Mapping[str, GroupEstimates]):
             raise InputError(f"group {group!r} cannot be evaluated: {self.notes[k]}.")
         ev = self._evaluate_group(k)
         for warning in worst_warnings(ev.warnings if self._audited is None else ()):
-            warnings.warn(warning, AssumptionWarning, stacklevel=2)
+            warn_caller(warning)
         return ev
 
     def _evaluate_group(self, k: int) -> Evaluation:

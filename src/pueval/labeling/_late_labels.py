@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from pueval._checks import check_fraction, check_number
 from pueval._typing import Array
 from pueval.counts.arguments import suggest_arguments
-from pueval.errors import AssumptionWarning, InputError
+from pueval.errors import InputError, warn_caller
 from pueval.labeling._delay_result import DelayEstimate
 from pueval.labeling._hidden_interval import hidden_interval
 from pueval.labeling._times import LabelTimes
@@ -139,7 +138,7 @@ def from_delay(
         level=level,
     )
     if result.trend_pvalue < VISIBLE_TREND:
-        warnings.warn(result._trend_warning(), AssumptionWarning, stacklevel=3)
+        warn_caller(result._trend_warning())
     return result
 
 

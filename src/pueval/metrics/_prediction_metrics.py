@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from typing import Any, Literal, Protocol, Unpack
 
@@ -13,7 +12,7 @@ from pueval._checks import check_choice
 from pueval._typing import Array
 from pueval.core.measures import MEASURES, Measure, fbeta
 from pueval.core.rates import Rates, correct_steps
-from pueval.errors import InputError, UndefinedMeasureWarning
+from pueval.errors import InputError, UndefinedMeasureWarning, warn_caller
 from pueval.evaluation.estimates import Contingency
 from pueval.metrics._shared_arguments import (
     CorrectionArguments,
@@ -81,14 +80,13 @@ def _measure_value(measure: Measure, rates: Rates, zero_division: ZeroDivision) 
     """Return the measure at the first threshold; warn if it is clipped or undefined."""
     value = float(measure(rates)[0])
     if not math.isnan(value):
-        return clip_with_warning(measure.name, value, measure.low, measure.high, depth=5)
+        return clip_with_warning(measure.name, value, measure.low, measure.high)
     if zero_division != "warn":
         return float(zero_division)
-    warnings.warn(
+    warn_caller(
         f"{measure.name} is undefined (division by zero) and was set to 0. Use zero_division to "
         "set another value.",
         UndefinedMeasureWarning,
-        stacklevel=4,
     )
     return 0.0
 

@@ -30,7 +30,7 @@ def _mean_measure(
     measure = MEAN_MEASURES[name]
     check_probabilities(counts, name)
     means = ScoreMeans(counts, measure.functions).corrected(mixture, target)
-    return clip_with_warning(name, float(measure(means)), measure.low, measure.high, depth=5)
+    return clip_with_warning(name, float(measure(means)), measure.low, measure.high)
 
 
 @expand_shared_arguments

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, Unpack, get_args
 
 from pueval import ranking
@@ -21,7 +20,7 @@ from pueval.core.ranked_rows import RankedRows
 from pueval.core.rates import correct_steps, labeled_contrast
 from pueval.core.roc_measures import partial_auc
 from pueval.counts.counts import Counts
-from pueval.errors import AssumptionWarning
+from pueval.errors import warn_caller
 from pueval.metrics._shared_arguments import (
     CorrectionArguments,
     LabelArguments,
@@ -42,7 +41,7 @@ def _read_and_check(
     counts, mixture, target = read_arguments(y_true, y_score, prior, **options)
     message = infeasibility_message(counts, mixture)
     if message:
-        warnings.warn(message, AssumptionWarning, stacklevel=4)
+        warn_caller(message)
     return counts, mixture, target
 
 

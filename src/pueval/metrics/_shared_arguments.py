@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import warnings
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypedDict, TypeVar, cast
@@ -17,7 +16,7 @@ from pueval._typing import Target
 from pueval.core.measures import clip, was_clipped
 from pueval.core.mixture import Mixture, check_target
 from pueval.counts.counts import Counts
-from pueval.errors import AssumptionWarning
+from pueval.errors import warn_caller
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -133,16 +132,12 @@ def read_arguments(
     return counts, mixture, target
 
 
-def clip_with_warning(
-    name: str, value: float, low: float = 0.0, high: float = 1.0, depth: int = 4
-) -> float:
-    """Clip a corrected value to its range; warn the caller ``depth`` calls above."""
+def clip_with_warning(name: str, value: float, low: float = 0.0, high: float = 1.0) -> float:
+    """Clip a corrected value to its range, with a warning."""
     inside = clip(value, low, high)
     if was_clipped(value, inside):
-        warnings.warn(
+        warn_caller(
             f"the corrected {name} is {value:.4g} and was clipped to {inside:g}. Either there are "
-            "too few rows, or the prior, the purity or random labeling does not fit these data.",
-            AssumptionWarning,
-            stacklevel=depth,
+            "too few rows, or the prior, the purity or random labeling does not fit these data."
         )
     return inside

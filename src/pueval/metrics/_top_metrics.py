@@ -33,7 +33,7 @@ def top_metric(
             f"of {reason}. If you do not know it, pueval.evaluate estimates it."
         )
     value = RankedRows(counts, counts._roc_corners(), target).value(measure, mixture)
-    return clip_with_warning(measure.name, value, measure.low, measure.high, depth=5)
+    return clip_with_warning(measure.name, value, measure.low, measure.high)
 
 
 @expand_shared_arguments

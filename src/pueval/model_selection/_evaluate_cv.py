@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from dataclasses import replace
 from typing import Any, cast, get_args
 
@@ -17,7 +16,7 @@ from pueval.core.prior_line import KnownShare
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
 from pueval.counts.design_effect import with_design_effect
-from pueval.errors import AssumptionWarning, InputError
+from pueval.errors import InputError, warn_caller
 from pueval.evaluation.assumptions import check_known_share, resolve_assumptions
 from pueval.evaluation.evaluate import (
     evaluate,
@@ -287,7 +286,7 @@ def evaluate_cv(
         splits=_collect_splits(ev, by_repeat, np.array(scores), fold, design_effect),
     )
     for message in ev.warnings:
-        warnings.warn(message, AssumptionWarning, stacklevel=2)
+        warn_caller(message)
     return ev
 
 

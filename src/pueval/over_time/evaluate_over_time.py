@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,7 +10,7 @@ import numpy as np
 from pueval._checks import check_choice, check_count, check_fraction
 from pueval._typing import Target
 from pueval.counts.arguments import DEFAULT_LABELS, suggest_arguments
-from pueval.errors import AssumptionWarning, InputError
+from pueval.errors import InputError, warn_caller
 from pueval.evaluation.evaluate import evaluate_counts
 from pueval.evaluation.findings import worst_warnings
 from pueval.groups.evaluate_by import MIN_BACKGROUND, MIN_LABELED, check_single_values
@@ -246,7 +245,7 @@ def evaluate_over_time(
         uneven = uneven_label_warning(names, estimates.sizes, usable)
         messages += [] if uneven is None else [uneven]
     for warning in worst_warnings(messages):
-        warnings.warn(warning, AssumptionWarning, stacklevel=3)
+        warn_caller(warning)
     return TimeEvaluation(
         tuple(names),
         overall,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import math
-import warnings
 from typing import Any, Literal
 
 from sklearn.base import clone
@@ -12,7 +11,7 @@ from sklearn.base import clone
 from pueval.core.mixture import Mixture
 from pueval.counts.arguments import read_counts, suggest_arguments
 from pueval.counts.counts import Counts
-from pueval.errors import AssumptionWarning, Contradiction, InputError
+from pueval.errors import Contradiction, InputError, warn_caller
 from pueval.priors._alphamax import AlphaMax
 from pueval.priors._best_bin import BestBin
 from pueval.priors._clean_label_test import clean_label_pvalue, noisy_label_warning
@@ -129,7 +128,7 @@ def estimate(
     )
     result = estimate_without_warning(counts, purity=purity, method=method, level=level)
     for warning in result.warnings:
-        warnings.warn(warning, AssumptionWarning, stacklevel=3)
+        warn_caller(warning)
     return result
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, Literal, Self
 
@@ -15,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from pueval._typing import Array
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
-from pueval.errors import AssumptionWarning, InputError
+from pueval.errors import InputError, warn_caller
 
 # Differences and squares of larger features could overflow.
 LARGEST_FEATURE = 1e100
@@ -76,7 +75,7 @@ class PriorEstimator(BaseEstimator):  # type: ignore[misc]
     def _issue_warnings(self) -> None:
         """Issue the warnings to the caller of ``fit``."""
         for warning in self.warnings_:
-            warnings.warn(warning, AssumptionWarning, stacklevel=3)
+            warn_caller(warning)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

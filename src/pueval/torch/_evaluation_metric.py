@@ -102,7 +102,7 @@ class PUEvaluation(PUMetric):
             has_fallback = counts.n_unlabeled and self.prior_estimate is not None
             if known or not has_fallback or self._can_estimate(counts):
                 raise
-            self._warn_of_failure(error, self.prior_estimate, stacklevel=7)
+            self._warn_of_failure(error, self.prior_estimate)
             return self._evaluate(counts, {"prior": self.prior_estimate})
         self._keep_estimate(ev.assumptions)
         return ev

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import asdict
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,7 +12,7 @@ from pueval._typing import Range, Target
 from pueval.core.label_errors import LabelErrors
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
-from pueval.errors import AssumptionWarning, Contradiction, InputError
+from pueval.errors import Contradiction, InputError, warn_caller
 from pueval.evaluation.assumptions import Assumptions, check_known_share, resolve_assumptions
 from pueval.torch._prior_settings import check_settings, estimates_purity
 
@@ -108,29 +107,25 @@ class PriorMetric(Metric):  # type: ignore[misc, unused-ignore]
             return self._without_estimate(counts, error)
         self._keep_estimate(assumptions)
         for warning in () if self._is_batch else assumptions.warnings:
-            warnings.warn(warning, AssumptionWarning, stacklevel=6)
+            warn_caller(warning)
         return assumptions.mixture
 
     def _without_estimate(self, counts: Counts, error: InputError) -> Mixture | None:
         """Warn that the estimate failed; return the last estimate, if there is one."""
         reused = self.prior_estimate if counts.n_unlabeled else None
-        self._warn_of_failure(error, reused, stacklevel=8)
+        self._warn_of_failure(error, reused)
         if reused is None:
             return None
         return self._assumptions(counts, {"prior": reused}).mixture
 
-    def _warn_of_failure(
-        self, error: InputError, reused: PriorEstimate | None, stacklevel: int
-    ) -> None:
+    def _warn_of_failure(self, error: InputError, reused: PriorEstimate | None) -> None:
         what = "purity" if self.estimate_every is None else "prior"
         instead = "The value is NaN"
         if reused is not None:
             instead = f"The prior {reused.prior:.3g} of epoch {self.prior_epoch} is reused"
-        warnings.warn(
+        warn_caller(
             f"the {what} could not be estimated in epoch {self.epoch}: {error} {instead}, and the "
-            "next epoch estimates again.",
-            AssumptionWarning,
-            stacklevel,
+            "next epoch estimates again."
         )
 
     # ------------------------------------------------------------------ checkpoints

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import torch
@@ -12,7 +11,7 @@ from torch import Tensor
 from pueval._typing import Target
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
-from pueval.errors import AssumptionWarning, InputError, UndefinedMeasureWarning
+from pueval.errors import InputError, UndefinedMeasureWarning, warn_caller
 from pueval.sensitivity.feasibility import infeasibility_message
 from pueval.torch._pu_metric import PUMetric
 
@@ -51,14 +50,14 @@ class PUScalar(PUMetric):
     def _value_or_nan(self, counts: Counts) -> float:
         if reason := _undefined(counts, self.target):
             if not self._is_batch:
-                warnings.warn(f"{self} is undefined: {reason}", UndefinedMeasureWarning, 5)
+                warn_caller(f"{self} is undefined: {reason}", UndefinedMeasureWarning)
             return math.nan
         counts._check_nonempty()
         mixture = self._resolve(counts)
         if mixture is None:
             return math.nan
         if not self._is_batch and (message := infeasibility_message(counts, mixture)):
-            warnings.warn(message, AssumptionWarning, stacklevel=5)
+            warn_caller(message)
         return self._value(counts, mixture)
 
     def _value(self, counts: Counts, mixture: Mixture) -> float:
