@@ -44,6 +44,16 @@ def test_arguments_of_scikit_learn_for_models_and_groups(rows):
         evaluate_by(rows["label"], rows["a"], groups=rows["b"] > 0)
 
 
+def test_prior_given_by_position():
+    message = "evaluate() takes only y and score by position; got 3 arguments. Pass the others by "
+    with refuses(TypeError, f"{message}name. Did you mean prior=0.2?"):
+        evaluate([1, 0], [2.0, 1.0], 0.2)
+    with refuses(TypeError, f"{message}name."):
+        evaluate([1, 0], [2.0, 1.0], "population")
+    with refuses(TypeError, "evaluate_by() takes only y, score and by by position"):
+        evaluate_by([1, 0], [2.0, 1.0], ["a", "b"], 5)
+
+
 def test_warnings_point_to_the_caller(rows):
     with pytest.warns(AssumptionWarning) as caught:
         evaluate(rows["label"], rows["a"], prior=0.9)

@@ -6,7 +6,7 @@ import difflib
 import inspect
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from numbers import Real
 from typing import Any, TypeVar, cast
@@ -40,16 +40,34 @@ UNSUPPORTED = {
 
 def suggest_arguments(function: Function) -> Function:
     """Make a function refuse unknown arguments with the names it has, such as y for y_true."""
-    names = [*inspect.signature(function).parameters]
+    parameters = inspect.signature(function).parameters
+    names = [*parameters]
+    positional = [
+        name for name in names if parameters[name].kind is not inspect.Parameter.KEYWORD_ONLY
+    ]
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
         unknown = [name for name in kwargs if name not in names]
         if unknown:
             raise _unknown_arguments_error(function.__name__, unknown, names)
+        if len(args) > len(positional):
+            raise _positional_arguments_error(function.__name__, args, positional, names)
         return function(*args, **kwargs)
 
     return cast("Function", checked)
+
+
+def _positional_arguments_error(
+    function: str, args: Sequence[Any], positional: list[str], names: list[str]
+) -> TypeError:
+    extra, (*first, last) = args[len(positional)], positional
+    is_share = isinstance(extra, int | float) and not isinstance(extra, bool) and 0 <= extra < 1
+    advice = f"Did you mean prior={extra:g}?" if is_share and "prior" in names else ""
+    return TypeError(
+        f"{function}() takes only {', '.join(first)} and {last} by position; got {len(args)} "
+        f"arguments. Pass the others by name. {advice}".rstrip()
+    )
 
 
 def _unknown_arguments_error(function: str, unknown: list[str], names: list[str]) -> TypeError:
