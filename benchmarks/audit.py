@@ -3,7 +3,7 @@
 python -m benchmarks.audit [replications] [population or number]
 
 With a population, prints the rows of its uniform audits of 300 rows and writes no page. With a
-number, keeps so many rows of the page, and continues after them.
+number, keeps so many rows of the page, and continues after them; 60 are all.
 """
 
 import os
@@ -277,6 +277,18 @@ def summarize_rows(lines, replications):
     )
 
 
+def by_labeling(lines):
+    """Return a table of the default's mean error and coverage by labeling, over all rows."""
+    cells = [line.strip("| ").split(" | ") for line in lines]
+    table = ["| labeling | rows | error | coverage |", "|---|---:|---:|---:|"]
+    for labeling in LABELINGS:
+        mine = [row for row in cells if row[1] == labeling]
+        error = np.mean([float(row[8]) for row in mine])
+        coverage = np.mean([float(row[10].split()[0]) for row in mine])
+        table.append(f"| {labeling} | {len(mine)} | {error:.2f} | {coverage:.3f} |")
+    return table
+
+
 def main(replications, which="0"):
     if which in POPULATIONS:
         list(measure_rows([Case(which, how, "uniform", 300) for how in LABELINGS], replications))
@@ -287,7 +299,7 @@ def main(replications, which="0"):
     lines += measure_rows(CASES[len(lines) :], replications)
     text = TEXT.format(n=ROWS, replications=replications)
     summary = textwrap.fill(summarize_rows(lines, replications), 100)
-    PAGE.write_text("\n".join([text, *head, *lines, "", summary]) + "\n")
+    PAGE.write_text("\n".join([text, *head, *lines, "", summary, "", *by_labeling(lines)]) + "\n")
 
 
 if __name__ == "__main__":
