@@ -214,3 +214,21 @@ def test_differences_of_few_errors_have_short_tails(rng):
             )
         ratios.append((pair.high - pair.low) / 2 / pair.standard_error)
     assert 1.7 < np.mean(ratios) < 1.945
+
+
+def test_models_that_look_perfect_are_not_equal_for_sure(rng):
+    """Both rank all labeled rows first; only the same model twice has no error."""
+    y = (np.arange(1500) < 60).astype(int)
+    background = rng.normal(size=(2, 1500))
+    first, second = np.where(y, 5 + rng.random((2, 1500)), background)
+    scores = {"a": first, "b": second, "again": first}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        found = compare(y, scores, prior=0.3, purity=0.9).differences("average_precision")
+    pairs = {(pair.first, pair.second): pair for pair in found}
+    for names in (("a", "b"), ("b", "again")):
+        assert pairs[names].value == 0
+        assert pairs[names].pvalue == 1
+        assert 0.002 < pairs[names].high < 0.02
+        assert pairs[names].low == pytest.approx(-pairs[names].high)
+    assert pairs["a", "again"].high == pairs["a", "again"].low == 0

@@ -195,6 +195,25 @@ class ModelExchanges:
             shares.append(np.clip(exchanged, 0, 1, out=exchanged))
         return correct_shares(self.counts, self.position, Shares(*shares), mixture, target)
 
+    def least_precision_errors(self, mixture: Mixture, target: Target) -> Array:
+        """Return the errors of differences of average precisions by the pseudo-observation alone.
+
+        Average precision is at most 1. In exchanges of models that look perfect by chance it hardly
+        varies, so this error is that of its linear approximation: the sum of the precisions at the
+        places where labeled rows are gained or lost.
+        """
+        rise = (1 - mixture.prior) / (mixture.purity - mixture.prior)
+        gain = rise * np.diff(self.pseudo_observation, axis=1, prepend=0)
+        errors = np.zeros(self.correlation.shape)
+        for first, second in combinations(range(len(errors)), 2):
+            shares = (self.share[first] + self.share[second]) / 2
+            rates = correct_shares(self.counts, self.position, Shares(*shares), mixture, target)
+            precision = np.nan_to_num(MEASURES["precision"](rates), nan=1.0).clip(0, 1)
+            error = math.sqrt(np.mean(np.square(gain @ precision)))
+            error *= math.sqrt(1 - self.correlation[first, second])
+            errors[first, second] = errors[second, first] = error
+        return errors
+
     @cached_property
     def correlation(self) -> Array:
         """Correlation of the noise of each pair of models in the background, at least 0.

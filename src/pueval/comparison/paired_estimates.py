@@ -114,6 +114,10 @@ class ExchangedEstimates:
     def _errors(self) -> dict[str, ExchangeErrors]:
         return self.exchanges.errors(EXCHANGED, self.mixture, self.target)
 
+    @cached_property
+    def _least_precision_errors(self) -> Array:
+        return self.exchanges.least_precision_errors(self.mixture, self.target)
+
     def applied(self, name: str, estimates: PairedEstimates) -> PairedEstimates:
         """Return the estimates with the errors of differences, and with their tails.
 
@@ -121,6 +125,8 @@ class ExchangedEstimates:
         """
         changes, (error, tails) = self.prevalence_changes[name], self._errors[name]
         square = error**2 + np.subtract.outer(changes, changes) ** 2
+        if name == "average_precision":
+            square += self._least_precision_errors**2
         covariance = covariance_of_differences(square, np.diag(estimates.covariance))
         return replace(estimates, covariance=covariance, tails=tails)
 
