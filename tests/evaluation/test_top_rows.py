@@ -110,8 +110,11 @@ class TestTopRows:
         rows = rng.choice(np.flatnonzero(~y), 600, replace=False)
         audited[rows] = positive[rows]
         given = {"propensity": propensity, "audited": audited}[known]
-        ev = evaluate(y, score, threshold=1.0, n_resamples=200, **{known: given})
+        # All seven intervals are to hold at once (Bonferroni).
+        level = 1 - 0.05 / 7
+        ev = evaluate(y, score, threshold=1.0, level=level, n_resamples=2000, **{known: given})
         top, true = ev.top(2000), truth.top(2000)
+        assert len(top) == 7
         for name, estimate in top.items():
             assert estimate.low <= true[name].value <= estimate.high, name
         with pytest.warns(AssumptionWarning, match="question random labeling"):

@@ -126,7 +126,7 @@ class ExchangedEstimates:
         changes, (error, tails) = self.prevalence_changes[name], self._errors[name]
         square = error**2 + np.subtract.outer(changes, changes) ** 2
         if name == "average_precision":
-            square += self._least_precision_errors**2
+            square = np.maximum(square, self._least_precision_errors**2)
         covariance = covariance_of_differences(square, np.diag(estimates.covariance))
         return replace(estimates, covariance=covariance, tails=tails)
 

@@ -128,7 +128,8 @@ class Counts(ScoreTable):
         ...                    unlabeled_label="?", negative_label="good")
         Counts(1 labeled, 1 unlabeled, 1 known negative row; 3 distinct scores from 1 to 3)
         """
-        bins = check_bins_choice(bins)
+        if not isinstance(bins, str) or bins != "auto":
+            bins = check_bins_choice(bins)
         labels = LabelValues(pos_label, unlabeled_label, negative_label)
         dtype = str(getattr(score, "dtype", ""))
         if propensity is not None or cluster is not None:
