@@ -6,12 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from pueval.displays._evaluation_display import ClassifierDisplay
-from pueval.displays._styling import CHANCE, NAIVE_LINE, draw_band, draw_line, remove_spines
+from pueval.displays._interval_curves import IntervalCurveDisplay
+from pueval.displays._styling import CHANCE, remove_spines
 from pueval.evaluation.cost_curve import CostCurve
-from pueval.text.numbers import format_level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class CostCurveDisplay(ClassifierDisplay):
+class CostCurveDisplay(IntervalCurveDisplay):
     """Normalized expected cost of a classifier by probability cost, corrected and naive.
 
     The triangle is the cost of predicting all rows positive, or none. Create a display with
@@ -126,21 +123,16 @@ class CostCurveDisplay(ClassifierDisplay):
             The display itself, with its artists.
         """
         ax, curve = self._use_axes(ax), self.curve
-        options: dict[str, Any] = {"label": self._label("corrected"), "linewidth": 2, "zorder": 3}
-        x = curve.probability_cost
-        self.line_ = draw_line(ax, x, curve.value, "curve_kwargs", curve_kwargs, **options)
-        self.band_ = self.naive_line_ = None
-        has_interval = np.isfinite(curve.low)
-        if plot_band and has_interval.any():
-            low, high = curve.low[has_interval], curve.high[has_interval]
-            label = f"{format_level(curve.level or 0.95)} CI"
-            options = {"label": label, "color": self.line_.get_color()}
-            self.band_ = draw_band(ax, x[has_interval], low, high, band_kwargs, **options)
-        if plot_naive:
-            options = {"label": self._label("naive"), "zorder": 2, **NAIVE_LINE}
-            self.naive_line_ = draw_line(
-                ax, x, curve.naive, "naive_kwargs", naive_kwargs, **options
-            )
+        self._draw_curves(
+            ax,
+            curve.probability_cost,
+            curve,
+            plot_naive=plot_naive,
+            plot_band=plot_band,
+            curve_kwargs=curve_kwargs,
+            naive_kwargs=naive_kwargs,
+            band_kwargs=band_kwargs,
+        )
         (self.trivial_,) = ax.plot([0, 0.5, 1], [0, 0.5, 0], label="all or none", **CHANCE)
         ax.set(xlabel="Probability cost", ylabel="Normalized expected cost", xlim=(0, 1))
         ax.set_ylim(0, 0.55)

@@ -8,17 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pueval.displays._evaluation_display import ClassifierDisplay
-from pueval.displays._styling import (
-    CHANCE,
-    NAIVE_LINE,
-    POSITIVE,
-    draw_band,
-    draw_line,
-    remove_spines,
-)
+from pueval.displays._interval_curves import IntervalCurveDisplay
+from pueval.displays._styling import CHANCE, POSITIVE, remove_spines
 from pueval.evaluation.decision_curve import DecisionCurve
-from pueval.text.numbers import format_level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class DecisionCurveDisplay(ClassifierDisplay):
+class DecisionCurveDisplay(IntervalCurveDisplay):
     """Net benefit of a classifier by risk threshold, corrected and naive.
 
     It is compared with treating everybody and treating nobody. A model is worth using at the risk
@@ -140,28 +132,22 @@ class DecisionCurveDisplay(ClassifierDisplay):
             The display itself, with its artists.
         """
         ax, curve = self._use_axes(ax), self.curve
-        options: dict[str, Any] = {"label": self._label("corrected"), "linewidth": 2, "zorder": 3}
-        x = curve.threshold
-        self.line_ = draw_line(ax, x, curve.value, "curve_kwargs", curve_kwargs, **options)
-        self.band_ = self.naive_line_ = None
-        has_interval = np.isfinite(curve.low)
-        if plot_band and has_interval.any():
-            label = f"{format_level(curve.level or 0.95)} CI"
-            low, high = curve.low[has_interval], curve.high[has_interval]
-            options = {"label": label, "color": self.line_.get_color()}
-            self.band_ = draw_band(ax, x[has_interval], low, high, band_kwargs, **options)
-        if plot_naive:
-            options = {"label": self._label("naive"), "zorder": 2, **NAIVE_LINE}
-            self.naive_line_ = draw_line(
-                ax, x, curve.naive, "naive_kwargs", naive_kwargs, **options
-            )
-        (self.treat_all_,) = ax.plot(
-            x, curve.treat_all, color=POSITIVE, linewidth=1.3, label="treat all", zorder=1
+        self._draw_curves(
+            ax,
+            curve.threshold,
+            curve,
+            plot_naive=plot_naive,
+            plot_band=plot_band,
+            curve_kwargs=curve_kwargs,
+            naive_kwargs=naive_kwargs,
+            band_kwargs=band_kwargs,
         )
+        everybody = {"color": POSITIVE, "linewidth": 1.3, "label": "treat all", "zorder": 1}
+        (self.treat_all_,) = ax.plot(curve.threshold, curve.treat_all, **everybody)
         self.treat_none_ = ax.axhline(0.0, label="treat none", **CHANCE)
         # Treating everybody has no lower limit, and nobody treats where the curves fall below 0.
         top = float(np.nanmax([*curve.value, *curve.treat_all, *curve.naive, 0.0]))
-        if has_interval.any() and plot_band:
+        if self.band_ is not None:
             top = max(top, float(np.nanmax(curve.high)))
         top = top or 1.0
         kind = "Standardized net benefit" if curve.standardized else "Net benefit"
