@@ -142,7 +142,12 @@ class DecisionCurveDisplay(IntervalCurveDisplay):
             naive_kwargs=naive_kwargs,
             band_kwargs=band_kwargs,
         )
-        everybody = {"color": POSITIVE, "linewidth": 1.3, "label": "treat all", "zorder": 1}
+        everybody: dict[str, Any] = {
+            "color": POSITIVE,
+            "linewidth": 1.3,
+            "label": "treat all",
+            "zorder": 1,
+        }
         (self.treat_all_,) = ax.plot(curve.threshold, curve.treat_all, **everybody)
         self.treat_none_ = ax.axhline(0.0, label="treat none", **CHANCE)
         # Treating everybody has no lower limit, and nobody treats where the curves fall below 0.
