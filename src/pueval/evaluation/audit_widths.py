@@ -17,7 +17,7 @@ from pueval.counts.counts import Counts
 from pueval.counts.design_effect import with_design_effect
 from pueval.errors import InputError
 from pueval.evaluation.measure_titles import measure_title
-from pueval.text.numbers import format_level, format_number
+from pueval.text.numbers import UNDEFINED, format_level
 from pueval.text.results import Result, plain_dict
 from pueval.text.tables import text_table
 
@@ -112,7 +112,7 @@ class AuditWidths(Result):
     def _table(self) -> str:
         header = ["", "with audit", "without", "audit alone", "vs. without", "vs. alone"]
         rows = [
-            [title, *map(format_number, widths), *map(_change, (first, second))]
+            [title, *map(_shown_width, widths), *map(_change, (first, second))]
             for title, *widths, first, second in self.rows()
         ]
         return f"{text_table(header, rows)}\n{NOTE}"
@@ -198,8 +198,13 @@ def _ratio(first: Array, second: Array) -> Array:
     return np.where(np.isfinite(ratio), ratio, np.nan)
 
 
+def _shown_width(width: float) -> str:
+    """Show two digits: draws do not determine a width more precisely."""
+    return UNDEFINED if math.isnan(width) else f"{width:.2g}"
+
+
 def _change(ratio: float) -> str:
     """Return a ratio as a change in percent."""
     if math.isnan(ratio):
-        return format_number(ratio)
+        return UNDEFINED
     return f"{ratio - 1:+.0%}".replace("-", "−")
