@@ -140,8 +140,8 @@ def _variance_minimizing_factor(truth: Array, prediction: Array, weight: Array) 
 def _monotone_share(positives: Array, rows: Array) -> Array:
     """Return shares in [0, 1] whose cumulative numbers are closest to the given ones.
 
-    Closest by least squares, weighted by the rows of the cells. Shares above 1 are not just cut
-    off, as positives would be lost: the neighbors of the cell take them.
+    Closest by least squares, weighted by the rows of the cells. What exceeds a share of 1 goes to
+    neighboring cells, so that the number of positives is kept.
     """
     cumulative, weights = np.cumsum(positives), np.maximum(rows, 1e-9)
     rising = scipy.optimize.isotonic_regression(cumulative, weights=weights).x
