@@ -26,7 +26,7 @@ SECTIONS = {
     ),
     "Default threshold, populations of many shapes": (5, "low: few labels decide on the threshold"),
     "Estimated prior": (2, "high: the prior's interval holds for all shapes"),
-    "Labeling bias": (6, "high: not the least favorable labeling; low: one hundred samples of four"),
+    "Labeling bias": (6, "high: not the least favorable labeling; low: 100 samples of 400"),
     "Cross-validation": (6, "low: 30 labels; high: estimated prior, few rows per feature"),
     "Rows that belong together": (5, "low: few clusters with skewed effects"),
     "Rows that belong together, prior estimated": (
