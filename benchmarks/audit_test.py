@@ -38,8 +38,8 @@ rejects random labels at 5% (and 1%); {replications} replications, so an exact t
 median positive to the 95th percentile of the positives, by a logistic curve; *step*: it is .1 below
 the mean positive and .5 above. The test was chosen among five
 stiffnesses of the curve and five reference distributions, in other samples of most of these
-settings, bank, landsat, pageblock and spambase among them: sizes are not independent evidence. Power
-at 5%, {few} replications. *Positives*: mean number that the audit finds.
+settings, bank, landsat, pageblock and spambase among them: sizes are not independent evidence.
+Power at 5%, {few} replications. *Positives*: mean number that the audit finds.
 
 | population | audit | rows | positives | size at 5% | size at 1% | power, double | power, step |
 |---|---|---:|---:|---:|---:|---:|---:|
