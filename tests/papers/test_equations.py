@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from pueval import Counts, Mixture, claesen_bounds, conversions, evaluate
 from pueval.core.measures import MEASURES
 from pueval.core.rates import Rates, correct_area, correct_pair, replace_prevalence
 from pueval.ranking import lee_liu
-from pueval.simulate import binormal
+from pueval.sensitivity.rank_band import rank_band
+from pueval.simulate import binormal, label_at_random
 
 TESTS = Path(__file__).resolve().parents[1]
 PAGE = TESTS.parent / "docs" / "papers" / "equations.md"
@@ -81,6 +81,32 @@ def test_no_number_is_missing(paper, last):
 # ---------------------------------------------------------------------- Jain et al.
 
 
+@pytest.mark.parametrize("mixture", [Mixture(0.2), Mixture(0.15, 0.8)])
+def test_jain_theorem_1(mixture):
+    """Equations 1 to 5, and both forms of the precision, as printed."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [400, 1600])
+    score = rng.normal(size=2000) + y
+    alpha, beta, c = mixture.prior, mixture.purity, 400 / 2000
+    ev = evaluate(y, score, prior=alpha, purity=beta, target="unlabeled", threshold=0.8, level=None)
+    gamma_pu, eta_pu = ((score[y == k] >= 0.8).mean() for k in (1, 0))
+    gamma = ((1 - alpha) * gamma_pu - (1 - beta) * eta_pu) / (beta - alpha)
+    eta = (beta * eta_pu - alpha * gamma_pu) / (beta - alpha)
+    assert ev["recall"].value == pytest.approx(gamma, abs=1e-12)
+    assert ev["false_positive_rate"].value == pytest.approx(eta, abs=1e-12)
+    assert ev["precision"].value == pytest.approx(alpha * gamma / eta_pu, abs=1e-12)
+    rho_pu = 400 * gamma_pu / (400 * gamma_pu + 1600 * eta_pu)
+    odds = (1 - c) / c * rho_pu / (1 - rho_pu) - (1 - beta) / (1 - alpha)
+    assert ev["precision"].value == pytest.approx(
+        alpha * (1 - alpha) / (beta - alpha) * odds, abs=1e-12
+    )
+    pairs = score[y == 1][:, None] - score[y == 0]
+    auc_pu = (pairs > 0).mean()
+    assert ev["roc_auc"].value == pytest.approx(
+        (auc_pu - (1 - (beta - alpha)) / 2) / (beta - alpha), abs=1e-12
+    )
+
+
 @pytest.mark.parametrize("contrast", [(0.2, 1.0), (0.1, 0.7)])
 def test_jain_corrected_auc_is_larger(contrast):
     mixture = Mixture(*contrast)
@@ -95,19 +121,29 @@ def test_jain_corrected_auc_is_larger(contrast):
 
 
 def test_ramola_mixtures():
-    """Shares at or above a threshold of a large sample are those of the three mixtures."""
+    """Rows drawn and labeled by pueval, and their shares at or above a threshold."""
     population = binormal(1.5, prevalence=0.3)
-    prior, purity, n = 0.2, 0.8, 200_000
-    counts = Counts.from_table([1], labeled=[n], unlabeled=[4 * n])
-    prevalence = Mixture(prior, purity).prevalence(counts)
-    assert prevalence == pytest.approx(0.2 * purity + 0.8 * prior, abs=1e-12)
-    rng = np.random.default_rng(0)
-    for share in (0.3, prior, purity):
-        hits = round(share * n)
-        score = np.r_[population.positive.draw(rng, hits), population.negative.draw(rng, n - hits)]
-        # The separation of a binormal population is that of its means.
-        expected = share * norm.sf(0.5 - 1.5) + (1 - share) * norm.sf(0.5)
-        assert (score >= 0.5).mean() == pytest.approx(expected, abs=5e-3)
+    rows = population.draw(400_000, seed=0)
+    made = label_at_random(rows.positive, label_frequency=0.4, purity=0.8, seed=1)
+    assert (made.purity, made.label_frequency) == pytest.approx((0.8, 0.4), abs=1e-4)
+    rates = population.rates(0.5)
+    above = rows.score[made.rows] >= 0.5
+    for shares, share in (
+        (above, made.prevalence),  # equation 1
+        (above[made.label == 0], made.prior),  # equation 9
+        (above[made.label == 1], made.purity),
+    ):
+        expected = share * rates.tpr[0] + (1 - share) * rates.fpr[0]
+        assert shares.mean() == pytest.approx(expected, abs=5e-3)
+    assert rates.predicted[0] == pytest.approx(above.mean(), abs=5e-3)
+    # Equations 10 and 11: the population is a mixture of labeled and unlabeled rows.
+    c = made.n_labeled / made.label.size
+    parts = above[made.label == 1].mean(), above[made.label == 0].mean()
+    assert c * parts[0] + (1 - c) * parts[1] == pytest.approx(above.mean(), abs=1e-12)
+    counts = made.counts(rows.score)
+    prevalence = made.mixture.prevalence(counts)
+    assert prevalence == pytest.approx(c * made.purity + (1 - c) * made.prior, abs=1e-12)
+    assert prevalence == pytest.approx(rows.positive.mean(), abs=1e-12)
 
 
 @pytest.mark.parametrize("mixture", [Mixture(0.2), Mixture(0.1, 0.75)])
@@ -147,10 +183,14 @@ def test_ramola_naive_values_are_too_low():
         factor = np.sqrt(pi * (1 - pi) / share / (1 - share)) / (purity - prior)
         for naive in (0.02, 0.1, 0.3):
             corrected = conversions.balanced_accuracy(0.5 + naive / 2, **given)
+            assert corrected == pytest.approx(naive / (2 * (purity - prior)) + 0.5, abs=1e-12)
             assert corrected >= 0.5 + naive / 2
-            mcc = conversions.matthews_corrcoef(naive / factor, labeled_share=share, **given)
-            assert mcc == pytest.approx(naive, abs=1e-12)
-            assert mcc >= naive / factor - 1e-12
+            for sign in (1, -1):
+                mcc = conversions.matthews_corrcoef(
+                    sign * naive / factor, labeled_share=share, **given
+                )
+                assert mcc == pytest.approx(sign * naive, abs=1e-12)
+                assert sign * (mcc - sign * naive / factor) >= -1e-12
 
 
 # ---------------------------------------------------------------------- Claesen et al.
@@ -176,6 +216,9 @@ def test_claesen_rank_distribution():
         assert tables.false_negative[r] == pytest.approx(4 - 4 * tpr)
         assert tables.true_negative[r] == pytest.approx(5 - 5 * fpr)
     assert tables.tpr[[1, 2, 3, 6, 8]] == pytest.approx([0.25, 0.25, 0.5, 0.75, 1])
+    second = Counts.from_arrays(np.isin(ranking, list("EGF")), -np.arange(9))
+    steps = claesen_bounds(second, prior=0.0).low.tpr[[1, 2, 4, 6, 7]]
+    assert steps == pytest.approx([0, 1 / 3, 2 / 3, 2 / 3, 1])
     # Equation 7: with two unlabeled positives among five unlabeled rows, the prior is 2/5.
     assert claesen_bounds(counts, prior=2 / 5).low.n_positive == 4 + 2
 
@@ -196,7 +239,7 @@ def test_claesen_lemma_1():
 
 
 def test_claesen_lemma_2():
-    """The union of disjoint sets, equation 17; with a common third set, corollary 1."""
+    """The rate of the union of disjoint sets, equation 17."""
     for one in subsets(2):
         for two in subsets(3):
             if (one & two).any():
@@ -206,6 +249,43 @@ def test_claesen_lemma_2():
                 union = rank_rates(one | two, r)[0]
                 assert union == pytest.approx((2 * first + 3 * second) / 5)
                 assert min(first, second) - 1e-12 <= union <= max(first, second) + 1e-12
+
+
+def test_claesen_corollary_1():
+    """Two sets of equal size keep their order if the same third set is added to both."""
+    for third in subsets(2):
+        others = [one for one in subsets(2) if not (one & third).any()]
+        for one, two in combinations(others, 2):
+            for r in range(1, 7):
+                gap = rank_rates(one, r)[0] - rank_rates(two, r)[0]
+                with_third = rank_rates(one | third, r)[0] - rank_rates(two | third, r)[0]
+                assert np.sign(round(gap, 9)) == np.sign(round(with_third, 9))
+
+
+@pytest.mark.parametrize("hidden", [2, 3])
+def test_claesen_theorem_1(hidden):
+    """Theorem 1, lemma 3, equations 8, 9 and 14: all sets of unlabeled positives of a ranking."""
+    y = np.array([1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 2, 0])
+    unlabeled = np.flatnonzero(y == 0)
+    counts = Counts.from_arrays(y, -np.arange(y.size), negative_label=2)
+    bounds = claesen_bounds(
+        counts, prior=hidden / unlabeled.size, band="bootstrap", reference="positives"
+    )
+    above = np.r_[0, np.cumsum(y == 1)]
+    low, high = rank_band(above, 4, hidden=hidden, level=0.95, method="bootstrap")
+    assert ((low >= 0) & (low <= above / 4) & (above / 4 <= high) & (high <= 1)).all()
+    sets = list(combinations(unlabeled, hidden))
+    for r in range(1, y.size):
+        shares = np.array([np.mean(np.array(chosen) < r) for chosen in sets])
+        fpr = np.array([rank_rates((y == 1) | np.isin(np.arange(y.size), chosen), r)[1]
+                        for chosen in sets])  # fmt: skip
+        least, most = bounds.high.fpr[r], bounds.low.fpr[r]
+        possible = (shares >= low[r] - 1e-9) & (shares <= high[r] + 1e-9)
+        assert ((least - 1e-9 <= fpr) & (fpr <= most + 1e-9))[possible].all()
+        # Equation 8: of all sets with at least the upper limit above the rank, the fewest there.
+        enough, few = shares >= high[r] - 1e-9, shares <= low[r] + 1e-9
+        assert least == pytest.approx(fpr[enough].max() if enough.any() else fpr.min())
+        assert most == pytest.approx(fpr[few].min() if few.any() else fpr.max())
 
 
 def test_claesen_lemma_4():
