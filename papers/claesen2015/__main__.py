@@ -22,7 +22,7 @@ INTRODUCTION = """# Claesen, Davis, De Smet and De Moor (2015): bounds from rank
 
 *Assessing binary classifiers using only positive and unlabeled data*, arXiv:1504.06837.
 
-The method assumes that unlabeled positives are ranked like the known ones, up to a 95% confidence band. Bounds of contingency tables, curves and areas follow from this band (`pueval.claesen_bounds`). The paper prints the four AUCs of figure 4, but no other numbers behind its figures, and not the rank distributions of its simulated rankings. We use beta distributions (`pueval.simulate.ranked`), for figure 4 normal ones, and check whether the bounds contain the truth.
+The method assumes that unlabeled positives are ranked like the known ones, up to a 95% confidence band. Bounds of contingency tables, curves and areas follow from this band (`pueval.claesen_bounds`). The paper prints the four AUCs of figure 4, but no other numbers behind its figures, and not the rank distributions of its simulated rankings. We had only the text of the paper, without the cells of its tables 1 and 2, so we compare what the text says about them. We use beta distributions (`pueval.simulate.ranked`), for figure 4 normal ones, and check whether the bounds contain the truth.
 """
 
 
@@ -102,7 +102,7 @@ def figure_3(page: Page) -> None:
     figure.tight_layout()
     page.figure(
         figure, "figure3",
-        "Figure 3. Bounds of the ROC curve with a wrong prior: 2,000 known positives, 100,000 unlabeled rows, true prior .3. Too low a prior bounds "
+        "Figure 3. Bounds of the ROC curve with a wrong prior: one simulated ranking, 2,000 known positives, 100,000 unlabeled rows, true prior .3. Too low a prior bounds "
         "performance from below, too high a prior from above (lemma 4).",
     )  # fmt: skip
     page.add(
@@ -227,7 +227,7 @@ def figure_5(page: Page) -> None:
     figure.tight_layout()
     page.figure(
         figure, "figure5",
-        "Figure 5. Covertype, 20,000 positives and 20,000 negatives, 1,000 labeled (prior .487): rank distribution of the unlabeled positives with its "
+        "Figure 5. Covertype, 20,000 positives and 20,000 negatives, 1,000 labeled (prior .487), one draw as in the paper: rank distribution of the unlabeled positives with its "
         "band, and bounds of both curves.",
     )  # fmt: skip
     rows = []
@@ -343,7 +343,7 @@ DIFFERENCES = """## Differences from the paper
 - **Covertype**: we use a 16% sample of the rows, and gradient boosting on PU labels instead of the paper's ensemble of support vector machines.
 - **Order of AUCs** (section 6.2, figure 4): without clipping, it does not depend on the prior. The paper's example needs clipping, and the second ranking rules out its prior. The paper states neither its rankings nor which of its bounds it prints; with ours, the four numbers are those of the upper bounds.
 - **Equation 15** of the paper lacks a factor |U| in the denominator of the derivative of the false positive rate. No result here depends on it.
-- **Figures 1 and 6 to 8** explain definitions and lemmas with drawings. They have no numbers; tests check the definitions and lemmas (`docs/papers/equations.md`)."""
+- **Figures 1 and 6 to 8** explain definitions and lemmas with drawings. They have no numbers; tests check the definitions and lemmas (`docs/papers/equations.md`), and figure 1 itself."""
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ def explain(page: Page, frame: pd.DataFrame, networks: Networks) -> None:
         )
         + "\n\nPurity is the weaker part: it comes from the second run of AlphaMax, which looks for unlabeled rows among only 100 labeled ones, and it falls with weak networks and on the scale of probabilities. But no choice that we tried comes near .41.\n\n"
         "The printed errors show what happened in the paper, but not why. Purity − prior was too small by .4, so the direct AUC was above 1 and was clipped: the printed errors DE, .030, .030 and .031, are 1 minus the printed AUC. "
-        "Table 2 has the error of the AUC-PR. With equation 3 as printed, the same purity − prior gives these errors on our scores if only the prior is wrong (too large), or if the purity is (too small, with the ratio of prior and purity right):\n\n"
+        f"Table 2 has the error of the AUC-PR. With equation 3 as printed, the same purity − prior gives these errors on our scores ({repetitions} repetitions) if only the prior is wrong (too large), or if the purity is (too small, with the ratio of prior and purity right):\n\n"
         + table(
             ["purity", "purity − prior", "paper", "prior wrong", "purity wrong"], rows
         )

@@ -181,8 +181,9 @@ def make(page: Page, run: Run) -> None:
 
 DIFFERENCES = """## Differences from the paper
 
-- **Data**: abalone, anuran calls, protein structure, epileptic seizures, HIV-1 protease, smartphone activities and wilt are missing, because we had no copy of them, and covertype is a 16% sample. For Parkinsons we use only the voice measures: subject, age, sex and test time identify the patient (AUC 1.0). The paper does not state which class is positive.
+- **Data**: abalone, anuran calls, protein structure, epileptic seizures, HIV-1 protease, smartphone activities and wilt are missing: they are not in our data folder, and there are no loaders for them here, although OpenML has most of them. Covertype is a 16% sample. For Parkinsons we use only the voice measures: subject, age, sex and test time identify the patient (AUC 1.0). The paper does not state which class is positive.
 - **Table 1** defines the contingency table and four estimates. The table of equations (`docs/papers/equations.md`) has the function and the test of each.
+- **Clipping**: best values are clipped to the range of the measure, as in the paper. The paper clips balanced accuracies to [½, 1]; a best value over all thresholds is never below ½.
 - **Estimated values**: the paper states no parameters of AlphaMax. Ours: Scott's rule for the width of the bins, and scores on the scale of log-odds."""
 
 
