@@ -168,7 +168,7 @@ def test_critical_values_and_scores_are_inverse(rng):
     for a, b, spread in zip(first, second, (0.9, 1.0, 1.3), strict=True):
         draws = np.abs(rng.standard_normal(256)) ** spread
         error = np.sqrt(np.mean(draws**2))
-        quantile[:, a, b] = tail_quantiles(draws, error)
+        quantile[:, a, b] = tail_quantiles(draws, error, 0.5)
         mean = (np.quantile(draws / error, 1 - LEVELS) + norm.isf(LEVELS / 2)) / 2
         assert quantile[1:, a, b] == pytest.approx(mean)
     tails = ExchangeTails(quantile)
@@ -182,9 +182,9 @@ def test_critical_values_and_scores_are_inverse(rng):
 
 def test_tails_of_few_errors_rise_and_of_none_are_normal():
     """Five values only: quantiles are equal, but critical values are not."""
-    found = tail_quantiles(np.repeat([-1.0, 0.0, 1.0], [100, 56, 100]), 0.9)
+    found = tail_quantiles(np.repeat([-1.0, 0.0, 1.0], [100, 56, 100]), 0.9, 0.5)
     assert (np.diff(found) > 0).all()
-    assert (tail_quantiles(np.zeros(256), 0.0) == NORMAL).all()
+    assert (tail_quantiles(np.zeros(256), 0.0, 0.5) == NORMAL).all()
 
 
 def test_intervals_agree_with_tests(rng):

@@ -50,7 +50,9 @@ class Difference(Result):
         Standard error of the difference. It is smaller than for two independent samples if the
         models agree on which rows are easy.
     pvalue : float
-        Two-sided p-value of the hypothesis that both models are equally good.
+        Two-sided p-value of the hypothesis that both models are equally good. It is below .05 where
+        0 is outside the 95% interval, with one exception: where models look perfect by chance,
+        intervals of differences of average precisions are wider than the test needs.
     adjusted_pvalue : float
         Holm's p-value over all pairs of compared models for the same measure.
     """
@@ -157,6 +159,7 @@ def _compare_pairs(
     """Return value, interval, standard error and p-value of differences, a line each."""
     quantile = 0.0 if level is None else student_quantile(level, freedom)
     profile = difference_profile(estimates, first, second)
+    profile = _raised(profile, estimates, first, second)
     difference = profile.center
     pvalue, interval = _test(estimates, first, second, quantile, freedom)
     for point in estimates.in_region:
@@ -182,7 +185,8 @@ def _test(
     tails, critical = estimates.tails, np.full(first.size, quantile)
     if tails is not None:
         critical = tails.critical_values(quantile, first, second)
-    interval = np.clip(profile.interval(critical), -largest, largest)
+    interval = _raised(profile, estimates, first, second).interval(critical)
+    interval = np.clip(interval, -largest, largest)
     statistic = profile.z_score(quantile)
     if tails is not None:
         statistic = tails.normal_scores(statistic, first, second)
@@ -198,6 +202,15 @@ def difference_profile(estimates: PairedEstimates, first: Array, second: Array) 
 
     paths = [[differences(point) for point in path] for path in estimates.along_intervals]
     return PriorProfile.of(differences(estimates), paths)
+
+
+def _raised(
+    profile: PriorProfile, estimates: PairedEstimates, first: Array, second: Array
+) -> PriorProfile:
+    """Return the differences with at least the errors that confidence intervals need."""
+    if estimates.least_error is None:
+        return profile
+    return profile.with_least_error(estimates.least_error[first, second])
 
 
 def _test_ratios(

@@ -3,10 +3,11 @@
 Differences of best values of good models come from a few errors. They have shorter tails than a
 normal distribution with the same standard error, and a normal test rejects too rarely; differences
 of average precisions can have longer ones. The absolute differences after exchanges, divided by
-their root mean square, show it. Their quantiles at a few levels, averaged with those of the normal
-distribution, take the place of the latter, linearly interpolated; beyond the last one, the ratio of
-the two stays what it is there. 256 exchanges show quantiles only roughly, and a noisy critical
-value rejects too often; averaging halves the noise.
+their root mean square, show it. Their quantiles at a few levels take the place of those of the
+normal distribution, linearly interpolated; beyond the last one, the ratio of the two stays what it
+is there. 256 exchanges show quantiles only roughly, and a noisy critical value rejects too often.
+Those of best values are averaged with normal ones, which halves the noise. Tests of average
+precisions rejected too rarely with the average.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ NORMAL = np.concatenate([[0.0], -scipy.special.ndtri(LEVELS / 2)])
 # Quantiles of few errors can be equal. Each one exceeds that before by at least this share of what
 # it would if differences were normal.
 LEAST_STEP = 0.2
-# Weight of the quantiles of exchanges in the mean with those of the normal distribution. Between
-# too few rejections without them and too many without the others (benchmarks/COMPARISON.md).
-EXCHANGE_WEIGHT = 0.5
+# Weight of the quantiles of exchanges of best values in the mean with those of the normal
+# distribution. Between too few rejections without them and too many without the others
+# (benchmarks/COMPARISON.md).
+BEST_VALUE_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,20 +56,20 @@ class ExchangeTails:
         return scores
 
 
-def tail_quantiles(differences: Array, error: float) -> Array:
+def tail_quantiles(differences: Array, error: float, weight: float) -> Array:
     """Return the quantiles of the absolute differences of one pair, in standard errors.
 
-    They are averaged with normal ones.
+    They have this weight in a mean with normal ones.
 
     Examples
     --------
-    >>> tail_quantiles(np.array([-1.0, 1.0]), 1.0).round(2).tolist()
+    >>> tail_quantiles(np.array([-1.0, 1.0]), 1.0, 0.5).round(2).tolist()
     [0.0, 0.84, 1.14, 1.32, 1.48, 1.66]
     """
     if not error > 0:
         return NORMAL
-    found = EXCHANGE_WEIGHT * np.quantile(np.abs(differences) / error, 1 - LEVELS)
-    found += (1 - EXCHANGE_WEIGHT) * NORMAL[1:]
+    found = weight * np.quantile(np.abs(differences) / error, 1 - LEVELS)
+    found += (1 - weight) * NORMAL[1:]
     # What exceeds the least steps does not fall, so neither do the quantiles.
     least = LEAST_STEP * NORMAL
     quantiles: Array = np.maximum.accumulate(np.concatenate([[0.0], found]) - least) + least

@@ -31,7 +31,12 @@ import numpy as np
 import scipy
 
 from pueval._typing import Array, Target
-from pueval.comparison.exchange_tails import NORMAL, ExchangeTails, tail_quantiles
+from pueval.comparison.exchange_tails import (
+    BEST_VALUE_WEIGHT,
+    NORMAL,
+    ExchangeTails,
+    tail_quantiles,
+)
 from pueval.comparison.paired_rows import PairedRows
 from pueval.core.average_precision import average_precision
 from pueval.core.cluster_table import TABLE_CELLS, ClusterTable
@@ -155,14 +160,13 @@ class ModelExchanges:
         def errors_of(pair: tuple[int, int]) -> Array:
             """Return the root mean square of differences and their tails, a line per measure."""
             rates = self._exchanged_rates(*pair, mixture, target)
-            differences = [np.subtract(*formula(rates)) for formula in formulas.values()]
-            errors = [math.sqrt(np.mean(np.square(values))) for values in differences]
-            return np.array(
-                [
-                    (error, *tail_quantiles(values, error))
-                    for values, error in zip(differences, errors, strict=True)
-                ]
-            )
+            lines = []
+            for name, formula in formulas.items():
+                differences = np.subtract(*formula(rates))
+                error = math.sqrt(np.mean(np.square(differences)))
+                weight = BEST_VALUE_WEIGHT if name.startswith("best_") else 1.0
+                lines.append((error, *tail_quantiles(differences, error, weight)))
+            return np.array(lines)
 
         # Tails of a model and itself do not matter: the difference has no error.
         matrices = np.zeros((len(formulas), 1 + NORMAL.size, n_models, n_models))

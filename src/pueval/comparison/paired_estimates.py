@@ -52,6 +52,9 @@ class PairedEstimates:
         The estimates for other priors and purities within the intervals given for them.
     tails : ExchangeTails or None
         Tails of differences that are far from normal; None if they are treated as normal.
+    least_error : ndarray of shape (models, models) or None
+        Standard errors of differences are at least this in confidence intervals. Tests of equal
+        models do without: their size is right as it is.
     """
 
     value: Array
@@ -61,6 +64,7 @@ class PairedEstimates:
     along_intervals: tuple[tuple[PairedEstimates, ...], ...] = ()
     in_region: tuple[PairedEstimates, ...] = ()
     tails: ExchangeTails | None = None
+    least_error: Array | None = None
 
     def logarithms(self) -> PairedEstimates:
         """Return the estimates of the logarithms of ratios; NaN for ratios of 0."""
@@ -125,10 +129,9 @@ class ExchangedEstimates:
         """
         changes, (error, tails) = self.prevalence_changes[name], self._errors[name]
         square = error**2 + np.subtract.outer(changes, changes) ** 2
-        if name == "average_precision":
-            square = np.maximum(square, self._least_precision_errors**2)
         covariance = covariance_of_differences(square, np.diag(estimates.covariance))
-        return replace(estimates, covariance=covariance, tails=tails)
+        least_error = self._least_precision_errors if name == "average_precision" else None
+        return replace(estimates, covariance=covariance, tails=tails, least_error=least_error)
 
 
 def estimate_at_thresholds(shares: PairedShares, measure: Measure) -> PairedEstimates:

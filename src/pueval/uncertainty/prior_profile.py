@@ -87,6 +87,15 @@ class PriorProfile:
             ],
         )
 
+    def with_least_error(self, least: Array) -> PriorProfile:
+        """Return the same estimates with errors of at least this much."""
+
+        def raised(estimate: EstimateVector) -> EstimateVector:
+            return EstimateVector(estimate.value, np.maximum(estimate.error, least))
+
+        paths = [[raised(estimate) for estimate in path] for path in self.paths]
+        return PriorProfile(raised(self.center), paths)
+
     def interval(self, critical_value: float | Array) -> Array:
         """Return the lower and upper ends of the intervals, a line each.
 
