@@ -7,12 +7,12 @@ import pytest
 from scipy.special import expit
 
 from pueval import Counts, InputError, Mixture
-from pueval.core import rank_weights
+from pueval.core import rank_weights, top_measure
 from pueval.core.mixture import NAIVE, Mixtures
 from pueval.core.rank_weights import TABULATED, discount_sum
 from pueval.core.ranked_rows import RankedRows
-from pueval.core.rates import correct_steps
-from pueval.core.top_measure import first_rows
+from pueval.core.rates import Rates, correct_steps
+from pueval.core.top_measure import first_rows, measure_lines
 from pueval.core.top_measures import (
     TOP_MEASURES,
     area_under_lift,
@@ -274,3 +274,61 @@ def test_sums_of_discounts_of_many_ranks_are_interpolated():
     rows = np.exp(rng.uniform(0, np.log(1e9), 3 * rank_weights.MANY))
     one_by_one = np.concatenate([rank_weights.discount_sum(part) for part in np.split(rows, 6)])
     np.testing.assert_allclose(rank_weights.discount_sum(rows), one_by_one, rtol=1e-13)
+
+
+@pytest.mark.parametrize("target", ["population", "unlabeled"])
+@pytest.mark.parametrize("decimals", [1, 8])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_runs_are_cumulative_counts_above_and_at_labeled_scores(target, decimals, weighted):
+    y, score = rows(decimals=decimals)
+    rng = np.random.default_rng(1)
+    label = np.where(y, 1, np.where(rng.random(y.size) < 0.2, -1, 0))
+    counts = Counts.from_arrays(
+        label, score, negative_label=-1, sample_weight=rng.random(y.size) if weighted else None
+    )
+    runs = RankedRows(counts, counts._roc_corners(), target).runs
+    expected = counts.at(runs.threshold)
+    for name in ("labeled", "unlabeled", "negative"):
+        np.testing.assert_allclose(getattr(runs, name), getattr(expected, name), rtol=1e-12)
+    labeled_scores = np.unique(score[y])
+    assert np.isin(labeled_scores, runs.threshold).all()
+    assert np.isin(np.nextafter(labeled_scores, np.inf), runs.threshold).all()
+
+
+@pytest.mark.parametrize("own_prevalence", [False, True])
+def test_many_lines_are_those_one_by_one(own_prevalence):
+    """Lines are handled in blocks, and measures share sums of ranks."""
+    rng = np.random.default_rng(0)
+    n_lines, n = top_measure.LINES + 5, 30
+    tpr, fpr = np.sort(rng.random((2, n_lines, n)) ** [[[0.5]], [[2.0]]], axis=-1)
+    prevalence = rng.uniform(0.1, 0.5, (n_lines, 1)) if own_prevalence else 0.3
+    predicted = prevalence * tpr + (1 - prevalence) * fpr
+    threshold = np.arange(n)[::-1]
+    measures = [*TOP_MEASURES.values()]
+    found = measure_lines(measures, Rates(threshold, tpr, fpr, predicted, prevalence, 5000))
+    for k in (0, 1, top_measure.LINES, n_lines - 1):
+        share = float(np.broadcast_to(prevalence, (n_lines, 1))[k, 0])
+        for line, each in zip(found, measures, strict=True):
+            alone = each(Rates(threshold, tpr[k], fpr[k], predicted[k], share, 5000))
+            assert line[k] == pytest.approx(float(alone), rel=1e-12), each.name
+
+
+def test_ranks_in_blocks(monkeypatch):
+    y, score = rows(n=500, decimals=8)
+    values = [measure(y, score, each, Mixture(0.3)) for each in (ndcg(), rie(), area_under_lift())]
+    monkeypatch.setattr(rank_weights, "BLOCK", 7)
+    again = [measure(y, score, each, Mixture(0.3)) for each in (ndcg(), rie(), area_under_lift())]
+    np.testing.assert_allclose(again, values, rtol=1e-13)
+
+
+@pytest.mark.parametrize("mixture", [Mixture(0.3), Mixture(0.3, 0.9)])
+def test_naive_values_do_not_depend_on_corrected_ones(mixture):
+    """Both share sums of ranks only where the positives have the same ranks."""
+    y, score = rows()
+    counts = Counts.from_arrays(y, score)
+    for each in TOP_MEASURES.values():
+        ranked = RankedRows(counts, counts._roc_corners(), "population")
+        corrected = [ranked.value(other, mixture) for other in TOP_MEASURES.values()]
+        assert ranked.naive(each) == pytest.approx(measure(y, score, each), rel=1e-12)
+        again = [ranked.value(other, mixture) for other in TOP_MEASURES.values()]
+        np.testing.assert_array_equal(again, corrected)

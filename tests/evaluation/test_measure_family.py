@@ -26,6 +26,14 @@ def test_families_and_single_measures(ev):
     assert family.level == 0.95
 
 
+@pytest.mark.parametrize("prior", [0.25, (0.2, 0.3)])
+def test_measures_together_are_those_one_by_one(prior):
+    together, alone = (evaluate(Y, SCORES["a"], prior=prior) for _ in range(2))
+    family = together.family("top", "presence")
+    for name in reversed([*family]):
+        assert alone[name] == family[name], name
+
+
 def test_table_and_data(ev):
     family = ev.family("top")
     lines = str(family).splitlines()

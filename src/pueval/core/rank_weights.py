@@ -9,7 +9,7 @@ frequency weights equal repeated rows, and ranks of importance weights are sums 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import cache
 from typing import NamedTuple
 
@@ -28,6 +28,8 @@ NODE_STEP = 1 / 1024
 N_NODES = int((math.log(1e16) - math.log(TABULATED)) / NODE_STEP) + 2
 # Rows closer than this share of all rows have the same rank.
 ROUNDING = 1e-12
+# Ranks handled at a time, so that temporary arrays stay in the cache.
+BLOCK = 32_768
 
 
 class Gains(NamedTuple):
@@ -45,20 +47,26 @@ class Gains(NamedTuple):
         Share of positives in the target; one number, or one per line.
     size : float
         Number of rows in the target.
+    sums : dict
+        Means of weights by name, which measures of the same gains share.
     """
 
     tpr: Array
     rows: Array
     prevalence: Array
     size: float
+    sums: dict[Hashable, Array]
 
     @classmethod
     def of(cls, rates: Rates) -> Gains:
         """Return the gains of rates."""
-        rows = np.clip(rates.predicted, 0, 1)
-        # Noise of the prevalence can let the number of rows fall.
-        rows = np.maximum.accumulate(rows, axis=-1) * rates.size
-        return cls(rates.tpr, rows, line_prevalence(rates), rates.size)
+        sums = rates.rank_sums
+        if "rows" not in sums:
+            rows = np.clip(rates.predicted, 0, 1)
+            # Noise of the prevalence can let the number of rows fall.
+            np.maximum.accumulate(rows, axis=-1, out=rows)
+            sums["rows"] = np.multiply(rows, rates.size, out=rows)
+        return cls(rates.tpr, sums["rows"], line_prevalence(rates), rates.size, sums)
 
     @property
     def positives(self) -> Array:
@@ -70,24 +78,34 @@ class Gains(NamedTuple):
         slack = ROUNDING * self.size
         return interpolate_lines(self.rows, self.tpr, np.asarray(rows), slack=slack)
 
-    def mean_weight(self, cumulative: Callable[[Array], Array]) -> Array:
+    def mean_weight(self, name: Hashable, cumulative: Callable[[Array], Array]) -> Array:
         """Return the mean over the positives of a weight of their ranks.
 
-        In a case-control design, labeled rows have no ranks of their own. One between two rows of
+        ``name`` identifies the weight, ``cumulative`` returns its sum over the first ranks. In a
+        case-control design, labeled rows have no ranks of their own. One between two rows of
         the target gets the mean of the weights of both.
         """
-        step = np.diff(self.rows, axis=-1)
+        if name not in self.sums:
+            starts = range(0, max(self.rows.shape[-1] - 1, 1), BLOCK)
+            parts = [self._weighted_gain(cumulative, start) for start in starts]
+            self.sums[name] = np.sum(parts, axis=0)
+        return self.sums[name]
+
+    def _weighted_gain(self, cumulative: Callable[[Array], Array], start: int) -> Array:
+        """Return the sum of a weight over the positives of one block of ranks."""
+        rows, tpr = (each[..., start : start + BLOCK + 1] for each in (self.rows, self.tpr))
+        step = np.diff(rows, axis=-1)
         is_step = step > ROUNDING * self.size
         mean = np.zeros(step.shape)
-        np.divide(np.diff(cumulative(self.rows), axis=-1), step, out=mean, where=is_step)
-        gain = np.diff(self.tpr, axis=-1)
+        np.divide(np.diff(cumulative(rows), axis=-1), step, out=mean, where=is_step)
+        gain = np.diff(tpr, axis=-1)
         between = ~is_step & (gain != 0)
         if between.any():
-            at = np.broadcast_to(self.rows[..., 1:], gain.shape)[between]
-            start, end = np.maximum(at - 0.5, 0), np.minimum(at + 0.5, self.size)
+            at = np.broadcast_to(rows[..., 1:], gain.shape)[between]
+            first, last = np.maximum(at - 0.5, 0), np.minimum(at + 0.5, self.size)
             mean = np.array(np.broadcast_to(mean, gain.shape))
-            mean[between] = (cumulative(end) - cumulative(start)) / (end - start)
-        total: Array = np.sum(gain * mean, axis=-1)
+            mean[between] = (cumulative(last) - cumulative(first)) / (last - first)
+        total: Array = np.sum(np.multiply(gain, mean, out=gain), axis=-1)
         return total
 
 
@@ -179,24 +197,30 @@ def _smooth_sum(t: Array | float) -> Array:
 
 
 @cache
-def _sum_nodes() -> tuple[Array, Array, Array]:
-    """Return integers in equal ratios, `_smooth_sum` there, and its slopes."""
+def _sum_pieces() -> Array:
+    """Return cubic polynomials between numbers in equal ratios that interpolate `_smooth_sum`.
+
+    Lines are the start of each piece, one over its width, and the four coefficients of powers of
+    the position within it. Values and slopes at the ends are exact.
+    """
     t = np.exp(math.log(TABULATED) + NODE_STEP * np.arange(N_NODES))
-    log = np.log(t)
+    log, value = np.log(t), _smooth_sum(t)
     # Derivatives of the terms of `_smooth_sum`.
-    slope = 1 / log - 1 / (2 * t * log**2) + (log + 2) / (12 * t**2 * log**3)
-    return t, _smooth_sum(t), math.log(2) * slope
+    slope = math.log(2) * (1 / log - 1 / (2 * t * log**2) + (log + 2) / (12 * t**2 * log**3))
+    width, rise = np.diff(t), np.diff(value)
+    first, second = slope[:-1] * width, slope[1:] * width
+    cubic = (3 * rise - 2 * first - second, first + second - 2 * rise)
+    return np.stack([t[:-1], 1 / width, value[:-1], first, *cubic])
 
 
 def _interpolated_sum(t: Array) -> Array:
-    """Return `_smooth_sum` by cubic interpolation between nodes."""
-    node, value, slope = _sum_nodes()
+    """Return `_smooth_sum` by cubic interpolation."""
     k = ((np.log(t) - math.log(TABULATED)) / NODE_STEP).astype(np.intp)
-    width = node[k + 1] - node[k]
-    u = (t - node[k]) / width
-    rise = value[k + 1] - value[k]
-    first, second = slope[k] * width, slope[k + 1] * width
-    sums: Array = value[k] + u * (
-        first + u * (3 * rise - 2 * first - second + u * (first + second - 2 * rise))
-    )
+    start, per_width, value, first, second, third = _sum_pieces()
+    u = (t - start[k]) * per_width[k]
+    # In place: a sum of many numbers would spend its time on temporary arrays.
+    sums: Array = third[k]
+    for coefficient in (second, first, value):
+        sums *= u
+        sums += coefficient[k]
     return sums

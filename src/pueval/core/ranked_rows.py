@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pueval._typing import Target
+from pueval._typing import Array, Target
 from pueval.core.curves import correct_roc_from_corners
 from pueval.core.mixture import NAIVE, Mixture
 from pueval.core.rates import Rates, correct_steps, naive_rates
@@ -21,7 +21,35 @@ def single_kind_runs(counts: Counts, corners: Steps) -> Steps:
 
     Between two of these steps all rows are tied, or none are labeled, or only labeled ones are.
     """
-    return counts._split_ties(corners, np.flatnonzero(np.diff(corners.labeled)) + 1)
+    rises = np.diff(corners.labeled, prepend=0) > 0
+    rising = np.flatnonzero(rises)
+    if counts._audit is not None:
+        # Corners do not note ties then: positives and negatives of one score are spread evenly.
+        return counts._split_ties(corners, rising)
+    score = corners.threshold[rising].astype(np.float64)
+    # Where no other row has the labeled score, as many of them are above as at or above it.
+    tied = np.flatnonzero(corners.tied[rising])
+    unlabeled, negative = corners.unlabeled[rising], corners.negative[rising]
+    if tied.size:
+        unlabeled[tied] = counts._unlabeled.cumulative_counts(score[tied])[0]
+        negative[tied] = counts._negative.cumulative_counts(score[tied])[0]
+    places = np.arange(rises.size) + np.cumsum(rises)
+    new_places, before = places[rising] - 1, rising - 1
+
+    def insert(column: Array, new: Array) -> Array:
+        longer = np.empty(rises.size + rising.size, dtype=column.dtype)
+        longer[places], longer[new_places] = column, new
+        return longer
+
+    positives = corners.represented_positives
+    return Steps(
+        insert(corners.threshold.astype(np.float64), np.nextafter(score, np.inf)),
+        insert(corners.labeled, corners.labeled[before]),
+        insert(corners.unlabeled, unlabeled),
+        insert(corners.negative, negative),
+        insert(corners.tied, np.zeros(rising.size, dtype=bool)),
+        None if positives is None else insert(positives, positives[before]),
+    )
 
 
 def _audited_cells(corners: Steps) -> Steps:
@@ -48,7 +76,7 @@ class RankedRows:
     counts: Counts
     corners: Steps
     target: Target
-    _latest: dict[tuple[Mixture, bool], Rates] = field(default_factory=dict)
+    _latest: dict[bool, tuple[Mixture, Rates]] = field(default_factory=dict)
 
     @cached_property
     def runs(self) -> Steps:
@@ -73,20 +101,23 @@ class RankedRows:
 
         Those for the last mixture are kept: many measures need them.
         """
-        key = mixture, along_roc
-        if key not in self._latest:
-            if along_roc:
-                rates = roc_rates(self.counts, self.corners, mixture, self.target)
-            else:
-                rates = correct_steps(self.counts, self.cells, mixture, self.target)
-            self._latest.clear()
-            self._latest[key] = rates
-            return rates
-        return self._latest[key]
+        latest = self._latest.get(along_roc)
+        if latest is not None and latest[0] == mixture:
+            return latest[1]
+        if along_roc:
+            rates = roc_rates(self.counts, self.corners, mixture, self.target)
+        else:
+            rates = correct_steps(self.counts, self.cells, mixture, self.target)
+        self._latest[along_roc] = mixture, rates
+        return rates
 
     @cached_property
     def _naive_rates(self) -> Rates:
-        return naive_rates(self.counts, self.runs)
+        naive = naive_rates(self.counts, self.runs)
+        if False in self._latest:
+            # With clean labels, the positives have the same ranks: only their number differs.
+            naive.share_rank_sums(self._latest[False][1])
+        return naive
 
     @cached_property
     def _naive_roc_rates(self) -> Rates:

@@ -15,7 +15,8 @@ maximum at or left of each false positive rate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,6 +50,9 @@ class Rates:
         Share of positives in the target; an array if each line has its own mixture.
     size : int or float
         Number of rows in the target.
+    rank_sums : dict
+        What measures of the order of the rows have computed from ``tpr`` and ``predicted`` alone,
+        for others that need the same; see `pueval.core.rank_weights.Gains`.
     """
 
     threshold: Array
@@ -57,6 +61,16 @@ class Rates:
     predicted: Array
     prevalence: float | Array
     size: float
+    rank_sums: dict[Hashable, Array] = field(default_factory=dict, init=False, repr=False)
+
+    def share_rank_sums(self, other: Rates) -> None:
+        """Share ``rank_sums`` with other rates, if they are equal but for prevalence and fpr."""
+        if (
+            self.size == other.size
+            and np.array_equal(self.tpr, other.tpr)
+            and np.array_equal(self.predicted, other.predicted)
+        ):
+            vars(self)["rank_sums"] = other.rank_sums
 
 
 class Shares(NamedTuple):

@@ -81,7 +81,9 @@ def _average_precision(rates: Rates, rows: RowsOf) -> Array:
 def _ndcg(rates: Rates, rows: RowsOf | None = None) -> Array:
     gains = Gains.of(rates)
     k = rates.size if rows is None else rows(rates.size)
-    gain = gains.positives * gains.mean_weight(lambda x: discount_sum(np.minimum(x, k)))
+    gain = gains.positives * gains.mean_weight(
+        ("discount", k), lambda x: discount_sum(np.minimum(x, k))
+    )
     return _divide(gain, discount_sum(np.minimum(gains.positives, k)))
 
 
@@ -157,12 +159,14 @@ def _r_precision(rates: Rates) -> Array:
 
 
 def _area_under_lift(rates: Rates) -> Array:
-    return Gains.of(rates).mean_weight(lambda x: lift_sum(x, rates.size))
+    return Gains.of(rates).mean_weight("lift", lambda x: lift_sum(x, rates.size))
 
 
 def _enhancement(rates: Rates, decay: float) -> Array:
-    size = rates.size
-    return size * Gains.of(rates).mean_weight(lambda x: exponential_sum(x, size, decay))
+    size, gains = rates.size, Gains.of(rates)
+    return size * gains.mean_weight(
+        ("exponential", decay), lambda x: exponential_sum(x, size, decay)
+    )
 
 
 def _bedroc(rates: Rates, decay: float) -> Array:

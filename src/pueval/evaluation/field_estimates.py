@@ -56,6 +56,7 @@ class FieldEstimates(DecisionEstimates):
         if not names:
             raise InputError(f"name at least one family: {', '.join(FAMILIES)}.")
         members = family_members(names)
+        self._estimate_together(members)
         level = None if self.resampling is None else self.resampling.level
         return MeasureFamily(names, {name: self[name] for name in members}, level)
 

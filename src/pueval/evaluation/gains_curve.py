@@ -12,7 +12,6 @@ from pueval._typing import Array
 from pueval.core.mixture import NAIVE
 from pueval.core.top_measure import first_rows
 from pueval.core.top_measures import recall_at
-from pueval.evaluation.estimates import Estimate
 from pueval.text.numbers import format_count, format_number
 from pueval.text.results import Result
 
@@ -84,10 +83,8 @@ def gains_curve(ev: ModelEstimates) -> GainsCurve:
     shares = np.concatenate([np.geomspace(1 / max(size, 2), 1, SPACED), np.linspace(0, 1, EVEN)])
     rows = [first_rows(share=float(share))(size) for share in shares[shares > 0]]
     share = np.unique(np.array(rows) / size)
-    estimates: list[Estimate] = [
-        ev._estimate_top(recall_at(first_rows(share=float(each))), ev._top_resamples)
-        for each in share
-    ]
+    measures = [recall_at(first_rows(share=float(each))) for each in share]
+    estimates = ev._estimate_top_measures(measures, ev._top_resamples)
     recall, low, high, naive = (
         np.array([getattr(estimate, name) for estimate in estimates])
         for name in ("value", "low", "high", "naive")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from functools import cache, cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from pueval._typing import Array, Target
 from pueval.core.average_precision import average_precision
@@ -38,12 +38,13 @@ from pueval.evaluation.estimates import (
 from pueval.evaluation.expectation import estimate_mean
 from pueval.evaluation.presence import estimate_f_pb, evaluate_presence
 from pueval.samples.steps import Steps
+from pueval.samples.threads import map_in_threads
 from pueval.thresholds.rules import find_rule
 from pueval.thresholds.threshold_choice import choose
 from pueval.uncertainty.intervals import Interval, IntervalOptions
 from pueval.uncertainty.measure_intervals import Resamples
 from pueval.uncertainty.prior_region import Region
-from pueval.uncertainty.top_intervals import top_interval, top_thresholds
+from pueval.uncertainty.top_intervals import TopResamples, top_interval, top_thresholds
 
 if TYPE_CHECKING:
     from pueval.model_selection._splits import Splits
@@ -180,19 +181,45 @@ class ModelEstimates(Mapping[str, Estimate]):
         """Estimate a measure of the top of the list, such as BEDROC."""
         return self._estimate_top(TOP_MEASURES[name], self._top_resamples)
 
+    def _estimate_together(self, names: Iterable[str]) -> None:
+        """Estimate those of some measures that share much of what they are computed from."""
+        top = [name for name in names if name in TOP_MEASURES and name not in self._area_estimates]
+        measures = [TOP_MEASURES[name] for name in top]
+        estimates = self._estimate_top_measures(measures, self._top_resamples) if top else []
+        self._area_estimates.update(zip(top, estimates, strict=True))
+
     def _estimate_top(self, measure: TopMeasure, resamples: Resamples | None) -> Estimate:
-        value, naive = self._ranked.value(measure, self.mixture), self._ranked.naive(measure)
-        interval = Interval()
-        if resamples is not None and math.isfinite(value):
-            interval = top_interval(resamples, measure, partial(self._ranked.value, measure))
-        return Estimate.of(value, naive, interval, (measure.low, measure.high))
+        return self._estimate_top_measures([measure], resamples)[0]
+
+    def _estimate_top_measures(
+        self, measures: Sequence[TopMeasure], resamples: Resamples | None
+    ) -> list[Estimate]:
+        value_for = [cache(partial(self._ranked.value, measure)) for measure in measures]
+
+        def point_estimates() -> list[tuple[float, float]]:
+            pairs = zip(value_for, measures, strict=True)
+            return [(value(self.mixture), self._ranked.naive(measure)) for value, measure in pairs]
+
+        def draw() -> TopResamples | None:
+            return None if resamples is None else TopResamples(resamples, measures).drawn()
+
+        # Neither of these uses all cores all the time.
+        tasks: list[Callable[[], Any]] = [point_estimates, draw]
+        points, top_resamples = map_in_threads(lambda task: task(), tasks)
+        estimates = []
+        for measure, value_of, (value, naive) in zip(measures, value_for, points, strict=True):
+            interval = Interval()
+            if top_resamples is not None and math.isfinite(value):
+                interval = top_interval(top_resamples, measure, value_of)
+            estimates.append(Estimate.of(value, naive, interval, (measure.low, measure.high)))
+        return estimates
 
     def _estimate_presence_measure(self, name: str) -> Estimate:
         """Estimate a presence-only measure, and others of the same resamples with it."""
         if name == F_PB:
             return estimate_f_pb(self)
         presence = evaluate_presence(self, AREA_SHARE, OMISSION, N_WINDOWS, None)
-        self._area_estimates.update({each: presence[each] for each in PRESENCE_MEASURES})
+        self._area_estimates.update({each: presence[each] for each in (*PRESENCE_MEASURES, F_PB)})
         return presence[name]
 
     @cached_property

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import partial
 
 import numpy as np
 import scipy  # loads its submodules when they are first used
@@ -14,7 +14,7 @@ from pueval._typing import Array, Target
 from pueval.core.confidence import proportion_limit
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import Rates, monotone_rates_by_threshold
-from pueval.core.top_measure import TopMeasure
+from pueval.core.top_measure import TopMeasure, measure_lines
 from pueval.core.top_measures import precision_at, recall_at
 from pueval.counts.counts import Counts
 from pueval.uncertainty.bootstrap_draws import NEARBY_STEPS
@@ -41,8 +41,68 @@ def top_thresholds(counts: Counts, target: Target, rows: Iterable[float] = ()) -
     return np.unique(ranked.quantiles(ranked.total - rank).astype(np.float64))
 
 
+class TopResamples:
+    """Measures of the top of the list in resamples.
+
+    Parameters
+    ----------
+    resamples : Resamples
+        Resampled counts, whose thresholds include `top_thresholds`.
+    measures : sequence of TopMeasure
+        Measures that will be needed. They are computed together, because they share much.
+    """
+
+    def __init__(self, resamples: Resamples, measures: Sequence[TopMeasure]) -> None:
+        self.resamples = resamples
+        self._measures = measures
+        self._values: dict[tuple[TopMeasure, Mixture | Mixtures], Array] = {}
+
+    def drawn(self) -> TopResamples:
+        """Draw the resamples now, not when they are first used."""
+        _ = self.resamples.draws
+        return self
+
+    def expected(self, measure: TopMeasure, mixture: Mixture | Mixtures) -> Array:
+        """Return a measure of the expected counts, one value per mixture."""
+        return np.atleast_1d(measure(self._expected_rates(mixture)))
+
+    def resampled(self, measure: TopMeasure, mixture: Mixture | Mixtures) -> Array:
+        """Return a measure of every resample, not moved by what merging rows into cells changes."""
+        if (measure, mixture) not in self._values:
+            centered, together = self._is_centered(measure), [measure]
+            if mixture is self.resamples.mixture or mixture is self.resamples.mixture_draws:
+                # Other mixtures differ between measures.
+                same = (each for each in self._measures if self._is_centered(each) == centered)
+                together += [each for each in same if each != measure]
+            values = measure_lines(together, self._rates(mixture, centered=centered))
+            self._values |= {
+                (each, mixture): line for each, line in zip(together, values, strict=True)
+            }
+        return self._values[measure, mixture]
+
+    def _expected_rates(self, mixture: Mixture | Mixtures) -> Rates:
+        return self.resamples.rates_for(self.resamples.draws.expected, mixture)
+
+    def _is_centered(self, measure: TopMeasure) -> bool:
+        """Return whether draws are centered at monotone rates, as for areas.
+
+        Where more labeled rows come first than expected, all draws would have only positives there.
+        """
+        looks_perfect = measure.saturates and _looks_perfect(self.resamples, measure)
+        return measure.along_roc or looks_perfect
+
+    def _rates(self, mixture: Mixture | Mixtures, *, centered: bool) -> Rates:
+        rates = self.resamples.rates_for(self.resamples.draws.resampled, mixture)
+        if not centered:
+            return rates
+        center = self._expected_rates(mixture)
+        tpr, fpr = monotone_rates_by_threshold(center)
+        tpr, fpr = rates.tpr + (tpr - center.tpr), rates.fpr + (fpr - center.fpr)
+        return replace(rates, tpr=tpr, fpr=fpr)
+
+
 def top_interval(
-    resamples: Resamples, measure: TopMeasure, value: Callable[[Mixture], float]
+    top_resamples: TopResamples, measure: TopMeasure, value: Callable[[Mixture], float]
 ) -> Interval:
     """Return the interval of a measure; ``value`` returns it for a mixture, not clipped.
 
@@ -53,25 +113,13 @@ def top_interval(
     that of `_smooth_error`. The upper end for first rows is at least that of
     `_upper_end_with_few_hits`. All of this was chosen by simulation of coverage (tests/coverage).
     """
-    draws = resamples.draws
-    looks_perfect = measure.saturates and _looks_perfect(resamples, measure)
+    resamples = top_resamples.resamples
+    expected = partial(top_resamples.expected, measure)
 
-    def expected(mixture: Mixture | Mixtures) -> Array:
-        return np.atleast_1d(measure(resamples.rates_for(draws.expected, mixture)))
-
-    @cache
     def resampled(mixture: Mixture | Mixtures) -> Array:
-        rates = resamples.rates_for(draws.resampled, mixture)
-        if measure.along_roc or looks_perfect:
-            # Center the draws at monotone rates, as for areas. Where more labeled rows come first
-            # than expected, all draws would have only positives there.
-            center = resamples.rates_for(draws.expected, mixture)
-            tpr, fpr = monotone_rates_by_threshold(center)
-            tpr, fpr = rates.tpr + (tpr - center.tpr), rates.fpr + (fpr - center.fpr)
-            rates = replace(rates, tpr=tpr, fpr=fpr)
         center_mixture = mixture if isinstance(mixture, Mixture) else resamples.mixture
         shift = value(center_mixture) - float(expected(center_mixture)[0])
-        return np.ravel(measure(rates)) + shift
+        return top_resamples.resampled(measure, mixture) + shift
 
     interval = _percentile_or_prior_interval(resamples, measure, value, expected, resampled)
     if math.isnan(interval.high):
