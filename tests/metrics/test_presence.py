@@ -137,6 +137,21 @@ class TestBoyce:
         assert boyce_index(y, score, **CASE_CONTROL) == 1
         assert np.isnan(boyce_index(y, score, method="pearson", **CASE_CONTROL))
 
+    def test_many_lines_against_scipy(self, rng):
+        from pueval.core.presence_measures import boyce_correlations
+
+        ratios = rng.integers(0, 6, size=(60, 30)).astype(float)
+        ratios[rng.random(ratios.shape) < 0.1] = np.nan
+        ratios[rng.random(ratios.shape) < 0.05] = np.inf
+        ratios[0], ratios[1], ratios[2, 1:], ratios[3] = np.nan, 2.0, np.nan, np.arange(30)
+        for line, found in zip(ratios, boyce_correlations(ratios), strict=True):
+            f = line[~np.isnan(line)]
+            f = f[np.append(f[1:] != f[:-1], True)] if f.size else f
+            defined = f.size > 1 and np.any(f != f[0])
+            f = np.where(np.isinf(f), 99.0, f)
+            expected = spearmanr(np.arange(f.size), f).statistic if defined else np.nan
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
+
     def test_undefined(self):
         assert np.isnan(boyce_index([1, 0, 0], [0.5, 0.5, 0.5]))
         assert np.isnan(smoothed_boyce_index([1, 0, 0], [0.5, 0.5, 0.5]))
@@ -154,11 +169,22 @@ class TestSmoothed:
         model = LogisticRegression(C=1e8, tol=1e-10, max_iter=1000).fit(x, y)
         penalty = 1e9 * np.diff(np.eye(10), n=2, axis=0)
         coefficients, _ = smoothed_ratio._fit(
-            presences[None, :], rows_[None, :], smoothed_ratio._basis(), penalty.T @ penalty / 1e9,
-            np.zeros((1, 10)))  # fmt: skip
+            presences[None, :], rows_[None, :], penalty.T @ penalty / 1e9, np.zeros((1, 10))
+        )
         curve = coefficients[0] @ smoothed_ratio._basis().T
         expected = model.decision_function(middle[:, None])
         np.testing.assert_allclose(curve, expected, atol=1e-3)
+
+    def test_lines_are_those_of_other_blocks(self, rng, monkeypatch):
+        """Newton's method ends where steps are short, which depends on the other lines a little."""
+        from pueval.core import smoothed_ratio
+
+        presences = rng.poisson(np.linspace(0.1, 3, 200), size=(40, 200)).astype(float)
+        rows_ = rng.poisson(30, size=(40, 200)).astype(float)
+        together = smoothed_ratio.smoothed_log_ratio(presences, rows_)
+        monkeypatch.setattr(smoothed_ratio, "LINES", 7)
+        in_blocks = smoothed_ratio.smoothed_log_ratio(presences, rows_)
+        np.testing.assert_allclose(in_blocks, together, atol=1e-9)
 
     def test_recovers_the_ratio_of_densities(self, rng):
         from pueval.core.smoothed_ratio import smoothed_log_ratio
@@ -275,3 +301,14 @@ def test_tss_is_a_name_of_informedness():
     ev = evaluate([1, 1, 0, 0, 0], [5, 3, 4, 2, 1], prior=0.0, level=None)
     with pytest.raises(KeyError, match="informedness"):
         ev["tss"]
+
+
+def test_interpolated_area_against_numpy(rng):
+    from pueval.core.presence_measures import interpolated_area
+
+    recall = rng.random((50, 20)).round(1) * rng.choice([0.5, 1, 1.2], size=(50, 1))
+    recall = np.maximum.accumulate(recall, axis=1)
+    area = np.sort(rng.random((50, 20)), axis=1)
+    for share in (0.0, 0.05, 0.4, 0.5, 0.83, 1.5):
+        expected = [np.interp(share, y, x) for y, x in zip(recall, area, strict=True)]
+        np.testing.assert_allclose(interpolated_area(recall, area, share), expected, rtol=1e-12)

@@ -138,9 +138,8 @@ class PresenceCurve(TopMeasure):
         steps = presence_steps(counts) if steps is None else steps
         return correct_steps(counts, steps, mixture, target)
 
-    def naive(self, counts: Counts, target: Target, steps: Steps) -> float:
-        """Return the measure with labeled rows as the presences."""
-        shares = Shares.of(counts, steps)
+    def naive(self, counts: Counts, target: Target, shares: Shares) -> float:
+        """Return the measure with labeled rows as the presences; ``shares`` are of the steps."""
         return self.exact(*presence_and_target_shares(counts, shares, target))
 
 

@@ -22,6 +22,7 @@ import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array, Target
 from pueval.core.measures import MEASURES, Measure, Table
+from pueval.core.ranked_rows import single_kind_runs
 from pueval.core.rates import Rates, Shares
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
@@ -34,8 +35,6 @@ CORRELATIONS = ("spearman", "pearson", "kendall")
 DECIMALS = 10
 # Windows of the default width side by side that fill the range of the scores.
 DEFAULT_WINDOWS = 10
-# Lines of ratios that are ranked at a time, to save memory.
-LINES_AT_A_TIME = 100
 # A recall that is short of the required one by less than this reaches it.
 ROUNDING = 1e-12
 
@@ -145,31 +144,37 @@ def boyce_correlation(
 
 def boyce_correlations(ratios: Array) -> Array:
     """Return the Boyce index of each line of ratios, with Spearman's correlation."""
-    blocks = np.array_split(ratios, -(-len(ratios) // LINES_AT_A_TIME))
-    return np.concatenate(
-        [_rank_correlations(block, _kept_windows(block, drop_duplicates=True)) for block in blocks]
-    )
+    return _rank_correlations(ratios, _kept_windows(ratios, drop_duplicates=True))
 
 
 def _kept_windows(ratios: Array, *, drop_duplicates: bool) -> Array:
     """Return which windows count: not empty, and the last of successive equal ratios."""
     kept = ~np.isnan(ratios)
-    if drop_duplicates:
-        following = np.full(len(ratios), np.nan)  # ratio of the next window that is not empty
-        for k in range(ratios.shape[1] - 1, -1, -1):
-            defined = kept[:, k].copy()
-            kept[:, k] &= ratios[:, k] != following
-            following = np.where(defined, ratios[:, k], following)
+    if drop_duplicates and ratios.shape[1]:
+        # Index of the next window that is not empty; there is none after the last one.
+        last = ratios.shape[1] - 1
+        place = np.where(kept, np.arange(last + 1), last)
+        following = np.minimum.accumulate(place[:, :0:-1], axis=1)[:, ::-1]
+        kept[:, :-1] &= ratios[:, :-1] != np.take_along_axis(ratios, following, axis=1)
     return kept
 
 
 def _rank_correlations(ratios: Array, kept: Array) -> Array:
     """Return Spearman's correlation with the order of the kept windows; tied ratios share ranks."""
     number = kept.sum(axis=1, keepdims=True)
-    below = kept[:, None, :] & (ratios[:, None, :] < ratios[:, :, None])
-    equal = kept[:, None, :] & (ratios[:, None, :] == ratios[:, :, None])
+    ratios = np.where(kept, ratios, np.nan)  # sorted last
+    by_ratio = np.argsort(ratios, axis=1)
+    ascending = np.take_along_axis(ratios, by_ratio, axis=1)
+    place, is_new = np.arange(ratios.shape[1]), ascending[:, 1:] != ascending[:, :-1]
+    # First and last place of the ratios that are tied with each: twice the rank is their sum + 1.
+    first, last = np.zeros(ratios.shape, dtype=np.intp), np.full(ratios.shape, place.size - 1)
+    np.maximum.accumulate(np.where(is_new, place[1:], 0), axis=1, out=first[:, 1:])
+    ends = np.where(is_new, place[:-1], place.size)
+    last[:, :-1] = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1].clip(max=place.size - 1)
+    doubled = np.empty(ratios.shape, dtype=np.intp)
+    np.put_along_axis(doubled, by_ratio, first + last + 1, axis=1)
     # Twice the ranks, less their means: whole numbers.
-    rank = np.where(kept, (2 * below + equal).sum(axis=2) - number, 0)
+    rank = np.where(kept, doubled - number, 0)
     order = np.where(kept, 2 * np.cumsum(kept, axis=1) - 1 - number, 0)
     spread = np.sqrt((rank**2).sum(axis=1) * (order**2).sum(axis=1).astype(float))
     correlation: Array = np.full(len(ratios), np.nan)
@@ -177,16 +182,19 @@ def _rank_correlations(ratios: Array, kept: Array) -> Array:
     return correlation
 
 
-def presence_steps(counts: Counts) -> Steps:
+def presence_steps(counts: Counts, corners: Steps | None = None) -> Steps:
     """Return cumulative counts above and at every score of a labeled row, and at all scores.
 
     Between neighboring ones either only presences or only other rows are added, or all are tied:
-    so the curve of recall by predicted area has straight lines between them.
+    so the curve of recall by predicted area has straight lines between them. ``corners`` are those
+    of the naive ROC curve, if you have them.
     """
-    score = counts._labeled.distinct_cumulative()[0].astype(np.float64)
-    if counts.has_propensity:
-        positive = counts._inverse_propensity_sample().distinct_cumulative()[0]
-        score = np.union1d(score, positive)[::-1].astype(np.float64)
+    if counts._audit is None:
+        return single_kind_runs(counts, counts._roc_corners() if corners is None else corners)
+    # Positives can also have scores that no labeled row has.
+    score = counts._labeled.distinct_cumulative()[0]
+    positive = counts._inverse_propensity_sample().distinct_cumulative()[0]
+    score = np.union1d(score, positive)[::-1].astype(np.float64)
     both = np.stack([np.nextafter(score, np.inf), score], axis=1).ravel()
     return counts.at(np.concatenate([[np.inf], both, [-np.inf]]))
 
@@ -203,8 +211,15 @@ def minimal_area(recall: Array, predicted: Array, share: float) -> tuple[float, 
 def interpolated_area(recall: Array, predicted: Array, share: float) -> Array:
     """Return the predicted area at a recall, linear between thresholds; a number per line."""
     recall = np.maximum.accumulate(np.atleast_2d(recall), axis=-1)
-    lines = zip(recall, np.broadcast_to(predicted, recall.shape), strict=True)
-    return np.array([np.interp(share, y, x) for y, x in lines])
+    predicted = np.broadcast_to(predicted, recall.shape)
+    # The last point that does not exceed the recall, and the next.
+    left = np.sum(recall <= share, axis=-1, keepdims=True) - 1
+    ends = np.concatenate([left, left + 1], axis=-1).clip(0, recall.shape[-1] - 1)
+    (y0, y1), (x0, x1) = (np.take_along_axis(c, ends, axis=-1).T for c in (recall, predicted))
+    slope = np.zeros(y0.shape)
+    np.divide(x1 - x0, y1 - y0, out=slope, where=y1 > y0)
+    area: Array = x0 + slope * (share - y0)
+    return area
 
 
 def partial_area_ratio(recall: Array, predicted: Array, omission: float) -> Array:

@@ -10,6 +10,7 @@ differences of their coefficients, whose weight minimizes Akaike's criterion.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from pueval.core.presence_measures import presence_and_target_shares
 from pueval.core.rates import Shares
 from pueval.counts.counts import Counts
 from pueval.samples.sample import score_range
+from pueval.samples.threads import map_in_threads
 
 # Bins of equal width in which rows are counted; much narrower than a spline can bend.
 N_BINS = 200
@@ -37,6 +39,9 @@ CONVERGED = 1e-6
 LARGEST_STEP = 3.0
 # Keeps weights of rows positive where fitted probabilities are 0 or 1.
 LEAST_WEIGHT = 1e-12
+# Resamples fitted at a time: their arrays stay in the cache, and products of matrices are too small
+# to be divided among threads, which would wait for each other.
+LINES = 36
 
 
 class PresenceBins(NamedTuple):
@@ -81,6 +86,7 @@ def presence_bins(counts: Counts) -> PresenceBins | None:
     return PresenceBins(edges[:-1], (edges[:-1] + edges[1:]) / 2) if low < high else None
 
 
+@cache
 def _basis() -> Array:
     """Return the splines at the middles of the bins, with the range of the scores as [0, 1]."""
     step = 1 / (N_COEFFICIENTS - DEGREE)
@@ -88,6 +94,14 @@ def _basis() -> Array:
     middle = (np.arange(N_BINS) + 0.5) / N_BINS
     basis: Array = scipy.interpolate.BSpline.design_matrix(middle, knots, DEGREE).toarray()
     return basis
+
+
+@cache
+def _overlaps() -> tuple[tuple[Array, Array], Array]:
+    """Return which splines overlap, each with its next neighbors only, and their products."""
+    first, second = np.nonzero(np.triu(np.tri(N_COEFFICIENTS, k=DEGREE)))
+    basis = _basis()
+    return (first, second), basis[:, first] * basis[:, second]
 
 
 def smoothed_log_ratio(presences: Array, rows: Array) -> Array:
@@ -104,44 +118,49 @@ def smoothed_log_ratio(presences: Array, rows: Array) -> Array:
         Logarithm of P/E: 0 where presences are as frequent as in the background.
     """
     presences, rows = np.atleast_2d(presences), np.atleast_2d(rows)
-    basis = _basis()
     difference = np.diff(np.eye(N_COEFFICIENTS), n=2, axis=0)
-    penalty = difference.T @ difference
-    best = np.full(len(presences), np.inf)
-    curves = np.zeros(presences.shape)
+    # The straightest curve first, as a start for the others.
+    penalties = [weight * (difference.T @ difference) for weight in PENALTIES[::-1]]
+    # Resamples are near their mean, and start at its coefficients.
     mean = presences.mean(axis=0, keepdims=True), rows.mean(axis=0, keepdims=True)
-    start = np.zeros((1, N_COEFFICIENTS))
-    for weight in PENALTIES[::-1]:  # the straightest first, as a start for the others
-        # Resamples are near their mean.
-        start, criterion = _fit(*mean, basis, weight * penalty, start)
-        coefficients = start
-        if len(presences) > 1:
-            lines = np.broadcast_to(start, (len(presences), N_COEFFICIENTS))
-            coefficients, criterion = _fit(presences, rows, basis, weight * penalty, lines)
-        better = criterion < best
-        best[better] = criterion[better]
-        curves[better] = (coefficients @ basis.T)[better]
+    mean_coefficients, mean_fits = np.zeros((1, N_COEFFICIENTS)), []
+    for penalty in penalties:
+        mean_fits.append(_fit(*mean, penalty, mean_coefficients))
+        mean_coefficients = mean_fits[-1][0]
+
+    def best_curves(block: slice) -> Array:
+        lines = presences[block], rows[block]
+        best = np.full(len(lines[0]), np.inf)
+        chosen = np.zeros((best.size, N_COEFFICIENTS))
+        for penalty, mean_fit in zip(penalties, mean_fits, strict=True):
+            coefficients, criterion = mean_fit
+            if len(presences) > 1:
+                start = coefficients.repeat(best.size, axis=0)
+                coefficients, criterion = _fit(*lines, penalty, start)
+            better = criterion < best
+            best[better], chosen[better] = criterion[better], coefficients[better]
+        curves: Array = chosen @ _basis().T
+        return curves
+
+    blocks = [slice(first, first + LINES) for first in range(0, len(presences), LINES)]
+    curves = np.concatenate(map_in_threads(best_curves, blocks))
     odds = presences.sum(axis=-1, keepdims=True) / rows.sum(axis=-1, keepdims=True)
     log_ratio: Array = curves - np.log(odds)
     return log_ratio
 
 
-def _fit(
-    presences: Array, rows: Array, basis: Array, penalty: Array, start: Array
-) -> tuple[Array, Array]:
+def _fit(presences: Array, rows: Array, penalty: Array, start: Array) -> tuple[Array, Array]:
     """Fit by Newton's method; return coefficients and Akaike's criterion of each line."""
     total = presences + rows
-    n = basis.shape[1]
-    # Each spline overlaps with its next neighbors only.
-    first, second = np.nonzero(np.triu(np.tri(n, k=DEGREE)))
-    products = basis[:, first] * basis[:, second]
-    penalty = penalty + RIDGE * np.eye(n)
+    basis, ((first, second), products) = _basis(), _overlaps()
+    penalty = penalty + RIDGE * np.eye(N_COEFFICIENTS)
     coefficients = start.copy()
-    information = np.zeros((len(total), n, n))
+    information = np.zeros((len(total), N_COEFFICIENTS, N_COEFFICIENTS))
     for _ in range(MOST_STEPS):
         probability = scipy.special.expit(coefficients @ basis.T)
-        gradient = (presences - total * probability) @ basis - coefficients @ penalty
-        variance = np.maximum(total * probability * (1 - probability), LEAST_WEIGHT)
+        expected = total * probability
+        gradient = (presences - expected) @ basis - coefficients @ penalty
+        variance = np.maximum(expected * (1 - probability), LEAST_WEIGHT)
         information[:, first, second] = information[:, second, first] = variance @ products
         step = np.linalg.solve(information + penalty, gradient[..., None])[..., 0]
         longest = np.abs(step).max(axis=-1, keepdims=True)
@@ -149,7 +168,9 @@ def _fit(
         if longest.max() < CONVERGED:
             break
     curve = coefficients @ basis.T
-    log_likelihood = np.sum(presences * curve - total * np.logaddexp(0, curve), axis=-1)
+    # log(1 + exp(curve)), without overflow
+    log_sum = np.maximum(curve, 0) + np.log1p(np.exp(-np.abs(curve)))
+    log_likelihood = np.sum(presences * curve - total * log_sum, axis=-1)
     freedom = np.trace(np.linalg.solve(information + penalty, information), axis1=-2, axis2=-1)
     criterion: Array = 2 * (freedom - log_likelihood)
     return coefficients, criterion

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pueval._checks import check_count, check_fraction, check_number
 from pueval._typing import Array
+from pueval.core.mixture import Mixture
 from pueval.core.presence_family import (
     F_PB,
     PresenceCurve,
@@ -31,7 +32,7 @@ from pueval.core.presence_measures import (
     presence_windows,
     window_shares,
 )
-from pueval.core.rates import Shares
+from pueval.core.rates import Rates, Shares, correct_shares
 from pueval.core.smoothed_ratio import (
     PresenceBins,
     presence_bins,
@@ -41,7 +42,6 @@ from pueval.core.smoothed_ratio import (
 from pueval.errors import InputError
 from pueval.evaluation.estimate_table import EstimateTable
 from pueval.evaluation.estimates import Estimate, estimate_rows
-from pueval.samples.steps import Steps
 from pueval.text.numbers import CLIPPED_NOTE, format_threshold
 from pueval.text.results import Result, plain_dict
 from pueval.uncertainty.intervals import Interval
@@ -169,12 +169,12 @@ def evaluate_presence(
     resamples = ev._resample(np.unique(np.concatenate([windows.thresholds, bins.threshold])))
     if resamples is not None:
         resampled = PresenceResamples(resamples, windows)
-    area, steps = minimal_predicted_area(share), presence_steps(ev.counts)
     curve, correlations = _ratios(ev, resampled, windows, bins)
+    points, area = _CurvePoints(ev), minimal_predicted_area(share)
     estimates = {
         **correlations,
-        "minimal_predicted_area": _curve_estimate(ev, resampled, area, steps),
-        "auc_ratio": _curve_estimate(ev, resampled, auc_ratio(omission), steps),
+        "minimal_predicted_area": points.estimate(resampled, area),
+        "auc_ratio": points.estimate(resampled, auc_ratio(omission)),
         "f_pb": estimate_f_pb(ev),
         "tss": ev["informedness"],
     }
@@ -182,7 +182,7 @@ def evaluate_presence(
     return Presence(
         curve,
         share,
-        _area_threshold(ev, share, steps),
+        points.area_threshold(share),
         omission,
         ev.operating_point.threshold,
         level,
@@ -223,22 +223,41 @@ def _ratios(
     }
 
 
-def _curve_estimate(
-    ev: ModelEstimates, resampled: PresenceResamples | None, measure: PresenceCurve, steps: Steps
-) -> Estimate:
-    """Estimate a number of the curve of recall by predicted area."""
-    value_for = cache(partial(measure.value, ev.counts, target=ev.target, steps=steps))
-    value, interval = value_for(ev.mixture), Interval()
-    if resampled is not None and math.isfinite(value):
-        interval = resampled.curve_interval(value_for, measure)
-    naive = measure.naive(ev.counts, ev.target, steps)
-    return Estimate.of(value, naive, interval, (measure.low, measure.high))
+class _CurvePoints:
+    """The points of the curve of recall by predicted area, which all its numbers share."""
 
+    def __init__(self, ev: ModelEstimates) -> None:
+        self._ev = ev
+        # Without an audit these are the runs from which measures of the top are computed.
+        of_top = ev.counts._audit is None
+        self._steps = ev._ranked.runs if of_top else presence_steps(ev.counts)
+        self._shares = Shares.of(ev.counts, self._steps)
+        self._rates = self._rates_for(ev.mixture)
 
-def _area_threshold(ev: ModelEstimates, share: float, steps: Steps) -> float:
-    """Return the threshold of the minimal predicted area."""
-    rates = PresenceCurve.rates(ev.counts, ev.mixture, ev.target, steps)
-    return float(rates.threshold[minimal_area(rates.tpr, rates.predicted, share)[1]])
+    def _rates_for(self, mixture: Mixture) -> Rates:
+        counts, threshold = self._ev.counts, self._steps.threshold
+        return correct_shares(counts, threshold, self._shares, mixture, self._ev.target)
+
+    def estimate(self, resampled: PresenceResamples | None, measure: PresenceCurve) -> Estimate:
+        """Estimate a number of the curve."""
+        ev = self._ev
+
+        @cache
+        def value_for(mixture: Mixture) -> float:
+            return measure.at_rates(
+                self._rates if mixture == ev.mixture else self._rates_for(mixture)
+            )
+
+        value, interval = value_for(ev.mixture), Interval()
+        if resampled is not None and math.isfinite(value):
+            interval = resampled.curve_interval(value_for, measure)
+        naive = measure.naive(ev.counts, ev.target, self._shares)
+        return Estimate.of(value, naive, interval, (measure.low, measure.high))
+
+    def area_threshold(self, share: float) -> float:
+        """Return the threshold of the minimal predicted area."""
+        rates = self._rates
+        return float(rates.threshold[minimal_area(rates.tpr, rates.predicted, share)[1]])
 
 
 def estimate_f_pb(ev: ModelEstimates) -> Estimate:

@@ -21,6 +21,7 @@ from pueval.core.presence_measures import (
 )
 from pueval.core.rates import Shares
 from pueval.core.smoothed_ratio import PresenceBins, smoothed_correlation, smoothed_log_ratio
+from pueval.core.top_measure import measure_lines
 from pueval.uncertainty.intervals import Interval, bootstrap_standard_error
 from pueval.uncertainty.measure_intervals import Resamples
 
@@ -101,9 +102,10 @@ class PresenceResamples:
         """
         options, n = self._resamples.options, self._resamples.n_independent_labeled
         ends = np.full((2, rows.size), math.nan)
+        by_window = np.ascontiguousarray(self._ratios.T)
         for k in np.flatnonzero(rows > 0):
             interval = options.percentile_interval(
-                float(presences[k] / rows[k]), self._ratios[:, k], 0.0, math.inf
+                float(presences[k] / rows[k]), by_window[k], 0.0, math.inf
             )
             most = proportion_limit(min(float(presences[k]), 1.0), n, options.critical_value)
             ends[:, k] = interval.low, max(interval.high, most / float(rows[k]))
@@ -116,21 +118,23 @@ class PresenceResamples:
         """
         resamples = self._resamples
 
-        def apply(shares: Shares, mixture: Mixture | Mixtures) -> Array:
-            return np.ravel(measure(resamples.rates_for(shares, mixture)))
+        def expected(mixture: Mixture | Mixtures) -> Array:
+            return np.ravel(measure(resamples.rates_for(resamples.draws.expected, mixture)))
 
         # The cells of the draws change the curve a little.
         center = resamples.mixture
-        shift = value(center) - float(apply(resamples.draws.expected, center)[0])
+        shift = value(center) - float(expected(center)[0])
 
         @cache
         def resampled(mixture: Mixture | Mixtures) -> Array:
-            return apply(resamples.draws.resampled, mixture) + shift
+            rates = resamples.rates_for(resamples.draws.resampled, mixture)
+            values: Array = measure_lines([measure], rates)[0] + shift
+            return values
 
         return resamples._interval(
             value,
             lambda mixture: (0.0, bootstrap_standard_error(resampled(mixture))),
             resampled,
-            resamples.prior.scenarios(lambda mixture: apply(resamples.draws.expected, mixture)),
+            resamples.prior.scenarios(expected),
             high=measure.high,
         )
