@@ -6,8 +6,10 @@ import sklearn.metrics
 from scipy.special import expit
 
 from pueval import AssumptionWarning, Counts, InputError, Mixture, evaluate, expectation, metrics
+from pueval.core import score_means
 from pueval.core.mean_measures import MEAN_MEASURES
 from pueval.core.score_means import ScoreMeans
+from pueval.samples.sample import make_sample
 
 
 @pytest.fixture
@@ -189,3 +191,30 @@ def test_all_measures_have_a_finite_estimate_and_a_title():
         assert measure.title
         assert estimate.low < estimate.value < estimate.high
         assert ev[name] is estimate
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("block", [3, 50, 1000])
+def test_means_of_cells_are_those_of_their_rows(rows, weighted, block, monkeypatch):
+    """Blocks of rows can lie within a cell, or hold several cells."""
+    monkeypatch.setattr(score_means, "BLOCK", block)
+    _, score, weight = rows
+    weight = weight if weighted else np.ones(score.size)
+    sample = make_sample(score.copy(), weight, weight**2) if weighted else make_sample(score.copy())
+    thresholds = np.array([2.0, 0.9, 0.9, 0.55, 0.5, 0.1])
+    functions = [lambda s: s, lambda s: np.sin(9 * s)]
+    means = score_means.cell_means(
+        sample, thresholds, lambda s: np.stack([f(s) for f in functions]), 2
+    )
+    within = np.zeros((2, 2))
+    for k, low in enumerate(thresholds):
+        cell = (score >= low) & (score < (thresholds[k - 1] if k else np.inf))
+        assert means.weight[k] == pytest.approx(weight[cell].sum(), rel=1e-12)
+        if cell.any():
+            values = np.stack([f(score[cell]) for f in functions])
+            mean = np.average(values, axis=1, weights=weight[cell])
+            np.testing.assert_allclose(means.cell[:, k], mean, rtol=1e-12)
+            centered = values - mean[:, None]
+            within += (weight[cell] ** 2 * centered) @ centered.T
+    total = weight[score >= 0.1].sum()
+    np.testing.assert_allclose(means.within, within / total**2, rtol=1e-9)

@@ -78,32 +78,36 @@ def cell_means(
     The first cell has the scores at or above the first threshold, each other cell those at or above
     its own threshold and below the one before.
     """
-    jobs = [
-        (chunk, cell, rows) for chunk in sample.chunks for cell, rows in _cells(chunk, thresholds)
-    ]
     # Sums of w, wf, w², w²f and w²ff', with w = 1 for rows without weights.
     sums = np.zeros((thresholds.size, 2 + 2 * n_functions + n_functions**2))
 
-    def add(job: tuple[SortedChunk, int, slice]) -> Array:
-        chunk, _, rows = job
+    def sum_cells(block: _Block) -> Array:
+        chunk, rows, _, bounds = block
         values = functions(chunk.values[rows])
-        if chunk.count is None:
-            size, total = [float(values.shape[1])], values.sum(axis=1)
-            return np.concatenate([size, total, size, total, (values @ values.T).ravel()])
-        weight = chunk.count[rows]
-        square = weight if chunk.square is None else chunk.square[rows]
-        squared = values * square
-        parts = [
-            [weight.sum(dtype=np.float64)],
-            values @ weight,
-            [square.sum(dtype=np.float64)],
-            squared.sum(axis=1),
-            (squared @ values.T).ravel(),
-        ]
-        return np.concatenate(parts)
+        weights = None if chunk.count is None else chunk.count[rows]
+        squares = weights if chunk.square is None else chunk.square[rows]
+        parts, start = np.zeros((bounds.size, sums.shape[1])), 0
+        for part, stop in zip(parts, bounds.tolist(), strict=True):
+            value, cell, start = values[:, start:stop], slice(start, stop), stop
+            if weights is None or squares is None:
+                size, total = [float(value.shape[1])], value.sum(axis=1)
+                columns = [size, total, size, total, _products(value, value)]
+            else:
+                weight, squared = weights[cell], value * squares[cell]
+                columns = [
+                    [weight.sum(dtype=np.float64)],
+                    value @ weight,
+                    [squares[cell].sum(dtype=np.float64)],
+                    squared.sum(axis=1),
+                    _products(squared, value),
+                ]
+            part[:] = np.concatenate(columns)
+        return parts
 
-    for (_, cell, _), part in zip(jobs, map_in_threads(add, jobs), strict=True):
-        sums[cell] += part
+    blocks = [block for chunk in sample.chunks for block in _blocks(chunk, thresholds)]
+    for block, parts in zip(blocks, map_in_threads(sum_cells, blocks), strict=True):
+        # Cells are numbered by descending score.
+        sums[block.first - len(parts) + 1 : block.first + 1] += parts[::-1]
     weight, total = sums[:, 0], sums[:, 1 : n_functions + 1]
     mean = np.divide(total, weight[:, None], out=np.zeros_like(total), where=weight[:, None] > 0)
     square = sums[:, n_functions + 1]
@@ -116,15 +120,38 @@ def cell_means(
     return CellMeans(total.sum(axis=0) / size, mean.T, weight, within / size**2)
 
 
-def _cells(chunk: SortedChunk, thresholds: Array) -> list[tuple[int, slice]]:
-    """Return which values of a chunk lie in which cell, in short blocks."""
-    start = np.searchsorted(chunk.values, thresholds)
-    stop = np.append(chunk.values.size, start[:-1])
+class _Block(NamedTuple):
+    """Successive rows of a chunk, and the cells in which they lie.
+
+    Cell ``first`` has the rows of the block up to the first of ``bounds``, the cell before it the
+    rows from there to the second, and so on.
+    """
+
+    chunk: SortedChunk
+    rows: slice
+    first: int
+    bounds: Array
+
+
+def _blocks(chunk: SortedChunk, thresholds: Array) -> list[_Block]:
+    """Divide the rows of a chunk that lie in some cell into short blocks."""
+    size = chunk.values.size
+    # The first row of each cell, by ascending score.
+    edges = np.searchsorted(chunk.values, thresholds)[::-1]
+    start = np.arange(int(edges[0]), size, BLOCK)
+    stop = np.minimum(start + BLOCK, size)
+    low, high = np.searchsorted(edges, start, side="right"), np.searchsorted(edges, stop)
+    columns = (each.tolist() for each in (start, stop, low, high))
     return [
-        (cell, slice(first, min(first + BLOCK, last)))
-        for cell, (begin, last) in enumerate(zip(start.tolist(), stop.tolist(), strict=True))
-        for first in range(begin, last, BLOCK)
+        _Block(chunk, slice(a, b), thresholds.size - k, np.append(edges[k:m], b) - a)
+        for a, b, k, m in zip(*columns, strict=True)
     ]
+
+
+def _products(first: Array, second: Array) -> Array:
+    """Return the sums of products of every two lines; BLAS would divide them among threads."""
+    sums: Array = np.einsum("in,jn->ij", first, second).ravel()
+    return sums
 
 
 class ScoreMeans:
