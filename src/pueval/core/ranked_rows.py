@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from pueval._typing import Array, Target
 from pueval.core.curves import correct_roc_from_corners
+from pueval.core.fpr_noise import fpr_noise
 from pueval.core.mixture import NAIVE, Mixture
 from pueval.core.rates import Rates, correct_steps, naive_rates
 from pueval.core.top_measure import TopMeasure
@@ -108,6 +109,7 @@ class RankedRows:
             rates = roc_rates(self.counts, self.corners, mixture, self.target)
         else:
             rates = correct_steps(self.counts, self.cells, mixture, self.target)
+            rates = replace(rates, fpr_noise=fpr_noise(self.counts, mixture))
         self._latest[along_roc] = mixture, rates
         return rates
 

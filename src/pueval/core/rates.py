@@ -50,6 +50,9 @@ class Rates:
         Share of positives in the target; an array if each line has its own mixture.
     size : int or float
         Number of rows in the target.
+    fpr_noise : float
+        Variance that the correction adds to the false positive rate, divided by tpr·(1 − tpr); 0 if
+        measures should take the rates as they are. See `pueval.core.fpr_noise`.
     rank_sums : dict
         What measures of the order of the rows have computed from ``tpr`` and ``predicted`` alone,
         for others that need the same; see `pueval.core.rank_weights.Gains`.
@@ -61,6 +64,7 @@ class Rates:
     predicted: Array
     prevalence: float | Array
     size: float
+    fpr_noise: float = 0.0
     rank_sums: dict[Hashable, Array] = field(default_factory=dict, init=False, repr=False)
 
     def share_rank_sums(self, other: Rates) -> None:

@@ -1,34 +1,50 @@
 """Measures of the left part of the ROC curve: partial AUC, logAUC, ROC enrichment.
 
-They are functionals of the monotone ROC curve, and belong to the top of the list.
+The partial AUC is an area under the monotone ROC curve. logAUC and ROC enrichment are means over
+the positives of a function of the false positive rate at their scores: of ln(fpr)/ln(λ), and of
+whether the rate is low enough. They depend on rates near 0, where corrected rates are noisy. The
+monotone curve has the smallest of these at or after each recall, and both measures would be too
+high. So they are averaged over rates that are normal around the corrected one and not negative.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+import scipy  # loads its submodules when they are first used
 
 from pueval._checks import check_fraction
 from pueval._typing import Array
-from pueval.core.rank_weights import (
-    cut_lines,
-    interpolate_lines,
-)
+from pueval.core.rank_weights import cut_lines
 from pueval.core.rates import Rates, monotone_rates
 from pueval.core.top_measure import TopMeasure
 
 # Rates that differ by less are equal.
 SAME_RATE = 1e-12
+# Along shorter lines, the mean of a function is its value in the middle.
+SHORT_LINE = 1e-8
 # Default false positive rates.
 LOWEST_FPR = 0.001
 PARTIAL_FPR = 0.1
 ENRICHMENT_FPR = 0.01
+# Standard error of the distribution around a corrected rate, as a share of that of the rate. With
+# 0, measures of most models are too high; with 1, those of good models are too low. Chosen by
+# simulation (benchmarks/FAMILIES_REAL.md).
+ERROR_SHARE = 0.5
+# Equally likely rates that stand for the distribution.
+N_QUANTILES = 16
+# Rates more than this many standard errors above 0 are taken as they are; those further below 0 are
+# taken as this far below.
+FAR_ABOVE, FAR_BELOW = 20.0, 30.0
+
+Function = Callable[[Array], Array]
 
 
 def _partial_auc(rates: Rates, max_fpr: float) -> Array:
-    fpr, tpr = cut_lines(*_roc_lines(rates), np.asarray(max_fpr))
+    fpr, tpr = cut_lines(*_whole_lines(monotone_rates(rates)), np.asarray(max_fpr))
     area = np.sum(np.diff(fpr, axis=-1) * (tpr[..., 1:] + tpr[..., :-1]) / 2, axis=-1)
     least = max_fpr**2 / 2
     value: Array = (1 + (area - least) / (max_fpr - least)) / 2
@@ -36,22 +52,81 @@ def _partial_auc(rates: Rates, max_fpr: float) -> Array:
 
 
 def _logauc(rates: Rates, min_fpr: float) -> Array:
-    fpr, tpr = _roc_lines(rates)
-    start = np.expand_dims(interpolate_lines(fpr, tpr, np.asarray(min_fpr), upper=True), -1)
-    tpr, fpr = np.where(fpr > min_fpr, tpr, start), np.maximum(fpr, min_fpr)
-    step, rise = np.diff(fpr, axis=-1), np.diff(tpr, axis=-1)
-    slope = np.zeros(step.shape)
-    np.divide(rise, step, out=slope, where=step > 0)
-    log = np.log1p(step / fpr[..., :-1])
-    # The integral of t₀ + slope·(f − f₀) over ln f.
-    pieces = tpr[..., :-1] * log + slope * (step - fpr[..., :-1] * log)
-    value: Array = np.sum(pieces, axis=-1) / -math.log(min_fpr)
-    return value
+    log = math.log(min_fpr)
+
+    def share(fpr: Array) -> Array:
+        return np.asarray(np.log(np.clip(fpr, min_fpr, 1)) / log)
+
+    def integral(fpr: Array) -> Array:
+        inner = np.clip(fpr, min_fpr, 1)
+        logarithmic = inner * (np.log(inner) - 1) - min_fpr * (log - 1)
+        return np.asarray(np.minimum(fpr, min_fpr) + logarithmic / log)
+
+    return _mean_over_positives(rates, share, integral)
 
 
 def _roc_enrichment(rates: Rates, fpr: float) -> Array:
-    x, y = _roc_lines(rates)
-    return interpolate_lines(x, y, np.asarray(fpr), slack=SAME_RATE, upper=True) / fpr
+    return _mean_over_positives(
+        rates, lambda x: (x <= fpr + SAME_RATE) / fpr, lambda x: np.minimum(x, fpr) / fpr
+    )
+
+
+def _mean_over_positives(rates: Rates, function: Function, integral: Function) -> Array:
+    """Return the mean over the positives of a function of the false positive rate.
+
+    Parameters
+    ----------
+    rates : Rates
+        May have one line per resample.
+    function, integral : callable
+        The function, constant below 0 and above 1, and an integral of it.
+
+    Notes
+    -----
+    Between thresholds, rates follow straight lines. Without noise this is an area along the ROC
+    curve: ∫ tpr·d(−function), by partial integration.
+    """
+    fpr, tpr = _whole_lines(rates)
+    recall = np.clip(tpr, 0, 1)
+    error = ERROR_SHARE * np.sqrt(rates.fpr_noise * recall * (1 - recall))
+    gain = np.diff(tpr, axis=-1)
+    means = [
+        np.sum(gain * _line_means(line, function, integral), axis=-1)
+        for line in (_quantile_lines(fpr, error) if np.any(error) else [fpr])
+    ]
+    return np.asarray(np.mean(means, axis=0))
+
+
+def _quantile_lines(fpr: Array, error: Array) -> list[Array]:
+    """Return quantiles of normal distributions around rates, truncated at 0."""
+    noisy = (error > 0) & (fpr < FAR_ABOVE * error)
+    error = error[noisy]
+    center = np.maximum(fpr[noisy], -FAR_BELOW * error)
+    positive = scipy.special.ndtr(center / error)
+    lines = []
+    for level in (np.arange(N_QUANTILES) + 0.5) / N_QUANTILES:
+        line = np.array(fpr)
+        line[noisy] = center - error * scipy.special.ndtri(level * positive)
+        lines.append(line)
+    return lines
+
+
+def _line_means(fpr: Array, function: Function, integral: Function) -> Array:
+    """Return the mean of a function along the straight line between neighboring rates."""
+    step = np.diff(fpr, axis=-1)
+    mean = function((fpr[..., 1:] + fpr[..., :-1]) / 2)
+    rise = np.diff(integral(fpr), axis=-1)
+    np.divide(rise, step, out=mean, where=np.abs(step) > SHORT_LINE)
+    return mean
+
+
+def _whole_lines(rates: Rates) -> tuple[Array, Array]:
+    """Return the points of ROC curves, from (0, 0) to (1, 1)."""
+    start = np.zeros((*rates.tpr.shape[:-1], 1))
+    fpr, tpr = (
+        np.concatenate([start, rate, start + 1], axis=-1) for rate in (rates.fpr, rates.tpr)
+    )
+    return fpr, tpr
 
 
 def partial_auc(max_fpr: float = PARTIAL_FPR) -> TopMeasure:
@@ -70,21 +145,11 @@ def logauc(min_fpr: float = LOWEST_FPR) -> TopMeasure:
     A random ranking has (1 − λ)/ln(1/λ), λ = ``min_fpr``: .145 for .001.
     """
     check_fraction("min_fpr", min_fpr)
-    return TopMeasure("logauc", "logAUC", partial(_logauc, min_fpr=min_fpr), along_roc=True)
+    return TopMeasure("logauc", "logAUC", partial(_logauc, min_fpr=min_fpr))
 
 
 def roc_enrichment(fpr: float = ENRICHMENT_FPR) -> TopMeasure:
     """Recall at a false positive rate, divided by this rate."""
     check_fraction("fpr", fpr)
     formula = partial(_roc_enrichment, fpr=fpr)
-    return TopMeasure("roc_enrichment", "ROC enrichment", formula, high=1 / fpr, along_roc=True)
-
-
-def _roc_lines(rates: Rates) -> tuple[Array, Array]:
-    """Return the points of the monotone ROC curves, from (0, 0) to (1, 1)."""
-    monotone = monotone_rates(rates)
-    start = np.zeros((*monotone.tpr.shape[:-1], 1))
-    fpr, tpr = (
-        np.concatenate([start, rate, start + 1], axis=-1) for rate in (monotone.fpr, monotone.tpr)
-    )
-    return fpr, tpr
+    return TopMeasure("roc_enrichment", "ROC enrichment", formula, high=1 / fpr)

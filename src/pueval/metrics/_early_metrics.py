@@ -144,9 +144,13 @@ def logauc(
 ) -> float:
     """Area under the ROC curve with a logarithmic axis, corrected for unlabeled positives.
 
-    The mean of the true positive rate over ln(fpr), from λ = ``min_fpr`` to 1, along the curve of
-    `roc_curve`. A random ranking has (1 − λ)/ln(1/λ), or .145 for λ = .001. Assumes random
-    labeling.
+    The mean of the true positive rate over ln(fpr), from λ = ``min_fpr`` to 1. A random ranking has
+    (1 − λ)/ln(1/λ), or .145 for λ = .001. Assumes random labeling.
+
+    This is also the mean over the positives of ln(fpr)/ln(λ), with fpr in [λ, 1] the false positive
+    rate at their scores. Near 0, corrected rates are noisy. So the function is averaged over rates
+    that are normal around the corrected one and not negative, with half its standard error.
+    Without a correction this is the area along the curve of `roc_curve`.
 
     Parameters
     ----------
@@ -184,9 +188,13 @@ def roc_enrichment(
 ) -> float:
     """ROC enrichment, corrected for unlabeled positives: tpr/fpr at a false positive rate.
 
-    The true positive rate is the highest that the curve of `roc_curve` reaches at ``fpr``. Unlike
-    the enrichment factor, its largest value, 1/fpr, does not depend on the prevalence. Assumes
-    random labeling.
+    Unlike that of the enrichment factor, its largest value, 1/fpr, does not depend on the
+    prevalence. Assumes random labeling.
+
+    The true positive rate is the share of the positives whose scores have a false positive rate of
+    at most ``fpr``. Near 0, corrected rates are noisy. So each positive counts with the probability
+    of this for a rate that is normal around the corrected one and not negative, with half its
+    standard error. Without a correction this is the highest point of `roc_curve` at ``fpr``.
 
     Parameters
     ----------
