@@ -1,4 +1,4 @@
-"""Threads: how many cores to use, and a map that runs on all of them."""
+"""Threads and memory: a map that runs on all cores, and memory kept for temporary arrays."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
+
+import numpy as np
+
+# The C library never keeps blocks of more than this many bytes.
+MOST_KEPT = 32 * 2**20
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -34,3 +39,13 @@ def iterate_in_threads(
         return
     with ThreadPoolExecutor(workers) as pool:
         yield from pool.map(function, items)
+
+
+def keep_memory() -> None:
+    """Make the C library keep freed memory for the many temporary arrays that follow.
+
+    By default glibc returns large arrays to the system, which hands them out again slowly, page by
+    page. It keeps up to twice the largest array freed so far, within a limit just above the size
+    of this one. Other C libraries are not affected.
+    """
+    np.empty(MOST_KEPT - 2**20, dtype=np.uint8)

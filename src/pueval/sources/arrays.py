@@ -19,7 +19,7 @@ from pueval.samples.sample import (
     make_sample,
     make_weighted_sample,
 )
-from pueval.samples.threads import available_cores, map_in_threads
+from pueval.samples.threads import available_cores, keep_memory, map_in_threads
 from pueval.sources import device_arrays
 from pueval.sources.labels import (
     SHOWN,
@@ -61,7 +61,7 @@ def read_arrays(y: Any, score: Any, *, labels: LabelValues, sample_weight: Any =
 
     dtype = float_type(score)
     if score.nbytes >= LARGE:
-        _keep_memory()
+        keep_memory()
     parts = min(available_cores(), MOST_CHUNKS) if len(y) >= THREADED_ROWS else 1
     edges = np.linspace(0, len(y), parts + 1).astype(int)
 
@@ -101,6 +101,7 @@ def _read_on_device(y: Any, score: Any, labels: LabelValues) -> Samples:
     y = one_column(y, "y") if labels_on_host else device_arrays.device_column(y, "y")
     score = device_arrays.device_column(score, "score")
     _check_rows({"y": y, "score": score})
+    keep_memory()
     masks = _masks(y, labels) if labels_on_host else device_arrays.device_masks(y, labels)
     samples = device_arrays.sort_on_device(score, masks)
     if samples is None:
@@ -164,16 +165,6 @@ def _read(
     if size:
         samples[frequent] = Sample((SortedChunk(padded[:size]),))
     return _three(samples)
-
-
-def _keep_memory() -> None:
-    """Make the C library keep freed memory for the many temporary arrays that follow.
-
-    By default glibc returns large arrays to the system, which hands them out again slowly, page by
-    page. It keeps up to twice the largest array freed so far, within a limit just above the size
-    of this one. Other C libraries are not affected.
-    """
-    np.empty(LARGE - 2**20, dtype=np.uint8)
 
 
 def _masks(y: Array, labels: LabelValues) -> list[Array]:

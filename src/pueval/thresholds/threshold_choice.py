@@ -164,9 +164,9 @@ class RepeatedChoice:
 
     def value(self, measure: Measure, mixture: Mixture | Mixtures) -> Array:
         """Return the value at the chosen threshold, not clipped."""
-        counts = self.resamples.counts
-        steps = counts.at(self.threshold)
-        return measure(correct_steps(counts, steps, mixture, self.resamples.target))
+        resamples = self.resamples
+        steps = resamples.steps_at(self.threshold)
+        return measure(correct_steps(resamples.counts, steps, mixture, resamples.target))
 
     def interval(self, measure: Measure) -> Interval:
         """Return the interval of a measure at the chosen threshold.

@@ -27,9 +27,10 @@ from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.sample import Sample
 from pueval.samples.steps import Steps
-from pueval.samples.threads import map_in_threads
+from pueval.samples.threads import keep_memory, map_in_threads
 from pueval.uncertainty.cluster_draws import draw_clusters, normalized
 from pueval.uncertainty.intervals import IntervalOptions
+from pueval.uncertainty.multinomial_draws import draw_multinomial
 
 # Cells between thresholds in which rows are resampled. Up to half as many labeled scores get a
 # cell each and nothing is lost; with more, every rate is within 1/128 of one at a threshold.
@@ -100,6 +101,7 @@ def draw_counts(
     If ``prevalence_varies``, each draw has a prevalence of its own, because the number of labeled
     rows varies from sample to sample.
     """
+    keep_memory()  # draws, and what is computed from them, are large arrays
     thresholds = cell_thresholds(counts, corners, threshold, threshold_chosen=threshold_chosen)
     rng = np.random.default_rng(options.seed)
     if options.variance == "labeling":
@@ -210,7 +212,7 @@ def _draw_rows(
         share = np.diff(cumulative[kind], prepend=0) / sample.total
         cells = sizes[kind] * share + pseudo_observation
         cells /= cells.sum()
-        draw = partial(rng.multinomial, pvals=cells)
+        draw = partial(draw_multinomial, rng, cells)
         return cells, _draw_in_blocks(draw, resample_sizes[kind], advance)
 
     cells: Sequence[Array]
@@ -415,7 +417,8 @@ def _draw_labels(
             cells /= size + 1
             correction = max((n_candidates - n_labels) / max(n_candidates - 1, 1), 0)
             sizes = np.full(options.n_resamples, size)
-            drawn = _draw_in_blocks(partial(rng.multinomial, pvals=cells), sizes, advance) / size
+            draw = partial(draw_multinomial, rng, cells)
+            drawn = _draw_in_blocks(draw, sizes, advance) / size
             drawn = cells + np.sqrt(correction) * (drawn - cells)
             labeled += n_labels * np.cumsum(drawn, axis=1)
 

@@ -269,16 +269,24 @@ def _variance_of_mean(
     """
     mean, squares = np.zeros(total.size), np.zeros(total.size)
     for group, value, weight, _ in pieces:
-        mean += np.bincount(group, value * weight, minlength=total.size)
+        mean += _sums_by_group(group, value * weight, total.size)
     mean = divide_or_zero(mean, total)
     for group, value, _, square in pieces:
-        squares += np.bincount(group, square * (value - mean[group]) ** 2, minlength=total.size)
+        distance = value - (mean if total.size == 1 else mean[group])
+        squares += _sums_by_group(group, square * distance**2, total.size)
     variance = divide_or_zero(divide_or_zero(squares, total), total) * n_rows
     of_mean: Array = design_effect * variance / np.maximum(n_rows - 1, 1)
     if pseudo_observation:
         n_independent = np.maximum(n_rows / design_effect, 1)
         of_mean = with_pseudo_observation(variance, (mean - 0.5) ** 2, n_independent)
     return of_mean
+
+
+def _sums_by_group(group: Array, values: Array, n_groups: int) -> Array:
+    """Add up the values of each group; those of a single one faster."""
+    if n_groups == 1:
+        return np.array([values.sum()])
+    return np.bincount(group, values, minlength=n_groups)
 
 
 def with_pseudo_observation(

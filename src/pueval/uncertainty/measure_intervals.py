@@ -149,6 +149,19 @@ class Resamples:
         """Prior and purity of each resample, if they vary."""
         return None if self.prior.draw_mixtures is None else self.prior.draw_mixtures(self.draws)
 
+    def steps_at(self, threshold: float) -> Steps:
+        """Return the cumulative counts at a threshold: all measures ask for the same."""
+        steps = self._last_steps.get(threshold)
+        if steps is None:
+            steps = self.counts.at(threshold)
+            self._last_steps.clear()
+            self._last_steps[threshold] = steps
+        return steps
+
+    @cached_property
+    def _last_steps(self) -> dict[float, Steps]:
+        return {}
+
     # ------------------------------------------------------------------ intervals
 
     def interval_at(self, measure: Measure, threshold: float, *, clipped: bool = True) -> Interval:
@@ -158,7 +171,7 @@ class Resamples:
         """
         low, high = (measure.low, measure.high) if clipped else (-math.inf, math.inf)
         error = self._known_error(measure.name)
-        steps = self.counts.at(threshold)
+        steps = self.steps_at(threshold)
 
         def value(mixture: Mixture | Mixtures) -> Array:
             return measure(correct_steps(self.counts, steps, mixture, self.target))

@@ -1,0 +1,48 @@
+"""Multinomial numbers of rows in cells, drawn fast where there are many rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pueval._typing import Array
+
+# From this many rows on, numbers are normal in cells where at least `LARGE_CELL` rows are expected.
+# A multinomial number takes several times as long as a normal one, and here they are much alike.
+LARGE_SAMPLE = 100_000
+LARGE_CELL = 100
+# Nearly all rows must be in such cells.
+LEAST_IN_LARGE_CELLS = 0.9
+
+
+def draw_multinomial(rng: np.random.Generator, shares: Array, sizes: Array) -> Array:
+    """Draw the number of rows in each cell, a line for each of ``sizes``.
+
+    Numbers are multinomial, or have nearly the same means and covariances. Multinomial numbers are
+    Poisson numbers given their sum. In large cells of large samples, Poisson numbers are nearly
+    normal. These are not rounded, and take up what the sum of all numbers differs from the size,
+    in proportion to their shares.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Source of random numbers.
+    shares : ndarray
+        Expected share of the rows in each cell.
+    sizes : ndarray
+        Number of rows of each line; much alike.
+    """
+    mean = float(np.mean(sizes)) * shares
+    large = mean >= LARGE_CELL
+    in_large = shares[large].sum()
+    if np.min(sizes) < LARGE_SAMPLE or in_large < LEAST_IN_LARGE_CELLS:
+        return rng.multinomial(sizes, shares)
+    small = ~large
+    drawn = np.empty((sizes.size, shares.size))
+    drawn[:, small] = rng.poisson(mean[small], size=(sizes.size, np.count_nonzero(small)))
+    normal = rng.standard_normal((sizes.size, np.count_nonzero(large)))
+    normal *= np.sqrt(mean[large])
+    normal += mean[large]
+    excess = normal.sum(axis=1) + drawn[:, small].sum(axis=1) - sizes
+    normal -= np.outer(excess, shares[large] / in_large)
+    drawn[:, large] = normal
+    return drawn
