@@ -50,9 +50,9 @@ class Difference(Result):
         Standard error of the difference. It is smaller than for two independent samples if the
         models agree on which rows are easy.
     pvalue : float
-        Two-sided p-value of the hypothesis that both models are equally good. It is below .05 where
-        0 is outside the 95% interval, with one exception: where models look perfect by chance,
-        intervals of differences of average precisions are wider than the test needs.
+        Two-sided p-value of the hypothesis that both models are equally good. It is below .05 if
+        and only if 0 is outside the 95% interval. Intervals of differences of average precisions
+        are a little wider than that, since they also hold for models that are not equally good.
     adjusted_pvalue : float
         Holm's p-value over all pairs of compared models for the same measure.
     """
@@ -185,6 +185,8 @@ def _test(
     tails, critical = estimates.tails, np.full(first.size, quantile)
     if tails is not None:
         critical = tails.critical_values(quantile, first, second)
+    if estimates.least_error is not None:
+        critical = np.maximum(critical, quantile)
     interval = _raised(profile, estimates, first, second).interval(critical)
     interval = np.clip(interval, -largest, largest)
     statistic = profile.z_score(quantile)

@@ -53,8 +53,8 @@ class PairedEstimates:
     tails : ExchangeTails or None
         Tails of differences that are far from normal; None if they are treated as normal.
     least_error : ndarray of shape (models, models) or None
-        Standard errors of differences are at least this in confidence intervals. Tests of equal
-        models do without: their size is right as it is.
+        Standard errors of differences are at least this in confidence intervals, and their critical
+        values at least normal. Tests of equal models do without: their size is right as it is.
     """
 
     value: Array
