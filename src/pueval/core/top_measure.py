@@ -19,7 +19,7 @@ from pueval.samples.threads import map_in_threads
 # A share of rows that is an integer up to rounding is not rounded up.
 ROUNDING = 1e-9
 # Lines of rates handled at a time, so that temporary arrays stay in the cache.
-LINES = 128
+LINES = 200
 
 RowsOf = Callable[[float], float]
 
