@@ -40,6 +40,24 @@ def test_forecasts_have_a_seed():
     assert forecasts[0] == forecasts[1] != forecasts[2]
 
 
+def test_range_over_labelings():
+    y, score, positive = population()
+    plan = make_plan(y, score, measure=["f1", "prevalence"], prevalence=None)
+    forecast, ranges = plan.forecast(50, n_simulations=2), plan.forecast_range(50, n_simulations=2)
+    for name in ("f1", "prevalence"):
+        low, high = ranges[name]
+        assert low <= forecast[name] <= high
+        assert high > 1.1 * low
+    truth = check(plan, positive)
+    second = make_plan(
+        y, score, prevalence=None, audited=truth, audit_probability=plan.probabilities
+    )
+    width = second.forecast(n_simulations=2)["f1"]
+    assert second.forecast_range(n_simulations=2)["f1"] == (width, width)
+    with pytest.raises(InputError, match="budget must be at most"):
+        plan.forecast_range(10**6)
+
+
 def test_rows_checked_before_count():
     y, score, positive = population()
     first = make_plan(y, score, budget=400)

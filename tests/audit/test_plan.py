@@ -1,10 +1,12 @@
 """Plans of audits: probabilities, draws, several rounds, refusals."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.metrics import f1_score, matthews_corrcoef, roc_auc_score
 
-from pueval import Counts, InputError, audit, evaluate
+from pueval import AssumptionWarning, Counts, InputError, audit, evaluate
 from pueval.audit._allocation import allocate
 from pueval.audit._measure_gradients import measure_gradient
 from pueval.audit._systematic_sampling import systematic_sample
@@ -37,17 +39,80 @@ def check(plan, positive, truth=None, seed=0):
 
 
 def test_neyman_by_hand():
-    """Positives among the unlabeled rows, spread like the labels: 8,000 of 20,000, 2,000 of 70,000.
+    """10,000 positives among the unlabeled rows of two strata, 20,000 above and 70,000 below.
 
-    With F1 = 2·TP/(predicted + P) = 2/3, one more positive changes it by (2 − F1)/(predicted + P)
-    above the threshold, and by −F1/(predicted + P) below it: twice as much above.
+    Spread like the labels, they are 8,000 and 2,000: shares of positives in the ratio 14 : 1. The
+    strata are 2.5 standard deviations of the labeled rows apart, so with a slope b of the log-odds
+    of a label the ratio is 14·exp(−2.5·b).
+
+    F1 = 2·TP/(predicted + P). One more positive changes it by (2 − F1)/(predicted + P) above the
+    threshold, and by −F1/(predicted + P) below it.
     """
     counts = Counts.from_table([2, 1], labeled=[8000, 2000], unlabeled=[20_000, 70_000])
     plan = audit.plan(counts, budget=900, prior=1 / 9, threshold=2, floor=0.1)
-    a = np.array([2 * np.sqrt(0.4 * 0.6), 1 * np.sqrt(1 / 35 * 34 / 35)])
-    mean = (2 * a[0] + 7 * a[1]) / 9
+    number = np.array([20_000, 70_000])
+    squares = np.zeros(2)
+    for slope in (-1, 0, 1):
+        ratio = np.array([14 * np.exp(-2.5 * slope), 1])
+        share = 10_000 * ratio / np.sum(number * ratio)
+        f1 = 2 * (8000 + 20_000 * share[0]) / (28_000 + 20_000)
+        a = np.array([2 - f1, f1]) * np.sqrt(share * (1 - share))
+        squares += (a / np.sum(number * a)) ** 2
+    a = np.sqrt(squares)
+    mean = np.average(a, weights=number)
     expected = 0.01 * (0.1 * mean + 0.9 * a) / mean
     np.testing.assert_allclose(plan.probability([2, 1]), expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize("prior_given", [False, True])
+def test_labelings_of_a_first_plan(prior_given):
+    """What identifies the prior stays: a given one, or the largest share of positives."""
+    y, score, _ = population(20_000)
+    plan = make_plan(y, score, **({} if prior_given else {"prevalence": None}))
+    strata = plan._simulation.strata
+    labeled = np.bincount(strata.find(score[y]), minlength=strata.lower.size)
+    number = strata.unlabeled * strata.labelings
+    # From the highest scores: labels that favor low scores leave hidden positives there.
+    middle = [np.searchsorted(np.cumsum(n), n.sum() / 2) for n in number]
+    assert middle[1] < middle[0] < middle[2]
+    if prior_given:
+        np.testing.assert_allclose(number.sum(axis=1), number[0].sum())
+        return
+    ratio = strata.labelings[0] * labeled.sum() / number[0].sum()
+    largest = np.max((strata.labelings + ratio) / (1 + ratio), axis=1)
+    np.testing.assert_allclose(largest, largest[0], rtol=1e-6)
+
+
+def test_an_audit_replaces_the_labelings():
+    y, score, positive = population()
+    first = make_plan(y, score)
+    truth = check(first, positive)
+    second = make_plan(
+        y, score, prevalence=None, audited=truth, audit_probability=first.probabilities
+    )
+    assert len(second._simulation.strata.labelings) == 1
+
+
+@pytest.mark.parametrize("labeling", ["random", "up", "down"])
+def test_plans_without_a_prior_are_near_the_best_allocation(labeling):
+    """The variance of F1, estimated by the audited rows, against Neyman's for the true shares."""
+    rng = np.random.default_rng(1)
+    positive = rng.random(50_000) < 0.02
+    score = rng.normal(size=50_000) + 3 * positive
+    slope = {"random": 0, "up": 1, "down": -1}[labeling]
+    chance = 1 / (1 + np.exp(1 - slope * (score - 3)))
+    y = positive & (rng.random(50_000) < chance)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        q = audit.plan(y, score, budget=500, threshold=2.4).probabilities[~y]
+    odds = 0.02 / 0.98 * np.exp(3 * score - 4.5)
+    hidden = (odds * (1 - chance) / (1 + odds * (1 - chance)))[~y]
+    predicted = score >= 2.4
+    f1 = f1_score(positive, predicted)
+    a = (np.where(predicted, 2 - f1, f1)[~y]) * np.sqrt(hidden * (1 - hidden))
+    best = a.sum() ** 2 / 500
+    simple = np.sum(a**2) * a.size / 500
+    assert np.sum(a**2 / q) < min(2.2 * best, 0.3 * simple)
 
 
 def test_no_other_allocation_has_a_smaller_variance():
@@ -172,12 +237,12 @@ def test_gradient_of_average_precision():
 
 def test_rows_are_chosen_with_their_probabilities():
     y, score, _ = population(400)
-    plan = make_plan(y, score, budget=60)
+    plan = make_plan(y, score, budget=80)
     draws = 3000
     chosen = np.zeros(y.size)
     for seed in range(draws):
         rows = plan.draw(seed)
-        assert rows.size == np.unique(rows).size == 60
+        assert rows.size == np.unique(rows).size == 80
         chosen[rows] += 1
     q = plan.probabilities
     assert np.all(chosen[q == 0] == 0)

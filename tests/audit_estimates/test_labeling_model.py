@@ -154,3 +154,20 @@ def test_size_and_power_of_the_random_labeling_test(design):
     assert rejected <= 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / replications), rejected
     assert rejected >= 0.05 - 2.6 * np.sqrt(0.05 * 0.95 / replications), rejected
     assert np.mean(np.array(pvalues["up"]) < 0.05) > 0.9
+
+
+def test_smooth_share_of_labeled_rows():
+    """Against the truth; the counts of the cells scatter more."""
+    rng = np.random.default_rng(0)
+    score = rng.normal(size=20_000)
+    truth = 0.3 * expit(2 * score - 3)
+    labeled = rng.random(score.size) < truth
+    cells = ScoreCells.of(Counts.from_arrays(labeled, score))
+    cell = cells.find(score)
+    expected = cells.count(score, truth) / np.bincount(cell)
+    share = LabelingModel(cells, AuditTally.empty(cells.lower.size)).labeled_share()
+    counted = cells.labeled / np.maximum(cells.labeled + cells.unlabeled, 1)
+    error, error_of_counts = (np.abs(x - expected).mean() for x in (share, counted))
+    assert error < 0.5 * error_of_counts
+    rows = cells.labeled + cells.unlabeled
+    assert np.sum(rows * share) == pytest.approx(labeled.sum(), rel=0.05)

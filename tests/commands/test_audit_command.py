@@ -427,9 +427,10 @@ def plan_command(scores, out, *more):
 
 @pytest.fixture
 def fast_forecast(monkeypatch):
-    """Forecast from one simulation of each budget."""
-    curve = Plan.curve
+    """Forecast from one simulation of each budget and labeling."""
+    curve, forecast_range = Plan.curve, Plan.forecast_range
     monkeypatch.setattr(Plan, "curve", lambda plan: curve(plan, [20, 40], n_simulations=1))
+    monkeypatch.setattr(Plan, "forecast_range", lambda plan: forecast_range(plan, n_simulations=1))
 
 
 @pytest.mark.usefixtures("fast_forecast")
@@ -440,6 +441,7 @@ def test_plan_check_evaluate(rows, scores, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert f"{file}: 120 of 5,524 unlabeled rows to check" in printed
     assert "Forecast of Recall if labels are random: ± 0." in printed
+    assert "If they may favor low or high scores: ± 0." in " ".join(printed.split())
     to_check = pd.read_csv(file)
     assert list(to_check) == ["id", "score", "probability", "truth"]
     assert len(to_check) == 120

@@ -78,26 +78,29 @@ class AuditSimulation:
         return 0 if self.earlier is None else len(self.earlier.part(labeled=False))
 
     def half_widths(
-        self, budget: int, n_simulations: int, advance: Callable[[], None]
+        self, budget: int, n_simulations: int, advance: Callable[[], None], labeling: int = 0
     ) -> dict[str, float]:
-        """Return the mean half-width of each interval over simulated audits."""
-        widths = []
+        """Return the mean half-width of each interval over simulated audits.
+
+        ``labeling`` is the index of one of the strata's labelings.
+        """
+        share, widths = self.strata.labelings[labeling], []
         for simulation in range(n_simulations):
             rng = np.random.default_rng([self.seed, 31, simulation])
-            widths.append(self._simulate(budget, rng))
+            widths.append(self._simulate(budget, share, rng))
             advance()
         means = np.mean(widths, axis=0)
         return {name: float(mean) for name, mean in zip(self.measures, means, strict=True)}
 
-    def _simulate(self, budget: int, rng: np.random.Generator) -> list[float]:
-        """Draw rows by the plan and their classes by the expected shares, and evaluate."""
+    def _simulate(self, budget: int, share: Array, rng: np.random.Generator) -> list[float]:
+        """Draw rows by the plan and their classes by the shares of positives, and evaluate."""
         score = self.counts.score.astype(np.float64)
         stratum = self.strata.find(score)
         allocation = allocate(self.priority, self.candidates, budget, self.floor)
         chosen = self.candidates * allocation.probability(self.priority)
         within = self.counts.unlabeled / np.maximum(self.strata.unlabeled, 1e-12)[stratum]
         drawn = systematic_sample(chosen[stratum] * within, rng)
-        positive = rng.random(drawn.size) < self.strata.positive_share[stratum[drawn]]
+        positive = rng.random(drawn.size) < share[stratum[drawn]]
         audited = self._with_earlier(score[drawn], positive, chosen)
         purity = 1.0 if audited.labeled.any() else self.purity
         ev = evaluate_audited(

@@ -64,9 +64,12 @@ def plan(
     smallest one possible. A floor keeps every row possible, so that the audit can contradict what
     was expected.
 
-    Rows are in strata of similar scores. Without an earlier audit, m = prior·f₁/f_U, with f₁ and
-    f_U the densities of positives and of unlabeled rows. If prior or random labeling is wrong, the
-    plan is less efficient, but what the audit finds stays right.
+    Rows are in strata of similar scores. Without an earlier audit, m = prior·f₁/f_U if labels are
+    random, with f₁ and f_U the densities of positives and of unlabeled rows. Labels may favor low
+    or high scores instead. So q minimizes the sum of the variances under three labelings: random,
+    and with log-odds of a label that fall or rise by 1 with every standard deviation of the labeled
+    rows' scores. If all of them are wrong, the plan is less efficient, but what the audit finds
+    stays right.
 
     Parameters
     ----------
@@ -186,7 +189,14 @@ def plan(
         ev = evaluate_counts(counts, **options)
     else:
         ev = evaluate_audited(counts, earlier, **options)
-    strata = PlanStrata.of(ev.counts, ev.mixture, ev.threshold, target, measures)
+    strata = PlanStrata.of(
+        ev.counts,
+        ev.mixture,
+        ev.threshold,
+        target,
+        measures,
+        prior_given=ev.assumptions.estimate is None,
+    )
     candidates, weight = _candidates(strata, rows, earlier)
     simulation = AuditSimulation(
         counts._thinned(SCORES, keep=[ev.threshold]),

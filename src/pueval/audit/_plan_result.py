@@ -198,9 +198,9 @@ class Plan(Result):
 
         Audits by the plan are simulated, with the classes of the rows drawn from the expected
         shares of positives, and evaluated as `evaluate` does by default. The forecast is as good
-        as these shares. Without an earlier audit they assume random labeling; if labels favor high
-        scores, intervals can become half as wide again. A plan that continues an audit, even of a
-        few dozen rows, forecasts from what that found.
+        as these shares. Without an earlier audit they assume random labeling; `forecast_range`
+        says what other labelings would do. A plan that continues an audit, even of a few dozen
+        rows, forecasts from what that found.
 
         Parameters
         ----------
@@ -219,6 +219,40 @@ class Plan(Result):
         check_count("n_simulations", n_simulations)
         with progress_bar("Simulating audits", n_simulations) as advance:
             return self._simulation.half_widths(budget, n_simulations, advance)
+
+    def forecast_range(
+        self, budget: int | None = None, *, n_simulations: int = 8
+    ) -> dict[str, tuple[float, float]]:
+        """Forecast the narrowest and widest half-width over plausible labelings.
+
+        Before any row is checked, nothing shows how labels came about. Audits are simulated for
+        three labelings: random, and with log-odds of a label that fall or rise by 1 with every
+        standard deviation of the labeled rows' scores. A plan that continues an audit knows more:
+        both ends are its `forecast`.
+
+        Parameters
+        ----------
+        budget : int, optional
+            Number of rows to check; by default that of the plan.
+        n_simulations : int, default 8
+            Number of simulated audits for each labeling.
+
+        Returns
+        -------
+        dict of str to (float, float)
+            Smallest and largest mean half-width of the confidence interval of each measure.
+        """
+        budget = self.budget if budget is None else budget
+        check_budget(budget, self.n_candidates)
+        check_count("n_simulations", n_simulations)
+        n_labelings = len(self._simulation.strata.labelings)
+        with progress_bar("Simulating audits", n_simulations * n_labelings) as advance:
+            forecasts = [
+                self._simulation.half_widths(budget, n_simulations, advance, labeling)
+                for labeling in range(n_labelings)
+            ]
+        widths = {name: [forecast[name] for forecast in forecasts] for name in self.measures}
+        return {name: (min(values), max(values)) for name, values in widths.items()}
 
     def curve(
         self, budgets: Sequence[int] | None = None, *, n_simulations: int = 8
@@ -269,7 +303,8 @@ class Plan(Result):
         Returns
         -------
         int
-            Number of rows, at least 10; about right, as forecasts are simulated.
+            Number of rows, at least 10; about right, as forecasts are simulated. A first plan
+            assumes random labeling; see `forecast_range`.
         """
         goal = check_number("half_width", half_width)
         if goal <= 0:

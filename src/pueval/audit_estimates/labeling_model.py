@@ -85,6 +85,11 @@ class AuditTally:
     labeled_positive: Array
     labeled_negative: Array
 
+    @classmethod
+    def empty(cls, n_cells: int) -> AuditTally:
+        """Return the tally of no audit."""
+        return cls(*np.zeros((4, n_cells)))
+
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
@@ -290,6 +295,17 @@ class LabelingModel:
         evidence = evidence + np.log(precision).sum(axis=1) / 2 - log_determinant / 2
         weight = np.exp(evidence - evidence.max())
         return mode, factor, weight / weight.sum()
+
+    def labeled_share(self) -> Array:
+        """Return the probability of a label in each cell, as a smooth curve.
+
+        It is that of the mode under random labeling, with the prior scale that is most likely. All
+        rows tell it well, whatever the propensity is.
+        """
+        mode, _, weight = self._approximate(self.precisions("random"))
+        positive, propensity = self.probabilities(mode[[int(np.argmax(weight))]])
+        share: Array = (positive * propensity + (1 - positive) * self.wrong_rate)[0]
+        return share
 
     def refit(
         self, labeling: ModelLabeling, labeled: Array, unlabeled: Array, tally: Sequence[Array]

@@ -47,8 +47,10 @@ class ScoreCells:
         labeled, unlabeled = (np.asarray(rows, float) for rows in (cells.labeled, cells.unlabeled))
         rank = sum((np.cumsum(rows) - rows / 2) / rows.sum() for rows in (labeled, unlabeled)) / 2
         position = -scipy.special.ndtri(rank)
-        labeled *= counts._labeled.effective_size / counts._labeled.total
-        unlabeled *= counts._unlabeled.effective_size / counts._unlabeled.total
+        labeled, unlabeled = (
+            rows * (kind.effective_size / kind.total)
+            for rows, kind in ((labeled, counts._labeled), (unlabeled, counts._unlabeled))
+        )
         return cls(cells.score.astype(np.float64), labeled, unlabeled, position)
 
     def find(self, score: Array) -> Array:

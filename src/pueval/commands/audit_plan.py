@@ -202,10 +202,16 @@ def _description(out: str, made: Plan, drawn: DrawnRows, curve: ForecastCurve) -
         )
     now, later = curve.at(made.budget), curve.at(made.budget + 100)
     # What an earlier audit found is what the forecast rests on.
-    condition = "" if made.n_earlier else " if labels are random"
-    lines += [
-        f"Forecast of {TITLES.get(name, name)}{condition}: ± {now[name]:.2g} "
-        f"({format_level(curve.level)} CI); with 100 more rows ± {later[name]:.2g}."
-        for name in made.measures
-    ]
+    first = not made.n_earlier
+    ranges = made.forecast_range() if first else {}
+    for name in made.measures:
+        condition = " if labels are random" if first else ""
+        line = (
+            f"Forecast of {TITLES.get(name, name)}{condition}: ± {now[name]:.2g} "
+            f"({format_level(curve.level)} CI); with 100 more rows ± {later[name]:.2g}."
+        )
+        if first:
+            low, high = min(*ranges[name], now[name]), max(*ranges[name], now[name])
+            line += f" If they may favor low or high scores: ± {low:.2g} to ± {high:.2g}."
+        lines.append(line)
     return lines
