@@ -8,7 +8,8 @@ times as often above their median ("step"); without a labeling, all of these. Pr
 fixed threshold, the error, the coverage and the half-width of the interval for three designs: a
 simple random sample, a plan with a floor of 1 (equal probabilities, drawn systematically down the
 scores) and a plan. Then the errors relative to simple random samples, with their standard errors,
-and, for the first replications, forecast half-widths beside those then seen.
+and, for the first replications, forecast half-widths beside those then seen: if labels are random,
+and the narrowest and widest over labelings.
 
 First it prints how much the choice of rows can reduce the standard error of F1 if it is estimated
 by the audited rows, relative to a simple random sample: by Neyman's allocation for the true shares
@@ -61,8 +62,8 @@ def evaluate_f1(y, score, truth, probability, seed):
 def replicate(job):
     """Return error, coverage and half-width for each design; and forecasts.
 
-    Forecasts come with the half-width then seen: for the plan, and for a second plan that checks as
-    many rows again.
+    Forecasts come with the half-width then seen: for the plan, if labels are random and as a range,
+    and for a second plan that checks as many rows again.
     """
     seed, budget, labeling = job
     rng = np.random.default_rng(seed)
@@ -71,7 +72,7 @@ def replicate(job):
     y = positive & (rng.random(ROWS) < propensity(labeling, score))
     found = score >= THRESHOLD
     true = 2 * np.sum(positive & found) / (positive.sum() + found.sum())
-    results, forecasts = [], [np.nan] * 4
+    results, forecasts = [], [np.nan] * 6
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)
         for design in DESIGNS:
@@ -87,7 +88,8 @@ def replicate(job):
         if seed < FORECASTS:
             options = {"threshold": THRESHOLD, "seed": seed, "audited": truth}
             second = plan(y, score, budget=budget, audit_probability=first.probabilities, **options)
-            forecasts = [first.forecast()["f1"], width, second.forecast()["f1"]]
+            forecasts = [first.forecast()["f1"], *first.forecast_range()["f1"], width]
+            forecasts += [second.forecast()["f1"]]
             rows = second.draw(seed)
             truth[rows] = positive[rows]
             forecasts += [evaluate_f1(y, score, truth, second.combined_probabilities, seed)[1]]
@@ -132,7 +134,11 @@ def show(labeling, budget, runs):
     results = np.array([result for result, _ in runs], dtype=float)
     error = np.sqrt(np.mean(results[:, :, 0] ** 2, axis=0))
     coverage, width = (results[:, :, k].mean(axis=0) for k in (1, 2))
-    first, first_seen, second, second_seen = np.nanmean([line for _, line in runs], axis=0)
+    forecasts = np.array([line for _, line in runs[:FORECASTS]])
+    first, low, high, first_seen, second, second_seen = forecasts.mean(axis=0)
+    within = (0.85 * forecasts[:, 1] <= forecasts[:, 3]) & (
+        forecasts[:, 3] <= 1.15 * forecasts[:, 2]
+    )
     print(f"{labeling} labeling, {budget} checked rows, {len(runs)} replications\n")
     print("| design | error of F1 | relative | coverage | half-width |\n|---|---:|---:|---:|---:|")
     for k, name in enumerate(DESIGNS):
@@ -142,6 +148,10 @@ def show(labeling, budget, runs):
             f"{width[k]:.4f} |"
         )
     print(f"\nhalf-width forecast {first:.4f}, seen {first_seen:.4f}: {first / first_seen:.2f}")
+    print(
+        f"range of forecasts {low:.4f} to {high:.4f}: {low / first_seen:.2f} to "
+        f"{high / first_seen:.2f}; {within.mean():.0%} of what is seen lies in it, within 15%"
+    )
     print(f"second plan: {second:.4f}, seen {second_seen:.4f}: {second / second_seen:.2f}\n")
 
 
@@ -151,7 +161,7 @@ def main(replications, budget, labelings):
         best, planned = allocation_limits(labeling)
         print(f"| {labeling} | {best:.2f} | {planned:.2f} |", flush=True)
     print()
-    with Pool() as pool:
+    with Pool(int(os.environ.get("PUEVAL_JOBS", os.cpu_count()))) as pool:
         for labeling in labelings:
             jobs = [(seed, budget, labeling) for seed in range(replications)]
             show(labeling, budget, pool.map(replicate, jobs, chunksize=1))
