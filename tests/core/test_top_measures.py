@@ -7,7 +7,8 @@ import pytest
 from scipy.special import expit
 
 from pueval import Counts, InputError, Mixture
-from pueval.core import rank_weights, top_measure
+from pueval.core import rank_weights
+from pueval.core import rates as rates_module
 from pueval.core.mixture import NAIVE, Mixtures
 from pueval.core.rank_weights import TABULATED, discount_sum
 from pueval.core.ranked_rows import RankedRows
@@ -299,14 +300,14 @@ def test_runs_are_cumulative_counts_above_and_at_labeled_scores(target, decimals
 def test_many_lines_are_those_one_by_one(own_prevalence):
     """Lines are handled in blocks, and measures share sums of ranks."""
     rng = np.random.default_rng(0)
-    n_lines, n = top_measure.LINES + 5, 30
+    n_lines, n = rates_module.LINES + 5, 30
     tpr, fpr = np.sort(rng.random((2, n_lines, n)) ** [[[0.5]], [[2.0]]], axis=-1)
     prevalence = rng.uniform(0.1, 0.5, (n_lines, 1)) if own_prevalence else 0.3
     predicted = prevalence * tpr + (1 - prevalence) * fpr
     threshold = np.arange(n)[::-1]
     measures = [*TOP_MEASURES.values()]
     found = measure_lines(measures, Rates(threshold, tpr, fpr, predicted, prevalence, 5000))
-    for k in (0, 1, top_measure.LINES, n_lines - 1):
+    for k in (0, 1, rates_module.LINES, n_lines - 1):
         share = float(np.broadcast_to(prevalence, (n_lines, 1))[k, 0])
         for line, each in zip(found, measures, strict=True):
             alone = each(Rates(threshold, tpr[k], fpr[k], predicted[k], share, 5000))

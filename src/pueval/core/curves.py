@@ -114,13 +114,11 @@ REVERSED_Z_SCORE = -3
 
 def naive_auc(counts: Counts, corners: Steps) -> float:
     """Probability that a labeled row outscores a background row; ties count half."""
-    tied = np.flatnonzero(corners.tied)
-    steps = counts._split_ties(corners, tied) if tied.size else corners
-    background = steps.unlabeled + steps.negative
+    background = corners.unlabeled + corners.negative
     outscored = background[-1] - background[1:]
-    if tied.size:
-        outscored = outscored + np.where(steps.tied[1:], np.diff(background) / 2, 0)
-    pairs = np.sum(np.diff(steps.labeled).astype(np.float64) * outscored)
+    if corners.tied.any():
+        outscored = outscored + np.add(*counts._tied_background(corners))[1:] / 2
+    pairs = np.sum(np.diff(corners.labeled).astype(np.float64) * outscored)
     return float(pairs / counts.n_labeled / (counts.n_unlabeled + counts.n_negative))
 
 

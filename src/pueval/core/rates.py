@@ -15,7 +15,7 @@ maximum at or left of each false positive rate.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -27,9 +27,13 @@ from pueval.core.sizes import SampleSizes
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.samples.steps import Steps
+from pueval.samples.threads import map_in_threads
 
 # Resampled prevalences are at least this far from 0 and 1.
 SMALLEST_PREVALENCE = 1e-9
+# Lines handled at a time, so that temporary arrays stay in the cache; and threads that do it.
+LINES = 200
+LINE_THREADS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +116,22 @@ class Shares(NamedTuple):
         positive = None if self.positive is None else self.positive[..., columns]
         labeled, unlabeled, negative = (share[..., columns] for share in self[:3])
         return Shares(labeled, unlabeled, negative, positive, self.prevalence_shift)
+
+    def line_blocks(self) -> list[Shares]:
+        """Return the shares of `LINES` resamples at a time."""
+        columns = [column for column in self if column is not None and column.ndim > 1]
+        n_lines = max(len(column) for column in columns)
+
+        def lines(column: Array | None, start: int) -> Array | None:
+            # What does not vary has a single line, or none.
+            if column is None or column.ndim < 2 or len(column) == 1:
+                return column
+            return column[start : start + LINES]
+
+        return [
+            Shares(*(lines(column, start) for column in self))  # type: ignore[arg-type]
+            for start in range(0, n_lines, LINES)
+        ]
 
 
 def correct_pair(
@@ -227,6 +247,38 @@ def replace_prevalence(rates: Rates, prevalence: float | Array) -> Rates:
     """Return the same rates for a target with another prevalence."""
     predicted = prevalence * rates.tpr + (1 - prevalence) * rates.fpr
     return replace(rates, prevalence=prevalence, predicted=predicted)
+
+
+def full_lines(rates: Rates) -> Rates:
+    """Return rates whose arrays have the same shape."""
+    columns = (rates.tpr, rates.fpr, rates.predicted)
+    prevalence = np.asarray(rates.prevalence)
+    shape = np.broadcast_shapes(prevalence.shape, *(column.shape for column in columns))
+    if all(column.shape == shape for column in columns):
+        return rates
+    tpr, fpr, predicted = (np.broadcast_to(column, shape) for column in columns)
+    return replace(rates, tpr=tpr, fpr=fpr, predicted=predicted)
+
+
+def map_lines(function: Callable[[Rates], Array], rates: Rates) -> Array:
+    """Apply a function to `LINES` lines of rates at a time, on all cores, and join the results."""
+    rates = full_lines(rates)
+    prevalence = np.asarray(rates.prevalence)
+    has_own_prevalence = prevalence.shape[:1] == rates.tpr.shape[:1]
+
+    def compute(start: int) -> Array:
+        lines = slice(start, start + LINES)
+        part = replace(
+            rates,
+            tpr=rates.tpr[lines],
+            fpr=rates.fpr[lines],
+            predicted=rates.predicted[lines],
+            prevalence=prevalence[lines] if has_own_prevalence else prevalence,
+        )
+        return function(part)
+
+    starts = range(0, len(rates.tpr), LINES)
+    return np.concatenate(map_in_threads(compute, starts, LINE_THREADS), axis=-1)
 
 
 def naive_rates(counts: Counts, steps: Steps) -> Rates:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -12,14 +12,11 @@ import numpy as np
 from pueval._checks import check_number, percent_hint
 from pueval._typing import Array
 from pueval.core.measures import clip
-from pueval.core.rates import Rates
+from pueval.core.rates import Rates, full_lines, map_lines
 from pueval.errors import InputError
-from pueval.samples.threads import map_in_threads
 
 # A share of rows that is an integer up to rounding is not rounded up.
 ROUNDING = 1e-9
-# Lines of rates handled at a time, so that temporary arrays stay in the cache.
-LINES = 200
 
 RowsOf = Callable[[float], float]
 
@@ -67,7 +64,7 @@ class TopMeasure:
 
     def __call__(self, rates: Rates) -> Array:
         """Compute the measure of each line of rates; not clipped."""
-        return np.asarray(self.formula(_full_lines(rates)), dtype=np.float64)
+        return np.asarray(self.formula(full_lines(rates)), dtype=np.float64)
 
     def clip(self, value: float) -> float:
         """Clip an estimate to the range of the measure; NaN stays NaN."""
@@ -79,39 +76,14 @@ class TopMeasure:
         return math.isinf(self.high)
 
 
-def _full_lines(rates: Rates) -> Rates:
-    """Return rates whose arrays have the same shape."""
-    columns = (rates.tpr, rates.fpr, rates.predicted)
-    prevalence = np.asarray(rates.prevalence)
-    shape = np.broadcast_shapes(prevalence.shape, *(column.shape for column in columns))
-    if all(column.shape == shape for column in columns):
-        return rates
-    tpr, fpr, predicted = (np.broadcast_to(column, shape) for column in columns)
-    return replace(rates, tpr=tpr, fpr=fpr, predicted=predicted)
-
-
 def measure_lines(measures: Sequence[TopMeasure], rates: Rates) -> Array:
     """Compute measures of many lines of rates, not clipped, on all cores; one line per measure.
 
     Measures share what they compute from the same rates.
     """
-    rates = _full_lines(rates)
-    prevalence = np.asarray(rates.prevalence)
-    has_own_prevalence = prevalence.shape[:1] == rates.tpr.shape[:1]
-
-    def compute(start: int) -> Array:
-        lines = slice(start, start + LINES)
-        part = replace(
-            rates,
-            tpr=rates.tpr[lines],
-            fpr=rates.fpr[lines],
-            predicted=rates.predicted[lines],
-            prevalence=prevalence[lines] if has_own_prevalence else prevalence,
-        )
-        return np.stack([np.ravel(measure(part)) for measure in measures])
-
-    starts = range(0, len(rates.tpr), LINES)
-    return np.concatenate(map_in_threads(compute, starts), axis=1)
+    return map_lines(
+        lambda part: np.stack([np.ravel(measure(part)) for measure in measures]), rates
+    )
 
 
 def first_rows(

@@ -207,7 +207,8 @@ class ScoreTable(Result):
             labeled = self._labeled.cumulative_counts(score)[1]
             corners = step_functions.roc_corners(self._samples, (score, labeled), self._represented)
             # Positives and negatives of one score are spread evenly.
-            return replace(corners, tied=np.zeros(corners.threshold.size, dtype=bool))
+            untied = np.zeros(corners.threshold.size, dtype=bool)
+            return replace(corners, tied=untied, tied_unlabeled=None, tied_negative=None)
         return step_functions.roc_corners(
             self._samples, self._cumulative_labeled, self._represented
         )
@@ -215,6 +216,10 @@ class ScoreTable(Result):
     def _split_ties(self, corners: Steps, where: Array) -> Steps:
         """Insert the counts just above some labeled scores, given by their index in ``corners``."""
         return step_functions.split_ties(self._samples, corners, where)
+
+    def _tied_background(self, corners: Steps) -> tuple[Array, Array]:
+        """Return the unlabeled and the negative rows that tie with labeled ones."""
+        return step_functions.tied_background(self._samples, corners)
 
     @cached_property
     def _cumulative_labeled(self) -> tuple[Array, Array]:

@@ -27,6 +27,9 @@ class Steps:
     represented_positives : ndarray or None
         Sums of 1/propensity over the labeled rows at or above each threshold: the positives they
         represent. None if propensities are not known.
+    tied_unlabeled, tied_negative : ndarray or None
+        Rows of these kinds that have the threshold as their score, as a labeled row does. None if
+        they were not counted; see `tied_background`.
     """
 
     threshold: Array
@@ -35,6 +38,8 @@ class Steps:
     negative: Array
     tied: Array
     represented_positives: Array | None = None
+    tied_unlabeled: Array | None = None
+    tied_negative: Array | None = None
 
     def part(self, rows: slice | Array) -> Steps:
         """Return the steps at some of the thresholds."""
@@ -124,10 +129,8 @@ def roc_corners(
     score, labeled_at = cumulative_labeled
     background = [sample.cumulative_counts(score) for sample in samples[1:]]
     (_, unlabeled_at), (_, negative_at) = background
-    tied = np.zeros(score.size, dtype=bool)
-    for above, at_or_above in background:
-        if above is not at_or_above:
-            tied |= at_or_above > above
+    tied_rows = [at_or_above - above for above, at_or_above in background]
+    tied = (tied_rows[0] > 0) | (tied_rows[1] > 0)
     has_lower = unlabeled_at[-1] < unlabeled.total or negative_at[-1] < negative.total
     lowest, _ = score_range(samples)
 
@@ -144,7 +147,22 @@ def roc_corners(
         with_ends(negative_at, 0, negative.total),
         with_ends(tied, False, False),  # noqa: FBT003
         _represented_positives(represented, threshold),
+        *(with_ends(rows, 0, 0) if tied.any() else None for rows in tied_rows),
     )
+
+
+def tied_background(samples: Samples, steps: Steps) -> tuple[Array, Array]:
+    """Return the unlabeled and the negative rows that tie with labeled ones at each threshold."""
+    if steps.tied_unlabeled is not None and steps.tied_negative is not None:
+        return steps.tied_unlabeled, steps.tied_negative
+    tied = np.flatnonzero(steps.tied)
+
+    def count(sample: Sample, reached: Array) -> Array:
+        rows = np.zeros_like(reached)
+        rows[tied] = reached[tied] - sample.cumulative_counts(steps.threshold[tied])[0]
+        return rows
+
+    return count(samples[1], steps.unlabeled), count(samples[2], steps.negative)
 
 
 def split_ties(samples: Samples, steps: Steps, where: Array) -> Steps:

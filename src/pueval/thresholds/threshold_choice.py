@@ -17,8 +17,9 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.measures import Measure
 from pueval.core.mixture import Mixture, Mixtures
-from pueval.core.rates import Rates, Shares, correct_shares, correct_steps
+from pueval.core.rates import LINE_THREADS, Rates, Shares, correct_shares
 from pueval.errors import UnreachableError
+from pueval.samples.threads import map_in_threads
 from pueval.thresholds.default_threshold import StableChoice
 from pueval.thresholds.rules import Rule
 from pueval.uncertainty.intervals import Interval
@@ -164,9 +165,7 @@ class RepeatedChoice:
 
     def value(self, measure: Measure, mixture: Mixture | Mixtures) -> Array:
         """Return the value at the chosen threshold, not clipped."""
-        resamples = self.resamples
-        steps = resamples.steps_at(self.threshold)
-        return measure(correct_steps(resamples.counts, steps, mixture, resamples.target))
+        return measure(self.resamples.rates_at(self.threshold, mixture))
 
     def interval(self, measure: Measure) -> Interval:
         """Return the interval of a measure at the chosen threshold.
@@ -200,8 +199,7 @@ class RepeatedChoice:
         This is a trimmed mean: a ratio can be far off where almost nothing is predicted positive.
         """
         resampled, expected = (
-            measure.transform(self._values(measure, shares, self.resamples.mixture))
-            for shares in (self.resampled, self.expected)
+            measure.transform(np.atleast_1d(measure(rates))) for rates in self._rates
         )
         with np.errstate(invalid="ignore"):
             difference = resampled - expected
@@ -210,11 +208,19 @@ class RepeatedChoice:
         kept = defined[trimmed : defined.size - trimmed]
         return float(np.mean(kept)) if kept.size else math.nan
 
-    def _values(self, measure: Measure, shares: Shares, mixture: Mixture | Mixtures) -> Array:
-        counts, target = self.resamples.counts, self.resamples.target
-        no_thresholds = np.empty(0)
-        rates = correct_shares(counts, no_thresholds, shares, mixture, target)
-        return np.atleast_1d(measure(rates))
+    @cached_property
+    def _rates(self) -> tuple[Rates, Rates]:
+        """Rates at the choice of each resample, in that resample and in the data."""
+        counts, mixture, target = (
+            self.resamples.counts,
+            self.resamples.mixture,
+            self.resamples.target,
+        )
+        resampled, expected = (
+            correct_shares(counts, np.empty(0), shares, mixture, target)
+            for shares in (self.resampled, self.expected)
+        )
+        return resampled, expected
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,7 +239,9 @@ class ChosenThresholdIntervals:
         choice = StableChoice.of(
             resamples.counts, threshold, shares, resamples.mixture, resamples.target
         )
-        index = choice.pick(resamples.draws.resampled)
+        index = np.concatenate(
+            map_in_threads(choice.pick, resamples.draws.resampled.line_blocks(), LINE_THREADS)
+        )
         return RepeatedChoice.of(index, resamples, self.threshold, DEFAULT_OPTIMISM_ERROR)
 
     def __call__(self, measure: Measure) -> Interval:

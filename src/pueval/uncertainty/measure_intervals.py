@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
-from functools import cache, cached_property, partial
-from typing import Any
+from dataclasses import replace
+from functools import cache, partial
 
 import numpy as np
 
 from pueval._typing import Array, Target
 from pueval.core.average_precision import average_precision, unconstrained_average_precision
-from pueval.core.cluster_table import ClusterTable
 from pueval.core.curves import line_area, roc_area
 from pueval.core.measures import Measure
 from pueval.core.mixture import Mixture, Mixtures
@@ -26,8 +24,7 @@ from pueval.core.rates import (
     Shares,
     background_share,
     correct_area,
-    correct_shares,
-    correct_steps,
+    map_lines,
     monotone_rates_by_threshold,
 )
 from pueval.counts.counts import Counts
@@ -38,11 +35,10 @@ from pueval.uncertainty.bootstrap_draws import (
     cell_thresholds,
     check_labels_can_be_drawn,
     draw_counts,
-    keep_draws,
 )
-from pueval.uncertainty.clustered_auc import ClusteredAuc, clustered_auc_limits
-from pueval.uncertainty.delong import delong_standard_error
+from pueval.uncertainty.clustered_auc import clustered_auc_limits
 from pueval.uncertainty.intervals import Interval, IntervalOptions, bootstrap_standard_error
+from pueval.uncertainty.resampled_rates import ResampledRates
 from pueval.uncertainty.uncertain_prior import UncertainPrior
 
 # Standard error of the optimism of a best value, as a multiple of it. Chosen by simulation of
@@ -54,115 +50,8 @@ OPTIMISM_ERROR = 1.5
 UNCONSTRAINED_VARIANCE = 0.2
 
 
-@dataclass(frozen=True, eq=False)
-class Resamples:
-    """Resampled counts at the same thresholds, and what is known about prior and purity.
-
-    Attributes
-    ----------
-    options : IntervalOptions
-        Confidence level, number of resamples, random seed.
-    counts : Counts
-        The data.
-    target : {"population", "unlabeled"}
-        Population to evaluate.
-    prior : UncertainPrior
-        Prior and purity, and how well they are known.
-    draw : callable
-        Draws the counts, when ``draws`` is first used and whenever they were forgotten since.
-    delong_corners : Steps or None
-        Corners of the naive ROC curve; None where DeLong's formula does not hold.
-    thresholds : callable
-        Returns the thresholds that bound the cells of the draws.
-    standard_errors : mapping of str to float
-        Standard errors of measures that are known without resampling, for a known mixture.
-    """
-
-    options: IntervalOptions
-    counts: Counts
-    target: Target
-    prior: UncertainPrior
-    draw: Callable[[], BootstrapDraws]
-    delong_corners: Steps | None
-    thresholds: Callable[[], Array]
-    standard_errors: Mapping[str, float] = field(default_factory=dict)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the draws out of pickles: the same draws can be made again."""
-        return {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}
-
-    @property
-    def mixture(self) -> Mixture:
-        """Prior and purity: the point estimate, or the middle of the given region."""
-        return self.prior.mixture
-
-    @cached_property
-    def draws(self) -> BootstrapDraws:
-        """The resampled counts, as shares of rows."""
-        keep_draws(self, ("draws", "resampled_rates"))
-        return self.draw()
-
-    @cached_property
-    def naive_auc_error(self) -> float | None:
-        """DeLong's standard error of the naive AUC, with one pseudo-observation per class.
-
-        None where the formula does not hold.
-        """
-        if self.delong_corners is None:
-            return None
-        table = self.cluster_table
-        return delong_standard_error(
-            self.counts,
-            self.delong_corners,
-            pseudo_observation=True,
-            design_effect=1.0 if table is None else table.auc_effect,
-        )
-
-    @property
-    def clustered_auc(self) -> ClusteredAuc | None:
-        """What clusters do to the interval of the AUC; None without, and with propensities."""
-        table = None if self.counts.has_propensity else self.cluster_table
-        return None if table is None else ClusteredAuc.of(self.counts, table)
-
-    @property
-    def cluster_table(self) -> ClusterTable | None:
-        """Rows by cluster and cell; None if rows are independent."""
-        if self.counts._clusters is None:
-            return None
-        return ClusterTable.of(self.counts, self.thresholds())
-
-    @property
-    def share_effect(self) -> float | None:
-        """Largest design effect of shares of rows above thresholds; None for independent rows."""
-        table = self.cluster_table
-        return None if table is None else float(table.kind_effects.max())
-
-    @property
-    def n_independent_labeled(self) -> float:
-        """Number of independent labeled rows that these are worth, at least 1."""
-        table = self.cluster_table
-        effect = 1.0 if table is None else float(table.kind_effects[0])
-        return max(self.counts.effective_sizes[0] / effect, 1.0)
-
-    @cached_property
-    def mixture_draws(self) -> Mixtures | None:
-        """Prior and purity of each resample, if they vary."""
-        return None if self.prior.draw_mixtures is None else self.prior.draw_mixtures(self.draws)
-
-    def steps_at(self, threshold: float) -> Steps:
-        """Return the cumulative counts at a threshold: all measures ask for the same."""
-        steps = self._last_steps.get(threshold)
-        if steps is None:
-            steps = self.counts.at(threshold)
-            self._last_steps.clear()
-            self._last_steps[threshold] = steps
-        return steps
-
-    @cached_property
-    def _last_steps(self) -> dict[float, Steps]:
-        return {}
-
-    # ------------------------------------------------------------------ intervals
+class Resamples(ResampledRates):
+    """Confidence intervals from resampled rates."""
 
     def interval_at(self, measure: Measure, threshold: float, *, clipped: bool = True) -> Interval:
         """Return the interval of a measure at a fixed threshold.
@@ -171,20 +60,18 @@ class Resamples:
         """
         low, high = (measure.low, measure.high) if clipped else (-math.inf, math.inf)
         error = self._known_error(measure.name)
-        steps = self.steps_at(threshold)
 
         def value(mixture: Mixture | Mixtures) -> Array:
-            return measure(correct_steps(self.counts, steps, mixture, self.target))
+            return measure(self.rates_at(threshold, mixture))
 
         if error is not None:
             options = self.options
             normal = options.ratio_interval if measure.is_ratio else options.normal_interval
             return normal(float(value(self.mixture)[0]), error, low, high)
-        column = [int(np.flatnonzero(self.draws.threshold == threshold)[0])]
 
         @cache
         def resampled(mixture: Mixture | Mixtures) -> Array:
-            rates = self.rates_for(self.draws.resampled, mixture, column)
+            rates = self.resampled_rates_at(threshold, mixture)
             values = measure(rates)
             if measure.is_ratio:
                 # A ratio with a denominator of 0 is infinite, not undefined.
@@ -296,14 +183,14 @@ class Resamples:
             rates, center = self.rates_for(self.draws.resampled, mixture), expected(mixture)
             tpr, fpr = monotone_rates_by_threshold(center)
             tpr, fpr = rates.tpr + (tpr - center.tpr), rates.fpr + (fpr - center.fpr)
-            return area(replace(rates, tpr=tpr, fpr=fpr))
+            return map_lines(area, replace(rates, tpr=tpr, fpr=fpr))
 
         @cache
         def bias_and_error(mixture: Mixture | Mixtures) -> tuple[float, float]:
             rates = self.rates_for(self.draws.resampled, mixture)
             constrained, unconstrained = (
                 bootstrap_standard_error(values) ** 2
-                for values in (resampled(mixture), unconstrained_area(rates))
+                for values in (resampled(mixture), map_lines(unconstrained_area, rates))
             )
             weight = UNCONSTRAINED_VARIANCE
             return 0.0, math.sqrt((1 - weight) * constrained + weight * unconstrained)
@@ -393,26 +280,6 @@ class Resamples:
     def _known_error(self, name: str) -> float | None:
         """Return a standard error that is known without resampling, for an exact mixture."""
         return self.standard_errors.get(name) if self.prior.is_exact else None
-
-    # ------------------------------------------------------------------ rates and areas
-
-    def rates_for(
-        self, shares: Shares, mixture: Mixture | Mixtures, columns: list[int] | None = None
-    ) -> Rates:
-        """Correct shares for a mixture, at all thresholds or at those of some columns."""
-        threshold = self.draws.threshold
-        if columns is not None:
-            shares, threshold = shares.part(columns), threshold[columns]
-        elif mixture is self.mixture and shares is self.draws.resampled:
-            return self.resampled_rates
-        return correct_shares(self.counts, threshold, shares, mixture, self.target)
-
-    @cached_property
-    def resampled_rates(self) -> Rates:
-        """Rates of each resample for ``mixture``."""
-        return correct_shares(
-            self.counts, self.draws.threshold, self.draws.resampled, self.mixture, self.target
-        )
 
     def _background_prior(self, mixture: Mixture | Mixtures) -> float | Array:
         """Return the share of positives in the sample that labeled rows are compared with."""

@@ -107,14 +107,12 @@ class ScoreSteps:
         """
         if counts._has_importance_weights:
             return cls.of_labeled(counts, corners)
-        tied = np.flatnonzero(corners.tied)
-        steps = counts._split_ties(corners, tied) if tied.size else corners
-        rises = np.flatnonzero(np.diff(steps.labeled)) + 1
-        columns = (steps.labeled, steps.unlabeled, steps.negative)
-        labeled, *background = (column[rises] - column[rises - 1] for column in columns)
-        at = (labeled, *(np.where(steps.tied[rises], change, 0) for change in background))
+        rises = np.flatnonzero(np.diff(corners.labeled)) + 1
+        labeled = corners.labeled[rises] - corners.labeled[rises - 1]
+        at = (labeled, *(rows[rises] for rows in counts._tied_background(corners)))
+        columns = (corners.labeled, corners.unlabeled, corners.negative)
         reached = tuple(column[rises] for column in columns)
-        return cls(np.zeros(rises.size, dtype=np.intp), steps.threshold[rises], at, reached, 1)
+        return cls(np.zeros(rises.size, dtype=np.intp), corners.threshold[rises], at, reached, 1)
 
     def labeled_only(self) -> ScoreSteps:
         """Return the steps that have labeled rows."""

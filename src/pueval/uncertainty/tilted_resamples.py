@@ -43,7 +43,6 @@ class TiltedResamples(Resamples):
     """
 
     tilt: LabelingTilt = field(default=RANDOM_LABELING)
-    _rates_at: dict[tuple[float, Mixture | Mixtures], Rates] = field(default_factory=dict)
 
     @classmethod
     def of(cls, resamples: Resamples, tilt: LabelingTilt | None) -> TiltedResamples:
@@ -77,14 +76,6 @@ class TiltedResamples(Resamples):
         )
         return Rates(threshold[columns], tpr, fpr, predicted, rates.prevalence, rates.size)
 
-    def _resampled_rates_at(self, threshold: float, mixture: Mixture | Mixtures) -> Rates:
-        """Return the rates of each resample at a threshold of the draws."""
-        key = (threshold, mixture)
-        if key not in self._rates_at:
-            column = [int(np.flatnonzero(self.draws.threshold == threshold)[0])]
-            self._rates_at[key] = self.rates_for(self.draws.resampled, mixture, column)
-        return self._rates_at[key]
-
     # ------------------------------------------------------------------ intervals
 
     def bound_interval_at(self, measure: Measure, threshold: float, value: ValueOf) -> Interval:
@@ -95,7 +86,7 @@ class TiltedResamples(Resamples):
 
         @cache
         def resampled(mixture: Mixture | Mixtures) -> Array:
-            rates = self._resampled_rates_at(threshold, mixture)
+            rates = self.resampled_rates_at(threshold, mixture)
             values = measure(rates)
             if measure.is_ratio:
                 # A ratio with a denominator of 0 is infinite, not undefined.

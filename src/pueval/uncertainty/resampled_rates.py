@@ -1,0 +1,177 @@
+"""Resampled rates: resampled counts, corrected for mixtures of positives and negatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from pueval._typing import Array, Target
+from pueval.core.cluster_table import ClusterTable
+from pueval.core.mixture import Mixture, Mixtures
+from pueval.core.rates import Rates, Shares, correct_shares, correct_steps
+from pueval.counts.counts import Counts
+from pueval.samples.steps import Steps
+from pueval.uncertainty.bootstrap_draws import BootstrapDraws, keep_draws
+from pueval.uncertainty.clustered_auc import ClusteredAuc
+from pueval.uncertainty.delong import delong_standard_error
+from pueval.uncertainty.intervals import IntervalOptions
+from pueval.uncertainty.uncertain_prior import UncertainPrior
+
+# Steps and rates at a threshold that are kept for the next measure.
+MOST_KEPT = 32
+
+Kept = TypeVar("Kept", Steps, Rates)
+
+
+@dataclass(frozen=True, eq=False)
+class ResampledRates:
+    """Resampled counts at the same thresholds, and what is known about prior and purity.
+
+    Attributes
+    ----------
+    options : IntervalOptions
+        Confidence level, number of resamples, random seed.
+    counts : Counts
+        The data.
+    target : {"population", "unlabeled"}
+        Population to evaluate.
+    prior : UncertainPrior
+        Prior and purity, and how well they are known.
+    draw : callable
+        Draws the counts, when ``draws`` is first used and whenever they were forgotten since.
+    delong_corners : Steps or None
+        Corners of the naive ROC curve; None where DeLong's formula does not hold.
+    thresholds : callable
+        Returns the thresholds that bound the cells of the draws.
+    standard_errors : mapping of str to float
+        Standard errors of measures that are known without resampling, for a known mixture.
+    """
+
+    options: IntervalOptions
+    counts: Counts
+    target: Target
+    prior: UncertainPrior
+    draw: Callable[[], BootstrapDraws]
+    delong_corners: Steps | None
+    thresholds: Callable[[], Array]
+    standard_errors: Mapping[str, float] = field(default_factory=dict)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the draws out of pickles: the same draws can be made again."""
+        return {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}
+
+    @property
+    def mixture(self) -> Mixture:
+        """Prior and purity: the point estimate, or the middle of the given region."""
+        return self.prior.mixture
+
+    @cached_property
+    def draws(self) -> BootstrapDraws:
+        """The resampled counts, as shares of rows."""
+        keep_draws(self, ("draws", "resampled_rates"))
+        return self.draw()
+
+    @cached_property
+    def naive_auc_error(self) -> float | None:
+        """DeLong's standard error of the naive AUC, with one pseudo-observation per class.
+
+        None where the formula does not hold.
+        """
+        if self.delong_corners is None:
+            return None
+        table = self.cluster_table
+        return delong_standard_error(
+            self.counts,
+            self.delong_corners,
+            pseudo_observation=True,
+            design_effect=1.0 if table is None else table.auc_effect,
+        )
+
+    @property
+    def clustered_auc(self) -> ClusteredAuc | None:
+        """What clusters do to the interval of the AUC; None without, and with propensities."""
+        table = None if self.counts.has_propensity else self.cluster_table
+        return None if table is None else ClusteredAuc.of(self.counts, table)
+
+    @property
+    def cluster_table(self) -> ClusterTable | None:
+        """Rows by cluster and cell; None if rows are independent."""
+        if self.counts._clusters is None:
+            return None
+        return ClusterTable.of(self.counts, self.thresholds())
+
+    @property
+    def share_effect(self) -> float | None:
+        """Largest design effect of shares of rows above thresholds; None for independent rows."""
+        table = self.cluster_table
+        return None if table is None else float(table.kind_effects.max())
+
+    @property
+    def n_independent_labeled(self) -> float:
+        """Number of independent labeled rows that these are worth, at least 1."""
+        table = self.cluster_table
+        effect = 1.0 if table is None else float(table.kind_effects[0])
+        return max(self.counts.effective_sizes[0] / effect, 1.0)
+
+    @cached_property
+    def mixture_draws(self) -> Mixtures | None:
+        """Prior and purity of each resample, if they vary."""
+        return None if self.prior.draw_mixtures is None else self.prior.draw_mixtures(self.draws)
+
+    # ------------------------------------------------------------------ rates
+
+    def rates_for(
+        self, shares: Shares, mixture: Mixture | Mixtures, columns: list[int] | None = None
+    ) -> Rates:
+        """Correct shares for a mixture, at all thresholds or at those of some columns."""
+        threshold = self.draws.threshold
+        if columns is not None:
+            shares, threshold = shares.part(columns), threshold[columns]
+        elif mixture is self.mixture and shares is self.draws.resampled:
+            return self.resampled_rates
+        return correct_shares(self.counts, threshold, shares, mixture, self.target)
+
+    @cached_property
+    def resampled_rates(self) -> Rates:
+        """Rates of each resample for ``mixture``."""
+        return correct_shares(
+            self.counts, self.draws.threshold, self.draws.resampled, self.mixture, self.target
+        )
+
+    def rates_at(self, threshold: float, mixture: Mixture | Mixtures) -> Rates:
+        """Return the rates at a threshold."""
+        return self._kept(
+            ("data", threshold, mixture),
+            lambda: correct_steps(self.counts, self._steps_at(threshold), mixture, self.target),
+        )
+
+    def resampled_rates_at(self, threshold: float, mixture: Mixture | Mixtures) -> Rates:
+        """Return the rates of each resample at a threshold that bounds a cell."""
+
+        def rates() -> Rates:
+            column = [int(np.flatnonzero(self.draws.threshold == threshold)[0])]
+            return self.rates_for(self.draws.resampled, mixture, column)
+
+        return self._kept(("resamples", threshold, mixture), rates)
+
+    def _steps_at(self, threshold: float) -> Steps:
+        return self._kept(("counts", threshold), lambda: self.counts.at(threshold))
+
+    def _kept(self, key: Hashable, compute: Callable[[], Kept]) -> Kept:
+        """Return what was computed lately: all measures at a threshold need the same."""
+        kept = self._recent
+        value = kept.get(key)
+        if value is None:
+            value = compute()
+            if len(kept) >= MOST_KEPT:
+                kept.clear()
+            kept[key] = value
+        return cast("Kept", value)
+
+    @cached_property
+    def _recent(self) -> dict[Hashable, Steps | Rates]:
+        return {}
