@@ -76,8 +76,9 @@ concave ROC curve, other priors for the rate and parametric curves were tried, t
   splice and normal scores 2.7 apart here, and .27 of the naive bias in samples of 1,000 rows with
   90 labels and scores 2.7 apart.
 - **ROC enrichment**: smoothing is a trade. It helps most where the monotone curve is far too high
-  (spambase, wine, covertype, pima), and it is worse for good models (thyroid, newsgroups20, splice
-  and normal scores 2.7 apart). On the last {others} data sets it wins as often as it loses.
+  (spambase, wine, covertype, pima), and has a larger error for some good models (pageblock,
+  thyroid, newsgroups20, splice and normal scores 2.7 apart). On the last {others} data sets it wins
+  as often as it loses.
 - **Spambase**: the ROC curve is steep, with a recall of .18 at a false positive rate of .01 and .55
   at .02. Even with all classes known, ROC enrichment is biased in samples of this size.
 - **Shuttle and parkinsons** have 1 and 5 positives up to a false positive rate of {fpr:g}. Ratios
