@@ -199,8 +199,8 @@ def _measure_rows(scores, y, score, second, cluster):
         "AP": [holds(ev["average_precision"], truth["average_precision"])],
         "F1": [holds(ev["f1"], truth["f1"])],
         "best F1": [holds(ev.best("f1"), truth["best_f1"])],
-        "width of AUC, relative": [relative_width(auc, plain)],
-        "width of F1, relative": [relative_width(ev["f1"], independent["f1"])],
+        "width of AUC, relative": relative_widths(auc, plain),
+        "width of F1, relative": relative_widths(ev["f1"], independent["f1"]),
     }
     models = compare(y, {"a": score, "b": second}, cluster=cluster, **options)
     for column, name in (
@@ -222,8 +222,10 @@ def _measure_rows(scores, y, score, second, cluster):
     return found
 
 
-def relative_width(interval, other):
-    return (interval.high - interval.low) / (other.high - other.low)
+def relative_widths(interval, other):
+    """Return the relative width; none if the other interval is a single point, 1, by clipping."""
+    width = other.high - other.low
+    return [(interval.high - interval.low) / width] if width else []
 
 
 # ---------------------------------------------------------------------- estimated priors
