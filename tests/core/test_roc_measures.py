@@ -83,12 +83,13 @@ class TestNoise:
 class TestSmoothing:
     def test_quantiles_are_those_of_a_truncated_normal_distribution(self):
         fpr, error = np.array([-0.3, -0.01, 0.0, 0.004, 0.02, 0.5]), np.full(6, 0.01)
-        lines = np.array(_quantile_lines(fpr, error))
+        noisy = np.array([True] * 5 + [False])  # the last is far above 0
+        lines = np.array(_quantile_lines(fpr, error, noisy))
         level = (np.arange(N_QUANTILES)[::-1] + 0.5)[:, None] / N_QUANTILES
         expected = truncnorm.ppf(level, -fpr / error, np.inf, fpr, error)
         np.testing.assert_allclose(lines[:, 1:5], expected[:, 1:5], rtol=1e-6)
         assert np.all((lines[:, 0] >= 0) & (lines[:, 0] < 0.002))
-        np.testing.assert_array_equal(lines[:, 5], 0.5)  # far above 0
+        np.testing.assert_array_equal(lines[:, 5], 0.5)
 
     @pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
     def test_slow_version(self, measure):

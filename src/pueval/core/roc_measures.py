@@ -90,16 +90,29 @@ def _mean_over_positives(rates: Rates, function: Function, integral: Function) -
     recall = np.clip(tpr, 0, 1)
     error = ERROR_SHARE * np.sqrt(rates.fpr_noise * recall * (1 - recall))
     gain = np.diff(tpr, axis=-1)
-    means = [
-        np.sum(gain * _line_means(line, function, integral), axis=-1)
-        for line in (_quantile_lines(fpr, error) if np.any(error) else [fpr])
-    ]
-    return np.asarray(np.mean(means, axis=0))
-
-
-def _quantile_lines(fpr: Array, error: Array) -> list[Array]:
-    """Return quantiles of normal distributions around rates, truncated at 0."""
     noisy = (error > 0) & (fpr < FAR_ABOVE * error)
+    places = np.flatnonzero(noisy.any(axis=tuple(range(noisy.ndim - 1))))
+    if not places.size:
+        return np.asarray(np.sum(gain * _line_means(fpr, function, integral), axis=-1))
+    # Most rates are far above 0. Only lines that begin or end at a noisy rate are averaged.
+    first, last = max(places[0] - 1, 0), min(places[-1] + 1, fpr.shape[-1] - 1)
+    sums: Array = sum(
+        np.sum(gain[..., lines] * _line_means(fpr[..., points], function, integral), axis=-1)
+        for lines, points in (
+            (slice(first), slice(first + 1)),
+            (slice(last, None), slice(last, None)),
+        )
+    )
+    near = slice(first, last + 1)
+    averaged = [
+        np.sum(gain[..., first:last] * _line_means(line, function, integral), axis=-1)
+        for line in _quantile_lines(fpr[..., near], error[..., near], noisy[..., near])
+    ]
+    return np.asarray(sums + np.mean(averaged, axis=0))
+
+
+def _quantile_lines(fpr: Array, error: Array, noisy: Array) -> list[Array]:
+    """Return quantiles of normal distributions around noisy rates, truncated at 0."""
     error = error[noisy]
     center = np.maximum(fpr[noisy], -FAR_BELOW * error)
     positive = scipy.special.ndtr(center / error)
