@@ -72,7 +72,7 @@ class ResampledRates:
     @cached_property
     def draws(self) -> BootstrapDraws:
         """The resampled counts, as shares of rows."""
-        keep_draws(self, ("draws", "resampled_rates"))
+        keep_draws(self, ("draws", "resampled_rates", "_recent"))
         return self.draw()
 
     @cached_property
