@@ -7,7 +7,7 @@ from sklearn import metrics as sk
 
 from pueval import Counts, Mixture, conversions, evaluate, metrics
 from pueval.core.measures import MEASURES, fbeta
-from pueval.core.rates import Rates, correct_pair
+from pueval.core.rates import LINES, Rates, Shares, correct_pair
 from tests.conftest import draw
 
 
@@ -274,3 +274,20 @@ class TestMixture:
         ev = evaluate(self.counts, prevalence=0.2, target="unlabeled", threshold=2)
         assert ev.mixture.prior == 0.2
         assert ev.prevalence == 0.2
+
+
+def test_blocks_of_lines_are_all_lines(rng):
+    """What does not vary between resamples stays as it is."""
+    n = 2 * LINES + 3
+    labeled, fixed, shift = rng.random((n, 4)), rng.random((1, 4)), rng.random((n, 1))
+    shares = Shares(labeled, rng.random(4), fixed, None, shift)
+    blocks = shares.line_blocks()
+    assert [len(block.labeled) for block in blocks] == [LINES] * 2 + [3]
+    np.testing.assert_array_equal(np.concatenate([block.labeled for block in blocks]), labeled)
+    np.testing.assert_array_equal(
+        np.concatenate([block.prevalence_shift for block in blocks]), shift
+    )
+    for block in blocks:
+        assert block.unlabeled is shares.unlabeled
+        assert block.negative is fixed
+        assert block.positive is None

@@ -1,9 +1,10 @@
-"""Samples: adding many batches with and without weights."""
+"""Samples: adding many batches with and without weights, and rows with equal scores."""
 
 import os
 import platform
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -147,3 +148,18 @@ def test_memory_of_temporary_arrays_is_kept():
     )
     assert few > 10_000
     assert many < 1_000
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 9])
+def test_rows_tied_with_labeled_ones(rng, decimals):
+    """They are counted with the corners, or later, at some of the thresholds."""
+    y = rng.integers(0, 3, 300)
+    score = rng.normal(size=300).round(decimals)
+    counts = Counts.from_arrays(y, score, pos_label=1, unlabeled_label=0, negative_label=2)
+    corners = counts._roc_corners()
+    is_labeled = np.isin(corners.threshold, score[y == 1])
+    for kind, rows in zip((0, 2), counts._tied_background(corners), strict=True):
+        expected = (score[y == kind][:, None] == corners.threshold).sum(axis=0) * is_labeled
+        np.testing.assert_array_equal(rows, expected)
+    later = replace(corners, tied_unlabeled=None, tied_negative=None)
+    np.testing.assert_array_equal(counts._tied_background(later), counts._tied_background(corners))

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 # The C library never keeps blocks of more than this many bytes.
-MOST_KEPT = 32 * 2**20
+LARGEST_KEPT = 32 * 2**20
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -53,4 +53,4 @@ def keep_memory() -> None:
     page. It keeps up to twice the largest array freed so far, within a limit just above the size
     of this one. Other C libraries are not affected.
     """
-    np.empty(MOST_KEPT - 2**20, dtype=np.uint8)
+    np.empty(LARGEST_KEPT - 2**20, dtype=np.uint8)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
@@ -25,7 +24,6 @@ from pueval.core.rates import (
     background_share,
     correct_area,
     map_lines,
-    monotone_rates_by_threshold,
 )
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps
@@ -178,12 +176,7 @@ class Resamples(ResampledRates):
 
         @cache
         def resampled(mixture: Mixture | Mixtures) -> Array:
-            # Center the draws at monotone rates. Rates that look too good hardly vary around
-            # their own center.
-            rates, center = self.rates_for(self.draws.resampled, mixture), expected(mixture)
-            tpr, fpr = monotone_rates_by_threshold(center)
-            tpr, fpr = rates.tpr + (tpr - center.tpr), rates.fpr + (fpr - center.fpr)
-            return map_lines(area, replace(rates, tpr=tpr, fpr=fpr))
+            return map_lines(area, self.centered_rates(mixture))
 
         @cache
         def bias_and_error(mixture: Mixture | Mixtures) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
@@ -12,7 +12,13 @@ import numpy as np
 from pueval._typing import Array, Target
 from pueval.core.cluster_table import ClusterTable
 from pueval.core.mixture import Mixture, Mixtures
-from pueval.core.rates import Rates, Shares, correct_shares, correct_steps
+from pueval.core.rates import (
+    Rates,
+    Shares,
+    correct_shares,
+    correct_steps,
+    monotone_rates_by_threshold,
+)
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps
 from pueval.uncertainty.bootstrap_draws import BootstrapDraws, keep_draws
@@ -22,7 +28,7 @@ from pueval.uncertainty.intervals import IntervalOptions
 from pueval.uncertainty.uncertain_prior import UncertainPrior
 
 # Steps and rates at a threshold that are kept for the next measure.
-MOST_KEPT = 32
+MOST_AT_THRESHOLD = 32
 
 Kept = TypeVar("Kept", Steps, Rates)
 
@@ -72,7 +78,7 @@ class ResampledRates:
     @cached_property
     def draws(self) -> BootstrapDraws:
         """The resampled counts, as shares of rows."""
-        keep_draws(self, ("draws", "resampled_rates", "_recent"))
+        keep_draws(self, ("draws", "resampled_rates", "_at_threshold"))
         return self.draw()
 
     @cached_property
@@ -135,6 +141,18 @@ class ResampledRates:
             return self.resampled_rates
         return correct_shares(self.counts, threshold, shares, mixture, self.target)
 
+    def centered_rates(self, mixture: Mixture | Mixtures) -> Rates:
+        """Return the rates of each resample, moved so that their center is monotone.
+
+        Rates that look too good hardly vary around their own center.
+        """
+        rates = self.rates_for(self.draws.resampled, mixture)
+        center = self.rates_for(self.draws.expected, mixture)
+        tpr, fpr = monotone_rates_by_threshold(center)
+        return replace(
+            rates, tpr=rates.tpr + (tpr - center.tpr), fpr=rates.fpr + (fpr - center.fpr)
+        )
+
     @cached_property
     def resampled_rates(self) -> Rates:
         """Rates of each resample for ``mixture``."""
@@ -163,15 +181,15 @@ class ResampledRates:
 
     def _kept(self, key: Hashable, compute: Callable[[], Kept]) -> Kept:
         """Return what was computed lately: all measures at a threshold need the same."""
-        kept = self._recent
+        kept = self._at_threshold
         value = kept.get(key)
         if value is None:
             value = compute()
-            if len(kept) >= MOST_KEPT:
+            if len(kept) >= MOST_AT_THRESHOLD:
                 kept.clear()
             kept[key] = value
         return cast("Kept", value)
 
     @cached_property
-    def _recent(self) -> dict[Hashable, Steps | Rates]:
+    def _at_threshold(self) -> dict[Hashable, Steps | Rates]:
         return {}

@@ -100,10 +100,9 @@ class ScoreSteps:
 
     @classmethod
     def of_corners(cls, counts: Counts, corners: Steps) -> ScoreSteps:
-        """Like `of_labeled`, but pool labeled scores without a background row in between.
+        """Like `of_labeled`, from what was counted for the corners.
 
-        All influences on an area are the same, and there are fewer steps. With importance weights,
-        scores are not pooled.
+        Squares of importance weights were not, so rows with weights are counted again.
         """
         if counts._has_importance_weights:
             return cls.of_labeled(counts, corners)

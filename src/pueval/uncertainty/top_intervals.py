@@ -13,7 +13,7 @@ import scipy  # loads its submodules when they are first used
 from pueval._typing import Array, Target
 from pueval.core.confidence import proportion_limit
 from pueval.core.mixture import Mixture, Mixtures
-from pueval.core.rates import Rates, monotone_rates_by_threshold
+from pueval.core.rates import Rates
 from pueval.core.top_measure import TopMeasure, measure_lines
 from pueval.core.top_measures import precision_at, recall_at
 from pueval.counts.counts import Counts
@@ -92,13 +92,9 @@ class TopResamples:
         return measure.along_roc or looks_perfect
 
     def _rates(self, mixture: Mixture | Mixtures, *, centered: bool) -> Rates:
-        rates = self.resamples.rates_for(self.resamples.draws.resampled, mixture)
-        if not centered:
-            return rates
-        center = self._expected_rates(mixture)
-        tpr, fpr = monotone_rates_by_threshold(center)
-        tpr, fpr = rates.tpr + (tpr - center.tpr), rates.fpr + (fpr - center.fpr)
-        return replace(rates, tpr=tpr, fpr=fpr)
+        if centered:
+            return self.resamples.centered_rates(mixture)
+        return self.resamples.rates_for(self.resamples.draws.resampled, mixture)
 
 
 def top_interval(
