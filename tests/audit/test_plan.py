@@ -35,6 +35,14 @@ def check(plan, positive, truth=None, seed=0):
     return truth
 
 
+def continued_plan(y, score, positive):
+    """Return a plan, what was checked by it, and a second plan that continues it."""
+    first = make_plan(y, score)
+    truth = check(first, positive)
+    audited = {"audited": truth, "audit_probability": first.probabilities}
+    return first, truth, make_plan(y, score, prevalence=None, **audited)
+
+
 # ---------------------------------------------------------------------- allocation
 
 
@@ -85,11 +93,7 @@ def test_labelings_of_a_first_plan(prior_given):
 
 def test_an_audit_replaces_the_labelings():
     y, score, positive = population()
-    first = make_plan(y, score)
-    truth = check(first, positive)
-    second = make_plan(
-        y, score, prevalence=None, audited=truth, audit_probability=first.probabilities
-    )
+    _, _, second = continued_plan(y, score, positive)
     assert len(second._simulation.strata.labelings) == 1
 
 
@@ -280,11 +284,7 @@ def test_systematic_samples_have_a_fixed_size():
 
 def test_a_second_plan_continues_the_first():
     y, score, positive = population()
-    first = make_plan(y, score)
-    truth = check(first, positive)
-    second = make_plan(
-        y, score, prevalence=None, audited=truth, audit_probability=first.probabilities
-    )
+    first, truth, second = continued_plan(y, score, positive)
     checked = ~np.isnan(truth)
     assert second.n_earlier == 100
     assert second.n_candidates == np.sum(~y) - 100
