@@ -7,7 +7,7 @@ labeled, at random. 100 unlabeled rows are checked, all of them alarms: among th
 rows with the highest scores; by default 0.2, as many as there are positives. F1 is at the threshold
 that predicts as many positives as there are. Prints the root mean squared errors and the coverage
 of average precision, prevalence, F1 and AUC without an audit, and with one: with labels known to be
-random, and by default.
+random, and by default. Also prints a limit for average precision with labels known to be random.
 """
 
 import os
@@ -49,6 +49,23 @@ def replicate(job):
     return [measure(ev) for ev in evaluations]
 
 
+def limit(positive, score, alarm_threshold):
+    """Return the least standard error of the logarithm of the label frequency c, by alarms alone.
+
+    Even if the labeled share of the rows is known at each score: m, the share of positives among
+    unlabeled rows, is then proportional to (1 − c)/c, and a checked row has the information
+    m/((1 − m)(1 − c)²). Average precision is proportional to 1/c.
+    """
+    alarms = score >= alarm_threshold
+    edges = np.quantile(score[alarms], np.linspace(0, 1, 201)[1:-1])
+    cell = np.searchsorted(edges, score[alarms])
+    hidden = np.bincount(cell, positive[alarms]) * (1 - LABELED)
+    negative = np.bincount(cell, ~positive[alarms])
+    unlabeled = hidden + negative
+    information = hidden / negative / (1 - LABELED) ** 2
+    return 1 / np.sqrt(AUDITED * np.average(information, weights=unlabeled))
+
+
 def main(replications, share):
     rng = np.random.default_rng(1)
     positive, score = draw(POPULATION, 2_000_000, rng)
@@ -67,6 +84,8 @@ def main(replications, share):
     for name, k in MEASURES.items():
         cells = [f"{error[m, k]:.3f} ({coverage[m, k]:.2f})" for m in range(len(METHODS))]
         print(f"| {name} | {' | '.join(cells)} | {error[1, k] / error[0, k]:.2f} |")
+    least = limit(positive, score, alarm_threshold)
+    print(f"\nLimit for average precision: {least:.1%}, or {least * truth[1]:.3f}")
 
 
 if __name__ == "__main__":
