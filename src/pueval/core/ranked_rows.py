@@ -28,12 +28,7 @@ def single_kind_runs(counts: Counts, corners: Steps) -> Steps:
         # Corners do not note ties then: positives and negatives of one score are spread evenly.
         return counts._split_ties(corners, rising)
     score = corners.threshold[rising].astype(np.float64)
-    # Where no other row has the labeled score, as many of them are above as at or above it.
-    tied = np.flatnonzero(corners.tied[rising])
-    unlabeled, negative = corners.unlabeled[rising], corners.negative[rising]
-    if tied.size:
-        unlabeled[tied] = counts._unlabeled.cumulative_counts(score[tied])[0]
-        negative[tied] = counts._negative.cumulative_counts(score[tied])[0]
+    tied_unlabeled, tied_negative = counts._tied_background(corners)
     places = np.arange(rises.size) + np.cumsum(rises)
     new_places, before = places[rising] - 1, rising - 1
 
@@ -46,8 +41,8 @@ def single_kind_runs(counts: Counts, corners: Steps) -> Steps:
     return Steps(
         insert(corners.threshold.astype(np.float64), np.nextafter(score, np.inf)),
         insert(corners.labeled, corners.labeled[before]),
-        insert(corners.unlabeled, unlabeled),
-        insert(corners.negative, negative),
+        insert(corners.unlabeled, (corners.unlabeled - tied_unlabeled)[rising]),
+        insert(corners.negative, (corners.negative - tied_negative)[rising]),
         insert(corners.tied, np.zeros(rising.size, dtype=bool)),
         None if positives is None else insert(positives, positives[before]),
     )
