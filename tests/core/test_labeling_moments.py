@@ -11,18 +11,18 @@ from tests.conftest import draw
 
 
 def test_moments_over_all_choices_of_labels():
-    """8 positives, 5 of them predicted positive, 4 get labeled; 12 rows predicted positive."""
-    positives_above = np.array([1, 1, 1, 1, 1, 0, 0, 0])
+    """8 positives, 6 of them predicted positive, 4 get labeled; 12 rows predicted positive."""
+    positives_above = np.array([1, 1, 1, 1, 1, 1, 0, 0])
     hits = np.array([positives_above[list(c)].sum() for c in combinations(range(8), 4)])
-    rho, s, p1, m1 = 4 / 8, 4, 5, 12
+    rho, s, p1, m1 = 4 / 8, 4, 6, 12
     # The variance formula with the true number of hits put in.
     assert labeling_variance(rho * p1, s, rho) == pytest.approx(hits.var())
     precision = hits / (rho * m1)
     f1 = 2 * hits / (rho * m1 + s)
     assert precision.mean() == pytest.approx(p1 / m1)  # unbiased
     assert f1.mean() == pytest.approx(2 * p1 / (m1 + 8))
-    # The function, at the one choice whose hits are exactly the expected number: use weights.
-    counts = Counts.from_table([1, 0], labeled=[2.5, 1.5], unlabeled=[9.5, 20.0])
+    # The function, at a choice whose hits are exactly the expected number.
+    counts = Counts.from_table([1, 0], labeled=[3, 1], unlabeled=[9, 20])
     moments = labeling_moments(counts, threshold=1, label_frequency=rho)
     assert moments["precision"].mean == pytest.approx(precision.mean())
     assert moments["precision"].variance == pytest.approx(precision.var())
@@ -88,6 +88,36 @@ def test_edges():
         labeling_moments(counts, threshold=1, label_frequency=stats.uniform(0, 1))
     with pytest.raises(InputError, match="one-dimensional"):
         labeling_moments(counts, threshold=1, label_frequency=[])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"sample_weight": np.tile([0.5, 1.5], 100)}, "importance weights do not allow"),
+        ({"propensity": np.full(200, 0.5)}, "all positives are equally likely"),
+        ({"cluster": np.arange(200) // 2}, "cluster says that rows belong together"),
+    ],
+)
+def test_rows_that_labels_cannot_be_drawn_for_are_refused(rng, given, message):
+    """As `evaluate` does: their standard errors would be those of other rows."""
+    y, score = (np.arange(200) % 5 == 0).astype(int), rng.normal(size=200)
+    counts = Counts.from_arrays(y, score, **given)
+    with pytest.raises(InputError, match=message) as error:
+        labeling_moments(counts, threshold=0.0, label_frequency=0.5)
+    options = {"prior": 0.1, "threshold": 0.0, "variance": "labeling"}
+    options |= {"prior": None} if "propensity" in given else {}
+    with pytest.raises(InputError) as other:
+        evaluate(y, score, **options, **given)
+    assert str(other.value) == str(error.value)
+
+
+def test_frequency_weights_count_rows(rng):
+    y, score = (np.arange(200) % 5 == 0).astype(int), rng.normal(size=200)
+    number = rng.integers(1, 4, 200)
+    weighted = Counts.from_arrays(y, score, sample_weight=number)
+    repeated = Counts.from_arrays(np.repeat(y, number), np.repeat(score, number))
+    expected = labeling_moments(repeated, threshold=0.0, label_frequency=0.5)
+    assert labeling_moments(weighted, threshold=0.0, label_frequency=0.5) == expected
 
 
 def test_the_number_of_labels_is_one_by_chance(rng):

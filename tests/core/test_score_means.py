@@ -9,7 +9,8 @@ from pueval import AssumptionWarning, Counts, InputError, Mixture, evaluate, exp
 from pueval.core import score_means
 from pueval.core.mean_measures import MEAN_MEASURES
 from pueval.core.score_means import ScoreMeans
-from pueval.samples.sample import make_sample
+from pueval.samples.device_values import DeviceValues
+from pueval.samples.sample import Sample, SortedChunk, make_sample
 
 
 @pytest.fixture
@@ -218,3 +219,17 @@ def test_means_of_cells_are_those_of_their_rows(rows, weighted, block, monkeypat
             within += (weight[cell] ** 2 * centered) @ centered.T
     total = weight[score >= 0.1].sum()
     np.testing.assert_allclose(means.within, within / total**2, rtol=1e-9)
+
+
+def test_cells_of_float32_scores_on_a_device_are_those_on_the_host():
+    """A float32 score of 0.7 is below the threshold 0.7."""
+    values = np.array([0.1, 0.2, 0.3, 0.4, 0.7], dtype=np.float32)
+    threshold = np.array([0.7, 0.3, -np.inf])
+    weights = [
+        score_means.cell_means(
+            Sample((SortedChunk(chunk),)), threshold, lambda s: s.astype(float)[None, :], 1
+        ).weight
+        for chunk in (values, DeviceValues(values))
+    ]
+    np.testing.assert_array_equal(*weights)
+    np.testing.assert_array_equal(weights[0], [0, 3, 2])

@@ -13,6 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from pueval import AssumptionWarning, InputError, evaluate, metrics
 from pueval.core.calibration_line import debiased_distance
 from pueval.displays import CalibrationDisplay
+from pueval.uncertainty.bin_intervals import BinIntervals
+from pueval.uncertainty.calibration_intervals import CalibrationResamples
 from tests.coverage.probabilities import ProbabilitySetting, measure_probabilities
 
 
@@ -108,8 +110,32 @@ def test_scores_that_are_no_probabilities_are_refused():
         metrics.calibration_curve(labeled, 2 * score, prior=0.2)
     with pytest.raises(InputError, match="bins must be"):
         evaluate(labeled, score, prior=0.2, level=None).calibration(bins=1)
+    with pytest.raises(InputError, match="bins must be at most 200; got 201"):
+        evaluate(labeled, score, prior=0.2, level=None).calibration(bins=201)
     with pytest.raises(InputError, match="strategy must be"):
         metrics.calibration_curve(labeled, score, prior=0.2, strategy="width")
+
+
+@pytest.mark.parametrize("prior", [0.25, (0.2, 0.3)])
+def test_intervals_of_bins_need_only_the_ends_of_each_bin(prior, monkeypatch):
+    """Rates of all bins for the interval of each would take time quadratic in their number."""
+    _, labeled, score = draw(2000)
+    ev = evaluate(labeled, score, prior=prior, n_resamples=100)
+    resamples = ev._resample(np.array([0.8, 0.4, 0.2]))
+    thresholds = np.array([0.8, 0.4, 0.2, -np.inf])
+    together = BinIntervals(resamples, thresholds)
+    expected = [together.interval(number) for number in range(4)]
+    columns = []
+    rates_for = type(resamples).rates_for
+
+    def record(self, shares, mixture, part=None):
+        columns.append(len(part))
+        return rates_for(self, shares, mixture, part)
+
+    monkeypatch.setattr(type(resamples), "rates_for", record)
+    found = CalibrationResamples(resamples, thresholds, (0.0, 1.0))
+    assert [found.bin_interval(number) for number in range(4)] == expected
+    assert max(columns) == 2
 
 
 @pytest.mark.parametrize("prior", [0.25, (0.2, 0.3), None])

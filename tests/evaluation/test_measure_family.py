@@ -53,3 +53,13 @@ def test_refusals(ev):
     assert np.isfinite(outside.family("top")["rie"].value)
     with pytest.raises(InputError, match="needs probabilities"):
         outside.family("probability")
+
+
+def test_membership_says_what_can_be_looked_up(rng):
+    positive = rng.random(500) < 0.3
+    ev = evaluate(positive & (rng.random(500) < 0.5), rng.normal(size=500) + positive, prior=0.2)
+    for name in ("f1", "roc_auc", "aul", "bedroc_score", "boyce_index"):
+        assert name in ev
+        assert ev[name].value == ev.get(name).value
+    assert "f0" not in ev
+    assert "aul" not in list(ev)  # the default table leaves families out

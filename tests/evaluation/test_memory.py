@@ -1,9 +1,11 @@
 """Rows are freed with the last result that uses them, without waiting for the garbage collector."""
 
 import gc
+import weakref
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from pueval import Counts, claesen_bounds, compare, evaluate, evaluate_by, priors
 from pueval.metrics import pulp_score
@@ -25,6 +27,7 @@ WORK = {
     "weights": lambda y, score, _, __, weight: evaluate(y, score, prior=0.2, sample_weight=weight),
     "propensity": lambda y, score, _, __, weight: evaluate(y, score, propensity=weight / 2),
     "estimate": lambda y, score, *_: priors.estimate(Counts.from_arrays(y, score)),
+    "calibration": lambda y, score, *_: evaluate(y, expit(score), prior=0.2).calibration().slope,
     "thresholds": lambda y, score, *_: evaluate(y, score, prior=0.2).threshold_for(precision=0.5),
     "sensitivity": lambda y, score, *_: evaluate(y, score, prior=0.2).sensitivity("f1"),
     "bounds": lambda y, score, *_: claesen_bounds(Counts.from_arrays(y, score), prior=0.2).roc_auc,
@@ -54,3 +57,31 @@ def test_nothing_waits_for_the_garbage_collector(work, rows):
         gc.enable()
     assert left == []
     assert arrays == []
+
+
+def test_nothing_is_kept_after_the_last_result(rows):
+    y, score, *_ = rows
+    counts = Counts.from_arrays(y, expit(score))
+    evaluate(counts, prior=0.2).calibration().slope  # noqa: B018 - intervals are computed here
+    kept = weakref.ref(counts)
+    del counts
+    gc.collect()
+    assert kept() is None
+
+
+@pytest.mark.parametrize(
+    ("make", "array"),
+    [
+        (lambda ev: ev.decision_curve(), "threshold"),
+        (lambda ev: ev.cost_curve(), "probability_cost"),
+        (lambda ev: ev.calibration(), "edges"),
+    ],
+    ids=["decision curve", "cost curve", "calibration"],
+)
+def test_changing_an_array_of_a_result_changes_no_other_result(rows, make, array):
+    y, score, *_ = rows
+    ev = evaluate(y, expit(score), prior=0.2, level=None)
+    before = getattr(make(ev), array).copy()
+    changed = getattr(make(ev), array)
+    changed *= 100
+    np.testing.assert_array_equal(getattr(make(ev), array), before)

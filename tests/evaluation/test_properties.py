@@ -207,3 +207,10 @@ def test_thinning_keeps_rows_and_order(rows, bins):
     at = thin.score
     for kind in ("labeled", "unlabeled"):
         np.testing.assert_array_equal(np.cumsum(getattr(thin, kind)), getattr(counts.at(at), kind))
+
+
+def test_an_estimate_formats_and_converts_like_its_value():
+    estimate = evaluate([1, 1, 0, 0, 0, 0], [6, 3, 5, 4, 2, 1], prior=0.1, level=None)["roc_auc"]
+    assert f"{estimate:.2f}" == f"{estimate.value:.2f}"
+    assert f"{estimate}" == str(estimate)
+    assert float(estimate) == estimate.value

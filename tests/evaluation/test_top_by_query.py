@@ -109,7 +109,7 @@ def test_queries_without_labels_are_reported():
         ({"label_frequency": 0.5, "propensity": [1, 1, 1]}, "both"),
         ({"label_frequency": 0.0}, "in \\(0, 1\\]"),
         ({"propensity": [0, 1, 1]}, "in \\(0, 1\\]"),
-        ({"propensity": [1, 1]}, "3 rows"),
+        ({"propensity": [1, 1]}, "same length; got 3 and 2"),
         ({"label_frequency": 0.5, "k": 0}, "k must be a whole number"),
         ({"label_frequency": 0.5, "score": [1, 2]}, "score must have"),
         ({"label_frequency": 0.5, "score": [1, 2, np.nan]}, "not finite"),

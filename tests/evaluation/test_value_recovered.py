@@ -123,3 +123,14 @@ def test_mistakes_are_named():
         value_recovered(labeled, score, value, threshold=1, label_frequency=0.01)
     with pytest.raises(InputError, match="cost must be a number"):
         value_recovered(labeled, score, value, threshold=1, prior=0.1, cost="a")
+
+
+def test_thresholds_are_not_rounded_to_the_type_of_the_scores(rng):
+    """A float32 score of 0.7 is below the threshold 0.7, as for `evaluate`."""
+    positive = rng.random(2000) < 0.3
+    score = np.round(0.3 * rng.random(2000) + 0.4 * positive + 0.2, 1).astype(np.float32)
+    y = positive & (rng.random(2000) < 0.5)
+    ev = evaluate(y, score, prior=0.15, threshold=0.7, level=None)
+    found = value_recovered(y, score, np.ones(2000), threshold=0.7, prior=0.15)
+    assert found.recall.value == pytest.approx(ev["recall"].value)
+    assert found.alarms == np.sum(score.astype(float) >= 0.7)

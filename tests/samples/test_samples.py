@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from pueval import Counts
-from pueval.samples.sample import EMPTY, MOST_CHUNKS, Sample, make_sample
+from pueval.counts.design_effect import with_design_effect
+from pueval.samples.sample import EMPTY, MOST_CHUNKS, Sample, make_sample, make_weighted_sample
 
 
 def test_many_weighted_batches_are_merged(rng):
@@ -120,6 +121,23 @@ def test_values_by_rank_of_single_rows(rng, n_chunks, digits):
         np.testing.assert_array_equal(every, rows)
 
 
+@pytest.mark.parametrize("arrangement", ["random", "sorted", "one is far larger", "mixed types"])
+@pytest.mark.parametrize("digits", [0, 2, 15])
+def test_few_values_by_rank(rng, arrangement, digits):
+    """Few ranks among many rows: most rows lie between the pivots."""
+    for n_ranks in (1, 2, 7, 50):
+        sizes = [40_000, 30, 1] if arrangement == "one is far larger" else [4_000] * 6
+        parts = [np.round(rng.normal(size=size), digits) for size in sizes]
+        if arrangement == "sorted":
+            parts = np.split(np.sort(np.concatenate(parts)), len(parts))
+        elif arrangement == "mixed types":
+            parts = [part.astype(np.float32 if k % 2 else float) for k, part in enumerate(parts)]
+        rows = np.sort(np.concatenate(parts))
+        many = sum((make_sample(part.copy()) for part in parts), EMPTY)
+        rank = np.unique(np.r_[0, rng.integers(0, rows.size, n_ranks), rows.size - 1])
+        np.testing.assert_array_equal(many.quantiles(rank.astype(float)), rows[rank])
+
+
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="is about memory of glibc")
 def test_memory_of_temporary_arrays_is_kept():
     """Page faults of a process that makes and frees arrays, after Counts of few and many rows."""
@@ -163,3 +181,47 @@ def test_rows_tied_with_labeled_ones(rng, decimals):
         np.testing.assert_array_equal(rows, expected)
     later = replace(corners, tied_unlabeled=None, tied_negative=None)
     np.testing.assert_array_equal(counts._tied_background(later), counts._tied_background(corners))
+
+
+class TestWeightOfARow:
+    """What counts as one row: Σw²/Σw."""
+
+    def test_rows_and_numbers_of_rows_weigh_one(self):
+        rows = make_sample(np.array([3.0, 1.0, 2.0]))
+        repeated = make_sample(np.array([3.0, 1.0]), np.array([2, 5]))
+        assert (rows.row_weight, rows.n_rows) == (1, 3)
+        assert (repeated.row_weight, repeated.n_rows) == (1, 7)
+        assert isinstance(repeated.n_rows, int)
+        assert (EMPTY.row_weight, EMPTY.n_rows) == (1, 0)
+
+    @pytest.mark.parametrize("unit", [1e-6, 1.0, 1000.0])
+    def test_importance_weights(self, unit):
+        rows = make_weighted_sample(np.array([3.0, 1.0, 2.0]), unit * np.array([2.0, 1.0, 1.0]))
+        assert rows.row_weight == pytest.approx(unit * 6 / 4)
+        assert rows.n_rows == pytest.approx(16 / 6) == pytest.approx(rows.effective_size)
+
+    @pytest.mark.parametrize("unit", [0.1, 1 / 3, 1e-9, 7e8])
+    def test_equal_weights_are_whole_rows(self, rng, unit):
+        score = np.round(rng.normal(size=1000), 1)
+        rows = make_sample(score.copy())
+        weighted = make_weighted_sample(score.copy(), np.full(1000, unit))
+        assert weighted.n_rows == 1000
+        rank = np.concatenate([np.arange(0, 1010, 0.5), [36 + 1e-9]])
+        np.testing.assert_array_equal(weighted.scores_at_ranks(rank), rows.scores_at_ranks(rank))
+
+    def test_ranks_begin_at_the_highest_score(self):
+        rows = make_sample(np.array([5.0, 4.0, 3.0, 3.0, 1.0]))
+        for rank, score in ((-2, 5), (1, 5), (2.4, 4), (3, 3), (4, 3), (5, 1), (9, 1)):
+            assert rows.scores_at_ranks(np.array([rank])) == [score]
+        assert rows.scores_at_ranks(np.array([1.0, 3.0, 4.0])).tolist() == [3, 5]
+
+    def test_a_design_effect_makes_rows_worth_less_but_not_heavier(self):
+        counts = Counts.from_arrays([1, 0, 0], [3, 2, 1], sample_weight=[0.5, 0.2, 0.4])
+        reduced = with_design_effect(with_design_effect(counts, 2.0), 1.5)
+        for rows, other in zip(reduced._samples[:2], counts._samples[:2], strict=True):
+            assert rows.effective_size == pytest.approx(other.effective_size / 3)
+            assert rows.row_weight == pytest.approx(other.row_weight)
+            assert rows.merged().row_weight == pytest.approx(other.row_weight)
+        both, plain = (c._labeled + c._unlabeled for c in (reduced, counts))
+        assert both.row_weight == pytest.approx(plain.row_weight)
+        assert reduced._thinned(2)._unlabeled.row_weight == pytest.approx(1 / 3)

@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import kstest
 
 from pueval import Counts, evaluate
+from pueval.samples import threads
 from pueval.uncertainty import multinomial_draws
 from pueval.uncertainty.multinomial_draws import LARGE_SAMPLE, draw_multinomial
 
@@ -47,6 +48,16 @@ def test_large_samples_have_the_same_moments_and_distributions(rng):
 def test_sizes_may_vary(rng):
     sizes = rng.binomial(10**6, 0.3, 500)
     assert draw_multinomial(rng, SHARES, sizes).sum(axis=1) == pytest.approx(sizes)
+
+
+def test_draws_do_not_depend_on_the_cores(monkeypatch):
+    drawn = []
+    for cores in (1, 8):
+        monkeypatch.setattr(threads, "available_cores", lambda cores=cores: cores)
+        sizes = np.full(1000, LARGE_SAMPLE)
+        drawn.append(draw_multinomial(np.random.default_rng(0), SHARES, sizes))
+    np.testing.assert_array_equal(*drawn)
+    assert np.unique(drawn[0][:, 0]).size == 1000  # blocks of lines have their own numbers
 
 
 def test_intervals_are_those_of_multinomial_draws(rng, monkeypatch):

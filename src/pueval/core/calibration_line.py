@@ -43,13 +43,14 @@ def quantile_edges(counts: Counts, target: Target, n_bins: int) -> Array:
 
     A bin has the scores above an edge, up to and including the next one, as in scikit-learn.
     """
-    labeled, unlabeled, negative = counts._samples
-    rows = unlabeled if target == "unlabeled" else labeled + unlabeled + negative
-    position = np.arange(1, n_bins) / n_bins * (rows.total - 1)
-    low = rows.quantiles(np.floor(position)).astype(np.float64)
-    high = rows.quantiles(np.minimum(np.floor(position) + 1, rows.total - 1)).astype(np.float64)
-    edges = low + (position - np.floor(position)) * (high - low)
-    return np.unique(edges)
+    rows = counts._target_rows(target)
+    position = np.arange(1, n_bins) / n_bins * (rows.n_rows - 1)
+    rank = np.floor(position)
+    low, high = (
+        rows.quantiles(rows.row_weight * each).astype(np.float64)
+        for each in (rank, np.minimum(rank + 1, rows.n_rows - 1))
+    )
+    return np.unique(low + (position - rank) * (high - low))
 
 
 class CalibrationBins(NamedTuple):

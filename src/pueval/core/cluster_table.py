@@ -80,13 +80,12 @@ class ClusterTable:
             else np.zeros(thresholds.size)
             for sample in counts._samples
         ]
-        first = rows.clusters.partitions[0]
         table = cls(
             rows.cells(thresholds),
             [partition.sign for partition in rows.clusters.partitions],
             np.array(squares, dtype=np.float64),
             rows.inflation,
-            first.n_groups < rows.clusters.n_clusters,
+            rows.clusters.are_merged,
         )
         while len(rows._recent) >= MOST_TABLES:
             rows._recent.pop(next(iter(rows._recent)))
@@ -97,6 +96,11 @@ class ClusterTable:
     def total(self) -> Array:
         """Weight of the rows of each kind."""
         return np.asarray(self.cells[0][:3].sum(axis=(1, 2)))
+
+    @cached_property
+    def row_weights(self) -> Array:
+        """Weight that counts as one row of each kind: `Sample.row_weight`."""
+        return divide_or_zero(self.squares.sum(axis=1), self.total) / self.inflation
 
     @cached_property
     def share(self) -> Array:
@@ -336,6 +340,15 @@ def table_of(counts: Counts) -> ClusterTable:
     return ClusterTable.of(counts, counts._thinned(TABLE_CELLS).score.astype(np.float64))
 
 
+def cluster_freedom(counts: Counts) -> float:
+    """Return the degrees of freedom of a variance; a table only if rows may look independent."""
+    rows = counts._clusters
+    assert rows is not None  # noqa: S101 - only called with clusters
+    if rows.clusters.are_merged or rows.clusters.ways > 1 or rows.represented is not None:
+        return rows.clusters.degrees_of_freedom
+    return table_of(counts).degrees_of_freedom
+
+
 def reduced_counts(counts: Counts, effect: float | None = None) -> Counts:
     """Return as many independent rows as rows that belong together are worth.
 
@@ -356,7 +369,7 @@ def reduced_counts(counts: Counts, effect: float | None = None) -> Counts:
         return counts
     if effect is None:
         effect = share_effect(counts)
-    freedom = table_of(counts).degrees_of_freedom
+    freedom = cluster_freedom(counts)
     effect *= (student_quantile(0.95, freedom) / normal_quantile(0.95)) ** 2
     thinned = replace(counts, _clusters=None)._thinned(REDUCED_SCORES)
     return with_design_effect(thinned, effect)

@@ -42,6 +42,30 @@ class Moments(Result):
         return f"{format_number(self.mean)} ± {format_number(self.standard_error)} (standard error)"
 
 
+def check_labels_can_be_drawn(counts: Counts) -> None:
+    """Raise an error if the variance over the choice of labels is not defined for these counts.
+
+    It is that of a random choice of single rows that are all equally likely.
+    """
+    if not counts._has_integer_counts:
+        raise InputError(
+            "the variance of labeling (variance='labeling') is that of choosing single rows, which "
+            "importance weights do not allow. Leave out the weights, or use "
+            "evaluate(..., variance='sampling')."
+        )
+    if counts.has_propensity:
+        raise InputError(
+            "the variance of labeling (variance='labeling') assumes that all positives are equally "
+            "likely to be labeled. With propensities, use evaluate(..., variance='sampling')."
+        )
+    if counts._clusters is not None:
+        raise InputError(
+            "the variance of labeling (variance='labeling') is that of choosing single rows, and "
+            "cluster says that rows belong together. Leave out cluster, or use "
+            "evaluate(..., variance='sampling')."
+        )
+
+
 def labeling_variance(labeled_above: float, labeled: float, label_frequency: float) -> float:
     """Estimate the variance of the number of labeled rows that are predicted positive.
 
@@ -94,7 +118,7 @@ def labeling_moments(
     Parameters
     ----------
     counts : Counts
-        The data, with clean labels.
+        The data, with clean labels, and without importance weights, propensities or clusters.
     threshold : float
         Scores at or above it are predicted positive.
     label_frequency : float, frozen distribution or array
@@ -123,7 +147,7 @@ def labeling_moments(
     0.049
     """
     counts._check_nonempty()
-    counts._refuse_propensities("the variance of labeling")
+    check_labels_can_be_drawn(counts)
     name, square = fbeta(beta).name, float(beta) ** 2
     steps = counts.at(check_threshold(threshold))
     hits = steps.labeled[0].item()

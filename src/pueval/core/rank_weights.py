@@ -3,7 +3,9 @@
 A list is sorted by score, and ``rows`` of it are at or above each threshold. Tied rows can come in
 any order, so between two thresholds the positives are spread evenly. A weight of ranks is given by
 its cumulative sum over the ranks 1 … x; a fraction of a row has the same fraction of its weight, so
-frequency weights equal repeated rows, and ranks of importance weights are sums of weights.
+frequency weights equal repeated rows. With importance weights, ranks are sums of weights in units
+of the weight of a row, so that all rows together are as many as they are worth
+(`pueval.samples.sample.Sample.row_weight`).
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ class Gains(NamedTuple):
     prevalence : ndarray
         Share of positives in the target; one number, or one per line.
     size : float
-        Number of rows in the target.
+        Number of rows in the target; with importance weights their effective number.
     sums : dict
         Means of weights by name, which measures of the same gains share.
     """
@@ -65,8 +67,8 @@ class Gains(NamedTuple):
             rows = np.clip(rates.predicted, 0, 1)
             # Noise of the prevalence can let the number of rows fall.
             np.maximum.accumulate(rows, axis=-1, out=rows)
-            sums["rows"] = np.multiply(rows, rates.size, out=rows)
-        return cls(rates.tpr, sums["rows"], line_prevalence(rates), rates.size, sums)
+            sums["rows"] = np.multiply(rows, rates.n_rows, out=rows)
+        return cls(rates.tpr, sums["rows"], line_prevalence(rates), rates.n_rows, sums)
 
     @property
     def positives(self) -> Array:

@@ -62,7 +62,8 @@ def roc_rates(counts: Counts, corners: Steps, mixture: Mixture, target: Target) 
     prevalence = mixture.prevalence(counts, target)
     predicted = prevalence * curve.tpr + (1 - prevalence) * curve.fpr
     size = counts.n if target == "population" else counts.n_unlabeled
-    return Rates(curve.threshold, curve.tpr, curve.fpr, predicted, prevalence, size)
+    row_weight = counts._row_weight(target)
+    return Rates(curve.threshold, curve.tpr, curve.fpr, predicted, prevalence, size, row_weight)
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,7 @@ from pueval.core.mixture import NAIVE, Mixture, Mixtures, check_target
 from pueval.core.sizes import SampleSizes
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
+from pueval.samples.sample import rows_of_weight
 from pueval.samples.steps import Steps
 from pueval.samples.threads import map_in_threads
 
@@ -53,7 +54,10 @@ class Rates:
     prevalence : float or ndarray
         Share of positives in the target; an array if each line has its own mixture.
     size : int or float
-        Number of rows in the target.
+        Number of rows in the target, or their total weight.
+    row_weight : float
+        Weight that counts as one row, see `pueval.samples.sample.Sample.row_weight`; 1 for groups,
+        whose rows are not ranked.
     fpr_noise : float
         Variance that the correction adds to the false positive rate, divided by tpr·(1 − tpr); 0 if
         measures should take the rates as they are. See `pueval.core.fpr_noise`.
@@ -68,13 +72,19 @@ class Rates:
     predicted: Array
     prevalence: float | Array
     size: float
+    row_weight: float = 1.0
     fpr_noise: float = 0.0
     rank_sums: dict[Hashable, Array] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def n_rows(self) -> int | float:
+        """Number of rows in the target; with importance weights their effective number."""
+        return rows_of_weight(self.size, self.row_weight)
 
     def share_rank_sums(self, other: Rates) -> None:
         """Share ``rank_sums`` with other rates, if they are equal but for prevalence and fpr."""
         if (
-            self.size == other.size
+            self.n_rows == other.n_rows
             and np.array_equal(self.tpr, other.tpr)
             and np.array_equal(self.predicted, other.predicted)
         ):
@@ -227,16 +237,17 @@ def correct_shares(
         )
     else:
         size, predicted = n_unlabeled, shares.unlabeled
+    row_weight = counts._row_weight(target) if isinstance(counts, Counts) else 1.0
     if shares.positive is not None:
         # The unlabeled positives are not a random sample of the positives. So the background here
         # is all rows together.
         tpr, fpr = correct_pair(shares.positive, predicted, mixture, prevalence)
-        return Rates(threshold, tpr, fpr, predicted, prevalence, size)
+        return Rates(threshold, tpr, fpr, predicted, prevalence, size, row_weight)
     tpr, fpr = correct_pair(shares.labeled, background, mixture, mixture.background_prior(counts))
     if target == "unlabeled" and np.any(n_negative):
         # The rates also use the known negatives; ``predicted`` must agree with them.
         predicted = prevalence * tpr + (1 - prevalence) * fpr
-    rates = Rates(threshold, tpr, fpr, predicted, prevalence, size)
+    rates = Rates(threshold, tpr, fpr, predicted, prevalence, size, row_weight)
     if shares.prevalence_shift is None or target != "population":
         return rates
     shifted = prevalence + shares.prevalence_shift * mixture.prevalence_standard_error(counts)
@@ -313,7 +324,7 @@ def monotone_rates(rates: Rates) -> Rates:
     if order is not None:
         threshold = np.take_along_axis(np.broadcast_to(threshold, tpr.shape), order, axis=-1)
     predicted = rates.prevalence * tpr + (1 - rates.prevalence) * fpr
-    return Rates(threshold, tpr, fpr, predicted, rates.prevalence, rates.size)
+    return Rates(threshold, tpr, fpr, predicted, rates.prevalence, rates.size, rates.row_weight)
 
 
 def monotone_rates_by_threshold(rates: Rates) -> tuple[Array, Array]:

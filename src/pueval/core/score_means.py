@@ -137,7 +137,7 @@ def _blocks(chunk: SortedChunk, thresholds: Array) -> list[_Block]:
     """Divide the rows of a chunk that lie in some cell into short blocks."""
     size = chunk.values.size
     # The first row of each cell, by ascending score.
-    edges = np.searchsorted(chunk.values, thresholds)[::-1]
+    edges = chunk.first_at_or_above(thresholds)[::-1]
     start = np.arange(int(edges[0]), size, BLOCK)
     stop = np.minimum(start + BLOCK, size)
     low, high = np.searchsorted(edges, start, side="right"), np.searchsorted(edges, stop)

@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pueval._typing import Array, Target
+from pueval._typing import Array
 from pueval.core.calibration_line import bin_shares
 from pueval.core.rates import Rates
-from pueval.counts.counts import Counts
 from pueval.samples.sample import Sample
 
 # Windows have at least this many rows.
@@ -39,38 +38,28 @@ class Windows(NamedTuple):
         return np.unique(np.concatenate([np.nextafter(self.high, np.inf), self.low]))
 
 
-def target_rows(counts: Counts, target: Target) -> Sample:
-    """Return the scores of the rows of the target."""
-    labeled, unlabeled, negative = counts._samples
-    return unlabeled if target == "unlabeled" else labeled + unlabeled + negative
-
-
 def windows_at(rows: Sample, score: Array, share: float) -> Windows:
     """Return the windows around some scores."""
-    row_weight, size = _sizes(rows, share)
+    n_rows, size = rows.n_rows, _window_size(rows, share)
     above, at_or_above = rows.cumulative_counts(score)
-    middle = rows.total - (above + at_or_above) / 2
-    start = np.clip(middle - size / 2, 0, rows.total - size)
-    last = np.maximum(start + size - row_weight, start)
-    # Without weights, positions are ranks.
-    start, last = (
-        np.round(end) if row_weight == 1 else end for end in (start, np.minimum(last, rows.total))
-    )
-    return Windows(*(rows.quantiles(end).astype(np.float64) for end in (start, last)))
+    middle = n_rows - (above + at_or_above) / 2 / rows.row_weight
+    start = np.clip(middle - size / 2, 0, n_rows - size)
+    last = np.minimum(np.maximum(start + size - 1, start), n_rows)
+    ends = (rows.row_weight * rows.nearest_ranks(end) for end in (start, last))
+    return Windows(*(rows.quantiles(end).astype(np.float64) for end in ends))
 
 
 def window_centers(rows: Sample, share: float) -> Array:
     """Return distinct scores, descending, a quarter of a window apart."""
-    row_weight, size = _sizes(rows, share)
-    step = max(STEP * size, row_weight)
-    positions = np.append(np.arange(0.0, rows.total - row_weight, step), rows.total - row_weight)
-    return np.unique(rows.quantiles(np.floor(positions)).astype(np.float64))[::-1]
+    last = rows.n_rows - 1
+    step = max(STEP * _window_size(rows, share), 1)
+    ranks = np.floor(np.append(np.arange(0.0, last, step), last))
+    return np.unique(rows.quantiles(rows.row_weight * ranks).astype(np.float64))[::-1]
 
 
-def _sizes(rows: Sample, share: float) -> tuple[float, float]:
-    """Return the mean weight of a row, and the weight of a window."""
-    row_weight = float(rows.total / rows.effective_size)
-    return row_weight, float(min(max(share * rows.total, LEAST_ROWS * row_weight), rows.total))
+def _window_size(rows: Sample, share: float) -> float:
+    """Return the number of rows in a window."""
+    return float(min(max(share * rows.n_rows, LEAST_ROWS), rows.n_rows))
 
 
 def likelihood_ratio(rates: Rates) -> float:

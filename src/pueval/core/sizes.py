@@ -121,13 +121,15 @@ class GroupSizes:
     def squared_weights(self) -> tuple[Array, ...]:
         """Sums of squared weights of each kind; sizes if rows have no weights."""
         kinds = zip(self.by_kind, self.effective_by_kind, strict=True)
-        return tuple(divide_or_zero(n**2, effective) for n, effective in kinds)
+        # n² may not fit in an integer.
+        return tuple(n * divide_or_zero(n, effective) for n, effective in kinds)
 
     @property
     def effective_sizes(self) -> tuple[Array, Array]:
         """Effective sizes of the labeled positives and of the background."""
         _, unlabeled, negative = self.squared_weights
-        background = divide_or_zero(self.n_background**2, unlabeled + negative)
+        n = self.n_background
+        background = n * divide_or_zero(n, unlabeled + negative)
         return self.effective_by_kind[0], background
 
     def take(self, groups: Array) -> GroupSizes:

@@ -46,8 +46,8 @@ class TopMeasure:
         Whether it comes from monotone rates at the top, so that draws of a value near its limit
         lie below it.
     rows : callable or None
-        From the number of rows in the target to the number of first rows it is about, if there
-        is such a number.
+        From the number of rows in the target, `Rates.n_rows`, to the number of first rows it is
+        about, if there is such a number.
     """
 
     name: str
@@ -89,10 +89,12 @@ def measure_lines(measures: Sequence[TopMeasure], rates: Rates) -> Array:
 def first_rows(
     k: float | None = None, share: float | None = None, *, at_most_all: bool = False
 ) -> RowsOf:
-    """Return a function from the size of the target to the number of first rows.
+    """Return a function from the number of rows in the target to the number of first rows.
 
     Give ``k`` or ``share``. A share is rounded up to a row; if rows have importance weights, it is
-    that share of their weight. With ``at_most_all``, more rows than there are mean all of them.
+    that share of their weight. Their number of rows is the effective one, and ``k`` rows are those
+    with the highest scores that have k times the weight of a row: as many as without weights if
+    all weights are equal. With ``at_most_all``, more rows than there are mean all of them.
     """
     if (k is None) == (share is None):
         got = "neither" if k is None else "both"
@@ -112,8 +114,11 @@ def first_rows(
 
 def _number_of_rows(k: float, at_most_all: bool, size: float) -> float:  # noqa: FBT001
     if k > size and not at_most_all:
+        number, hint = "number", ""
+        if not isinstance(size, int | np.integer):
+            number, hint = "effective number", " For a share of their weight, use share=."
         raise InputError(
-            f"k must be at most {size:,g}, the number of rows in the target; got {k:,g}."
+            f"k must be at most {size:,g}, the {number} of rows in the target; got {k:,g}.{hint}"
         )
     return min(k, size)
 

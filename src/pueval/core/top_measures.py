@@ -46,41 +46,41 @@ TOP_SHARE = 0.01
 
 
 def _recall(rates: Rates, rows: RowsOf) -> Array:
-    return Gains.of(rates).at(rows(rates.size))
+    return Gains.of(rates).at(rows(rates.n_rows))
 
 
 def _positives(rates: Rates, rows: RowsOf) -> Array:
     gains = Gains.of(rates)
-    return gains.positives * gains.at(rows(rates.size))
+    return gains.positives * gains.at(rows(rates.n_rows))
 
 
 def _precision(rates: Rates, rows: RowsOf) -> Array:
-    return _positives(rates, rows) / rows(rates.size)
+    return _positives(rates, rows) / rows(rates.n_rows)
 
 
 def _f(rates: Rates, rows: RowsOf, weight: float) -> Array:
-    positives = line_prevalence(rates) * rates.size
-    return (1 + weight) * _positives(rates, rows) / (rows(rates.size) + weight * positives)
+    positives = line_prevalence(rates) * rates.n_rows
+    return (1 + weight) * _positives(rates, rows) / (rows(rates.n_rows) + weight * positives)
 
 
 def _enrichment(rates: Rates, rows: RowsOf) -> Array:
-    return _recall(rates, rows) * (rates.size / rows(rates.size))
+    return _recall(rates, rows) * (rates.n_rows / rows(rates.n_rows))
 
 
 def _average_precision(rates: Rates, rows: RowsOf) -> Array:
-    k, monotone = rows(rates.size), monotone_rates(rates)
-    positives = line_prevalence(rates) * rates.size
-    reached, tpr = cut_lines(monotone.predicted * rates.size, monotone.tpr, np.asarray(k))
+    k, monotone = rows(rates.n_rows), monotone_rates(rates)
+    positives = line_prevalence(rates) * rates.n_rows
+    reached, tpr = cut_lines(monotone.predicted * rates.n_rows, monotone.tpr, np.asarray(k))
     precision = np.zeros(tpr.shape)
     found = np.expand_dims(positives, -1) * tpr
-    np.divide(found, reached, out=precision, where=reached > SAME_RATE * rates.size)
+    np.divide(found, reached, out=precision, where=reached > SAME_RATE * rates.n_rows)
     gained = np.sum(np.diff(tpr, axis=-1, prepend=0) * precision, axis=-1)
     return _divide(positives * gained, np.minimum(positives, k))
 
 
 def _ndcg(rates: Rates, rows: RowsOf | None = None) -> Array:
     gains = Gains.of(rates)
-    k = rates.size if rows is None else rows(rates.size)
+    k = rates.n_rows if rows is None else rows(rates.n_rows)
     gain = gains.positives * gains.mean_weight(
         ("discount", k), lambda x: discount_sum(np.minimum(x, k))
     )
@@ -159,11 +159,11 @@ def _r_precision(rates: Rates) -> Array:
 
 
 def _area_under_lift(rates: Rates) -> Array:
-    return Gains.of(rates).mean_weight("lift", lambda x: lift_sum(x, rates.size))
+    return Gains.of(rates).mean_weight("lift", lambda x: lift_sum(x, rates.n_rows))
 
 
 def _enhancement(rates: Rates, decay: float) -> Array:
-    size, gains = rates.size, Gains.of(rates)
+    size, gains = rates.n_rows, Gains.of(rates)
     return size * gains.mean_weight(
         ("exponential", decay), lambda x: exponential_sum(x, size, decay)
     )

@@ -20,12 +20,14 @@ from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.samples.threads import map_in_threads
 from pueval.sources.cluster_lines import MOST_GROUPS
-from pueval.sources.group_codes import encode_groups
+from pueval.sources.group_codes import number_groups
 
 # With fewer clusters, of labeled or of other rows, there is no confidence interval.
 LEAST_CLUSTERS = 10
 # Rows that are counted at a time.
 CHUNK = 1_000_000
+# Rows whose numbers are computed at a time: their arrays stay in the cache of a core.
+BLOCK = 131_072
 # Bins in which scores are looked up.
 GRID = 2**16
 # Random seed of the merging, so that the same rows always have the same intervals.
@@ -60,9 +62,8 @@ class Clusters:
         Weight of each row; integers are frequency weights.
     n_clusters : int
         Number of clusters; the smaller number, with two ways.
-    n_labeled_clusters, n_background_clusters : int
-        Number of clusters with labeled rows, and with other rows, likewise; if clusters are
-        merged, the latter is that of groups.
+    n_labeled_clusters : int
+        Number of clusters with labeled rows, likewise.
     """
 
     ways: int
@@ -71,7 +72,6 @@ class Clusters:
     weight: Array | None
     n_clusters: int
     n_labeled_clusters: int
-    n_background_clusters: int
 
     @classmethod
     def read(cls, cluster: Any, kind: Array, weight: Array | None) -> Clusters:
@@ -82,34 +82,30 @@ class Clusters:
         columns = [*cluster] if _has_two_columns(cluster) else [cluster]
         names = ["cluster"] if len(columns) == 1 else ["cluster[0]", "cluster[1]"]
         codes = [
-            encode_groups(column, kind.size, name).code
+            number_groups(column, kind.size, name)
             for column, name in zip(columns, names, strict=True)
         ]
         if weight is not None and not weight.all():
-            used = weight > 0
-            kind, weight, codes = kind[used], weight[used], [code[used] for code in codes]
-            codes = [np.unique(code, return_inverse=True)[1] for code in codes]
-        sizes = [int(code.max(initial=-1)) + 1 for code in codes]
-        partitions = [
-            merge_clusters(code, size, 1, way)
-            for way, (code, size) in enumerate(zip(codes, sizes, strict=True))
-        ]
+            rows = weight > 0
+            kind, weight = kind[rows], weight[rows]
+            codes = [(code[rows], np.unique(code[rows])) for code, _ in codes]
+        partitions = [merge_clusters(code, used, 1, way) for way, (code, used) in enumerate(codes)]
         if len(codes) == 2:
-            both = np.unique(codes[0].astype(np.int64) * sizes[1] + codes[1], return_inverse=True)
-            partitions.append(merge_clusters(both[1], both[0].size, -1, 2))
+            (first, _), (second, used) = codes
+            pairs = first.astype(np.int64) * (int(used.max(initial=-1)) + 1) + second
+            both, code = np.unique(pairs, return_inverse=True)
+            partitions.append(merge_clusters(code, np.arange(both.size), -1, 2))
         labeled = np.flatnonzero(kind == 0)
-        seen = [
-            _count_distinct(code[labeled], size) for code, size in zip(codes, sizes, strict=True)
-        ]
-        clusters = cls(
-            len(codes), tuple(partitions), kind.astype(np.int8), weight, min(sizes), min(seen), 0
+        sizes = [used.size for _, used in codes]
+        seen = [_count_distinct(code[labeled]) for code, _ in codes]
+        return cls(
+            len(codes),
+            tuple(partitions),
+            kind.astype(np.int8, copy=False),
+            weight,
+            min(sizes),
+            min(seen),
         )
-        # Of merged clusters it is a lower bound, which is enough: there are many.
-        background = (
-            int(np.count_nonzero(sizes[1] + sizes[2]))
-            for sizes in clusters.group_sizes[: len(codes)]
-        )
-        return replace(clusters, n_background_clusters=min(background))
 
     @classmethod
     def of_groups(
@@ -138,12 +134,7 @@ class Clusters:
         """
         used, code = np.unique(group, return_inverse=True)
         partition = Partition(1, used.size, code.astype(np.int32))
-        clusters = cls(
-            1, (partition,), kind.astype(np.int8), count, n_clusters, n_labeled_clusters, 0
-        )
-        sizes = clusters.group_sizes[0]
-        n_background = int(np.count_nonzero(sizes[1] + sizes[2]))
-        return replace(clusters, n_background_clusters=n_background)
+        return cls(1, (partition,), kind.astype(np.int8), count, n_clusters, n_labeled_clusters)
 
     @property
     def are_single_rows(self) -> bool:
@@ -151,24 +142,39 @@ class Clusters:
         single = self.n_clusters == self.kind.size
         return single and (self.weight is None or self.weight.dtype.kind == "f")
 
+    @property
+    def are_merged(self) -> bool:
+        """Whether groups are several clusters each."""
+        return self.partitions[0].n_groups < self.n_clusters
+
     @cached_property
     def group_sizes(self) -> tuple[Array, ...]:
         """Weight of labeled, unlabeled and negative rows (3 lines) by group, of each partition."""
 
         def count(start: int) -> list[Array]:
-            rows = slice(start, start + CHUNK)
+            rows = slice(start, start + BLOCK)
             weight = None if self.weight is None else self.weight[rows]
             return [
                 np.bincount(
-                    np.multiply(self.kind[rows], n_groups, dtype=np.int64) + group[rows],
+                    np.multiply(self.kind[rows], n_groups, dtype=np.int32) + group[rows],
                     weight,
                     3 * n_groups,
                 ).reshape(3, n_groups)
                 for _, n_groups, group in self.partitions
             ]
 
-        parts = map_in_threads(count, range(0, max(self.kind.size, 1), CHUNK))
+        parts = map_in_threads(count, range(0, max(self.kind.size, 1), BLOCK))
         return tuple(sum(tables, np.zeros(())) for tables in zip(*parts, strict=True))
+
+    @property
+    def n_background_clusters(self) -> int:
+        """Number of clusters with rows that are not labeled; of groups, if clusters are merged.
+
+        The latter is a lower bound, which is enough: there are many.
+        """
+        return min(
+            int(np.count_nonzero(sizes[1] + sizes[2])) for sizes in self.group_sizes[: self.ways]
+        )
 
     @property
     def degrees_of_freedom(self) -> float:
@@ -204,18 +210,16 @@ class Clusters:
             used, code = np.unique(group[rows], return_inverse=True)
             partitions.append(Partition(sign, max(used.size, 1), code.astype(np.int32)))
             if sign > 0:
-                kind = self.kind[rows]
-                seen = [_count_distinct(code[of], used.size) for of in (kind == 0, kind != 0)]
-                counts.append((used.size, *seen))
+                n_labeled = _count_distinct(code[self.kind[rows] == 0])
+                counts.append((used.size, n_labeled))
         weight = None if self.weight is None else self.weight[rows]
         return replace(
             self,
             partitions=tuple(partitions),
             kind=self.kind[rows],
             weight=weight,
-            n_clusters=min(number for number, _, _ in counts),
-            n_labeled_clusters=min(number for _, number, _ in counts),
-            n_background_clusters=min(number for _, _, number in counts),
+            n_clusters=min(number for number, _ in counts),
+            n_labeled_clusters=min(number for _, number in counts),
         )
 
 
@@ -247,6 +251,16 @@ class ClusterRows:
         """Leave the table out of pickles: the same can be made again."""
         return vars(self) | {"_recent": {}}
 
+    def sorted_lines(self) -> list[Array]:
+        """Return kind, score, weight and groups of the rows, in an order of their own."""
+        clusters, size = self.clusters, self.score.size
+        weight = np.ones(size) if clusters.weight is None else clusters.weight
+        represented = np.zeros(size) if self.represented is None else self.represented
+        group = np.stack([partition.group for partition in clusters.partitions])
+        columns = [clusters.kind, self.score, weight, represented, *group]
+        order = np.lexsort(columns)
+        return [*(column[order] for column in columns[:4]), group[:, order]]
+
     def cells(self, thresholds: Array) -> list[Array]:
         """Count rows by kind, group and cell between descending thresholds, for each partition.
 
@@ -259,20 +273,26 @@ class ClusterRows:
         lookup = _ThresholdLookup.of(thresholds[::-1])
         n_groups = [partition.n_groups for partition in clusters.partitions]
 
+        def cell(start: int, stop: int) -> Array:
+            """Return the number of each row's cell, block by block: small arrays stay in cache."""
+            place = np.empty(stop - start, dtype=np.int32)
+            for first in range(0, place.size, BLOCK):
+                block = slice(first, first + BLOCK)
+                np.subtract(m, lookup(self.score[start:stop][block]), out=place[block])
+            return place
+
         def count(start: int) -> list[Array]:
-            rows = slice(start, start + CHUNK)
-            place = lookup(self.score[rows])
+            rows = slice(start, min(start + CHUNK, self.score.size))
+            place = cell(rows.start, rows.stop)
             weight = None if clusters.weight is None else clusters.weight[rows]
             tables = []
             for _, size, group in clusters.partitions:
-                key = np.multiply(clusters.kind[rows], size, dtype=np.int64)
+                key = np.multiply(clusters.kind[rows], size, dtype=np.int32)
                 key += group[rows]
-                key *= m
-                key += m
-                key -= place
-                table = np.bincount(key, weight, 3 * size * m).reshape(3, size, m)
+                table = np.bincount(key * np.intp(m) + place, weight, 3 * size * m)
+                table = table.reshape(3, size, m)
                 if self.represented is not None:
-                    key = group[rows] * np.int64(m) + (m - place)
+                    key = group[rows] * np.intp(m) + place
                     positives = np.bincount(key, self.represented[rows], size * m)
                     table = np.concatenate([table, positives.reshape(1, size, m)])
                 tables.append(table)
@@ -294,8 +314,7 @@ class _ThresholdLookup(NamedTuple):
     ascending: Array
     lowest: float
     scale: float
-    number: Array
-    searched: Array
+    number: Array  # -1 for bins whose scores are searched for
 
     @classmethod
     def of(cls, thresholds: Array) -> _ThresholdLookup:
@@ -305,21 +324,23 @@ class _ThresholdLookup(NamedTuple):
         scale = (GRID - 2) / width if width > 0 else 1.0
         if not math.isfinite(scale * width):
             scale = 0.0
-        empty = cls(finite, float(lowest), float(scale), np.empty(0), np.empty(0))
+        empty = cls(finite, float(lowest), float(scale), np.empty(0))
         per_bin = np.bincount(empty.bins(finite), minlength=GRID)
-        return empty._replace(number=np.cumsum(per_bin), searched=per_bin > 0)
+        number = np.where(per_bin > 0, -1, np.cumsum(per_bin)).astype(np.int32)
+        return empty._replace(number=number)
 
     def bins(self, score: Array) -> Array:
         """Return the bins of scores, which do not fall as scores rise."""
         with np.errstate(over="ignore"):
-            place = (score.astype(np.float64) - self.lowest) * self.scale + 1
+            place = np.subtract(score, self.lowest, dtype=np.float64)
+            place *= self.scale
+            place += 1
         return np.clip(place, 0, GRID - 1, out=place).astype(np.int32)
 
     def __call__(self, score: Array) -> Array:
         """Return the number of thresholds at or below each score."""
-        bins = self.bins(score)
-        place = self.number[bins]
-        where = np.flatnonzero(self.searched[bins])
+        place = self.number[self.bins(score)]
+        where = np.flatnonzero(place < 0)
         place[where] = np.searchsorted(self.ascending, score[where], side="right")
         return place
 
@@ -387,22 +408,28 @@ def _has_two_columns(cluster: Any) -> bool:
     return True
 
 
-def merge_clusters(code: Array, n_clusters: int, sign: int = 1, way: int = 0) -> Partition:
-    """Merge clusters at random, as many into each group."""
-    if n_clusters <= MOST_GROUPS:
-        return Partition(sign, n_clusters, code.astype(np.int32))
-    order = np.random.default_rng([MERGING_SEED, way]).permutation(n_clusters)
-    table, group = (order % MOST_GROUPS).astype(np.int32), np.empty(code.size, dtype=np.int32)
+def merge_clusters(code: Array, used: Array, sign: int = 1, way: int = 0) -> Partition:
+    """Merge clusters at random, as many into each group, if there are many of them.
+
+    ``code`` has the cluster of each row, and ``used`` the distinct codes.
+    """
+    n_groups, group_of_cluster = used.size, np.arange(used.size)
+    if n_groups > MOST_GROUPS:
+        order = np.random.default_rng([MERGING_SEED, way]).permutation(n_groups)
+        n_groups, group_of_cluster = MOST_GROUPS, order % MOST_GROUPS
+    table = np.zeros(int(used.max(initial=-1)) + 1, dtype=np.int32)
+    table[used] = group_of_cluster
+    group = np.empty(code.size, dtype=np.int32)
 
     def merge(start: int) -> None:
         rows = slice(start, start + CHUNK)
         np.take(table, code[rows], out=group[rows], mode="clip")
 
     map_in_threads(merge, range(0, code.size, CHUNK))
-    return Partition(sign, MOST_GROUPS, group)
+    return Partition(sign, n_groups, group)
 
 
-def _count_distinct(code: Array, size: int) -> int:
-    seen = np.zeros(size, dtype=bool)
+def _count_distinct(code: Array) -> int:
+    seen = np.zeros(int(code.max(initial=-1)) + 1, dtype=bool)
     seen[code] = True
     return int(np.count_nonzero(seen))

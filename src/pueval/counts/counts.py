@@ -20,9 +20,10 @@ from pueval.samples.bins import (
 )
 from pueval.samples.sample import EMPTY
 from pueval.samples.steps import Steps
-from pueval.sources.arrays import read_arrays, read_propensities, read_table, to_host
+from pueval.sources.arrays import read_arrays, read_table, to_host
 from pueval.sources.columns import Columns, CountedRows, Engine
 from pueval.sources.labels import LabelValues
+from pueval.sources.propensities import read_propensities
 
 if TYPE_CHECKING:
     import os

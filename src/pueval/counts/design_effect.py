@@ -26,11 +26,12 @@ def with_design_effect(counts: Counts, effect: float) -> Counts:
         return counts
 
     def scale(sample: Sample) -> Sample:
-        return sample.map_chunks(
+        scaled = sample.map_chunks(
             lambda c: SortedChunk(
                 c.values, c.row_counts.astype(float), effect * c.squared_weights.astype(float)
             )
         )
+        return replace(scaled, design_effect=effect * sample.design_effect)
 
     clusters = counts._clusters
     if clusters is not None:

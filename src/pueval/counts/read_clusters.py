@@ -12,11 +12,12 @@ from pueval.sources.arrays import (
     as_weights,
     check_same_order,
     label_kinds,
-    one_column,
+    owned_column,
 )
 from pueval.sources.cluster_lines import ClusterLines
-from pueval.sources.group_codes import encode_groups
+from pueval.sources.group_codes import number_groups
 from pueval.sources.labels import LabelValues
+from pueval.sources.propensities import labeled_propensities
 
 
 def read_clusters(
@@ -32,26 +33,27 @@ def read_clusters(
 
     All other arguments have been checked already.
     """
-    check_same_order({"y": y, "cluster": cluster})
+    columns = {"cluster": cluster}
+    if isinstance(cluster, list | tuple) and len(cluster) == 2:
+        columns = {f"cluster[{k}]": column for k, column in enumerate(cluster)}
+    check_same_order({"y": y} | columns)
     kind = label_kinds(y, labels)
     weight = None
     if sample_weight is not None:
-        weight = as_weights(one_column(sample_weight, "sample_weight"))
+        weight = owned_column(sample_weight, "sample_weight", as_weights)
     clusters = Clusters.read(cluster, kind, weight)
     if clusters.are_single_rows:
         return None
-    scores = as_scores(one_column(score, "score"))
-    rows = used_rows(scores, weight)
+    scores = used_rows(owned_column(score, "score", as_scores), weight)
     represented = None
     if propensity is not None:
-        labeled = clusters.kind == 0
-        inverse = used_rows(np.asarray(one_column(propensity, "propensity")), weight)
-        represented = np.zeros(rows.size)
-        represented[labeled] = 1 / inverse[labeled].astype(np.float64)
+        labeled = kind == 0
+        represented = np.zeros(kind.size)
+        represented[labeled] = 1 / labeled_propensities(propensity, labeled)
+        represented = used_rows(represented, weight)
         if clusters.weight is not None:
             represented *= clusters.weight
-    # Rows stay as they are if the caller changes the scores.
-    return clusters.with_score(rows.copy() if rows is score else rows, represented)
+    return clusters.with_score(scores, represented)
 
 
 def clusters_of_lines(lines: ClusterLines) -> ClusterRows | None:
@@ -62,9 +64,9 @@ def clusters_of_lines(lines: ClusterLines) -> ClusterRows | None:
     else:
         assert lines.weight is not None  # noqa: S101 - lines count rows
         n_clusters, n_labeled_clusters, single = lines.numbers
-        code = encode_groups(lines.cluster, lines.kind.size, "cluster").code
+        groups = number_groups(lines.cluster, lines.kind.size, "cluster")
         clusters = Clusters.of_groups(
-            merge_clusters(code, int(code.max()) + 1).group,
+            merge_clusters(*groups).group,
             lines.kind,
             lines.weight,
             n_clusters=n_clusters,

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 
-from pueval._typing import Array
+from pueval._typing import Array, Target
 from pueval.counts.audited_positives import AuditedPositives
 from pueval.counts.clusters import ClusterRows
 from pueval.errors import InputError
 from pueval.samples import steps as step_functions
 from pueval.samples.bins import Binning
-from pueval.samples.sample import EMPTY, Sample, Samples
+from pueval.samples.sample import EMPTY, Sample, Samples, rows_of_weight
 from pueval.samples.steps import Steps
 from pueval.text.results import Result, plain_dict
 
@@ -128,6 +129,26 @@ class ScoreTable(Result):
         )
         return labeled, unlabeled, negative
 
+    def _target_samples(self, target: Target) -> tuple[Sample, ...]:
+        """Return the scores of each kind of rows in the target."""
+        return (self._unlabeled,) if target == "unlabeled" else self._samples
+
+    def _target_rows(self, target: Target) -> Sample:
+        """Return the scores of all rows of the target."""
+        return reduce(add, self._target_samples(target))
+
+    def _row_weight(self, target: Target) -> float:
+        """Return the weight that counts as one row of the target: see `Sample.row_weight`."""
+        kinds = self._target_samples(target)
+        total = sum(kind.total for kind in kinds)
+        squares = sum(kind.total * kind.row_weight for kind in kinds)
+        return float(squares / total) if total else 1.0
+
+    def _n_rows(self, target: Target) -> int | float:
+        """Return the number of rows in the target; with importance weights the effective one."""
+        total = sum(kind.total for kind in self._target_samples(target))
+        return rows_of_weight(total, self._row_weight(target))
+
     @property
     def _has_importance_weights(self) -> bool:
         """Whether rows have importance weights whose squares are known."""
@@ -170,10 +191,10 @@ class ScoreTable(Result):
     def _refuse_propensities(self, purpose: str) -> None:
         """Refuse propensities where labeled rows must be a random sample of the positives."""
         if self.has_propensity:
-            given = "propensities were" if self._audit is None else "an audit was"
+            given = "propensity" if self._audit is None else "audited"
             raise InputError(
                 f"{purpose} assumes that labeled rows are a random sample of the positives, but "
-                f"{given} given. Evaluate without for this."
+                f"{given} was given. Evaluate without {given} to accept this assumption."
             )
 
     def _refuse_clusters(self, purpose: str) -> None:
@@ -209,6 +230,10 @@ class ScoreTable(Result):
             # Positives and negatives of one score are spread evenly.
             untied = np.zeros(corners.threshold.size, dtype=bool)
             return replace(corners, tied=untied, tied_unlabeled=None, tied_negative=None)
+        return self._naive_corners()
+
+    def _naive_corners(self) -> Steps:
+        """Return the same at labeled scores only, also after an audit, with the rows that tie."""
         return step_functions.roc_corners(
             self._samples, self._cumulative_labeled, self._represented
         )
@@ -245,13 +270,14 @@ class ScoreTable(Result):
         A row with propensity e represents 1/e positives, but no more than there are rows with a
         propensity of at most e. The propensities of unlabeled rows count where they are known.
         Relative to ``n_positive``, the number of positives, in case that propensities are known
-        only up to a factor.
+        only up to a factor. Like it, the result is a sum of weights.
         """
         labeled = self._inverse_propensity_sample()
         factor = n_positive / labeled.total
         seen = (float(np.max(c.squared_weights / c.row_counts)) for c in labeled.chunks)
-        weight, n_rows = self._inverse_propensities.distinct_cumulative()
-        unseen = np.minimum(factor * weight, n_rows).max(initial=0.0)
+        unlabeled = self._inverse_propensities
+        inverse, n_rows = unlabeled.distinct_cumulative()
+        unseen = np.minimum(factor * unlabeled.row_weight * inverse, n_rows).max(initial=0.0)
         return max(factor * max(seen), float(unseen))
 
     # ------------------------------------------------------------------ bins
@@ -318,6 +344,8 @@ class ScoreTable(Result):
             return NotImplemented
         if self.bins != other.bins or self.has_propensity != other.has_propensity:
             return False
+        if (self._clusters is None) != (other._clusters is None):
+            return False
         pairs = [(self._wide_bin_scores(), other._wide_bin_scores())]
         pairs += zip(self._tabulated, other._tabulated, strict=True)
         pairs += zip(
@@ -325,6 +353,8 @@ class ScoreTable(Result):
             other._inverse_propensity_sample().distinct_counts(),
             strict=True,
         )
+        if self._clusters is not None and other._clusters is not None:
+            pairs += zip(self._clusters.sorted_lines(), other._clusters.sorted_lines(), strict=True)
         return all(np.array_equal(mine, theirs) for mine, theirs in pairs)
 
     __hash__ = None  # type: ignore[assignment]  # equal by content, and the content is arrays

@@ -18,6 +18,7 @@ from pueval.core.calibration_line import (
 )
 from pueval.core.mean_measures import check_probabilities
 from pueval.core.mixture import NAIVE
+from pueval.errors import InputError
 from pueval.evaluation.estimates import Estimate
 from pueval.text.numbers import equation_of_pvalue, format_count, format_estimate, format_number
 from pueval.text.results import Result
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 ANY_NUMBER = (-math.inf, math.inf)
 EDGES = np.linspace(0, 1, 51)
+# Curves of more bins mostly show noise, and their intervals take long.
+MOST_BINS = 200
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,8 +132,13 @@ def _histogram(ev: ModelEstimates) -> Array:
 
 
 def calibrate(ev: ModelEstimates, n_bins: int) -> Calibration:
-    """Evaluate the calibration in ``n_bins`` bins with about equally many rows."""
+    """Evaluate the calibration in 2 to `MOST_BINS` bins with about equally many rows."""
     check_count("bins", n_bins, least=2)
+    if n_bins > MOST_BINS:
+        raise InputError(
+            f"bins must be at most {MOST_BINS}; got {n_bins}. A curve with more bins mostly shows "
+            "noise; the default is 10."
+        )
     counts, target = ev.counts, ev.target
     check_probabilities(counts, "calibration")
     bins = calibration_bins(counts, ev.mixture, target, quantile_edges(counts, target, n_bins))
@@ -171,7 +179,7 @@ def calibrate(ev: ModelEstimates, n_bins: int) -> Calibration:
         intercept=Estimate.of(line[0], naive_line[0], lines[0], ANY_NUMBER),
         in_the_large=ev["calibration_in_the_large"],
         pvalue=pvalue,
-        edges=EDGES,
+        edges=EDGES.copy(),
         histogram=_histogram(ev),
         level=None if ev.resampling is None else ev.resampling.level,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pueval.core.cluster_table import ClusterTable, label_count_effect, table_of
+from pueval.core.cluster_table import ClusterTable, cluster_freedom, label_count_effect
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps
 from pueval.text.numbers import format_count
@@ -80,7 +80,7 @@ class ClusterEffects(Result):
             clusters.ways,
             clusters.n_clusters,
             clusters.n_labeled_clusters,
-            table_of(counts).degrees_of_freedom,
+            cluster_freedom(counts),
             table.auc_effect,
             labeled,
             unlabeled if counts.n_unlabeled else negative,

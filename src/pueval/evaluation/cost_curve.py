@@ -93,7 +93,7 @@ class CostCurve(Result):
             for k in shown
         ]
         header = ["Probability cost", "naive", "corrected", "all or none", "threshold"]
-        more = f"\n{shown.size} of {size:,} rows; .frame() has all"
+        more = f"\n{shown.size} of {size:,} rows; .frame() returns all"
         return text_table(header, rows) + (more if size > SHOWN_ROWS else "")
 
 
@@ -113,7 +113,7 @@ def normalized_cost(share: float) -> Measure:
 
 def estimate_cost_curve(ev: ModelEstimates, shares: Iterable[float] | None) -> CostCurve:
     """Return the least cost over all thresholds at some probability costs."""
-    points = PROBABILITY_COSTS
+    points = PROBABILITY_COSTS.copy()
     if shares is not None:
         values = np.ravel(np.asarray(shares)).tolist()
         points = np.array(sorted({check_fraction("the probability cost", each) for each in values}))

@@ -170,7 +170,7 @@ class DecisionCurve(Result):
             for k in shown
         ]
         table = text_table(["Threshold", "naive", "corrected", "treat all", "gain"], rows)
-        more = f"\n{shown.size} of {size:,} rows; .frame() has all"
+        more = f"\n{shown.size} of {size:,} rows; .frame() returns all"
         return table if size <= SHOWN_ROWS else table + more
 
 
@@ -193,7 +193,7 @@ def _ranges_text(ranges: tuple[tuple[float, float], ...]) -> str:
 def read_risk_thresholds(thresholds: Iterable[float] | None) -> Array:
     """Return risk thresholds in ascending order; by default 0.01 to 0.99."""
     if thresholds is None:
-        return RISK_THRESHOLDS
+        return RISK_THRESHOLDS.copy()
     values = {check_risk_threshold(value) for value in np.ravel(np.asarray(thresholds)).tolist()}
     if not values:
         raise InputError("thresholds is empty. Give at least one risk threshold, such as [0.1].")

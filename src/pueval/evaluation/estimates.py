@@ -88,6 +88,14 @@ class Estimate(Result):
         """Whether the corrected value was outside the range of the measure."""
         return bool(was_clipped(self.unclipped, self.value))
 
+    def __float__(self) -> float:
+        """Return the corrected value."""
+        return self.value
+
+    def __format__(self, spec: str) -> str:
+        """Format the corrected value alone if there is a format, such as ``.2f``."""
+        return format(self.value, spec) if spec else str(self)
+
     def __str__(self) -> str:
         return format_estimate(self.value, self.low, self.high, clipped=self.clipped)
 

@@ -255,6 +255,11 @@ def evaluate_rows(
             "Leave propensity out."
         )
     if not isinstance(audited, AuditedRows):
+        if isinstance(y, Counts):
+            raise InputError(
+                "with Counts, audited must be pueval.audit.AuditedRows: Counts do not know which "
+                "rows were checked. Pass these, or arrays instead of Counts."
+            )
         audited = AuditedRows.read(
             y,
             score,

@@ -111,7 +111,7 @@ def exported_table(
 
 def more_measures(ev: Evaluation) -> str:
     """Say how many measures the short table leaves out."""
-    return f"{len(REPORTED_MEASURES)} of {len(ev)} measures; .frame() has all."
+    return f"{len(REPORTED_MEASURES)} of {len(ev)} measures; .frame() returns all."
 
 
 def as_text(ev: Evaluation) -> str:

@@ -71,7 +71,7 @@ class FieldEstimates(DecisionEstimates):
         Parameters
         ----------
         bins : int, default 10
-            Number of bins, with about equally many rows.
+            Number of bins, 2 to 200, with about equally many rows.
 
         Returns
         -------
@@ -201,10 +201,12 @@ class FieldEstimates(DecisionEstimates):
         Parameters
         ----------
         k : int, optional
-            Number of first rows of the target. If rows have importance weights, it is a sum of
-            weights.
+            Number of first rows of the target. If rows have importance weights w, ranks count
+            rows of weight Σw²/Σw, so all rows together are as many as their effective number. So
+            the unit of the weights does not matter, and equal weights are as good as none.
         share : float, optional
-            Their share of the target instead of their number, in (0, 1]; rounded up to a row.
+            Their share of the target instead of their number, in (0, 1]; rounded up to a row. With
+            importance weights, it is a share of the weight.
 
         Returns
         -------

@@ -225,11 +225,13 @@ def abrupt_labeled_scores(counts: Counts, reduced: Counts | None = None) -> str 
     few_below = at_or_above[0] > (1 - MIN_BELOW) * unlabeled.total
     if few_below or np.any(np.diff(quantiles) <= 0):
         return None
-    rank = scipy.special.logit(1 - ((above + at_or_above) / 2 + 0.5) / (unlabeled.total + 1))
+    n_above = (above + at_or_above) / 2 / unlabeled.row_weight
+    rank = scipy.special.logit(1 - (n_above + 0.5) / (unlabeled.n_rows + 1))
     widths = np.diff(np.stack([score, rank]))
     if np.any(widths <= 0) or np.max(widths[:, 0] / widths[:, 1]) > ABRUPT_RATIO:
         return None
-    below = format_count(round(float(unlabeled.total - at_or_above[0])))
+    n_below = float(unlabeled.total - at_or_above[0]) / unlabeled.row_weight
+    below = format_count(round(n_below))
     return (
         f"labeled scores end abruptly at {score[0]:.4g}, although {below} unlabeled rows score "
         "lower. If only rows above some score could get a label, for example because only alarms "

@@ -39,7 +39,7 @@ class GainsCurve(Result):
         Share of positives in the target, and of labeled rows among all: a perfect ranking has
         recall share/prevalence, up to 1.
     size : float
-        Number of rows in the target.
+        Number of rows in the target; with importance weights their effective number.
     level : float or None
         Confidence level.
     """
@@ -79,7 +79,7 @@ class GainsCurve(Result):
 
 def gains_curve(ev: ModelEstimates) -> GainsCurve:
     """Compute the cumulative gains of an evaluation."""
-    size = ev._rates[0].size
+    size = ev._rates[0].n_rows
     shares = np.concatenate([np.geomspace(1 / max(size, 2), 1, SPACED), np.linspace(0, 1, EVEN)])
     rows = [first_rows(share=float(share))(size) for share in shares[shares > 0]]
     share = np.unique(np.array(rows) / size)

@@ -17,7 +17,6 @@ from pueval.core.score_windows import (
     likelihood_ratio,
     odds_ratio_of_shares,
     share_from_ratio,
-    target_rows,
     window_centers,
     windows_at,
 )
@@ -92,7 +91,7 @@ class LocalPosterior(Result):
             for k in np.unique(np.linspace(0, self.score.size - 1, 12).round().astype(int))
         ]
         header = ["Score", "labeled", "posterior", "likelihood ratio", "rows"]
-        more = f"\n12 of {self.score.size:,} rows; .frame() has all"
+        more = f"\n12 of {self.score.size:,} rows; .frame() returns all"
         return text_table(header, rows) + (more if self.score.size > 12 else "")
 
 
@@ -174,7 +173,7 @@ def estimate_posterior(
     scores, share = read_scores(score), check_fraction("window", window)
     if prevalence is not None:
         prevalence = check_fraction("prevalence", prevalence)
-    rows = target_rows(ev.counts, ev.target)
+    rows = ev.counts._target_rows(ev.target)
     windows = windows_at(rows, scores, share)
     own = ev.prevalence
     # Intervals of likelihood ratios are those of a posterior at a prevalence that does not vary:
@@ -243,7 +242,7 @@ def estimate_evidence_thresholds(
             "evidence_thresholds() needs intervals, but this evaluation has none: it was made "
             "with level=None, or with too few clusters."
         )
-    rows = target_rows(ev.counts, ev.target)
+    rows = ev.counts._target_rows(ev.target)
     scores = window_centers(rows, check_fraction("window", window))
     curve = estimate_posterior(ev, scores, window=window, prevalence=ev.prevalence or None)
     above, at_or_above = rows.cumulative_counts(scores)

@@ -96,7 +96,9 @@ class ModelEstimates(Mapping[str, Estimate]):
         return len(self._areas) + len(self.operating_point)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._areas or name in self.operating_point
+        """Whether ``ev[name]`` is a measure, also of a family that the default table leaves out."""
+        names: tuple[Any, ...] = (self._areas, self.operating_point, FIELD_MEASURES, (F_PB,))
+        return any(name in each for each in names)
 
     # A mapping is equal by content and cannot be hashed; an evaluation is neither.
     __eq__, __hash__ = object.__eq__, object.__hash__
@@ -229,7 +231,7 @@ class ModelEstimates(Mapping[str, Estimate]):
     @cached_property
     def _top_resamples(self) -> Resamples | None:
         """Resamples for the measures of the top of the list that have no argument."""
-        size = self._rates[0].size
+        size = self._rates[0].n_rows
         rows = [m.rows(size) for m in TOP_MEASURES.values() if m.rows is not None]
         thresholds = top_thresholds(
             self.counts, self.target, [*rows, min(max(self.prevalence, 0.0), 1.0) * size]
@@ -423,8 +425,10 @@ class ModelEstimates(Mapping[str, Estimate]):
     ) -> Resamples | None:
         if self.resampling is None:
             return None
+        # Of cross-validation, these have the effective sizes that folds leave.
+        counts = self.counts if self._resamples is None else self._resamples.counts
         return resample_evaluation(
-            self.counts,
+            counts,
             self._corners,
             self.assumptions,
             self.target,

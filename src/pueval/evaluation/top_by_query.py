@@ -14,9 +14,15 @@ from pueval._typing import Array
 from pueval.core.confidence import student_quantile
 from pueval.errors import InputError
 from pueval.evaluation.estimates import Estimate, estimate_rows
-from pueval.sources.arrays import as_scores, check_same_order, label_kinds, one_column
+from pueval.sources.arrays import (
+    as_scores,
+    check_same_order,
+    label_kinds,
+    one_column,
+)
 from pueval.sources.group_codes import encode_groups
 from pueval.sources.labels import LabelValues
+from pueval.sources.propensities import labeled_propensities
 from pueval.text.results import Result
 from pueval.text.tables import text_table
 from pueval.uncertainty.intervals import Interval
@@ -195,19 +201,7 @@ def _label_probability(labeled: Array, label_frequency: float | None, propensity
             raise InputError(f"label_frequency must be in (0, 1]; got {label_frequency!r}.")
         return np.full(labeled.size, frequency)
     probability = np.ones(labeled.size)
-    given = np.asarray(one_column(propensity, "propensity"))
-    if given.size != labeled.size or given.dtype.kind not in "biuf":
-        raise InputError(
-            f"propensity must have a number for each of the {labeled.size:,} rows; got "
-            f"{given.size:,} of dtype {given.dtype}."
-        )
-    probability[labeled] = given[labeled]
-    outside = ~((probability > 0) & (probability <= 1))
-    if outside.any():
-        raise InputError(
-            "propensity must be in (0, 1] for every labeled row; got "
-            f"{probability[outside][0]:g} and {np.count_nonzero(outside) - 1:,} more outside."
-        )
+    probability[labeled] = labeled_propensities(propensity, labeled)
     return probability
 
 

@@ -42,7 +42,7 @@ class TopRows(EstimateTable):
     rows : float
         Number of first rows, k.
     size : float
-        Number of rows in the target.
+        Number of rows in the target; with importance weights their effective number.
     level : float or None
         Confidence level.
     needs_prior : dict of str to bool
@@ -134,7 +134,7 @@ class TopRows(EstimateTable):
 
 def evaluate_top(ev: ModelEstimates, k: float | None, share: float | None) -> TopRows:
     """Evaluate the first rows."""
-    rows, size = first_rows(k, share), ev._rates[0].size
+    rows, size = first_rows(k, share), ev._rates[0].n_rows
     number = rows(size)
     measures = {
         "positives": replace(positives_at(rows), high=number),

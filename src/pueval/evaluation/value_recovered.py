@@ -175,7 +175,7 @@ def value_recovered(
         y, score, value, propensity, LabelValues(pos_label, unlabeled_label, negative_label)
     )
     weight, known_number = rows.weights(prior, prevalence, label_frequency)
-    above = rows.score >= cut
+    above = rows.score >= np.float64(cut)  # a Python float would be rounded to float32
     in_target = rows.kind == 1 if target == "unlabeled" else np.ones(rows.kind.size, dtype=bool)
     possible = in_target & (rows.kind != 2)
     labeled = rows.kind == 0

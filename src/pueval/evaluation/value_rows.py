@@ -11,8 +11,14 @@ from pueval._typing import Array
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.sources.arrays import as_scores, check_same_order, label_kinds, one_column
+from pueval.sources.arrays import (
+    as_scores,
+    check_same_order,
+    label_kinds,
+    one_column,
+)
 from pueval.sources.labels import LabelValues
+from pueval.sources.propensities import labeled_propensities
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +62,7 @@ class ValueRows:
             )
         of_labeled = None
         if propensity is not None:
-            of_labeled = one_column(propensity, "propensity")[kind == 0].astype(np.float64)
+            of_labeled = labeled_propensities(propensity, kind == 0)
         return cls(as_scores(one_column(score, "score")), values, kind, of_labeled, counts)
 
     def weights(

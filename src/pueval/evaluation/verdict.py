@@ -52,8 +52,8 @@ CONTRADICTED = (
 
 
 AUDIT_ASSUMPTION = (
-    "The numbers rest on the audit, not on random labeling: audited rows were drawn at random, "
-    "with the given probabilities, and their classes are right."
+    "The numbers rest on the audit, not on random labeling. They assume that audited rows were "
+    "drawn at random with known probabilities, and that their checked classes are right."
 )
 
 

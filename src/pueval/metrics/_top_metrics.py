@@ -55,7 +55,7 @@ def precision_at_k(
     ----------
     {rows}
     k : int, optional
-        Number of first rows of the target.
+        Number of first rows of the target. With importance weights w, a row is a weight of Σw²/Σw.
     share : float, optional
         Share of the target instead of ``k``, rounded up to a row.
     {options}
@@ -101,7 +101,7 @@ def recall_at_k(
     ----------
     {rows}
     k : int, optional
-        Number of first rows of the target.
+        Number of first rows of the target. With importance weights w, a row is a weight of Σw²/Σw.
     share : float, optional
         Share of the target instead of ``k``, rounded up to a row.
     {prior_free}
@@ -145,7 +145,7 @@ def f_at_k(
     ----------
     {rows}
     k : int, optional
-        Number of first rows of the target.
+        Number of first rows of the target. With importance weights w, a row is a weight of Σw²/Σw.
     share : float, optional
         Share of the target instead of ``k``, rounded up to a row.
     beta : float, default 1.0
@@ -194,7 +194,7 @@ def average_precision_at_k(
     ----------
     {rows}
     k : int, optional
-        Number of first rows of the target.
+        Number of first rows of the target. With importance weights w, a row is a weight of Σw²/Σw.
     share : float, optional
         Share of the target instead of ``k``, rounded up to a row.
     {options}
@@ -230,8 +230,9 @@ def ndcg_score(
 
     Σ P(positive at rank r)/log₂(r + 1) over the ranks r ≤ k, divided by the same sum for a list
     that begins with all positives, π·N with the prevalence π. Tied rows count by the expectation
-    over their orders. There is one list of rows; ``sample_weight`` weighs its rows. Assumes random
-    labeling.
+    over their orders. There is one list of rows; ``sample_weight`` weighs its rows. With importance
+    weights w, ranks are sums of weights in units of Σw²/Σw, so their scale does not matter. Assumes
+    random labeling.
 
     Parameters
     ----------

@@ -11,6 +11,7 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.samples.device_values import DeviceValues
+from pueval.samples.rank_selection import select_by_rank
 from pueval.samples.threads import map_in_threads
 
 # With more chunks than this, small ones are merged, so that searching stays fast after many batches
@@ -22,6 +23,8 @@ THREADED_LOOKUP = 20_000
 BLOCK = 65_536
 # Sums of weights closer than this share of the total count as equal.
 ROUNDING = 1e-12
+# Ranks that differ by less than a unit of this decimal are equal: they come from sums of weights.
+RANK_DECIMALS = 6
 
 
 def _as_type(thresholds: Array, dtype: np.dtype[Any]) -> tuple[Array, Array | bool]:
@@ -102,6 +105,11 @@ class SortedChunk:
         """Weight of all values."""
         return self.values.size if self.count is None else self.cumulative[0].item()
 
+    def first_at_or_above(self, thresholds: Array) -> Array:
+        """Place of the first value at or above each threshold."""
+        typed_thresholds, _ = _as_type(thresholds, self.values.dtype)
+        return np.searchsorted(self.values, typed_thresholds, side="left")
+
     def cumulative_counts(self, thresholds: Array) -> tuple[Array, Array]:
         """Weight above, and weight at or above, each threshold."""
         values = self.values
@@ -122,8 +130,7 @@ class SortedChunk:
 
         Summed interval by interval: differences of cumulative sums would lose small weights.
         """
-        typed_thresholds, _ = _as_type(thresholds[::-1], self.values.dtype)
-        start = np.searchsorted(self.values, typed_thresholds, side="left")
+        start = self.first_at_or_above(thresholds[::-1])
         rows = np.diff(start, append=self.values.size)
         if self.count is None:
             return rows[::-1]
@@ -154,9 +161,13 @@ class Sample:
     ----------
     chunks : tuple of SortedChunk
         Sorted chunks, none of them empty.
+    design_effect : float
+        Factor that the squared weights contain because rows are not independent; see
+        `pueval.counts.design_effect`.
     """
 
     chunks: tuple[SortedChunk, ...]
+    design_effect: float = 1.0
 
     @cached_property
     def total(self) -> int | float:
@@ -187,6 +198,23 @@ class Sample:
         """Kish's effective sample size: (sum of weights)² / (sum of squared weights)."""
         squares = self.with_squared_weights.total
         return self.total**2 / squares if squares else 0.0
+
+    @cached_property
+    def row_weight(self) -> float:
+        """Weight that counts as one row, Σw²/Σw; 1 without importance weights.
+
+        Importance weights have no unit: multiplied by a constant, they say the same. So wherever a
+        number of rows matters, such as a rank or a pseudo-observation, a row has this weight. The
+        design effect is no part of it: it makes rows worth less, not heavier.
+        """
+        if not self.total:
+            return 1.0
+        return float(self.with_squared_weights.total / self.total / self.design_effect)
+
+    @property
+    def n_rows(self) -> int | float:
+        """Number of rows; with importance weights Kish's effective number, (Σw)²/Σw²."""
+        return rows_of_weight(self.total, self.row_weight)
 
     @property
     def has_integer_counts(self) -> bool:
@@ -244,7 +272,9 @@ class Sample:
         below = below + self.total * ROUNDING  # sums of weights are rounded
         if all(chunk.count is None for chunk in self.chunks):
             rank = np.minimum(below.astype(np.intp), self.total - 1)
-            return select_by_rank([chunk.values for chunk in self.chunks], rank)
+            if len(self.chunks) == 1:
+                return self.chunks[0].values[rank]
+            return select_by_rank(self.chunks, rank)
         # Bisection over all floats, without merging the chunks.
         beyond = self.total - below
         low, high = (np.full(below.shape, key) for key in float_sort_keys(score_range([self])))
@@ -253,6 +283,22 @@ class Sample:
             enough = self.cumulative_counts(floats_from_sort_keys(middle))[0] < beyond
             low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
         return floats_from_sort_keys(low)
+
+    def nearest_ranks(self, rank: Array) -> Array:
+        """Round ranks to whole rows, half a row always to the same one, whatever unit weights have.
+
+        Only ranks of importance weights can miss half a row by rounding.
+        """
+        return np.round(np.round(rank, RANK_DECIMALS) if self.has_importance_weights else rank)
+
+    def scores_at_ranks(self, rank: Array) -> Array:
+        """Return the distinct scores, ascending, of the rows at ranks; the highest score is first.
+
+        Ranks count rows, as `n_rows` does. Those beyond the first or last row are moved there.
+        """
+        whole = np.unique(self.nearest_ranks(rank).clip(1, self.n_rows))
+        scores = self.quantiles(self.total - self.row_weight * whole)
+        return np.unique(scores.astype(np.float64))
 
     def distinct_cumulative(self) -> tuple[Array, Array]:
         """Return the distinct values, descending, and the weight at or above each."""
@@ -292,7 +338,7 @@ class Sample:
         count, square = np.concatenate([c.row_counts for c in chunks]), None
         if self.has_importance_weights:
             square = np.concatenate([c.squared_weights for c in chunks])
-        return Sample((SortedChunk.of(values, count, square),))
+        return Sample((SortedChunk.of(values, count, square),), self.design_effect)
 
     def scaled(self, factor: float) -> Sample:
         """Return the same rows with all weights multiplied by a factor."""
@@ -302,11 +348,14 @@ class Sample:
 
     def map_chunks(self, function: Callable[[SortedChunk], SortedChunk]) -> Sample:
         """Return the sample of changed chunks."""
-        return Sample(tuple(map(function, self.chunks)))
+        return Sample(tuple(map(function, self.chunks)), self.design_effect)
 
     def __add__(self, other: Sample) -> Sample:
         chunks = self.chunks + other.chunks
-        return Sample(chunks if len(chunks) <= MOST_CHUNKS else _merge_small_chunks(chunks))
+        return Sample(
+            chunks if len(chunks) <= MOST_CHUNKS else _merge_small_chunks(chunks),
+            max(self.design_effect, other.design_effect),  # one of them may be empty
+        )
 
 
 def _merge_small_chunks(chunks: tuple[SortedChunk, ...]) -> tuple[SortedChunk, ...]:
@@ -326,6 +375,14 @@ def _merge_small_chunks(chunks: tuple[SortedChunk, ...]) -> tuple[SortedChunk, .
 EMPTY = Sample(())
 # The labeled rows, the unlabeled rows and the known negatives.
 Samples = tuple[Sample, Sample, Sample]
+
+
+def rows_of_weight(weight: float, row_weight: float) -> int | float:
+    """Return the number of rows that have a total weight.
+
+    It is rounded, so that equal weights of any unit give whole numbers.
+    """
+    return weight if row_weight == 1 else round(weight / row_weight, RANK_DECIMALS)
 
 
 def score_range(samples: Iterable[Sample]) -> tuple[Any, Any]:
@@ -352,37 +409,6 @@ def make_weighted_sample(values: Array, weight: Array | None) -> Sample:
     """Make a sample of rows: integers are frequency weights, floats importance weights."""
     square = np.square(weight) if weight is not None and weight.dtype.kind == "f" else None
     return make_sample(values, weight, square)
-
-
-def select_by_rank(columns: list[Array], rank: Array) -> Array:
-    """Return the values of given ranks, from 0, among all values of several ascending columns.
-
-    In every column, the value lies within a window. While several windows are open, one of them is
-    halved: among the middle values of the windows, the lowest is too low if fewer than ``rank``
-    values come before all middles; otherwise the highest is too high.
-    """
-    sizes = np.array([column.size for column in columns])[:, None]
-    start, stop = np.zeros((len(columns), rank.size), np.intp), np.repeat(sizes, rank.size, axis=1)
-    active = np.arange(rank.size if len(columns) > 1 else 0)
-    while active.size:
-        low, high = start[:, active], stop[:, active]
-        open_ = low < high
-        middle = np.where(open_, (low + high) // 2, 0)
-        value = np.array([column[at] for column, at in zip(columns, middle, strict=True)])
-        enough = rank[active] <= low.sum(axis=0) + np.where(open_, middle - low, 0).sum(axis=0)
-        lowest = np.where(open_, value, np.inf).argmin(axis=0)
-        # Among equal values, the first counts as the lowest and the last as the highest.
-        highest = len(columns) - 1 - np.where(open_, value, -np.inf)[::-1].argmax(axis=0)
-        which = np.arange(active.size)
-        stop[highest[enough], active[enough]] = middle[highest, which][enough]
-        start[lowest[~enough], active[~enough]] = middle[lowest, which][~enough] + 1
-        active = active[(start[:, active] < stop[:, active]).sum(axis=0) > 1]
-    left = np.argmax(start < stop, axis=0)
-    place = start[left, np.arange(rank.size)] + rank - start.sum(axis=0)
-    values = np.empty(rank.size, dtype=np.result_type(*(column.dtype for column in columns)))
-    for number, column in enumerate(columns):
-        values[left == number] = column[place[left == number]]
-    return values
 
 
 def float_sort_keys(values: Any) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -211,5 +211,6 @@ def thin_to_quantiles(
         square = None
         if sample.has_importance_weights:
             square = sample.with_squared_weights.counts_between(cuts)
-        thinned.append(make_sample(cuts.copy(), count, square))
+        merged = make_sample(cuts.copy(), count, square)
+        thinned.append(replace(merged, design_effect=sample.design_effect))
     return thinned

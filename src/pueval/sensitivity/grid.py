@@ -94,7 +94,9 @@ class SensitivityGrid(Result):
             values = [format_number(value) for value in self.value[row, columns]]
             cells.append([f"{self.purity[row]:.3g}", *map(str.__add__, values, marks)])
         note = f"{INFEASIBLE_MARK} The data contradict this prior and purity (95% confidence)."
-        return f"{text_table(header, cells)}\n{note}\n.frame() has all {self.value.size:,} values"
+        return (
+            f"{text_table(header, cells)}\n{note}\n.frame() returns all {self.value.size:,} values"
+        )
 
 
 def sensitivity_grid(

@@ -128,7 +128,7 @@ class PositiveShares:
         net = shares.labeled
         if wrong:
             net = net - wrong * reference_share(counts, shares, target)
-        start = _cell_starts(net * counts.n_labeled, groups.below, noisy=wrong > 0)
+        start = _cell_starts(net * counts._labeled.n_rows, groups.below, noisy=wrong > 0)
         cells = groups.merged(start)
         lower = groups.lower
         if wrong:
@@ -145,11 +145,10 @@ class PositiveShares:
         if not positives:
             return result
         random_labeling = positives * result._ratio_to_net(1.0) * result.cell_net
+        weight = independent_weight(counts)
         limit, limit_above, limit_below = (
             number / positives
-            for number in _largest_numbers(
-                cells, random_labeling, target, limits, share_effect(counts)
-            )
+            for number in _largest_numbers(cells, random_labeling, target, limits, weight)
         )
         return replace(result, limit=limit, limit_above=limit_above, limit_below=limit_below)
 
@@ -239,6 +238,11 @@ class PositiveShares:
         return tilt(best)
 
 
+def independent_weight(counts: Counts) -> float:
+    """Return the weight that is worth one independent row: above 1 if rows belong together."""
+    return share_effect(counts) * counts._row_weight("population")
+
+
 def smallest_bias(shares: PositiveShares, most: float) -> float:
     """Return the smallest labeling bias for which some distribution is possible; inf if none."""
     if shares.possible_ratios(1.0) is not None:
@@ -298,8 +302,8 @@ class _ScoreGroups(NamedTuple):
         """Return the shares of rows in each group."""
         return Shares(
             self.labeled / counts.n_labeled,
-            self.unlabeled / max(counts.n_unlabeled, 1),
-            self.negative / max(counts.n_negative, 1),
+            self.unlabeled / (counts.n_unlabeled or 1),
+            self.negative / (counts.n_negative or 1),
         )
 
     def merged(self, start: Array) -> _ScoreGroups:
@@ -337,16 +341,16 @@ def _group_scores(counts: Counts, threshold: float | None) -> _ScoreGroups:
 
 
 def _largest_numbers(
-    cells: _ScoreGroups, random_labeling: Array, target: Target, limits: Limits, effect: float
+    cells: _ScoreGroups, random_labeling: Array, target: Target, limits: Limits, weight: float
 ) -> tuple[Array, Array, Array]:
     """Return the largest number of positives in each cell, from it up, and from it down.
 
-    ``random_labeling`` is the number in each cell for random labeling. If rows belong together,
-    ``effect`` of them are worth one independent row.
+    ``random_labeling`` is the number in each cell for random labeling. ``weight`` is that of
+    `independent_weight`.
     """
 
     def relaxed(z: float, labeled: Array, unlabeled: Array) -> Array:
-        odds = _largest_odds(labeled / effect, unlabeled / effect, z)
+        odds = _largest_odds(labeled / weight, unlabeled / weight, z)
         return np.asarray(labeled * (odds + 1 if target == "population" else odds))
 
     labeled, unlabeled = cells.labeled, cells.unlabeled

@@ -108,13 +108,15 @@ def short_table(columns: Mapping[str, Any], *, rows: int = SHOWN_ROWS) -> str:
     above all scores  0.000
     51                0.500
     1                 1.000
-    3 of 101 rows; .frame() has all
+    3 of 101 rows; .frame() returns all
     """
     size = max((len(column) for column in columns.values()), default=0)
     shown = evenly_spaced(size, rows)
     cells = [[_cell(name, column[k]) for name, column in columns.items()] for k in shown]
     table = text_table([name.replace("_", " ") for name in columns], cells)
-    return table if size <= rows else f"{table}\n{shown.size} of {size:,} rows; .frame() has all"
+    return (
+        table if size <= rows else f"{table}\n{shown.size} of {size:,} rows; .frame() returns all"
+    )
 
 
 def _cell(name: str, value: Any) -> str:

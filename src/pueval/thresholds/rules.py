@@ -149,21 +149,22 @@ def _fpr(goal: float) -> Rule:
 
 
 def _top(counts: Counts, target: Target, goal: float) -> Rule:
-    kinds = counts._samples[1:2] if target == "unlabeled" else counts._samples
-    size = sum(kind.total for kind in kinds)
+    kinds, row_weight = counts._target_samples(target), counts._row_weight(target)
+    size = counts._n_rows(target)
     if not (_is_number(goal) and 0 < goal <= size):
         raise InputError(
             f"top must be a number of rows between 1 and {size:,g}, the size of the target "
             f"({target}); got {goal!r}."
         )
-    if goal < 1 and counts._has_integer_counts:
+    if goal < 1:
         raise InputError(
             f"top is a number of rows; got {goal!r}. For this share of the {size:,g} rows, give "
             f"top={goal * size:.0f}."
         )
 
     def n_reached(threshold: float) -> float:
-        return float(sum(kind.cumulative_counts(np.array([threshold]))[1][0] for kind in kinds))
+        at = np.array([threshold])
+        return float(sum(kind.cumulative_counts(at)[1][0] for kind in kinds)) / row_weight
 
     def find_score() -> float:
         lowest = math.inf
@@ -186,7 +187,7 @@ def _top(counts: Counts, target: Target, goal: float) -> Rule:
         return lowest
 
     def pick(rates: Rates) -> Array:
-        allowed = rates.predicted * rates.size <= goal * (1 + ROUNDING)
+        allowed = rates.predicted * rates.n_rows <= goal * (1 + ROUNDING)
         # Thresholds descend, so later ones have more rows.
         order = np.arange(rates.threshold.size, dtype=np.float64)
         return first_best(np.where(allowed & np.isfinite(rates.threshold), order, -np.inf))

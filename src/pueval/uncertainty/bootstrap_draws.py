@@ -24,8 +24,7 @@ from pueval.core.cluster_table import ClusterTable
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Shares, correct_pair
 from pueval.counts.counts import Counts
-from pueval.errors import InputError
-from pueval.samples.sample import Sample
+from pueval.samples.sample import RANK_DECIMALS, ROUNDING, Sample, rows_of_weight
 from pueval.samples.steps import Steps
 from pueval.samples.threads import keep_memory, map_in_threads
 from pueval.uncertainty.cluster_draws import draw_clusters, normalized
@@ -149,10 +148,9 @@ def _nearby_thresholds(counts: Counts, threshold: float | Array) -> Array:
     scores = [np.atleast_1d(threshold)]
     for kind in counts._samples:
         if kind.chunks:
-            above = float(kind.cumulative_counts(scores[0])[1][0])
+            above = float(kind.cumulative_counts(scores[0])[1][0]) / kind.row_weight
             step = max(math.sqrt(above), 4.0)
-            ranks = np.unique(np.round(above + step * NEARBY_STEPS).clip(1, kind.total))
-            scores.append(kind.quantiles(kind.total - ranks).astype(np.float64))
+            scores.append(kind.scores_at_ranks(above + step * NEARBY_STEPS))
     return np.unique(np.concatenate(scores))
 
 
@@ -172,7 +170,9 @@ def _draw_rows(
     cumulative = (steps.labeled, steps.unlabeled, steps.negative)
     # Each kind gets a pseudo-observation that is spread like all rows. Without it, cells without
     # rows of a kind would stay empty in every resample.
-    pseudo_observation = np.diff(sum(cumulative), prepend=0) / counts.n
+    pseudo_observation = _row_shares(
+        np.diff(sum(cumulative), prepend=0), counts.n, counts._row_weight("population")
+    )
     sizes = [max(round(kind.effective_size), 1) if kind.total else 0 for kind in counts._samples]
     resample_sizes = [np.full(options.n_resamples, size) for size in sizes]
     # In a case-control design these numbers are fixed; only an audit allows it here.
@@ -209,7 +209,7 @@ def _draw_rows(
             if not sizes_vary:
                 drawn /= np.maximum(drawn.sum(axis=1, keepdims=True), cells[cells > 0].min())
             return cells, sizes[kind] * drawn
-        share = np.diff(cumulative[kind], prepend=0) / sample.total
+        share = _row_shares(np.diff(cumulative[kind], prepend=0), sample.total, sample.row_weight)
         cells = sizes[kind] * share + pseudo_observation
         cells /= cells.sum()
         draw = partial(draw_multinomial, rng, cells)
@@ -228,7 +228,10 @@ def _draw_rows(
             cells, rows = zip(*map_in_threads(resample, range(len(sizes))), strict=True)
     expected = Shares(*(np.cumsum(share) for share in cells))
     resampled = Shares(
-        *(np.cumsum(drawn, axis=1) / max(n, 1) for drawn, n in zip(rows, sizes, strict=True))
+        *(
+            _cumulative_shares(drawn, size, weighted=sample.has_importance_weights)
+            for drawn, size, sample in zip(rows, sizes, counts._samples, strict=True)
+        )
     )
     positives = None
     if sizes_vary:
@@ -255,6 +258,31 @@ def _draw_rows(
     noise = rng.normal(size=options.n_resamples)
     drawn_totals = None if clusters is None else clusters.totals
     return BootstrapDraws(thresholds, expected, resampled, positives, noise, drawn_totals)
+
+
+def _row_shares(weight: Array, total: float, row_weight: float) -> Array:
+    """Return the share of the rows in each cell; of equal weights, exactly those without weights.
+
+    Draws could depend on rounding: a binomial number jumps where its probability reaches 1/2.
+    """
+    share: Array = weight / total
+    if abs(row_weight - 1) <= EQUAL_WEIGHTS:
+        return share
+    n_rows = rows_of_weight(total, row_weight)
+    return np.round(share * n_rows, RANK_DECIMALS) / n_rows
+
+
+def _cumulative_shares(drawn: Array, size: float, *, weighted: bool) -> Array:
+    """Return the share of the rows at or above each threshold.
+
+    Sums of weights are rounded; one that misses all rows by rounding has all of them. Else, logs
+    of the share of the other rows would be those of rounding errors.
+    """
+    share = np.cumsum(drawn, axis=1, dtype=np.float64)
+    share /= max(size, 1)
+    if weighted:
+        share[np.abs(share - 1) < ROUNDING] = 1.0
+    return share
 
 
 def _vary_sizes(
@@ -357,25 +385,6 @@ def _isotonic_cells(rate: Array, weight: Array) -> Array:
     cells: Array = np.diff(np.clip(rising, 0, 1), prepend=0)
     cells /= cells.sum()
     return cells
-
-
-def check_labels_can_be_drawn(counts: Counts) -> None:
-    """Raise an error if ``variance="labeling"`` does not apply to these counts."""
-    if not counts._has_integer_counts:
-        raise InputError(
-            "variance='labeling' resamples the labels of single rows, which importance weights do "
-            "not allow. Leave out the weights, or use variance='sampling'."
-        )
-    if counts.has_propensity:
-        raise InputError(
-            "variance='labeling' assumes that all positives are equally likely to be labeled. "
-            "With propensities, use variance='sampling'."
-        )
-    if counts._clusters is not None:
-        raise InputError(
-            "variance='labeling' draws the labels of single rows, and cluster says that rows "
-            "belong together. Leave out cluster, or use variance='sampling'."
-        )
 
 
 def _draw_labels(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache, cached_property
+from functools import cached_property
 
 import numpy as np
 
@@ -40,13 +40,17 @@ class CalibrationResamples:
     def __init__(self, resamples: Resamples, thresholds: Array, line: tuple[float, float]) -> None:
         self._resamples = resamples
         self._line = line
+        self._thresholds = thresholds
         self._bins = BinIntervals(resamples, thresholds)
+        self._kept: dict[tuple[Mixture | Mixtures, bool], Array] = {}
 
     # ------------------------------------------------------------------ bins
 
     def bin_interval(self, number: int) -> Interval:
         """Return the interval of the share of positives in a bin; bin 0 has the highest scores."""
-        return self._bins.interval(number)
+        # Rates at the two ends of the bin suffice; those of all bins would make it slow.
+        ends = self._thresholds[max(number - 1, 0) : number + 1]
+        return BinIntervals(self._resamples, ends).interval(ends.size - 1)
 
     def calibration_error_interval(self, score: Array, value: float) -> Interval:
         """Return the interval of the expected calibration error.
@@ -156,13 +160,20 @@ class CalibrationResamples:
 
         return interval(0), interval(1)
 
-    @cache  # noqa: B019 - as short-lived as the object
     def _resampled_lines(self, mixture: Mixture | Mixtures) -> Array:
-        return self._lines(self._resamples.draws.resampled, mixture, noise=True)
+        return self._kept_lines(mixture, resampled=True)
 
-    @cache  # noqa: B019 - as short-lived as the object
     def _expected_line(self, mixture: Mixture) -> Array:
-        return self._lines(self._resamples.draws.expected, mixture, noise=False)
+        return self._kept_lines(mixture, resampled=False)
+
+    def _kept_lines(self, mixture: Mixture | Mixtures, *, resampled: bool) -> Array:
+        """Compute lines once: intercept and slope come from the same ones."""
+        key = (mixture, resampled)
+        if key not in self._kept:
+            draws = self._resamples.draws
+            shares = draws.resampled if resampled else draws.expected
+            self._kept[key] = self._lines(shares, mixture, noise=resampled)
+        return self._kept[key]
 
 
 def _with_steep_lines(lines: Array) -> Array:

@@ -54,7 +54,7 @@ def draw_clusters(
     cells, shares = [], []
     represented = drawn[3] if n_kinds == 4 else None
     for kind in range(3):
-        total, weight = table.total[kind], table.kind_effects[kind]
+        total, weight = table.total[kind], table.row_weights[kind] * table.kind_effects[kind]
         if not total:
             cells.append(np.zeros(pseudo_observation.size))
             shares.append(np.zeros((1, pseudo_observation.size)))

@@ -12,7 +12,7 @@ import scipy  # loads its submodules when they are first used
 
 from pueval._checks import check_count, check_fraction, is_choice
 from pueval._typing import Array, Target
-from pueval.core.cluster_table import table_of
+from pueval.core.cluster_table import cluster_freedom
 from pueval.core.confidence import student_quantile
 from pueval.core.mixture import check_target
 from pueval.counts.counts import Counts
@@ -180,9 +180,7 @@ def clustered_options(
     clusters = counts._clusters.clusters
     if clusters.missing_reason is not None:
         return None, (clusters.missing_reason,)
-    freedom = clusters.degrees_of_freedom
-    if not clusters_alone:
-        freedom = table_of(counts).degrees_of_freedom
+    freedom = clusters.degrees_of_freedom if clusters_alone else cluster_freedom(counts)
     return replace(options, degrees_of_freedom=freedom), ()
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from pueval._typing import Array, Target
 from pueval.core.average_precision import average_precision, unconstrained_average_precision
 from pueval.core.curves import line_area, roc_area
+from pueval.core.labeling_moments import check_labels_can_be_drawn
 from pueval.core.measures import Measure
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import (
@@ -31,7 +32,6 @@ from pueval.uncertainty.audited_draws import draw_audited
 from pueval.uncertainty.bootstrap_draws import (
     BootstrapDraws,
     cell_thresholds,
-    check_labels_can_be_drawn,
     draw_counts,
 )
 from pueval.uncertainty.clustered_auc import clustered_auc_limits

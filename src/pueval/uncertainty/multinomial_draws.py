@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pueval._typing import Array
+from pueval.samples.threads import map_in_threads
 
 # From this many rows on, numbers are normal in cells where at least `LARGE_CELL` rows are expected.
 # A multinomial number takes several times as long as a normal one, and here they are much alike.
@@ -12,6 +13,8 @@ LARGE_SAMPLE = 100_000
 LARGE_CELL = 100
 # Nearly all rows must be in such cells.
 LEAST_IN_LARGE_CELLS = 0.9
+# Lines that are drawn at a time: their numbers stay in the cache of a core.
+LINES = 125
 
 
 def draw_multinomial(rng: np.random.Generator, shares: Array, sizes: Array) -> Array:
@@ -38,11 +41,23 @@ def draw_multinomial(rng: np.random.Generator, shares: Array, sizes: Array) -> A
         return rng.multinomial(sizes, shares)
     small = ~large
     drawn = np.empty((sizes.size, shares.size))
-    drawn[:, small] = rng.poisson(mean[small], size=(sizes.size, np.count_nonzero(small)))
-    normal = rng.standard_normal((sizes.size, np.count_nonzero(large)))
-    normal *= np.sqrt(mean[large])
-    normal += mean[large]
-    excess = normal.sum(axis=1) + drawn[:, small].sum(axis=1) - sizes
-    normal -= np.outer(excess, shares[large] / in_large)
-    drawn[:, large] = normal
+
+    def draw(lines: slice, rng: np.random.Generator) -> None:
+        number, block = sizes[lines], drawn[lines]
+        normal = rng.standard_normal((number.size, np.count_nonzero(large)))
+        normal *= np.sqrt(mean[large])
+        normal += mean[large]
+        excess = normal.sum(axis=1) - number
+        if small.any():
+            counts = rng.poisson(mean[small], size=(number.size, np.count_nonzero(small)))
+            excess += counts.sum(axis=1)
+            block[:, small] = counts
+        normal -= np.outer(excess, shares[large] / in_large)
+        block[:, large] = normal
+
+    blocks = [slice(first, first + LINES) for first in range(0, sizes.size, LINES)]
+    # Each block has random numbers of its own, so that the draws do not depend on the cores.
+    map_in_threads(
+        lambda block: draw(*block), list(zip(blocks, rng.spawn(len(blocks)), strict=True))
+    )
     return drawn

@@ -103,7 +103,7 @@ class ResampledRates:
         table = None if self.counts.has_propensity else self.cluster_table
         return None if table is None else ClusteredAuc.of(self.counts, table)
 
-    @property
+    @cached_property
     def cluster_table(self) -> ClusterTable | None:
         """Rows by cluster and cell; None if rows are independent."""
         if self.counts._clusters is None:

@@ -33,12 +33,10 @@ def top_thresholds(counts: Counts, target: Target, rows: Iterable[float] = ()) -
     Around such a rank they reach 6 standard errors of the number of rows at or above a threshold,
     because resamples have another row there.
     """
-    labeled, unlabeled, negative = counts._samples
-    ranked = unlabeled if target == "unlabeled" else labeled + unlabeled + negative
-    ranks = [np.geomspace(1, max(ranked.total, 1), SPACED_RANKS)]
+    ranked = counts._target_rows(target)
+    ranks = [np.geomspace(1, max(ranked.n_rows, 1), SPACED_RANKS)]
     ranks += [k + max(np.sqrt(k), 4.0) * NEARBY_STEPS for k in rows]
-    rank = np.unique(np.round(np.concatenate(ranks)).clip(1, ranked.total))
-    return np.unique(ranked.quantiles(ranked.total - rank).astype(np.float64))
+    return ranked.scores_at_ranks(np.concatenate(ranks))
 
 
 class TopResamples:
@@ -148,7 +146,7 @@ def _smooth_error(resamples: Resamples, measure: TopMeasure) -> float:
     """
     share_labeled = _labeled_per_positive(resamples)
     rates = resamples.rates_for(resamples.draws.expected, resamples.mixture)
-    prevalence, size = float(np.asarray(rates.prevalence)), rates.size
+    prevalence, size = float(np.asarray(rates.prevalence)), rates.n_rows
     edges = np.unique(np.append(0.0, np.geomspace(1, max(size, 1), SPACED_RANKS))) / size
     order = np.argsort(rates.predicted, kind="stable")
     gain = np.diff(np.interp(edges, rates.predicted[order], rates.tpr[order]))
@@ -187,7 +185,7 @@ def _upper_end_with_few_hits(
     recall = recall_at(rows)
     rates = resamples.rates_for(resamples.draws.expected, resamples.mixture)
     found = min(max(float(recall(rates)), 0.0), 1.0)
-    predicted = np.array([0.0, rows(rates.size) / rates.size, 1.0])
+    predicted = np.array([0.0, rows(rates.n_rows) / rates.n_rows, 1.0])
     share_labeled = min(_labeled_per_positive(resamples) * found / predicted[1], MOST_LABELED)
     n_rows = resamples.n_independent_labeled / (1 - share_labeled)
     upper = float(proportion_limit(found, n_rows, resamples.options.critical_value))
@@ -195,7 +193,7 @@ def _upper_end_with_few_hits(
     tpr = np.array([0.0, upper, 1.0])
     fpr = (predicted - prevalence * tpr) / (1 - prevalence)
     threshold = np.array([np.inf, 0.0, -np.inf])
-    return float(measure(Rates(threshold, tpr, fpr, predicted, prevalence, rates.size)))
+    return float(measure(Rates(threshold, tpr, fpr, predicted, prevalence, rates.n_rows)))
 
 
 def _percentile_or_prior_interval(
