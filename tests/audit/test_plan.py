@@ -407,3 +407,22 @@ def test_text():
     assert "threshold" not in str(make_plan(y, score, measure="roc_auc")).splitlines()[0]
     assert plan.frame()["to_check"].sum() == pytest.approx(100)
     assert plan.to_dict()["measures"] == ["f1"]
+
+
+def test_perfectly_separated_rows_have_probabilities():
+    """Strata without unlabeled rows have no say, even if all others are certain."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        positive = rng.random(30) < 0.4
+        score = rng.normal(size=30) + 4 * positive
+        y = positive & (rng.random(30) < 0.4)
+        if y.sum() < 2:
+            continue
+        measures = ["f1", "roc_auc", "prevalence"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)
+            made = audit.plan(
+                y, score, budget=12, target="unlabeled", measure=measures, label_frequency=0.4
+            )
+        assert made.probabilities.sum() == pytest.approx(12)
+        assert made.draw(1).size == 12

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from pueval import Counts, evaluate
@@ -272,3 +273,90 @@ def test_verdict_grades_the_prior_by_the_intervals(size, knowledge):
     assert low < positive[~labeled].sum() < high
     assert not verdict.random_labeling
     assert verdict.audit
+
+
+def test_label_frequency_includes_the_uncertainty_of_an_audited_purity():
+    """At the ends of the 95% interval, the test of the same share has a p-value of 5%."""
+    rng = np.random.default_rng(3)
+    positive = rng.random(8000) < 0.2
+    score = rng.normal(size=8000) + 2 * positive
+    labeled = (positive & (rng.random(8000) < 0.3)) | (~positive & (rng.random(8000) < 0.01))
+    audited = np.full(8000, np.nan)
+    for kind, size in ((labeled, 40), (~labeled, 300)):
+        chosen = rng.choice(np.flatnonzero(kind), size, replace=False)
+        audited[chosen] = positive[chosen]
+    audit = evaluate(labeled, score, audited=audited).audit
+    share = audit.label_frequency
+    assert share.low < share.value < share.high
+    for end in (share.low, share.high):
+        assert audit.test(label_frequency=end) == pytest.approx(0.05, abs=0.01)
+    assert audit.prior_by_scores.prior > 0
+
+
+def test_the_interval_of_the_labeling_bias_agrees_with_the_test_of_random_labeling():
+    rng = np.random.default_rng(0)
+    positive = rng.random(20_000) < 0.2
+    score = rng.normal(size=20_000) + 2 * positive
+    lows = []
+    for propensity in (0.3, expit(2 * (score - 2.5))):
+        labeled = positive & (rng.random(20_000) < propensity)
+        audited = np.full(20_000, np.nan)
+        chosen = rng.choice(np.flatnonzero(~labeled), 400, replace=False)
+        audited[chosen] = positive[chosen]
+        audit = evaluate(labeled, score, audited=audited).audit
+        bias = audit.labeling_bias
+        assert 1 <= bias.low <= bias.value <= bias.high
+        assert (bias.low == 1) == (audit.random_labeling_pvalue >= 0.05)
+        lows.append(bias.low)
+    assert lows[0] == 1
+    assert lows[1] > 2
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 12])
+def test_naive_auc_of_tied_scores_is_that_without_an_audit(decimals):
+    """Ties count half, as in scikit-learn; also with two scores, and with one."""
+    rng = np.random.default_rng(1)
+    positive = rng.random(1500) < 0.3
+    labeled = positive & (rng.random(1500) < 0.4)
+    audited = np.full(1500, np.nan)
+    chosen = rng.choice(np.flatnonzero(~labeled), 150, replace=False)
+    audited[chosen] = positive[chosen]
+    score = np.round(rng.normal(size=1500) + 2 * positive, decimals)
+    for values in (score, (score > 1).astype(float)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)  # scores look like classes
+            naive = evaluate(labeled, values, audited=audited, level=None)["roc_auc"].naive
+        assert naive == pytest.approx(roc_auc_score(labeled, values), abs=1e-12)
+
+
+@pytest.mark.parametrize("labeling", ["smooth", "random", "score", "any"])
+def test_an_audit_of_every_row(labeling):
+    """Nothing is left to estimate; models still smooth a little."""
+    rng = np.random.default_rng(0)
+    positive = rng.random(2000) < 0.3
+    score = rng.normal(size=2000) + 2 * positive
+    labeled = positive & (rng.random(2000) < 0.3)
+    ev = evaluate(labeled, score, audited=positive, labeling=labeling)
+    close = 0.002 if labeling in ("smooth", "any") else 0.01
+    assert ev["roc_auc"].value == pytest.approx(roc_auc_score(positive, score), abs=close)
+    assert ev.prevalence == pytest.approx(positive.mean(), abs=close)
+
+
+def test_labels_that_an_audit_finds_worthless():
+    """A purity at or below the prior cannot be corrected for; a warning says what was used."""
+    rng = np.random.default_rng(0)
+    positive = rng.random(3000) < 0.3
+    score = rng.normal(size=3000) + 2 * positive
+    labeled = ~positive & (score > 1) & (rng.random(3000) < 0.3)
+    audited = np.full(3000, np.nan)
+    chosen = rng.choice(np.flatnonzero(~labeled), 200, replace=False)
+    audited[chosen] = positive[chosen]
+    audited[labeled] = 0
+    with pytest.warns(AssumptionWarning, match="only 0 of .* audited labeled rows are positive"):
+        evaluate(labeled, score, audited=audited)
+
+
+def test_counts_do_not_know_which_rows_were_checked():
+    counts = Counts.from_arrays([1, 0, 0], [3, 2, 1])
+    with pytest.raises(InputError, match="audited must be pueval.audit.AuditedRows"):
+        evaluate(counts, audited=[np.nan, 1, 0])

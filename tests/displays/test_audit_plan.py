@@ -26,12 +26,14 @@ def test_from_plan():
     display = AuditPlanDisplay.from_plan(made, budgets=[50, 100], n_simulations=1, ax=ax)
     assert display.ax_ is ax
     frame = display.frame()
-    assert list(frame.columns) == ["budget", "f1", "prevalence"]
+    assert list(frame.columns)[:4] == ["budget", "f1", "f1_narrowest", "f1_widest"]
     curve = made.curve([50, 100], n_simulations=1)
     np.testing.assert_allclose(frame["f1"], curve.half_width["f1"])
     np.testing.assert_allclose(display.dots_[1].get_ydata(), curve.half_width["prevalence"])
+    widest = display.bands_[0].get_paths()[0].vertices[:, 1].max()
+    np.testing.assert_allclose(widest, frame["f1_widest"][0], rtol=1e-6)
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["F1", "Prevalence", "plan: 50 rows"]
+    assert labels == ["F1", "Prevalence", "range over labelings", "plan: 50 rows"]
 
 
 def test_curve_through_the_forecasts():
@@ -42,3 +44,4 @@ def test_curve_through_the_forecasts():
     np.testing.assert_allclose(y, np.sqrt(1e-4 + 0.4 / (x + 50)), rtol=1e-6)
     assert display.ax_.get_ylabel() == "Half-width of 90% CI"
     assert display.budget_line_.get_xdata()[0] == 200
+    assert display.bands_ == []

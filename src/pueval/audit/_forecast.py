@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -161,13 +161,17 @@ class ForecastCurve(Result):
     budget : ndarray of int
         Numbers of rows to check, ascending.
     half_width : dict of str to ndarray
-        For each measure, the forecast half-width of its interval.
+        For each measure, the forecast half-width of its interval. Of a first plan, it holds if
+        labels are random.
     planned : int
         Budget of the plan.
     level : float
         Confidence level of the intervals.
     n_earlier : int
         Number of unlabeled rows that were checked before.
+    narrowest, widest : dict of str to ndarray
+        For each measure, the smallest and the largest half-width over plausible labelings, as in
+        `Plan.forecast_range`; empty if an earlier audit shows how labels came about.
     """
 
     budget: Array
@@ -175,6 +179,8 @@ class ForecastCurve(Result):
     planned: int
     level: float
     n_earlier: int = 0
+    narrowest: dict[str, Array] = field(default_factory=dict)
+    widest: dict[str, Array] = field(default_factory=dict)
 
     def at(self, budget: int) -> dict[str, float]:
         """Return the half-widths for any budget, from a curve through the forecasts.
@@ -191,12 +197,29 @@ class ForecastCurve(Result):
         -------
         dict of str to float
         """
-        n = budget + self.n_earlier
-        widths = {}
-        for name in self.half_width:
-            constant, slope = self._fit(name)
-            widths[name] = float(np.sqrt(constant + slope / n))
-        return widths
+        return self._fitted(self.half_width, budget)
+
+    def range_at(self, budget: int) -> dict[str, tuple[float, float]]:
+        """Return the smallest and largest half-widths over plausible labelings, for any budget.
+
+        Parameters
+        ----------
+        budget : int
+            Number of rows to check.
+
+        Returns
+        -------
+        dict of str to (float, float)
+            Both are those of `at` if an earlier audit shows how labels came about.
+        """
+        center = self.at(budget)
+        low, high = (
+            self._fitted(widths or self.half_width, budget)
+            for widths in (self.narrowest, self.widest)
+        )
+        return {
+            name: (min(low[name], width), max(high[name], width)) for name, width in center.items()
+        }
 
     def gain(self, rows: int = 100) -> dict[str, float]:
         """Return how much narrower the intervals get by checking more rows than planned.
@@ -214,19 +237,32 @@ class ForecastCurve(Result):
         now, later = self.at(self.planned), self.at(self.planned + rows)
         return {name: now[name] - later[name] for name in now}
 
-    def _fit(self, name: str) -> tuple[float, float]:
-        return fit_half_widths(self.budget + self.n_earlier, self.half_width[name])
+    def _fitted(self, half_width: dict[str, Array], budget: int) -> dict[str, float]:
+        n = self.budget + self.n_earlier
+        fits = {name: fit_half_widths(n, widths) for name, widths in half_width.items()}
+        return {
+            name: float(np.sqrt(constant + slope / (budget + self.n_earlier)))
+            for name, (constant, slope) in fits.items()
+        }
 
     def _columns(self) -> dict[str, Any]:
-        return {"budget": self.budget, **self.half_width}
+        columns: dict[str, Any] = {"budget": self.budget}
+        for name, half_width in self.half_width.items():
+            columns[name] = half_width
+            if self.widest:
+                columns[f"{name}_narrowest"] = self.narrowest[name]
+                columns[f"{name}_widest"] = self.widest[name]
+        return columns
 
     def _headline(self) -> str:
         gains = ", ".join(
             f"{title_in_sentence(measure_title(name))} by {gain:.2g}"
             for name, gain in self.gain().items()
         )
+        condition = ", if labels are random and over other labelings"
         return (
-            f"Half-width of {format_level(self.level)} intervals by rows to check\n"
+            f"Half-width of {format_level(self.level)} intervals by rows to check"
+            f"{condition if self.widest else ''}\n"
             f"Checking 100 rows more than {self.planned:,} narrows {gains}"
         )
 

@@ -20,7 +20,7 @@ from pueval.counts.counts import Counts
 from pueval.errors import InputError, warn_caller
 from pueval.evaluation.evaluate import evaluate_audited, evaluate_counts
 from pueval.evaluation.findings import worst_warnings
-from pueval.sources.arrays import as_scores, label_kinds, one_column
+from pueval.sources.arrays import as_scores, as_weights, label_kinds, one_column, owned_column
 from pueval.sources.labels import LabelValues
 
 # Scores that simulated audits distinguish.
@@ -255,26 +255,29 @@ def _read_earlier(
                 "with arrays, audited must be an array, too: AuditedRows do not say which rows "
                 "were checked."
             )
-        return audited
+        return audited.used
     if isinstance(y, Counts):
         raise InputError("with Counts, audited must be AuditedRows.")
-    return AuditedRows.read(y, score, audited, probability, labels=labels, sample_weight=weight)
+    rows = AuditedRows.read(y, score, audited, probability, labels=labels, sample_weight=weight)
+    return rows.used
 
 
 def _read_rows(
     y: Any, score: Any, audited: Any, probability: Any, labels: LabelValues, weight: Any
 ) -> PlanRows:
+    """Read rows to choose from; those of weight zero are neither labeled nor unlabeled."""
     kind = label_kinds(y, labels)
     checked = np.zeros(kind.size, bool)
     if audited is not None:
         checked[checked_rows(audited)] = True
     weights = None
     if weight is not None:
-        weights = one_column(weight, "sample_weight").astype(np.float64)
+        weights = owned_column(weight, "sample_weight", as_weights)
+        kind[weights == 0] = -1
     earlier = None
     if probability is not None:
         earlier = one_column(probability, "audit_probability").astype(np.float64)
-    scores = as_scores(one_column(score, "score"))
+    scores = owned_column(score, "score", as_scores)
     return PlanRows(scores, kind == 1, kind == 0, checked, weights, earlier)
 
 

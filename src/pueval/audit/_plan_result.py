@@ -243,28 +243,28 @@ class Plan(Result):
             Smallest and largest mean half-width of the confidence interval of each measure.
         """
         budget = self.budget if budget is None else budget
-        check_budget(budget, self.n_candidates)
-        check_count("n_simulations", n_simulations)
-        n_labelings = len(self._simulation.strata.labelings)
-        with progress_bar("Simulating audits", n_simulations * n_labelings) as advance:
-            forecasts = [
-                self._simulation.half_widths(budget, n_simulations, advance, labeling)
-                for labeling in range(n_labelings)
-            ]
-        widths = {name: [forecast[name] for forecast in forecasts] for name in self.measures}
-        return {name: (min(values), max(values)) for name, values in widths.items()}
+        curve = self.curve([budget], n_simulations=n_simulations)
+        if not curve.widest:
+            return {name: (float(w[0]), float(w[0])) for name, w in curve.half_width.items()}
+        return {
+            name: (float(curve.narrowest[name][0]), float(curve.widest[name][0]))
+            for name in self.measures
+        }
 
     def curve(
         self, budgets: Sequence[int] | None = None, *, n_simulations: int = 8
     ) -> ForecastCurve:
         """Forecast the half-widths for several budgets.
 
+        For a first plan, they are simulated for random labeling and for the other labelings of
+        `forecast_range`.
+
         Parameters
         ----------
         budgets : sequence of int, optional
             Numbers of rows to check; by default a quarter to four times that of the plan.
         n_simulations : int, default 8
-            Number of simulated audits for each budget.
+            Number of simulated audits for each budget and labeling.
 
         Returns
         -------
@@ -278,17 +278,33 @@ class Plan(Result):
             check_budget(budget, self.n_candidates)
         check_count("n_simulations", n_simulations)
         numbers = np.unique(np.asarray(budgets, dtype=np.int64))
-        with progress_bar("Simulating audits", n_simulations * numbers.size) as advance:
-            forecasts = [
-                self._simulation.half_widths(int(number), n_simulations, advance)
-                for number in numbers
-            ]
-        half_width = {
-            name: np.array([forecast[name] for forecast in forecasts]) for name in self.measures
-        }
-        return ForecastCurve(
-            numbers, half_width, self.budget, self._simulation.level, self.n_earlier
+        labelings = self._labelings
+        with progress_bar(
+            "Simulating audits", n_simulations * numbers.size * len(labelings)
+        ) as advance:
+            # By labeling, budget and measure.
+            widths = np.array(
+                [
+                    [
+                        [*self._simulation.half_widths(n, n_simulations, advance, k).values()]
+                        for n in numbers.tolist()
+                    ]
+                    for k in labelings
+                ]
+            )
+        half_width, narrowest, widest = (
+            dict(zip(self.measures, table.T, strict=True))
+            for table in (widths[0], widths.min(axis=0), widths.max(axis=0))
         )
+        ranges = (narrowest, widest) if len(labelings) > 1 else ({}, {})
+        return ForecastCurve(
+            numbers, half_width, self.budget, self._simulation.level, self.n_earlier, *ranges
+        )
+
+    @property
+    def _labelings(self) -> range:
+        """Labelings that forecasts consider: the first is random, or what an audit found."""
+        return range(len(self._simulation.strata.labelings))
 
     def budget_for(self, half_width: float, *, n_simulations: int = 8) -> int:
         """Return how many rows to check for intervals of a given half-width.
@@ -303,17 +319,24 @@ class Plan(Result):
         Returns
         -------
         int
-            Number of rows, at least 10; about right, as forecasts are simulated. A first plan
-            assumes random labeling; see `forecast_range`.
+            Number of rows, at least 10; about right, as forecasts are simulated. For a first plan,
+            enough for each of the labelings of `forecast_range`.
         """
         goal = check_number("half_width", half_width)
         if goal <= 0:
             raise InputError(f"half_width must be above 0; got {half_width!r}.")
         check_count("n_simulations", n_simulations)
-        with progress_bar("Simulating audits", MOST_FORECASTS * n_simulations) as advance:
+        most = MOST_FORECASTS * n_simulations * len(self._labelings)
+        with progress_bar("Simulating audits", most) as advance:
 
             def widest(budget: int) -> float:
-                return max(self._simulation.half_widths(budget, n_simulations, advance).values())
+                return max(
+                    width
+                    for k in self._labelings
+                    for width in self._simulation.half_widths(
+                        budget, n_simulations, advance, k
+                    ).values()
+                )
 
             return find_budget(
                 widest, goal, self.budget, LEAST_AUDITED, self.n_candidates, self.n_earlier

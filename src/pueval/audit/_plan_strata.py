@@ -88,8 +88,10 @@ class PlanStrata:
                 positives = positives + labeled * in_labeled
             gradient = measure_gradient(name, in_target, positives, lower >= threshold)
             priority = np.abs(gradient) * np.sqrt(share * (1 - share.clip(max=MOST_CERTAIN)))
-            # Each variance counts relative to the smallest one that an audit can have.
-            squares += (priority / max(np.sum(unlabeled * priority), 1e-300)) ** 2
+            total = np.sum(unlabeled * priority)
+            if total > 0:
+                # Each variance counts relative to the smallest one that an audit can have.
+                squares += (np.where(unlabeled > 0, priority, 0.0) / total) ** 2
         priority = np.sqrt(squares / (len(shares) * len(measures)))
         return cls(lower, unlabeled, np.array(shares), priority)
 

@@ -23,7 +23,7 @@ from pueval.audit_estimates.labeling_model import (
 from pueval.audit_estimates.score_cells import ScoreCells
 from pueval.counts.audited_positives import AuditedPositives, raise_purity
 from pueval.counts.counts import Counts
-from pueval.errors import InputError
+from pueval.errors import Contradiction, InputError
 from pueval.samples.sample import EMPTY, make_sample
 from pueval.uncertainty.audited_draws import with_wrong_labels
 
@@ -164,16 +164,17 @@ def apply_audit(
         purity_draws=purity_draws,
         target=target,
     )
-    positives = _with_purity_above_prior(counts, cells, positives)
+    by_audit, positives = positives, _with_purity_above_prior(counts, cells, positives)
+    warnings = [*design_warnings(counts, rows), _low_purity(by_purity, by_audit, positives)]
     return AppliedAudit(
-        _represent(counts, positives, counts.n_labeled + unlabeled.n_positive),
+        _represent(counts, positives, counts._labeled.n_rows + unlabeled.n_positive),
         rows,
         labeling,
         cells,
         model,
         posterior,
         weight,
-        tuple(design_warnings(counts, rows)),
+        tuple(warning for warning in warnings if warning),
     )
 
 
@@ -268,6 +269,20 @@ def _with_purity_above_prior(
         share_draws=share_draws,
         purity=purity,
         purity_draws=draws,
+    )
+
+
+def _low_purity(
+    labeled: AuditedRows, by_audit: AuditedPositives, used: AuditedPositives
+) -> str | None:
+    """Warn that the audit found a purity that is too low for a correction, beyond chance."""
+    if not len(labeled) or np.quantile(by_audit.purity_draws, 0.99) >= used.purity:
+        return None
+    return Contradiction(
+        f"only {np.sum(labeled.positive):,} of {len(labeled):,} audited labeled rows are positive. "
+        f"The labels say too little about the positives for a correction, which needs a purity of "
+        f"at least {used.purity:.3g} here; the audit found {by_audit.purity:.3g}. Check what the "
+        "labels mean, or evaluate with other labels."
     )
 
 

@@ -13,7 +13,7 @@ from pueval._typing import Array
 from pueval.core.mixture import check_share
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.sources.arrays import label_kinds, missing_rows, one_column
+from pueval.sources.arrays import check_same_order, label_kinds, missing_rows, one_column
 from pueval.sources.labels import LabelValues
 
 # An audit that was no simple random sample is noticed below this p-value.
@@ -34,7 +34,7 @@ class AuditedRows:
         Whether the row turned out to be positive.
     weight : ndarray
         Weight of the row divided by the probability with which it was chosen; without
-        probabilities, the weight of the row.
+        probabilities, the weight of the row. Estimates leave out rows of weight zero.
     has_probability : bool
         Whether these probabilities are known. If not, the unlabeled rows are a simple random sample
         of all unlabeled rows, and the labeled ones of all labeled rows.
@@ -57,7 +57,8 @@ class AuditedRows:
         labels: LabelValues,
         sample_weight: Any = None,
     ) -> AuditedRows:
-        """Read the audited ones among rows given as arrays."""
+        """Read the audited ones among rows given as arrays, in the order of `checked_rows`."""
+        check_same_order({"y": y, "audited": audited, "audit_probability": audit_probability})
         truth, checked = _read_truth(audited)
         labels_column, scores = one_column(y, "y"), one_column(score, "score")
         check_same_length("y", len(labels_column), "audited", len(truth))
@@ -84,9 +85,15 @@ class AuditedRows:
             audit_probability is not None,
         )
 
+    @property
+    def used(self) -> AuditedRows:
+        """The rows of a weight above zero: others do not exist, as in `Counts`."""
+        return self if self.weight.all() else self.take(self.weight > 0)
+
     def part(self, *, labeled: bool) -> AuditedRows:
-        """Return the audited labeled rows, or the audited unlabeled rows."""
-        return self.take(self.labeled == labeled)
+        """Return the audited labeled rows, or the audited unlabeled rows, that have a weight."""
+        rows = self.used
+        return rows.take(rows.labeled == labeled)
 
     def take(self, rows: Array) -> AuditedRows:
         """Return some of the rows, given by their positions or by a mask."""
@@ -118,7 +125,7 @@ class AuditedRows:
 
 
 def checked_rows(audited: Any) -> Array:
-    """Return the positions of the audited rows."""
+    """Return the positions of the audited rows, whatever their weights."""
     return np.flatnonzero(_read_truth(audited)[1])
 
 
@@ -200,7 +207,7 @@ def design_warnings(counts: Counts, rows: AuditedRows) -> list[str]:
 
 def audited_purity(audited: AuditedRows, purity: Any) -> float:
     """Return the given purity, if no labeled row was audited."""
-    if audited.labeled.any():
+    if audited.used.labeled.any():
         if purity not in (1.0, "estimate"):
             raise InputError(
                 f"the audited labeled rows determine the purity; got purity={purity!r}. Leave it "

@@ -105,15 +105,12 @@ class Posterior:
         Probability that a labeled row of the cell is positive.
     propensity : ndarray
         Probability that a positive row of the cell is labeled, e.
-    acceptance : float
-        Share of accepted proposals.
     """
 
     positive: Array
     unlabeled_positive: Array
     labeled_positive: Array
     propensity: Array
-    acceptance: float
 
 
 def _with_mean(draws: Array, other: Array) -> Array:
@@ -262,7 +259,8 @@ class LabelingModel:
         """
         if start is None:
             n_labeled, n_unlabeled = self.labeled.sum(), self.unlabeled.sum()
-            guess = np.clip(2 * n_labeled / (n_labeled + n_unlabeled), 0.02, 0.5)
+            # No row is left if all were audited; any start will do.
+            guess = np.clip(2 * n_labeled / max(n_labeled + n_unlabeled, 1.0), 0.02, 0.5)
             start = np.zeros(self.size)
             start[:2] = scipy.special.logit(guess), 1.0
         current = np.broadcast_to(start, precision.shape).copy()
@@ -334,7 +332,7 @@ class LabelingModel:
         model.labeled = (labeled - tally[2] - tally[3]).clip(min=0)
         model.unlabeled = (unlabeled - tally[0] - tally[1]).clip(min=0)
         fitted = model.modes(precision[[likely]].repeat(len(labeled), axis=0), mode[likely])
-        return model._posterior(*model.probabilities(fitted), math.nan).unlabeled_positive
+        return model._posterior(*model.probabilities(fitted)).unlabeled_positive
 
     def sample(self, labeling: ModelLabeling, n_draws: int, seed: int) -> Posterior:
         """Draw from the posterior, averaged over the pairs of prior scales.
@@ -360,7 +358,7 @@ class LabelingModel:
 
         standard = rng.normal(size=(n_chains, self.size))
         current, ratio = state(standard)
-        r, accepted, draws = PROPOSAL_CORRELATION, [], []
+        r, draws = PROPOSAL_CORRELATION, []
         n_states = math.ceil(n_draws / n_chains)
         for step in range(1, FIRST_STEPS + STEPS * (n_states - 1) + 1):
             noise = rng.normal(size=standard.shape)
@@ -369,20 +367,18 @@ class LabelingModel:
             better = np.log(rng.random(n_chains)) < proposed_ratio - ratio
             standard[better], current[better] = proposed[better], coefficients[better]
             ratio = np.where(better, proposed_ratio, ratio)
-            accepted.append(better.mean())
             if step >= FIRST_STEPS and (step - FIRST_STEPS) % STEPS == 0:
                 draws.append(current.copy())
         coefficients = rng.permutation(np.concatenate(draws))[:n_draws]
-        acceptance = float(np.mean(accepted))
         found = self.tally.unlabeled_positive + self.tally.labeled_positive
         spread = spread_draws(coefficients, float(found.sum()))
         spread_and_plain = zip(
             self.probabilities(spread), self.probabilities(coefficients), strict=True
         )
         positive, propensity = (_with_mean(*draws) for draws in spread_and_plain)
-        return self._posterior(positive, propensity, acceptance)
+        return self._posterior(positive, propensity)
 
-    def _posterior(self, positive: Array, propensity: Array, acceptance: float) -> Posterior:
+    def _posterior(self, positive: Array, propensity: Array) -> Posterior:
         wrong = self.wrong_rate
         hidden, labeled = positive * (1 - propensity), positive * propensity
         return Posterior(
@@ -390,5 +386,4 @@ class LabelingModel:
             hidden / (hidden + (1 - positive) * (1 - wrong)),
             labeled / (labeled + (1 - positive) * wrong) if wrong else np.ones(labeled.shape),
             propensity,
-            acceptance,
         )

@@ -140,8 +140,7 @@ class AuditedPairs:
             return measure.formula(ev.counts, self.target, *shares)
         if isinstance(measure, TopMeasure):
             rates = _rates(self.audits[k].cells.lower, np.cumsum(positives, 1), np.cumsum(size, 1))
-            target_size = ev.counts.n if self.target == "population" else ev.counts.n_unlabeled
-            return np.ravel(measure(whole_curves(replace(rates, size=target_size))))
+            return np.ravel(measure(whole_curves(replace(rates, size=ev._rates[0].n_rows))))
         means = ScoreMeans(ev.counts, measure.functions, self.audits[k].cells.lower)
         # Positives have the mean of those that labeled rows represent, if there are any.
         represented = means.kinds[-1]

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 class AuditPlanDisplay(Display):
     """Forecast half-width of each interval by the number of rows to check.
 
-    Dots are forecasts, and lines the curves through them. Create a display with `from_plan`, which
-    also draws it.
+    Dots are forecasts, and lines the curves through them. For a first plan, these hold if labels
+    are random, and bands show the range over labels that favor low or high scores. Create a
+    display with `from_plan`, which also draws it.
 
     Parameters
     ----------
@@ -38,6 +39,9 @@ class AuditPlanDisplay(Display):
         A curve for each measure.
     dots_ : list of matplotlib Line2D
         The forecasts.
+    bands_ : list of matplotlib PolyCollection
+        The range over labelings for each measure; empty if an earlier audit shows how labels came
+        about.
     budget_line_ : matplotlib Line2D
         Vertical line at the budget of the plan.
     ax_, figure_ : matplotlib Axes and Figure
@@ -92,7 +96,8 @@ class AuditPlanDisplay(Display):
         Returns
         -------
         pandas.DataFrame
-            One row per budget: ``budget`` and the half-width of each measure.
+            One row per budget: ``budget``, the half-width of each measure, and for a first plan
+            the narrowest and widest ones over labelings.
         """
         return self._data_frame(dict(self.curve._columns()))
 
@@ -124,7 +129,8 @@ class AuditPlanDisplay(Display):
             np.geomspace(curve.budget[0], curve.budget[-1], 100).round().astype(int)
         )
         fitted = [curve.at(int(budget)) for budget in budgets]
-        self.lines_, self.dots_ = [], []
+        ranges = [curve.range_at(int(budget)) for budget in budgets] if curve.widest else []
+        self.lines_, self.dots_, self.bands_ = [], [], []
         for name, half_width in curve.half_width.items():
             values = [widths[name] for widths in fitted]
             title = measure_title(name)
@@ -133,6 +139,14 @@ class AuditPlanDisplay(Display):
             (dots,) = ax.plot(curve.budget, half_width, "o", color=line.get_color())
             self.lines_.append(line)
             self.dots_.append(dots)
+            if ranges:
+                low, high = np.transpose([widths[name] for widths in ranges])
+                color = line.get_color()
+                self.bands_.append(
+                    ax.fill_between(budgets, low, high, color=color, alpha=0.15, lw=0)
+                )
+        if ranges:
+            ax.fill_between([], [], color=GRAY, alpha=0.3, lw=0, label="range over labelings")
         label = f"plan: {curve.planned:,} rows"
         self.budget_line_ = ax.axvline(curve.planned, color=GRAY, ls="--", lw=1.2, label=label)
         ax.set(

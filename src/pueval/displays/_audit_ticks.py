@@ -30,7 +30,7 @@ class AuditedScores(NamedTuple):
     @classmethod
     def of(cls, audit: Audit, scale: Scale) -> AuditedScores:
         """Return scores, or ranks, of the audited rows."""
-        rows = audit.applied.rows
+        rows = audit.applied.rows.used
         return cls(
             *(
                 places_on_scale(audit.counts, np.sort(rows.score[where]), scale)

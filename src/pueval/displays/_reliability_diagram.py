@@ -72,7 +72,7 @@ class CalibrationDisplay(ClassifierDisplay):
         ev : Evaluation
             Result of `pueval.evaluate`.
         bins : int, default 10
-            Number of bins, with about equally many rows.
+            Number of bins, 2 to 200, with about equally many rows.
         name : str, optional
             Name of the classifier, for the legend.
 

@@ -138,12 +138,25 @@ class Audit(Result):
         return AuditEstimate(value, min(low, value), max(high, value))
 
     @cached_property
+    def _share_draws(self) -> dict[str, Array]:
+        """Draws from the joint distribution of the shares that the audit determines."""
+        audit, counts = self._positives, self.counts
+        prior = audit.prior_draws(counts)
+        labeled, hidden = audit.purity_draws * counts.n_labeled, prior * counts.n_unlabeled
+        return {
+            "prior": prior,
+            "purity": audit.purity_draws,
+            "prevalence": (hidden + labeled) / counts.n,
+            "label_frequency": labeled / (labeled + hidden),
+        }
+
+    @cached_property
     def prior(self) -> AuditEstimate:
         """Share of positives among the unlabeled rows, by audit, labels and scores together."""
         audit, counts = self._positives, self.counts
         rows = np.diff(counts.at(audit.lower).unlabeled, prepend=0)
         value = float(rows @ audit.unlabeled_share / counts.n_unlabeled)
-        return self._estimate(value, audit.prior_draws(counts))
+        return self._estimate(value, self._share_draws["prior"])
 
     @cached_property
     def prior_by_audit_alone(self) -> AuditEstimate:
@@ -171,12 +184,9 @@ class Audit(Result):
     @cached_property
     def label_frequency(self) -> AuditEstimate:
         """Share of all positives that are labeled."""
-        audit, counts = self._positives, self.counts
-        prior = self.prior
-        labeled = audit.purity * counts.n_labeled
-        ends = (labeled / (labeled + share * counts.n_unlabeled) for share in prior)
-        value, high, low = ends
-        return AuditEstimate(value, low, high)
+        labeled = self._positives.purity * self.counts.n_labeled
+        value = labeled / (labeled + self.prior.value * self.counts.n_unlabeled)
+        return self._estimate(value, self._share_draws["label_frequency"])
 
     def _proportion(self, share: float, size: float) -> AuditEstimate:
         tail = (1 - self.level) / 2
@@ -246,8 +256,9 @@ class Audit(Result):
     def labeling_bias(self) -> AuditEstimate:
         """Largest ratio Λ between the propensities of two positives, by the audit.
 
-        The extreme 5% of the positives at either end are left out. It is at least 1, so its
-        interval does not say whether labeling is random; see `random_labeling_pvalue`.
+        The extreme 5% of the positives at either end are left out. Every uncertain curve has a
+        ratio above 1. So the interval starts at 1 unless the test of random labeling rejects it
+        (`random_labeling_pvalue`).
         """
         rank = self._positive_rank
         inside = (rank >= BIAS_RANKS[0]) & (rank <= BIAS_RANKS[1])
@@ -256,7 +267,10 @@ class Audit(Result):
         propensity = self.applied.posterior.propensity[:, inside]
         mean = propensity.mean(axis=0)
         ratio = propensity.max(axis=1) / propensity.min(axis=1)
-        return self._estimate(float(mean.max() / mean.min()), ratio)
+        estimate = self._estimate(float(mean.max() / mean.min()), ratio)
+        if self.random_labeling_pvalue < 1 - self.level:
+            return estimate
+        return estimate._replace(low=1.0)
 
     # ------------------------------------------------------------------ tests of what was believed
 
@@ -296,20 +310,9 @@ class Audit(Result):
             )
         ((name, value),) = given.items()
         value = check_share(name, value)
-        audit, counts = self._positives, self.counts
-        labeled = audit.purity_draws * counts.n_labeled
-        prior_draws = audit.prior_draws(counts)
-        hidden = prior_draws * counts.n_unlabeled
-        if name == "purity":
-            if not self.n_labeled:
-                raise InputError("no labeled row was audited, so the purity cannot be tested.")
-            draws = audit.purity_draws
-        elif name == "prior":
-            draws = prior_draws
-        elif name == "prevalence":
-            draws = (hidden + labeled) / counts.n
-        else:
-            draws = labeled / (labeled + hidden)
+        if name == "purity" and not self.n_labeled:
+            raise InputError("no labeled row was audited, so the purity cannot be tested.")
+        draws = self._share_draws[name]
         below = float(np.mean(draws <= value))
         smallest = 1 / (len(draws) + 1)
         return min(1.0, 2 * max(min(below, 1 - below), smallest))

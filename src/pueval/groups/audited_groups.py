@@ -47,7 +47,8 @@ class GroupAudits:
     @property
     def n_unlabeled(self) -> Array:
         """Audited unlabeled rows of every group."""
-        return np.bincount(self.group[~self.rows.labeled], minlength=self.n_groups)
+        counted = ~self.rows.labeled & (self.rows.weight > 0)
+        return np.bincount(self.group[counted], minlength=self.n_groups)
 
     def too_few_notes(self) -> dict[int, str]:
         """Return notes for groups with too few audited rows for a labeling model of their own."""
