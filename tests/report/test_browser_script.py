@@ -86,7 +86,7 @@ def script(browser, tmp_path_factory):
 
 
 def tables():
-    """Tables of many shapes: ties, few rows, weights, known negatives, no unlabeled rows."""
+    """Tables of many shapes: ties, few rows, weights, clusters, known negatives, all labeled."""
     for k in range(24):
         rng = np.random.default_rng(k)
         n = int(rng.integers(4, 400))
@@ -102,8 +102,14 @@ def tables():
         y[0] = 1
         weight = rng.uniform(0.1, 3, n) if k % 5 == 4 else None
         propensity = rng.uniform(0.2, 1, n) if k % 4 == 3 and weight is None else None
+        cluster = score.argsort().argsort() // 8 if k in {5, 10, 20} else None
         counts = Counts.from_arrays(
-            y, score, sample_weight=weight, propensity=propensity, negative_label=-1
+            y,
+            score,
+            sample_weight=weight,
+            propensity=propensity,
+            cluster=cluster,
+            negative_label=-1,
         )
         if counts.n_unlabeled + counts.n_negative == 0:
             continue
@@ -185,7 +191,8 @@ def test_all_tables(script):
     }
     compared = 0
     for counts, rng in tables():
-        columns = ThinnedCounts(counts, True, None, 0.0, 0.0).columns()
+        thinned = ThinnedCounts(counts, True, None, 0.0, 0.0)
+        columns = {**thinned.columns(), **thinned.row_numbers()}
         score = counts.score.astype(float)
         thresholds = [
             float("inf"),

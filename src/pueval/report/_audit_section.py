@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.mixture import Mixture, cap_prior
 from pueval.counts.counts import Counts
 from pueval.evaluation.assumption_text import LABELING_SENTENCES, audited_interval
 from pueval.evaluation.audit_widths import NOTE
@@ -52,7 +51,7 @@ def audit_section(ev: Evaluation, audit: Audit) -> dict[str, Any]:
         audited rows.
         Scores come with their ranks, the share of rows that score lower.
     """
-    rows = audit.applied.rows
+    rows = audit.applied.rows.used
     return {
         "level": audit.level,
         "sentences": [
@@ -76,19 +75,15 @@ def audit_section(ev: Evaluation, audit: Audit) -> dict[str, Any]:
 def _estimates(ev: Evaluation, audit: Audit) -> list[tuple[Any, ...]]:
     """Return title, value and interval of each share that the audit determines.
 
-    Prior, purity and label frequency are those of the evaluation.
+    Prior and purity are those of the evaluation.
     """
-    counts, mixture = ev.counts, ev.mixture
+    mixture = ev.mixture
     prior, purity = (audited_interval(ev, name) for name in ("prior", "purity"))
     assert prior is not None  # noqa: S101 - every audit determines the prior
-    label_frequency = [
-        Mixture(cap_prior(share, mixture.purity), mixture.purity).label_frequency(counts)
-        for share in (mixture.prior, *reversed(prior))
-    ]
     return [
         ("Prior, by audit, labels and scores", mixture.prior, *prior),
         ("Prior, by the audit alone", *audit.prior_by_audit_alone),
-        ("Label frequency", *label_frequency),
+        ("Label frequency", *audit.label_frequency),
         *([] if purity is None else [("Purity", mixture.purity, *purity)]),
         ("Labeling bias Λ", *audit.labeling_bias),
     ]

@@ -288,6 +288,7 @@ def _model(name: str, ev: Evaluation, thinned: ThinnedCounts, n_models: int) -> 
         "prior_estimate": None if ev.prior_estimate is None else _prior(ev.prior_estimate),
         "feasible": ratio_bounds,
         "exact": thinned.exact,
+        "row_numbers": thinned.row_numbers(),
         "naive_auc": ev["roc_auc"].naive,
         "placement": thinned.placement,
         "region": None if region is None else {"prior": region.prior, "purity": region.purity},

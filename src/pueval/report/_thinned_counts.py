@@ -14,6 +14,7 @@ from pueval.core.curves import mean_placement
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_steps
 from pueval.counts.counts import Counts
+from pueval.sensitivity.positive_shares import independent_weight
 
 # Bytes that a page has for the counts of all models, and bytes of a model without its counts.
 BYTES_FOR_MODELS, BYTES_PER_MODEL = 570_000, 26_000
@@ -62,6 +63,17 @@ class ThinnedCounts:
             columns["represented"] = np.diff(represented)
         filled = {name: column.tolist() for name, column in columns.items() if column.any()}
         return {"score": counts.score.tolist(), **filled}
+
+    def row_numbers(self) -> dict[str, float]:
+        """Return what the bounds of a labeling bias know of rows beside their weights.
+
+        ``labeledRows`` is the number of labeled rows, ``independentWeight`` the weight that is
+        worth one independent row.
+        """
+        return {
+            "labeledRows": self.counts._labeled.n_rows,
+            "independentWeight": independent_weight(self.counts),
+        }
 
 
 def affordable_scores(counts: Counts, n_models: int) -> int:

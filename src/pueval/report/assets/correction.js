@@ -15,8 +15,11 @@ const correction = (() => {
 
   // Turn counts at descending scores into cumulative counts: index k holds the rows at the first k
   // scores. With propensities, `represented` is the number of positives that labeled rows represent;
-  // of an audited model, it is the estimated number of positives.
-  function makeTable({ score, labeled, unlabeled, negative, represented, audited = false }) {
+  // of an audited model, it is the estimated number of positives. `labeledRows` is the number of
+  // labeled rows, and `independentWeight` the weight that is worth one independent row.
+  function makeTable(columns) {
+    const { score, labeled, unlabeled, negative, represented, audited = false } = columns;
+    const { labeledRows, independentWeight } = columns;
     const cumulate = (column) => {
       const sums = new Float64Array(score.length + 1);
       if (column) column.forEach((count, k) => (sums[k + 1] = sums[k] + count));
@@ -25,6 +28,8 @@ const correction = (() => {
     const table = {
       score,
       audited,
+      labeledRows,
+      independentWeight,
       labeled: cumulate(labeled),
       unlabeled: cumulate(unlabeled),
       negative: cumulate(negative),

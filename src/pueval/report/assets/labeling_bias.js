@@ -96,9 +96,12 @@ const labelingBias = (() => {
   }
 
   // Add the limits of the share of positives in each cell, in it and above, and in it and below.
-  function addLimits(cells, random, positives, isPopulation) {
-    const relaxed = (z, labeled, unlabeled) =>
-      (labeled * (largestOdds(labeled, unlabeled, z) + (isPopulation ? 1 : 0))) / positives;
+  // `weight` is worth one independent row.
+  function addLimits(cells, random, positives, isPopulation, weight) {
+    const relaxed = (z, labeled, unlabeled) => {
+      const odds = largestOdds(labeled / weight, unlabeled / weight, z);
+      return (labeled * (odds + (isPopulation ? 1 : 0))) / positives;
+    };
     const simultaneous = Math.sqrt(Z ** 2 + 2 * Math.log(3 * cells.length));
     for (const [name, ordered] of [
       ["limitAbove", cells],
@@ -145,7 +148,7 @@ const labelingBias = (() => {
     };
     groups = groups.map(withRows);
     let starts = cellStarts(
-      groups.map(({ net }) => net * table.nLabeled),
+      groups.map(({ net }) => net * table.labeledRows),
       groups,
       wrong > 0,
     );
@@ -180,7 +183,8 @@ const labelingBias = (() => {
     };
     shares.largestFactor = 1 / Math.min(...shares.net.filter((net) => net > 0));
     const positives = prior * table.nUnlabeled + (isPopulation ? purity * table.nLabeled : 0);
-    addLimits(shares.cells, ratioToNet(shares, 1), positives, isPopulation);
+    const weight = table.independentWeight;
+    addLimits(shares.cells, ratioToNet(shares, 1), positives, isPopulation, weight);
     return shares;
   }
 

@@ -18,7 +18,7 @@ const state = (() => {
 
   const models = data.models.map((model, index) => {
     const audited = model.audited !== null;
-    const table = correction.makeTable({ ...model.table, audited });
+    const table = correction.makeTable({ ...model.table, ...model.row_numbers, audited });
     const naiveTable = correction.makeTable({ ...model.table, represented: undefined });
     const hasPropensities = table.represented !== undefined;
     const ratioBounds = model.feasible && {
