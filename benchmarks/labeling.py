@@ -37,6 +37,8 @@ TWO_SOURCES = [
     # Not used to choose the intervals.
     *((n, 1, *p) for n in (120, 700) for p in ((0.4, 0.4), (0.6, 0.15))),
     *((1500, 8, *p) for p in ((0.4, 0.4), (0.6, 0.15))),
+    # Sources that agree on almost all positives.
+    *((n, 1, *p) for n in (200, 2000) for p in ((0.95, 0.95), (0.99, 0.9))),
 ]
 DATA = ("bank", "concrete", "landsat", "pageblock", "spambase", "wine")
 SEPARABLE = ("mushroom", "pendigit", "shuttle")
@@ -297,8 +299,9 @@ distributions were not used for that.
 SOURCES_TEXT = """## Two sources
 
 Ten rows for each positive. Coverage of the number of positives (and of the label frequency), and
-relative bias. The interval for several strata was chosen among four on probabilities as in the
-first rows; the last six rows were not used for that.
+relative bias. The interval of one stratum is exact given the numbers found by each source. That for
+several strata was chosen among four on probabilities as in the first rows; the last ten rows were
+not used for that. In the last four, the sources agree on almost all positives.
 """
 RANDOM_TEXT = """## Test of random labels
 

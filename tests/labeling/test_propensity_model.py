@@ -75,6 +75,7 @@ def test_gradient_and_information(rng):
     np.testing.assert_allclose(np.cov(np.array(drawn).T), expected, atol=0.06 * expected.max())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("given", ["class_features", "audited"])
 def test_propensities_and_label_frequency(given):
     inside, correlation, values = [], [], []
@@ -180,3 +181,15 @@ def test_what_is_not_identifiable_is_refused(rng):
     X[:, 1] = 3
     with pytest.raises(InputError, match="labeling_features: feature '1' is the same in all rows"):
         labeling.propensity_model(X, labeled, labeling_features=[0, 1], class_features=[2, 3])
+
+
+def test_after_an_audit_of_every_unlabeled_row_the_number_of_hidden_positives_is_known(rng):
+    n = 2000
+    X = rng.normal(size=(n, 2))
+    positive = rng.random(n) < expit(2 * X[:, 0] - 1)
+    labeled = positive & (rng.random(n) < expit(X[:, 1]))
+    audited = np.where(labeled, np.nan, positive)
+    model = labeling.propensity_model(X, labeled, labeling_features=[1], audited=audited)
+    hidden = np.sum(positive & ~labeled)
+    assert model.hidden == pytest.approx(hidden)
+    assert model.hidden_interval == pytest.approx((hidden, hidden))

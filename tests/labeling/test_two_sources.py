@@ -8,6 +8,7 @@ import scipy.stats
 
 from pueval import InputError, evaluate
 from pueval.labeling import from_two_sources
+from pueval.labeling._two_sources_limits import hidden_limit, lower_tail
 from pueval.labeling._two_sources_result import TwoSources
 
 
@@ -28,27 +29,91 @@ def test_chapman_is_unbiased_over_all_outcomes(positives, n_a, n_b):
     assert expected == pytest.approx(positives, rel=1e-10)
 
 
+@pytest.mark.parametrize("odds_ratio", [0.3, 1.0, 5.0])
+def test_tail_and_limit_agree_with_scipy(rng, odds_ratio):
+    """Fisher's noncentral hypergeometric distribution, from both sides of a limit."""
+    for _ in range(100):
+        hidden, both, only_a, only_b = (int(k) for k in rng.integers(0, 30, 4))
+        both += 1
+
+        def tail(hidden, both=both, only_a=only_a, only_b=only_b):
+            total = both + only_a + only_b + hidden
+            common = scipy.stats.nchypergeom_fisher(total, both + only_a, both + only_b, odds_ratio)
+            return common.cdf(both) - common.pmf(both) / 2
+
+        table = (both, only_a, only_b, odds_ratio)
+        assert lower_tail(hidden, *table) == pytest.approx(tail(hidden), abs=1e-9)
+        for level in (0.025, 0.975):
+            limit = hidden_limit(level, *table)
+            assert tail(int(np.ceil(limit))) >= level - 1e-9
+            assert limit == 0 or tail(int(np.ceil(limit)) - 1) < level
+
+
 @pytest.mark.parametrize(
-    ("positives", "p_a", "p_b"), [(60, 0.4, 0.5), (120, 0.3, 0.3), (200, 0.2, 0.5)]
+    ("positives", "p_a", "p_b", "most"),
+    [
+        (12, 0.6, 0.7, 0.99),
+        (60, 0.4, 0.5, 0.975),
+        (120, 0.3, 0.3, 0.975),
+        (200, 0.05, 0.1, 0.995),
+        (200, 0.2, 0.5, 0.975),
+        (1000, 0.9, 0.9, 0.975),
+        (10_000, 0.98, 0.95, 0.98),
+        (10_000, 0.02, 0.05, 0.975),
+        # One positive in four samples is hidden, so an interval without hidden ones is often right.
+        (1000, 0.99, 0.98, 1.0),
+    ],
 )
-def test_interval_has_its_level_over_all_outcomes(positives, p_a, p_b):
-    """Exact: every outcome of the three numbers, with its multinomial probability."""
-    coverage = total = 0.0
-    for n_a in range(positives + 1):
-        weight = scipy.stats.binom.pmf(n_a, positives, p_a)
-        if weight < 1e-5:
-            continue
-        both = np.arange(n_a + 1)
-        of_both = scipy.stats.binom.pmf(both, n_a, p_b)
-        only_b = np.arange(positives - n_a + 1)
-        of_only_b = scipy.stats.binom.pmf(only_b, positives - n_a, p_b)
-        for m, b in product(both[of_both > 1e-4], only_b[of_only_b > 1e-4]):
-            probability = weight * of_both[m] * of_only_b[b]
-            low, high = counts_of(m, n_a - m, b).positives_interval
-            coverage += probability * (low <= positives <= high)
-            total += probability
-    assert total > 0.98
-    assert 0.93 < coverage / total < 0.975
+def test_interval_has_its_level(rng, positives, p_a, p_b, most):
+    """Exact given how many each source found: the number in common is hypergeometric."""
+    coverage = []
+    for _ in range(60):
+        n_a, n_b = (max(int(rng.binomial(positives, p)), 1) for p in (p_a, p_b))
+        both = np.arange(max(0, n_a + n_b - positives), min(n_a, n_b) + 1)
+        probability = scipy.stats.hypergeom.pmf(both, positives, n_a, n_b)
+        inside = 0.0
+        for m, weight in zip(
+            both[probability > 1e-4], probability[probability > 1e-4], strict=True
+        ):
+            low, high = counts_of(m, n_a - m, n_b - m).positives_interval
+            inside += weight * (low <= positives <= high)
+        coverage.append(inside)
+    assert 0.93 < np.mean(coverage) < most + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("both", "only_a", "only_b", "most"),
+    [(200, 1, 1, 203), (200, 3, 3, 208), (200, 0, 20, 222), (200, 20, 0, 222), (200, 0, 0, 201)],
+)
+def test_sources_that_agree_leave_few_positives_hidden(both, only_a, only_b, most):
+    result = counts_of(both, only_a, only_b, rows=2000)
+    low, high = result.positives_interval
+    assert low == result.n_labeled <= result.positives <= high <= most
+    # With six times the odds, there are a few more.
+    assert high < result.bounds(6).positives_interval[1] < most + 4
+
+
+def test_a_stratum_without_labels_changes_nothing():
+    a, b = np.arange(500) < 60, (np.arange(500) >= 40) & (np.arange(500) < 90)
+    alone = from_two_sources(a, b)
+    result = from_two_sources(a, b, strata=np.arange(500) < 400)
+    assert result.positives_interval == alone.positives_interval
+    assert result.bounds(3).positives_interval == alone.bounds(3).positives_interval
+
+
+def test_strata_of_sources_that_agree_leave_few_positives_hidden():
+    counts = (np.array([k, k]) for k in (1000, 100, 1, 1))
+    low, high = TwoSources(("x", "y"), *counts, 0.95).positives_interval
+    assert low == 204
+    assert high < 215
+
+
+def test_estimate_is_inside_its_interval_at_any_level():
+    for table in product((0, 1, 30), (1, 5, 40), (1, 5, 40)):
+        for level in (0.1, 0.5, 0.95):
+            result = counts_of(*table, level=level)
+            low, high = result.positives_interval
+            assert low <= result.positives <= high
 
 
 def test_strata_are_summed_and_correct_dependence_between_them():
@@ -116,6 +181,24 @@ def test_few_rows_limit_the_number_of_positives():
     text = repr(result)
     assert "! The upper end of the number of positives is the number of rows." in text
     assert "! Fewer than 7 labels in common: the number of positives is underestimated" in text
+
+
+def test_rows_that_contradict_independence_are_refused():
+    """0 of 170 and 100 in common: 8.5 are expected even if all 2,000 rows are positive."""
+    rows = np.arange(2000)
+    a, b = rows < 170, (rows >= 170) & (rows < 270)
+    message = r"too few labels in common to be independent: 0\. .* 170 and 100 labels among 2,000 "
+    with pytest.raises(InputError, match=message + r"rows share at least 8\.5 on average"):
+        from_two_sources(a, b)
+    with pytest.raises(InputError, match="too few labels in common"):
+        from_two_sources(a, b, strata=rows % 2)
+    # Among 20,000 rows this is possible: 0 in common has probability 5% with 5,810 positives.
+    more = np.zeros(18_000, dtype=bool)
+    result = from_two_sources(np.append(a, more), np.append(b, more))
+    low, high = result.positives_interval
+    assert scipy.stats.hypergeom.pmf(0, round(low), 170, 100) == pytest.approx(0.05, rel=0.01)
+    assert high == 20_000
+    assert "raise the lower end of the label frequency" in repr(result)
 
 
 def test_wrong_sources_are_refused():

@@ -189,7 +189,7 @@ class DelayEstimate(Result):
         ]
         header = [f"delay{unit}", "reported", f"{100 * self.level:g}% CI", "rows at risk"]
         more = (
-            [f"{shown.size} of {self.delay.size:,} delays; .frame() has all"]
+            [f"{shown.size} of {self.delay.size:,} delays; .frame() returns all"]
             if shown.size < self.delay.size
             else []
         )

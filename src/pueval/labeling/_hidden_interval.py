@@ -11,8 +11,11 @@ def hidden_interval(number: float, variance: float, level: float) -> tuple[float
     """Return a confidence interval of a number of hidden positives, between whole numbers.
 
     The limits are gamma quantiles, as for weighted sums of Poisson counts (Fay and Feuer, 1997);
-    the upper one has one more hidden positive.
+    the upper one has one more hidden positive. Without variance, as after an audit of every
+    unlabeled row, the number is known.
     """
+    if number > 0 and variance <= 0:
+        return number, number
     tail = (1 - level) / 2
 
     def quantile(mean: float, spread: float, probability: float) -> float:

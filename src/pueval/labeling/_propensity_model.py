@@ -118,7 +118,7 @@ def propensity_model(
     level = check_fraction("level", level)
     check_count("cv", cv, least=2)
     check_count("seed", seed, least=0)
-    check_same_order({"X": X, "y": y, "audited": audited})
+    check_same_order({"X": X, "y": y, "audited": audited, "audit_probability": audit_probability})
     features = Features.read(X)
     labeled = label_kinds(y, LabelValues(pos_label, unlabeled_label, None)) == 0
     check_same_length("X", len(features), "y", labeled.size)

@@ -120,7 +120,7 @@ class PropensityEstimate(Result):
         header = ["feature", "logit per SD", "standard error"]
         frequency = format_estimate(self.label_frequency, *self.label_frequency_interval)
         lines = [
-            text_table(header, rows, most=SHOWN_COEFFICIENTS, hint="; .frame() has all"),
+            text_table(header, rows, most=SHOWN_COEFFICIENTS, hint="; .frame() returns all"),
             f"label frequency  {frequency}, {format_level(self.level)} CI",
             f"effective rows   {self.effective_rows:,.0f} of {self.n_labeled:,} labeled",
         ]

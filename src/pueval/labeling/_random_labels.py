@@ -116,7 +116,9 @@ def test_random(
         raise _evidence_error(both=score is not None)
     if audited is None and audit_probability is not None:
         raise InputError("audit_probability needs audited, the results of the audit.")
-    check_same_order({"X": X, "y": y, "score": score, "audited": audited})
+    check_same_order(
+        {"X": X, "y": y, "score": score, "audited": audited, "audit_probability": audit_probability}
+    )
     features = Features.read(X)
     labels = LabelValues(pos_label, unlabeled_label, None)
     labeled = label_kinds(y, labels) == 0

@@ -135,6 +135,6 @@ class RandomLabelsTest(Result):
             )
         ]
         header = ["feature", "labeled rows are", "z", "adjusted p"]
-        table = text_table(header, rows, most=SHOWN_FEATURES, hint="; .frame() has all")
+        table = text_table(header, rows, most=SHOWN_FEATURES, hint="; .frame() returns all")
         sentences = (TESTED[self.given], NOT_SEEN[self.given])
         return "\n".join([table, *(textwrap.fill(text, WIDTH) for text in sentences)])

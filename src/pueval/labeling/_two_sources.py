@@ -10,7 +10,7 @@ from pueval._checks import check_fraction, check_same_length
 from pueval._typing import Array
 from pueval.counts.arguments import suggest_arguments
 from pueval.errors import InputError
-from pueval.labeling._two_sources_result import TwoSources
+from pueval.labeling._two_sources_result import TwoSources, check_enough_in_common
 from pueval.sources.arrays import (
     check_same_order,
     label_kinds,
@@ -56,21 +56,26 @@ def from_two_sources(
     TwoSources
         ``evaluate(a | b, score, label_frequency=result.label_frequency_interval)`` uses it.
 
+    Raises
+    ------
+    InputError
+        If the sources have so few labels in common that, if they were independent, there would be
+        more positives than rows.
+
     Notes
     -----
-    Intervals are Sadinle's (2009): the number that neither source found is estimated by
-    (n₁₀ + ½)·(n₀₁ + ½)/(n₁₁ + ½), with n₁₁ = m, n₁₀ = n₁ − m and n₀₁ = n₂ − m, and its logarithm
-    has the variance 1/(n₁₁ + ½) + 1/(n₁₀ + ½) + 1/(n₀₁ + ½) + (n₁₁ + ½)/((n₁₀ + ½)·(n₀₁ + ½)).
-    With several strata, Chapman's estimates and their variances (Seber, 1970) are added, and the
-    logarithm of the sum is taken as normal. `evaluate` uses the midpoint of the label frequencies,
-    and its intervals hold for all of them.
+    Given n₁ and n₂, the number m in common is hypergeometric, and depends only on the number of
+    positives. The ends of the interval are the numbers at which m is just not too small and not
+    too large (mid-p). With labels in several strata, Chapman's estimates and their variances
+    (Seber, 1970) are added, with one pseudo-observation, and the logarithm of the sum is taken as
+    normal. `evaluate` uses the midpoint of the label frequencies, and its intervals hold for all of
+    them.
 
     References
     ----------
     Chapman (1951), Some properties of the hypergeometric distribution with applications to
     zoological sample censuses; Seber (1970), The effects of trap response on tag recapture
-    estimates; Sadinle (2009), Transformed logit confidence intervals for small
-    populations in single capture–recapture estimation.
+    estimates; Berry and Armitage (1995), Mid-P confidence intervals: a brief review.
 
     Examples
     --------
@@ -103,7 +108,7 @@ def from_two_sources(
     def count(rows: Array) -> Array:
         return np.bincount(stratum[rows], minlength=len(names))
 
-    return TwoSources(
+    sources = TwoSources(
         stratum=names,
         n_rows=np.bincount(stratum, minlength=len(names)),
         both=count(first & second),
@@ -111,6 +116,8 @@ def from_two_sources(
         only_b=count(second & ~first),
         level=level,
     )
+    check_enough_in_common(sources)
+    return sources
 
 
 def _read_source(source: Any, name: str, labels: LabelValues) -> Array:

@@ -13,6 +13,7 @@ from pueval._checks import check_number
 from pueval._typing import Array
 from pueval.core.confidence import normal_quantile
 from pueval.errors import InputError
+from pueval.labeling._two_sources_limits import hidden_limit
 from pueval.text.numbers import format_count, format_estimate, format_level, format_number
 from pueval.text.results import Result, plain_dict
 from pueval.text.tables import text_table
@@ -130,8 +131,8 @@ class TwoSources(Result):
         >>> sources = from_two_sources([1] * 60 + [0] * 940, [0] * 40 + [1] * 50 + [0] * 910)
         >>> sources.bounds(2)
         Odds ratio between the sources 1.000 to 2.000
-        positives        147 to 204, 95% CI 120 to 329
-        label frequency  0.441 to 0.612, 95% CI 0.274 to 0.751
+        positives        147 to 204, 95% CI 118 to 325
+        label frequency  0.441 to 0.612, 95% CI 0.277 to 0.760
         """
         low, high = _check_odds_ratio(odds_ratio)
         hidden = float(np.sum(self._hidden))
@@ -150,16 +151,18 @@ class TwoSources(Result):
     # ------------------------------------------------------------------ formulas
 
     @property
+    def _found(self) -> Array:
+        """Number of rows of each stratum that at least one source labeled."""
+        return np.asarray(self.both + self.only_a + self.only_b)
+
+    @property
     def _hidden(self) -> Array:
         """Chapman's estimate of the number that neither source found, for each stratum."""
         return np.asarray(self.only_a * self.only_b / (self.both + 1))
 
     def _positives_interval(self, low: float, high: float) -> tuple[float, float]:
         """Return the confidence interval for odds ratios from ``low`` to ``high``."""
-        hidden, error = _sadinle(self) if len(self.stratum) == 1 else _summed(self)
-        factor = math.exp(normal_quantile(self.level) * error)
-        least = max(low * hidden / factor - 0.5, 0.0)
-        most = max(high * hidden * factor - 0.5, 0.0)
+        least, most = _hidden_limits(self, low, high)
         return self._limited((self.n_labeled + least, self.n_labeled + most))
 
     def _limited(self, ends: tuple[float, float]) -> tuple[float, float]:
@@ -173,7 +176,7 @@ class TwoSources(Result):
     # ------------------------------------------------------------------ text
 
     def _columns(self) -> Mapping[str, Any]:
-        found = self.both + self.only_a + self.only_b
+        found = self._found
         positives = found + self._hidden
         return {
             "stratum": np.array(self.stratum),
@@ -229,16 +232,18 @@ class TwoSources(Result):
                 for k, name in enumerate(self.stratum)
             ]
             header = ["stratum", "both", "only a", "only b", "positives", "label frequency"]
-            lines.append(text_table(header, rows, most=SHOWN_STRATA, hint="; .frame() has all"))
+            lines.append(text_table(header, rows, most=SHOWN_STRATA, hint="; .frame() returns all"))
         within = "within each stratum" if len(self.stratum) > 1 else "of each other"
         return "\n".join([*lines, *self._warnings(), f"Assumes sources independent {within}."])
 
     def _warnings(self) -> list[str]:
         warnings = []
         if self.positives_interval[1] >= self.n_rows.sum():
-            warnings.append("! The upper end of the number of positives is the number of rows.")
-        found = self.both + self.only_a + self.only_b
-        few = int(np.count_nonzero((self.both < LEAST_COMMON) & (found > 0)))
+            warnings.append(
+                "! The upper end of the number of positives is the number of rows. For evaluate, "
+                "raise the lower end of the label frequency to the lowest that you think possible."
+            )
+        few = int(np.count_nonzero((self.both < LEAST_COMMON) & (self._found > 0)))
         if few:
             where = f" in {few} of {len(self.stratum)} strata" if len(self.stratum) > 1 else ""
             advice = "Merge strata." if len(self.stratum) > 1 else "Rely on the interval only."
@@ -249,25 +254,55 @@ class TwoSources(Result):
         return warnings
 
 
-def _sadinle(sources: TwoSources) -> tuple[float, float]:
-    """Return the number that neither source found, plus ½, and the standard error of its log."""
-    both, only_a, only_b = (
-        float(count[0]) + 0.5 for count in (sources.both, sources.only_a, sources.only_b)
+def check_enough_in_common(sources: TwoSources) -> None:
+    """Raise if independent sources would need more positives than there are rows."""
+    least, _ = _hidden_limits(sources, 1.0, 1.0)
+    n_rows = int(sources.n_rows.sum())
+    if sources.n_labeled + least <= n_rows:
+        return
+    n_a, n_b = sources.both + sources.only_a, sources.both + sources.only_b
+    expected = float(np.sum(n_a * n_b / sources.n_rows))
+    raise InputError(
+        f"the sources have too few labels in common to be independent: "
+        f"{format_count(sources.both.sum())}. Independent sources with {format_count(n_a.sum())} "
+        f"and {format_count(n_b.sum())} labels among {format_count(n_rows)} rows share at least "
+        f"{format_number(expected, 1)} on average. Check that their rows match, and that neither "
+        "leaves out rows of the other. Otherwise, pass evaluate a prior or label frequency that "
+        "you know."
     )
-    variance = 1 / both + 1 / only_a + 1 / only_b + both / (only_a * only_b)
-    return only_a * only_b / both, math.sqrt(variance)
 
 
-def _summed(sources: TwoSources) -> tuple[float, float]:
-    """Return the same for several strata, from Chapman's estimates and Seber's variances.
+def _hidden_limits(sources: TwoSources, low: float, high: float) -> tuple[float, float]:
+    """Return limits of the number that neither source found, for odds ratios in a range."""
+    limits = _exact_limits if np.count_nonzero(sources._found) == 1 else _summed_limits
+    return limits(sources, low, high)
 
-    The pseudo-observations of Sadinle would add up over strata, so there is one for all together.
+
+def _exact_limits(sources: TwoSources, low: float, high: float) -> tuple[float, float]:
+    """Return the limits for labels in a single stratum."""
+    both, only_a, only_b = (
+        int(count.sum()) for count in (sources.both, sources.only_a, sources.only_b)
+    )
+    tail = (1 - sources.level) / 2
+    hidden = float(np.sum(sources._hidden))
+    # At a low level, the limits for a tiny overlap would not include Chapman's estimate.
+    return (
+        min(hidden_limit(tail, both, only_a, only_b, low), low * hidden),
+        max(hidden_limit(1 - tail, both, only_a, only_b, high), high * hidden),
+    )
+
+
+def _summed_limits(sources: TwoSources, low: float, high: float) -> tuple[float, float]:
+    """Return the limits for several strata, from Chapman's estimates and Seber's variances.
+
+    A pseudo-observation in each stratum would add up over strata, so there is one for all together.
     """
     both, only_a, only_b = sources.both, sources.only_a, sources.only_b
     found = (both + only_a + 1) * (both + only_b + 1)
     variance = float(np.sum(found * only_a * only_b / ((both + 1.0) ** 2 * (both + 2))))
     hidden = float(np.sum(sources._hidden)) + 0.5
-    return hidden, math.sqrt(variance + 0.5) / hidden
+    factor = math.exp(normal_quantile(sources.level) * math.sqrt(variance + 0.5) / hidden)
+    return max(low * hidden / factor - 0.5, 0.0), max(high * hidden * factor - 0.5, 0.0)
 
 
 def _whole(value: float) -> str:
