@@ -428,9 +428,8 @@ def plan_command(scores, out, *more):
 @pytest.fixture
 def fast_forecast(monkeypatch):
     """Forecast from one simulation of each budget and labeling."""
-    curve, forecast_range = Plan.curve, Plan.forecast_range
-    monkeypatch.setattr(Plan, "curve", lambda plan: curve(plan, [20, 40], n_simulations=1))
-    monkeypatch.setattr(Plan, "forecast_range", lambda plan: forecast_range(plan, n_simulations=1))
+    curve = Plan.curve
+    monkeypatch.setattr(Plan, "curve", lambda plan, budgets: curve(plan, budgets, n_simulations=1))
 
 
 @pytest.mark.usefixtures("fast_forecast")

@@ -59,6 +59,89 @@ def test_methods_as_their_classes_are_called(file, capsys, name):
     assert ", without an interval.\n" in out
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["audit plan", "FILE", *COLUMNS],
+            "--out is missing. Add --out FILE: CSV file to write. See pueval audit plan --help.",
+        ),
+        (
+            ["audit plan", "FILE", "--label", "label"],
+            "--score is missing. Add --score COLUMN: column with the scores.",
+        ),
+        (
+            ["compare", "FILE"],
+            "--label is missing. Add --label COLUMN: column with the labels of the rows.",
+        ),
+        (
+            ["compare", "FILE", "--label", "label"],
+            "--score is missing. Add --score COLUMN: column with a model's scores.",
+        ),
+        (["compare"], "FILE is missing. Add FILE: CSV, Parquet or Arrow file, folder, quoted"),
+        (["evaluate"], "FILE is missing. Add FILE: CSV, Parquet or Arrow file, folder, quoted"),
+        (["count", "FILE"], "TO is missing. Add TO: Parquet file for the counts."),
+        (["simulate"], "OUT is missing. Add OUT: file to write: Parquet if it ends in"),
+        (["prior", "FILE", "--label", "label"], "--score is missing. Give the column with the"),
+        (["evaluate", "FILE", "--by", "b"], "--label is missing. Give the column with the labels"),
+        (["evaluate", "FILE", "--label", "label", "--over", "b"], "--score is missing. Give the"),
+        (["evaluate", "FILE", "--audit", "FILE"], "--label is missing. Give the column with the"),
+        (
+            ["evaluate", "FILE", "--label", "label", "--score"],
+            "--score has no value. Give --score COLUMN: column with",
+        ),
+        (["evaluate", "FILE", *COLUMNS, "--prior"], "--prior has no value. Give --prior VALUE: sh"),
+        (
+            ["compare", "FILE", *COLUMNS, "--score", "b", "--json", "-"],
+            "--json must be the name of a file; got '-'. For standard output, use --json /dev/st",
+        ),
+    ],
+)
+def test_missing_options(file, capsys, arguments, message):
+    command, *others = arguments
+    assert run([*command.split(), *(file if word == "FILE" else word for word in others)]) == 2
+    error = capsys.readouterr().err
+    assert f"pueval: {message}" in error
+    assert error.count("\n") == 1
+
+
+def test_times_that_are_numbers(rows, tmp_path, capsys):
+    for name in ("scores.csv", "scores.parquet"):
+        path = tmp_path / name
+        frame = rows.assign(id=np.arange(3000))
+        frame.to_csv(path, index=False) if name.endswith("csv") else frame.to_parquet(path)
+        arguments = ["evaluate", str(path), *COLUMNS, "--prior", "0.2", "--over", "id"]
+        for every in ([], ["--every", "week"]):
+            assert run([*arguments, *every]) == 2
+            error = capsys.readouterr().err
+            assert "must hold dates or times; got numbers such as 0 in column 'id'." in error
+            assert "For times that are numbers, --every must be a number too, such as" in error
+        assert run([*arguments, "--every", "1000"]) == 0
+        assert "No alarm" in capsys.readouterr().out
+
+
+def test_one_number_among_times(rows, tmp_path, capsys):
+    days = pd.Series(pd.date_range("2025-01-01", periods=3000, freq="h").astype(str))
+    days[7] = "17"
+    path = tmp_path / "scores.csv"
+    rows.assign(day=days).to_csv(path, index=False)
+    assert run(["evaluate", str(path), *COLUMNS, "--prior", "0.2", "--over", "day"]) == 2
+    assert "1 row with a missing time, or one that cannot be read" in capsys.readouterr().err
+
+
+def test_numbers_of_groups_are_printed_in_order(rows, tmp_path, capsys):
+    path = tmp_path / "scores.csv"
+    rows.assign(age=np.array([10, 100, 20, 5, 9])[np.arange(3000) % 5]).to_csv(path, index=False)
+    results = tmp_path / "out.json"
+    arguments = ["evaluate", str(path), *COLUMNS, "--prior", "0.2", "--by", "age"]
+    assert run([*arguments, "--json", str(results)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    names = [line.split()[0] for line in lines if line[:1].isdigit()]
+    assert names == ["5", "9", "10", "20", "100"]
+    groups = json.loads(results.read_text())["models"]["a"]["groups"]
+    assert groups == names
+
+
 def test_unknown_methods(rows, file, capsys):
     assert priors.estimate(rows["label"], rows["a"], method="BestBin").method == "best_bin"
     assert run(["prior", file, *COLUMNS, "--method", "alfamax"]) == 2

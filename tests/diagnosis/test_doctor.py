@@ -283,3 +283,72 @@ def test_saved_counts(rows, tmp_path):
     pueval.Counts.from_arrays(rows["label"], rows["model_a"]).to_parquet(path)
     with pytest.raises(InputError, match="holds saved counts, not rows. Run pueval evaluate"):
         doctor(path)
+
+
+def with_commas(values):
+    return [f"{value:.6f}".replace(".", ",") for value in values]
+
+
+class TestForeignNumbers:
+    def test_decimal_commas(self, rows, tmp_path, capsys):
+        path = tmp_path / "scores.csv"
+        commas = {name: with_commas(rows[name]) for name in ("model_a", "model_b")}
+        frame = rows.assign(**commas, price=with_commas(rows["model_a"].round(2)))
+        frame.drop(columns="patient_id").to_csv(path, sep=";", index=False)
+        assert run(["doctor", str(path)]) == 3
+        out = capsys.readouterr().out
+        assert "'model_a', 'model_b', 'price' hold numbers with a decimal comma, such as '0," in out
+        assert "Write decimals with a point." in out
+        assert "--cluster" not in out
+        assert "No column looks like scores" not in out
+        assert out.count("\n!") == 1
+        columns = "--label label --score model_a --score model_b"
+        assert f"pueval compare {path} {columns}\n" in out
+
+    def test_percent_signs(self, rows, save, capsys):
+        path = save(rows[["label"]].assign(s=[f"{100 * p:.4f}%" for p in rows["model_a"]]))
+        for options in ([], ["--score", "s"]):
+            assert run(["doctor", path, *options]) == 3
+            out = capsys.readouterr().out
+            assert "! 's' holds numbers with a percent sign, such as '" in out
+            assert "Write shares as numbers without %: 0.25, not 25%." in out
+            assert "--cluster" not in out
+            assert out.count("\n!") == 1
+
+    def test_beside_scores(self, rows, save, capsys):
+        """A column that is not needed does not change the exit code."""
+        discount = [f"{k % 77}%" for k in range(3000)]
+        path = save(rows[["label", "model_a"]].assign(discount=discount))
+        assert run(["doctor", path]) == 0
+        out = capsys.readouterr().out
+        assert "! 'discount' holds numbers with a percent sign" in out
+        assert "--label label --score model_a\n" in out
+
+    def test_some_rows_only(self, rows, save):
+        """Whole numbers have no comma."""
+        scores = [s if k % 4 else "1" for k, s in enumerate(with_commas(rows["model_a"]))]
+        [problem] = doctor(save(rows[["label"]].assign(score=scores))).problems
+        assert problem.startswith("'score' holds numbers with a decimal comma")
+
+    def test_other_text_is_no_number(self, rows, save):
+        names = [f"{k % 500},5" if k % 500 else "0,5 kg" for k in range(3000)]
+        found = doctor(save(rows[["label", "model_a"]].assign(name=names)))
+        assert {column.name: column.role for column in found.columns}["name"] == "clusters"
+        assert not any("decimal comma" in problem for problem in found.problems)
+
+
+class TestNoHeader:
+    def test_a_first_row_of_numbers(self, rows, tmp_path, capsys):
+        path = tmp_path / "scores.csv"
+        rows[["label", "model_a"]].to_csv(path, index=False, header=False)
+        assert run(["doctor", str(path)]) == 3
+        out = capsys.readouterr().out
+        assert "seems to have no header line: its first line holds only numbers ('" in out
+        assert "Add a first line with names, such as label,score." in out
+        assert out.endswith(f"pueval doctor {path}\n")
+
+    def test_numbered_columns(self, rows, tmp_path):
+        path = tmp_path / "scores.csv"
+        rows[["label", "model_a"]].to_csv(path, index=False, header=["0", "1"])
+        found = doctor(path)
+        assert (found.label, found.scores, found.problems) == ("0", ("1",), ())

@@ -64,13 +64,16 @@ def write(data, path):
         data.to_parquet(path, index=False)
     elif path.suffix in {".arrow", ".feather"}:
         pyarrow.feather.write_feather(table, path)
+    elif path.suffix == ".zst":
+        content = data.to_csv(index=False).encode()
+        path.write_bytes(pa.compress(content, codec="zstd", asbytes=True))
     else:
         data.to_csv(path, index=False, sep="\t" if ".tsv" in path.name else ",")
     return path
 
 
 class TestFormats:
-    @pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.csv.gz", "x.parquet"])
+    @pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.csv.gz", "x.csv.zst", "x.parquet"])
     def test_one_file(self, data, exact, tmp_path, engine, name):
         path = write(data, tmp_path / name)
         assert Counts.from_file(path, label="label", score="a", engine=engine) == exact
@@ -159,6 +162,20 @@ class TestRows:
         counts = list(found.values())[1]["a"]
         assert counts == Counts.from_arrays(rows["label"], rows["a"], sample_weight=rows["times"])
         assert counts._has_integer_counts
+
+    def test_numbers_of_groups_are_sorted_as_numbers(self, data, tmp_path, engine):
+        ages = np.array([10, 100, 20, 5, 9])[np.arange(500) % 5]
+        sites = np.where(np.arange(500) % 2, "s10", "s9")
+        rows = data.assign(age=ages.astype(object), site=sites)
+        rows.loc[7, "age"] = None
+        path = write(rows, tmp_path / "x.csv")
+        read = {"label": "label", "scores": "a", "engine": engine}
+        found = [*tally(path, by="age", **read)]
+        assert found == [("5",), ("9",), ("10",), ("20",), ("100",), (None,)]
+        found = [*tally(path, by=["site", "age"], **read)]
+        expected = [(s, a) for s in ("s10", "s9") for a in ("5", "9", "10", "20", "100")]
+        assert [group for group in found if group[1] is not None] == expected
+        assert found[5] == ("s10", None)
 
     def test_text_labels(self, data, exact, tmp_path, engine):
         words = data.assign(label=data["label"].map({1: "true", 0: "false"}))

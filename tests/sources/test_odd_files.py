@@ -1,6 +1,10 @@
 """Files that are not as they should be: read rightly, or refused with a reason."""
 
+import bz2
 import gzip
+import io
+import lzma
+import zipfile
 
 import duckdb
 import numpy as np
@@ -9,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pueval import Counts, InputError, tally
+from pueval import Counts, InputError, doctor, tally
 
 # Tornado leaves sockets to the garbage collector while it looks for a free port.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
@@ -113,6 +117,96 @@ class TestPacked:
         path.write_bytes(packed)
         with pytest.raises(InputError, match=r"x\.csv\.gz could not be read as a table"):
             read(path)
+
+
+class TestZstd:
+    CONTENT = b"label,score\n" + b"1,4\n0,3\n" * 50
+
+    @pytest.mark.parametrize("engine", ["duckdb", "polars", "dask"])
+    def test_read(self, tmp_path, engine):
+        plain, path = tmp_path / "x.csv", tmp_path / "x.csv.zst"
+        plain.write_bytes(self.CONTENT)
+        path.write_bytes(pa.compress(self.CONTENT, codec="zstd", asbytes=True))
+        assert read(path, engine=engine) == read(plain)
+        assert doctor(path).rows == 100
+
+    def test_several_frames(self, tmp_path):
+        path = tmp_path / "x.csv.ZST"
+        parts = (self.CONTENT, b"1,5\n")
+        path.write_bytes(b"".join(pa.compress(p, codec="zstd", asbytes=True) for p in parts))
+        assert read(path).n == 101
+
+    @pytest.mark.parametrize("length", [5, 20, -1])
+    def test_cut_short(self, tmp_path, length):
+        path = tmp_path / "x.csv.zst"
+        path.write_bytes(pa.compress(self.CONTENT, codec="zstd", asbytes=True)[:length])
+        with pytest.raises(InputError, match=r"x\.csv\.zst could not be read as a table"):
+            read(path)
+
+    def test_not_packed_at_all(self, tmp_path):
+        path = tmp_path / "x.csv.zst"
+        path.write_bytes(self.CONTENT)
+        with pytest.raises(InputError, match=r"x\.csv\.zst could not be read as a table"):
+            read(path)
+
+    def test_another_name(self, tmp_path):
+        path = tmp_path / "x.csv"
+        path.write_bytes(pa.compress(self.CONTENT, codec="zstd", asbytes=True))
+        with pytest.raises(InputError, match=r"compressed with zstd. Rename it to end in .csv.zst"):
+            read(path)
+
+
+@pytest.mark.parametrize("name", ["bzip2", "xz", "zip"])
+def test_compressions_that_cannot_be_read(tmp_path, name):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("x.csv", TestZstd.CONTENT)
+    packed = {
+        "bzip2": bz2.compress(TestZstd.CONTENT),
+        "xz": lzma.compress(TestZstd.CONTENT),
+        "zip": content.getvalue(),
+    }[name]
+    path = tmp_path / f"x.csv.{name.replace('bzip2', 'bz2')}"
+    path.write_bytes(packed)
+    for look in (read, doctor):
+        with pytest.raises(InputError, match=f"with {name}, .* gzip .*zstd") as error:
+            look(path)
+        assert str(error.value).isascii()
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zst"])
+def test_packed_and_empty(tmp_path, suffix):
+    path = tmp_path / f"x.csv.{suffix}"
+    path.write_bytes(gzip.compress(b"") if suffix == "gz" else pa.compress(b"", "zstd", True))
+    with pytest.raises(InputError, match=f"x.csv.{suffix} is empty"):
+        read(path)
+
+
+class TestNoHeader:
+    @pytest.mark.parametrize("engine", ["duckdb", "polars", "dask"])
+    def test_the_same_number_twice(self, tmp_path, engine):
+        path = tmp_path / "x.csv"
+        path.write_text("0,0,0.25\n1,0,-1e-3\n")
+        message = r"no header line.*\('0', '0', '0.25'\)\. Add a first line with names, such as"
+        with pytest.raises(InputError, match=message):
+            read(path, label="0", score="0.25", engine=engine)
+        with pytest.raises(InputError, match=message):
+            doctor(path)
+
+    def test_a_column_that_does_not_exist(self, tmp_path):
+        path = tmp_path / "x.csv"
+        path.write_text("0,0.25\n1,0.5\n")
+        with pytest.raises(InputError, match="'0', '0.25'. All of them are numbers: the header"):
+            read(path)
+
+    def test_numbers_as_names(self, tmp_path):
+        """Tools number columns that have no names."""
+        path = tmp_path / "x.csv"
+        path.write_text("0,1\n1,0.25\n0,0.5\n")
+        assert read(path, label="0", score="1").n == 2
+        with pytest.raises(InputError) as error:
+            read(path)
+        assert "header" not in str(error.value)
 
 
 class TestTypes:

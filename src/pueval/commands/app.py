@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 import warnings
@@ -87,9 +88,8 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(name_standard_input(name_options(str(error))))
     except cyclopts.CycloptsError as error:
         command = _command_name(arguments)
-        return _fail(
-            f"{_explain(error, command)} See {shlex.join(['pueval', *command.split(), '--help'])}."
-        )
+        help_command = shlex.join(["pueval", *command.split(), "--help"])
+        return _fail(f"{_explain(error, command, arguments)} See {help_command}.")
     except BrokenPipeError:
         sys.stderr.close()
         return 1
@@ -135,8 +135,10 @@ def _command_name(arguments: Sequence[str]) -> str:
     return next((name for name in names if name in COMMANDS or name in app), "")
 
 
-def _explain(error: cyclopts.CycloptsError, command: str) -> str:
+def _explain(error: cyclopts.CycloptsError, command: str, arguments: Sequence[str]) -> str:
     """Replace the parser's message where it does not say what to do."""
+    if isinstance(error, cyclopts.MissingArgumentError) and error.argument is not None:
+        return _explain_missing(error.argument.name, command, arguments)
     if isinstance(error, cyclopts.UnusedCliTokensError) and error.unused_tokens:
         first = error.unused_tokens[0]
         if Path(first).suffix:
@@ -157,14 +159,47 @@ def _explain(error: cyclopts.CycloptsError, command: str) -> str:
     return str(error)
 
 
+def _explain_missing(name: str, command: str, arguments: Sequence[str]) -> str:
+    """Say that an argument is missing, or that an option has no value, and what to add."""
+    [content] = (
+        _first_sentence(arg.parameter.help) for arg in _arguments(command) if arg.name == name
+    )
+    is_file = re.search(r"\bfile\b", content, re.IGNORECASE) is not None
+    wanted = name
+    if name.startswith("-"):
+        value = "COLUMN" if content.startswith("column") else "FILE" if is_file else "VALUE"
+        wanted = f"{name} {value}"
+    if name not in arguments:
+        return f"{name} is missing. Add {wanted}: {content}."
+    following = arguments[arguments.index(name) + 1 :]
+    if is_file and following and following[0] == STANDARD_INPUT:
+        return (
+            f"{name} must be the name of a file; got {STANDARD_INPUT!r}. For standard output, use "
+            f"{name} /dev/stdout."
+        )
+    return f"{name} has no value. Give {wanted}: {content}."
+
+
+def _first_sentence(text: str | None) -> str:
+    """Return the first sentence of a help text, to continue another sentence."""
+    first = " ".join((text or "").split()).split(". ")[0].rstrip(".")
+    keeps_capital = first.startswith("Parquet") or not first[1:2].islower()
+    return first if keeps_capital else first[0].lower() + first[1:]
+
+
 def _options(command: str) -> set[str]:
     """Return the names of all options of a command; of none, nothing."""
+    return {name for argument in _arguments(command) for name in argument.names}
+
+
+def _arguments(command: str) -> Sequence[cyclopts.Argument]:
+    """Return the arguments and options of a command with their help; of none, nothing."""
     if command not in COMMANDS:
-        return set()
+        return []
     parser = app
     for name in command.split():
         parser = parser[name]
-    return {name for argument in parser.assemble_argument_collection() for name in argument.names}
+    return parser.assemble_argument_collection(parse_docstring=True)
 
 
 def _fail(message: str, exit_code: int = 2) -> int:

@@ -153,7 +153,8 @@ def audit_plan_command(
     columns = Columns(label, (score,), row_id=id_column)
     drawn = draw_from_file(made, file, columns, rows.labels, seed=seed, checked=truths)
     _write_rows(out, drawn, id_column or ROW_NUMBER, truths)
-    print_notes(_description(out, made, drawn, made.curve()))
+    more = min(made.budget + 100, made.n_candidates)
+    print_notes(_description(out, made, drawn, made.curve([made.budget, more])))
     print_notes(f"! {warning}" for warning in worst_warnings(made.warnings))
     files = [option for path in (*(after or []), out) for option in ("--audit", path)]
     identified = [] if id_column is None else ["--id", id_column]
@@ -203,7 +204,7 @@ def _description(out: str, made: Plan, drawn: DrawnRows, curve: ForecastCurve) -
     now, later = curve.at(made.budget), curve.at(made.budget + 100)
     # What an earlier audit found is what the forecast rests on.
     first = not made.n_earlier
-    ranges = made.forecast_range() if first else {}
+    ranges = curve.range_at(made.budget)
     for name in made.measures:
         condition = " if labels are random" if first else ""
         line = (
@@ -211,7 +212,7 @@ def _description(out: str, made: Plan, drawn: DrawnRows, curve: ForecastCurve) -
             f"({format_level(curve.level)} CI); with 100 more rows ± {later[name]:.2g}."
         )
         if first:
-            low, high = min(*ranges[name], now[name]), max(*ranges[name], now[name])
+            low, high = ranges[name]
             line += f" If they may favor low or high scores: ± {low:.2g} to ± {high:.2g}."
         lines.append(line)
     return lines

@@ -35,7 +35,12 @@ from pueval.commands.group_command import (
     print_groups,
     read_groups,
 )
-from pueval.commands.model_counts import cluster_columns, read_models, single_cluster
+from pueval.commands.model_counts import (
+    cluster_columns,
+    missing_column_error,
+    read_models,
+    single_cluster,
+)
 from pueval.commands.options import (
     ASSUMPTIONS,
     COLUMNS,
@@ -221,7 +226,7 @@ def evaluate_command(
         check_group_options(at=at, ranking=ranking, variance=labeling, **counting)
         shares.refuse_label_errors("--by")
         if label is None or not score:
-            raise InputError("--by needs --label and --score.")
+            raise missing_column_error(file, label)
         column = single_cluster(clusters, "--by")
         models, audited = read_groups(
             file, label, score, by, rows, column, audit if has_audit else None
@@ -258,7 +263,7 @@ def evaluate_command(
     if over_time:
         shares.refuse_label_errors("--over")
         if label is None or not score:
-            raise InputError("--over needs --label and --score.")
+            raise missing_column_error(file, label)
         periods = over_time_command.read_periods(file, label, score, time, rows)
         options["group_prior"] = group_prior
         times = over_time_command.evaluate_periods(periods, time, assumptions, options)
@@ -282,7 +287,7 @@ def evaluate_command(
         raise InputError("--shrink needs --by.")
     if has_audit:
         if label is None or not score:
-            raise InputError("--audit needs --label and --score.")
+            raise missing_column_error(file, label)
         audits, _ = read_audit(file, label, score, audit, rows)
         options |= {} if audit.labeling is None else {"labeling": audit.labeling}
     counts = read_models(file, label, score or [], rows, clusters, propensity)

@@ -20,10 +20,11 @@ from pueval.groups.group_text import group_table, table_notes
 from pueval.sources.arrays import read_arrays
 from pueval.sources.columns import Columns
 from pueval.sources.files import read_rows
+from pueval.sources.group_codes import OrderedGroups
 from pueval.sources.labels import KIND_CODES
 
 # Labels, scores, groups, weights and clusters of one model.
-ModelRows = tuple[Array, Array, Array, Array | None, Array | None]
+ModelRows = tuple[Array, Array, Array | OrderedGroups, Array | None, Array | None]
 # Largest number of groups to print; the JSON file has all.
 PRINTED_GROUPS = 50
 

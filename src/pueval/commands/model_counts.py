@@ -38,8 +38,7 @@ def read_models(
         # These may be saved counts. That the file is damaged matters more than missing options.
         return _saved_counts(file, [], bins)
     if label is None or not scores:
-        name = "label" if label is None else "score"
-        raise InputError(f"--{name} is missing. Give the column with the {name}s in {file}.")
+        raise missing_column_error(file, label)
     if propensity is not None:
         return _rows_in_memory(file, label, scores, options, clusters, propensity)
     if len(clusters) > 1:
@@ -55,6 +54,12 @@ def read_models(
         address=options.address,
         **options.labels.arguments,
     )[()]
+
+
+def missing_column_error(file: str, label: str | None) -> InputError:
+    """Return the error for a file without the option --label; if there is one, without --score."""
+    name = "label" if label is None else "score"
+    return InputError(f"--{name} is missing. Give the column with the {name}s in {file}.")
 
 
 def _rows_in_memory(

@@ -34,6 +34,7 @@ PHRASES = {
     "Pass audit_probability,": "Add the column 'probability' to the checked rows,",
     "but cluster was given. Leave cluster out": "but --cluster was given. Leave it out",
     "cannot be combined with cluster:": "cannot be combined with --cluster:",
+    "every must be a number too.": "--every must be a number too, such as --every 100.",
     "For one model use evaluate()": "For one model use pueval evaluate",
 }
 COLUMN_LIST = re.compile(r"(?<=\. )Name each column separately: (\[[^\]]*\])")

@@ -26,6 +26,9 @@ from pueval.over_time.evaluate_over_time import evaluate_over_time
 from pueval.over_time.time_evaluation import TimeEvaluation
 from pueval.over_time.time_text import table_notes, time_table
 from pueval.report import GroupTable
+from pueval.sources.duckdb_tables import connect_to, select_columns
+from pueval.sources.paths import locate
+from pueval.sources.periods import NUMBER_HINT
 from pueval.sources.standard_input import STANDARD_INPUT
 from pueval.sources.unreadable_times import refuse_text_times
 
@@ -143,11 +146,29 @@ def read_periods(
     except InputError:
         if rows.engine == "duckdb" and file != STANDARD_INPUT:
             refuse_text_times(file, str(over.over))
+        if rows.engine == "duckdb" and isinstance(arguments.get("every", ""), str):
+            _refuse_number_times(file, str(over.over))
         raise
     return {
         name: {start: counts[name] for (start,), counts in tallies.items()}
         for name in dict.fromkeys(scores)
     }
+
+
+def _refuse_number_times(file: str, column: str) -> None:
+    """Raise an error if a column of times holds nothing but numbers."""
+    location = locate(file)
+    with connect_to(location) as connection:
+        times = select_columns(connection, location, {"t": (column, "time")})
+        text = times.select("nullif(trim(CAST(t AS VARCHAR)), '') AS t")
+        is_number = "TRY_CAST(t AS TIMESTAMP) IS NULL AND TRY_CAST(t AS DOUBLE) IS NOT NULL"
+        summary = f"count(t), count(t) FILTER ({is_number}), min(t)"
+        [(n_rows, n_numbers, example)] = text.aggregate(summary).fetchall()
+    if n_rows == n_numbers > 0:
+        raise InputError(
+            f"time must hold dates or times; got numbers such as {example} in column {column!r}."
+            f"{NUMBER_HINT}"
+        )
 
 
 def evaluate_periods(

@@ -119,6 +119,16 @@ def choose_scores(profiles: list[ColumnProfile]) -> list[str]:
     return []
 
 
+def named_like_scores(names: list[str]) -> list[str]:
+    """Return the names that look like those of scores; all of them if none does."""
+    return [name for name in names if SCORE_NAMES.search(name)] or names
+
+
+def is_score(profile: ColumnProfile) -> bool:
+    """Whether numbers are scores rather than counts or codes: by name, or as fractions."""
+    return bool(SCORE_NAMES.search(profile.name)) or not profile.whole
+
+
 def _is_probability(profile: ColumnProfile) -> bool:
     within = profile.low is not None and profile.high is not None
     return within and (profile.low or 0) >= 0 and (profile.high or 0) <= 1 and not profile.whole

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pueval.counts.counts import Counts
 from pueval.diagnosis import column_roles
 from pueval.diagnosis.diagnosis import ColumnRole
+from pueval.diagnosis.foreign_numbers import ForeignNumbers
 from pueval.diagnosis.score_problems import repeats_label
 from pueval.sources.column_profiles import MOST_VALUES, ColumnProfile
 
@@ -14,7 +15,11 @@ KINDS = ("labeled", "unlabeled", "negative")
 
 
 def describe_column(
-    profile: ColumnProfile, label: str | None, names: Sequence[str], counts: dict[str, Counts]
+    profile: ColumnProfile,
+    label: str | None,
+    names: Sequence[str],
+    counts: dict[str, Counts],
+    foreign: ForeignNumbers | None = None,
 ) -> ColumnRole:
     """Describe a column."""
     spread = "" if profile.low is None else f", {profile.low:.3g} to {profile.high:.3g}"
@@ -27,6 +32,8 @@ def describe_column(
             scores = counts[profile.name]
             tied = f"{100 * tied_share(scores):.0f}% of rows tied"
             details = f"{scores.score.size:,} distinct values{spread}; {tied}"
+    elif foreign is not None:
+        details = f"{about(profile.distinct)} distinct values with {foreign.mark}"
     elif profile.distinct <= 1:
         role, details = "constant", ""
     elif column_roles.is_weight(profile):

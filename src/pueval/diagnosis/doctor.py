@@ -10,6 +10,11 @@ from pueval.counts.counts import Counts
 from pueval.diagnosis import column_roles
 from pueval.diagnosis.column_text import about, describe_column, tied_share
 from pueval.diagnosis.diagnosis import ColumnRole, Diagnosis
+from pueval.diagnosis.foreign_numbers import (
+    ForeignNumbers,
+    describe_foreign_numbers,
+    find_foreign_numbers,
+)
 from pueval.diagnosis.next_command import next_command
 from pueval.diagnosis.prior_outlook import describe_prior
 from pueval.diagnosis.repeated_ids import MOST_COUNTED_ROWS, error_factor
@@ -21,10 +26,16 @@ from pueval.sources.column_profiles import (
     TableProfile,
     profile_table,
 )
-from pueval.sources.columns import Columns, check_column, score_names
+from pueval.sources.columns import (
+    Columns,
+    check_column,
+    lacks_header,
+    no_header_text,
+    score_names,
+)
 from pueval.sources.files import read_files
 from pueval.sources.labels import LabelValues
-from pueval.sources.paths import locate
+from pueval.sources.paths import DataLocation, locate
 from pueval.text.numbers import format_count
 
 # Copies of rows are worth a warning above this share, unless scores tie more often than not.
@@ -75,20 +86,31 @@ def doctor(
     table = profile_table(location)
     profiles = [*table.columns.values()]
     label = column_roles.choose_label(profiles) if label is None else label
-    problems = _table_problems(table)
+    problems = _table_problems(table, location)
     values = None
     if label is not None:
         check_column(label, [*table.columns], "label")
         values = column_roles.label_values(table.columns[label])
         problems += _ambiguous_label(values)
     others = [profile for profile in profiles if profile.name != label]
-    names = column_roles.choose_scores(others) if scores is None else [*score_names(scores)]
+    foreign = find_foreign_numbers(location, others)
+    readable = [profile for profile in others if profile.name not in foreign]
+    if scores is None:
+        names = column_roles.choose_scores(readable)
+        if foreign and not any(column_roles.is_score(table.columns[name]) for name in names):
+            names = []  # whole numbers beside numbers that cannot be read are no scores
+    else:
+        names = [*score_names(scores)]
     for name in names:
         check_column(name, [*table.columns], "score")
     counts: dict[str, Counts] = {}
     if label is not None and values is not None:
         countable = [*names, *(p.name for p in others if _is_binary(p) and p.name not in names)]
-        usable = [name for name in countable if _is_usable(table.columns[name], problems, names)]
+        usable = [
+            name
+            for name in countable
+            if _is_usable(table.columns[name], problems, names, foreign.get(name))
+        ]
         counts = _count(os.fspath(path), label, usable, values)
     elif label is not None:
         problems.append(_bad_labels(table.columns[label]))
@@ -99,12 +121,16 @@ def doctor(
                 "Name it with --label."
             )
         )
-    if not names:
+    unread = {name: numbers for name, numbers in foreign.items() if name not in names}
+    problems += [
+        text if names else Contradiction(text) for text in describe_foreign_numbers(unread)
+    ]
+    if not names and not unread:
         problems.append(
             Contradiction("No column looks like scores: numbers. Name them with --score.")
         )
     used = tuple(name for name in names if name in counts)
-    roles = tuple(describe_column(p, label, names, counts) for p in profiles)
+    roles = tuple(describe_column(p, label, names, counts, foreign.get(p.name)) for p in profiles)
     doubtful = {name: problem for name in used if (problem := score_problem(counts[name]))}
     problems += [name_model(name, problem) for name, problem in doubtful.items()]
     problems += _label_copies(counts, roles)
@@ -121,6 +147,10 @@ def doctor(
     knowledge, interval = describe_prior(sound)
     weight = next((column.name for column in roles if column.role == "weights"), None)
     sizes = _sizes(counts)
+    command = f"pueval doctor {shlex.quote(os.fspath(path))}"
+    if not _lacks_header(table, location):
+        likely = [*sound] or used or names or column_roles.named_like_scores([*unread])
+        command = next_command(os.fspath(path), label, likely, values, repeated)
     return Diagnosis(
         location.text,
         table.rows,
@@ -134,7 +164,7 @@ def doctor(
         interval,
         tuple(knowledge),
         tuple(problems),
-        next_command(os.fspath(path), label, [*sound] or used or names, values, repeated),
+        command,
     )
 
 
@@ -142,13 +172,20 @@ def _is_binary(profile: ColumnProfile) -> bool:
     return profile.numeric and {*profile.values} <= {"0", "1", "0.0", "1.0", "true", "false"}
 
 
-def _is_usable(profile: ColumnProfile, problems: list[str], names: Sequence[str]) -> bool:
+def _is_usable(
+    profile: ColumnProfile,
+    problems: list[str],
+    names: Sequence[str],
+    foreign: ForeignNumbers | None,
+) -> bool:
     """Whether a column can be read as scores; otherwise add the reason to the problems."""
     if profile.numeric and not profile.missing:
         return True
     if profile.name in names:
         refused = "Other commands refuse them: drop or fill them first."
-        if not profile.mostly_numbers:
+        if foreign is not None:
+            problems += map(Contradiction, describe_foreign_numbers({profile.name: foreign}))
+        elif not profile.mostly_numbers:
             example = f", for example {profile.text!r}" if profile.text is not None else ""
             problems.append(
                 Contradiction(f"{profile.name!r} holds text{example}. Scores must be numbers.")
@@ -208,14 +245,20 @@ def _bad_labels(profile: ColumnProfile) -> str:
     )
 
 
-def _table_problems(table: TableProfile) -> list[str]:
-    """Return what was left out of a large table."""
-    problems = []
+def _table_problems(table: TableProfile, location: DataLocation) -> list[str]:
+    """Return what was left out of a large table, and whether it has no header."""
+    problems: list[str] = []
+    if _lacks_header(table, location):
+        problems.append(Contradiction(no_header_text(location.text, [*table.columns])))
     if table.n_columns > MOST_COLUMNS:
         problems.append(f"only the first {MOST_COLUMNS} of {table.n_columns:,} columns were read.")
     if table.duplicates is None:
         problems.append("duplicates were not counted: there are too many rows.")
     return problems
+
+
+def _lacks_header(table: TableProfile, location: DataLocation) -> bool:
+    return location.format == "csv" and lacks_header([*table.columns])
 
 
 def _label_copies(counts: dict[str, Counts], roles: Sequence[ColumnRole]) -> list[str]:

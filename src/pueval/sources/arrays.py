@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -125,7 +125,7 @@ def read_table(score: Any, labeled: Any, unlabeled: Any, negative: Any) -> Sampl
         if count.dtype.kind == "f" and np.all(np.isfinite(count) & (count == np.rint(count))):
             check_total(np.abs(count).sum(), name)
             count = count.astype(np.int64)
-        _check_lengths({"score": scores, name: count})
+        check_lengths({"score": scores, name: count})
         labels = LabelValues(1, 0, None)
         rows, _, _ = read_arrays(np.ones(len(scores)), scores, labels=labels, sample_weight=count)
         # Without squared weights, since each unit of weight counts as one row.
@@ -186,6 +186,8 @@ def equal_labels(y: Array, value: Any) -> Array:
         return missing_rows(y)
     if isinstance(value, str | bytes) != (y.dtype.kind in "UST") and y.dtype.kind != "O":
         return np.zeros(len(y), dtype=bool)
+    if y.dtype.kind == "b" and value in (0, 1):
+        return y.copy() if value else ~y  # NumPy would compare as integers
     if y.dtype.kind != "O":
         return np.asarray(y == value, dtype=bool)
     # Some missing values raise an error when compared.
@@ -199,7 +201,7 @@ def label_kinds(y: Any, labels: LabelValues) -> Array:
     y = one_column(y, "y")
     kinds = np.full(len(y), -1, dtype=np.int8)
     for kind, mask in enumerate(_masks(y, labels)):
-        kinds[mask] = kind
+        np.copyto(kinds, kind, where=mask)
     if (kinds < 0).any():
         raise _bad_labels_error(y, labels)
     return kinds
@@ -207,7 +209,7 @@ def label_kinds(y: Any, labels: LabelValues) -> Array:
 
 def _check_rows(columns: Mapping[str, Any]) -> None:
     """Refuse columns of different lengths, and no rows at all."""
-    _check_lengths(columns)
+    check_lengths(columns)
     if not len(columns["y"]):
         raise InputError(
             "y and score are empty. Pass at least one labeled row and one unlabeled or known "
@@ -215,7 +217,8 @@ def _check_rows(columns: Mapping[str, Any]) -> None:
         )
 
 
-def _check_lengths(columns: Mapping[str, Any], hint: str = "") -> None:
+def check_lengths(columns: Mapping[str, Any], hint: str = "") -> None:
+    """Refuse columns whose length is not that of the first."""
     (first, values), *others = columns.items()
     for name, column in others:
         if column is not None and len(column) != len(values):
@@ -262,6 +265,30 @@ def one_column(values: Any, name: str) -> Array:
         hint = " For the output of predict_proba, take [:, 1]." if name == "score" else ""
         raise InputError(f"{name} must have one dimension; got shape {array.shape}.{hint}")
     return array
+
+
+def owned_column(values: Any, name: str, convert: Callable[[Array], Array]) -> Array:
+    """Return a converted column that stays as it is if the caller changes the values.
+
+    Intervals are computed when they are asked for, from rows that were kept until then.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,) or (n, 1)
+        Column as it was given.
+    name : str
+        Name of the argument, for messages.
+    convert : callable
+        Checks and converts the column, such as `as_scores`; it may return its argument.
+
+    Returns
+    -------
+    ndarray
+    """
+    column = one_column(values, name)
+    converted = convert(column)
+    # A Series, a tensor or a matrix shares its memory with the column that NumPy makes of it.
+    return converted.copy() if np.may_share_memory(converted, column) else converted
 
 
 def text_error(name: str, text: str | os.PathLike[str]) -> InputError:
@@ -427,63 +454,3 @@ def _bad_labels_error(y: Array, labels: LabelValues) -> InputError:
         return missing_labels_error(missing)
     rest = y[~np.logical_or.reduce(_masks(y, labels))]
     return labels.unrecognized_error(sorted(set(rest.tolist()), key=str), len(rest))
-
-
-def read_propensities(
-    y: Any, score: Any, propensity: Any, *, labels: LabelValues, sample_weight: Any = None
-) -> tuple[Sample, Sample]:
-    """Return the scores of the labeled rows, each with weight 1/propensity.
-
-    Also return 1/propensity of the unlabeled rows in the place of scores, where it is known.
-    ``y``, ``score`` and ``sample_weight`` have been checked already.
-    """
-    check_same_order({"y": y, "propensity": propensity})
-    y = one_column(y, "y")
-    if isinstance(propensity, np.ma.MaskedArray):
-        # Only labeled rows need one.
-        propensity = np.ma.filled(propensity.astype(np.float64), np.nan)
-    propensity = one_column(propensity, "propensity")
-    hint = " For rows that are not labeled, any value will do, also NaN."
-    _check_lengths({"y": y, "propensity": propensity}, hint)
-    mask = equal_labels(y, labels.positive)
-    all_rows, propensity = propensity, np.asarray(propensity[mask])
-    try:
-        propensity = propensity.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"propensity must hold numbers; got dtype {propensity.dtype}.") from None
-    outside = ~((propensity > 0) & (propensity <= 1))
-    if outside.any():
-        raise InputError(
-            "propensity must be in (0, 1] for every labeled row; got "
-            f"{propensity[outside][0]:g} and {np.count_nonzero(outside) - 1:,} more outside. It is "
-            "the probability that the row, being positive, was labeled."
-        )
-    values = one_column(score, "score")[mask].astype(np.float64)
-    weights = None
-    if sample_weight is not None:
-        weights = as_weights(one_column(sample_weight, "sample_weight"))
-    is_unlabeled = _masks(y, labels)[1]
-    of_unlabeled = _inverse_propensities(
-        all_rows[is_unlabeled], None if weights is None else weights[is_unlabeled]
-    )
-    if weights is None:
-        return make_weighted_sample(values, 1 / propensity), of_unlabeled
-    weights = weights[mask]
-    # A frequency weight stands for so many rows of weight 1/propensity.
-    square = weights**2 if weights.dtype.kind == "f" else weights
-    return make_sample(values, weights / propensity, square / propensity**2), of_unlabeled
-
-
-def _inverse_propensities(propensity: Any, weights: Array | None) -> Sample:
-    """Return 1/propensity in the place of scores; values outside (0, 1] are left out."""
-    try:
-        propensity = np.asarray(propensity).astype(np.float64)
-    except (TypeError, ValueError):
-        return EMPTY
-    known = (propensity > 0) & (propensity <= 1)
-    inverse, count = 1 / propensity[known], None
-    if weights is not None:
-        count = weights[known]
-        if count.dtype.kind == "f":
-            inverse = inverse * count
-    return make_sample(inverse, count)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
 
 # What Python puts in the place of bytes that are not UTF-8.
 REPLACEMENT = "\ufffd"
-# Column names shown in a message.
-SHOWN = 20
+# Column names shown in a message, and numbers in their place.
+SHOWN, SHOWN_NUMBERS = 20, 3
 
 Engine = Literal["duckdb", "polars", "dask", "spark"]
 """What can read files."""
+# A number as text.
+NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*", re.IGNORECASE | re.ASCII)
+ADD_HEADER = "Add a first line with names, such as label,score"
 
 
 class CountedRows(NamedTuple):
@@ -106,10 +110,33 @@ def check_column(name: str, columns: Sequence[str], content: str) -> None:
         names += f", … ({len(columns)} in all)"
     if any(REPLACEMENT in column for column in columns):
         names += " (not encoded as UTF-8; spreadsheets can save as CSV UTF-8)"
+    if lacks_header(columns):
+        names += f". All of them are numbers: the header line seems to be missing. {ADD_HEADER}"
     raise InputError(f"no {content} column {name!r}.{hint} The columns are {names}.")
 
 
 def check_unique(name: str, columns: Sequence[str], file: str) -> None:
     """Refuse a name that several columns of a file have."""
+    if columns.count(name) > 1 and lacks_header(columns):
+        raise InputError(no_header_text(file, columns))
     if columns.count(name) > 1:
         raise InputError(f"{file} has more than one column {name!r}. Rename one.")
+
+
+def lacks_header(columns: Sequence[str]) -> bool:
+    """Whether all column names are numbers, so that they are rather the first row of a file.
+
+    0, 1, 2, … are names: of columns that were saved without names of their own.
+    """
+    if [*columns] == [str(k) for k in range(len(columns))]:
+        return False
+    return all(NUMBER.fullmatch(column) for column in columns)
+
+
+def no_header_text(file: str, columns: Sequence[str]) -> str:
+    """Say that a file has no header, and what to do."""
+    first = ", ".join(map(repr, columns[:SHOWN_NUMBERS]))
+    return (
+        f"{file} seems to have no header line: its first line holds only numbers ({first}"
+        f"{', …' * (len(columns) > SHOWN_NUMBERS)}). {ADD_HEADER}."
+    )

@@ -4,24 +4,42 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import os
 import re
 import zlib
 from pathlib import Path
 from typing import Any
 
-from pueval.errors import InputError
+from pueval.errors import InputError, require
 from pueval.sources.foreign_formats import LONGEST, refuse_foreign_format
 from pueval.sources.paths import unreadable_error
 
 DELIMITERS = ",\t;|"
 # Characters of the first line, and bytes of any other line. The second is the limit of DuckDB.
 LONGEST_HEADER, LONGEST_LINE = 2**20, 2_000_000
+# First bytes of compressed files, and the rest of the message.
+UNREADABLE = (
+    "which cannot be read. Decompress it, or compress it with gzip (.csv.gz) or zstd (.csv.zst)."
+)
+PACKED_STARTS: tuple[tuple[bytes, str], ...] = (
+    (rb"\x28\xb5\x2f\xfd", "zstd. Rename it to end in .csv.zst, or decompress it."),
+    (rb"BZh[1-9]1AY&SY", f"bzip2, {UNREADABLE}"),
+    (rb"\xfd7zXZ\x00", f"xz, {UNREADABLE}"),
+)
 
 
 def is_packed(file: str) -> bool:
     """Whether a file is compressed, by its name."""
-    return file.lower().endswith(".gz")
+    return file.lower().endswith((".gz", ".zst"))
+
+
+def _open(file: str) -> Any:
+    """Open a file to read its bytes, decompressed."""
+    if file.lower().endswith(".zst"):
+        arrow = require("pyarrow", extra="cli", purpose="reading compressed files")
+        return arrow.CompressedInputStream(file, "zstd")
+    return gzip.open(file) if is_packed(file) else Path(file).open("rb")
 
 
 def csv_header(file: str, label: str) -> tuple[str, tuple[str, ...]]:
@@ -30,14 +48,16 @@ def csv_header(file: str, label: str) -> tuple[str, tuple[str, ...]]:
     The delimiter is the one that makes a column of the label. DuckDB would guess it from all
     lines, and guess wrong if some lines are malformed.
     """
-    opener: Any = gzip.open if is_packed(file) else open
     try:
-        with opener(file, "rb") as stream:
+        with _open(file) as stream:
             start = stream.read(LONGEST)
-        with opener(file, "rt", encoding="utf-8-sig", errors="replace", newline="") as stream:
-            header = stream.readline(LONGEST_HEADER + 1)
+        with io.TextIOWrapper(_open(file), "utf-8-sig", errors="replace", newline="") as lines:
+            header = lines.readline(LONGEST_HEADER + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise unreadable_error(file, error) from None
+    if not start:
+        raise InputError(f"{file} is empty.")
+    _refuse_compression(file, start)
     refuse_foreign_format(file, start)
     if len(header) > LONGEST_HEADER:
         raise InputError(
@@ -54,6 +74,15 @@ def csv_header(file: str, label: str) -> tuple[str, tuple[str, ...]]:
     return delimiter, tuple(columns[delimiter])
 
 
+def _refuse_compression(file: str, start: bytes) -> None:
+    """Raise an error for a compression that cannot be read, or that the file's name hides."""
+    if file.lower().endswith(".zip"):
+        raise InputError(f"{file} is compressed with zip, {UNREADABLE}")
+    for signature, message in PACKED_STARTS:
+        if re.match(signature, start):
+            raise InputError(f"{file} is compressed with {message}")
+
+
 def _fields(line: str, delimiter: str) -> list[str]:
     """Split a line; with the wrong delimiter, a field may be too long, and there are none."""
     try:
@@ -65,8 +94,8 @@ def _fields(line: str, delimiter: str) -> list[str]:
 def check_file_end(file: str) -> None:
     """Refuse files whose end DuckDB would not read rightly, without an error.
 
-    Its parallel reader drops a last line that does not fit into its buffer, and it does not compare
-    the checksum of compressed files.
+    Its parallel reader drops a last line that does not fit into its buffer. It does not compare the
+    checksum of gzip files, and takes a zstd file that was cut off for one without rows.
     """
     try:
         end = _end_of_packed(file) if is_packed(file) else _end(file)
@@ -91,7 +120,7 @@ def _end(file: str) -> bytes:
 def _end_of_packed(file: str) -> bytes:
     """Return the last bytes of a compressed file, which is read to its end and its checksum."""
     end = b""
-    with gzip.open(file) as stream:
+    with _open(file) as stream:
         while block := stream.read(LONGEST_LINE):
             end = (end + block)[-LONGEST_LINE:]
     return end

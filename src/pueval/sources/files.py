@@ -17,6 +17,7 @@ from pueval.sources.batches import BatchCollector, combine_results, list_row_gro
 from pueval.sources.columns import Columns, CountedRows, Tallies
 from pueval.sources.duckdb_columns import FLOATS, is_integer
 from pueval.sources.duckdb_tables import FileTable, open_table
+from pueval.sources.group_codes import OrderedGroups, are_numbers, number_key, order_numbers
 from pueval.sources.labels import KIND_CODES, MISSING_WORDS, LabelValues
 from pueval.sources.paths import DataLocation, locate, unreadable_error
 from pueval.sources.storage import is_counts_file
@@ -34,12 +35,17 @@ def read_files(
     engine: str = "duckdb",
     address: str | None = None,
 ) -> Tallies:
-    """Count the rows of all score columns and groups, in one pass over the files."""
+    """Count the rows of all score columns and groups, in one pass over the files.
+
+    Text is sorted by its numbers if all groups of a column are numbers, as in CSV files.
+    """
     labels.check_query()
     if engine != "duckdb":
         from pueval.sources.engines import read_with_engine
 
-        return read_with_engine(engine, path, columns, labels=labels, bins=bins, address=address)
+        return _order_groups(
+            read_with_engine(engine, path, columns, labels=labels, bins=bins, address=address)
+        )
     if address is not None:
         raise InputError(
             "DuckDB runs in this process and has no address. Leave the address out, or choose "
@@ -49,10 +55,26 @@ def read_files(
     with open_table(location, columns, labels) as table:
         if columns.by or columns.cluster is not None:
             # By a query: there may be many groups, each with scores of its own.
-            return count_in_frame(table, table.numbers(), bins)
+            return _order_groups(count_in_frame(table, table.numbers(), bins))
         samples = _count_rows(location, table, bins)
     counted = (CountedRows(*binned) for binned in samples)
     return {(): dict(zip(columns.scores, counted, strict=True))}
+
+
+def _order_groups(tallies: Tallies) -> Tallies:
+    """Sort groups by the numbers in columns of text that hold nothing else; missing ones last."""
+    columns = zip(*tallies, strict=True)
+    is_number = [are_numbers(v for v in column if v is not None) for column in columns]
+    if not any(is_number):
+        return tallies
+
+    def key(group: tuple[Any, ...]) -> list[Any]:
+        return [
+            (value is None, number_key(value) if number and value is not None else value)
+            for value, number in zip(group, is_number, strict=True)
+        ]
+
+    return {group: tallies[group] for group in sorted(tallies, key=key)}
 
 
 def _count_rows(location: DataLocation, table: FileTable, bins: Bins) -> list[BinnedSamples]:
@@ -160,7 +182,7 @@ class FileRows:
     kind: Array
     scores: list[Array]
     sample_weight: Array | None
-    by: Array | None
+    by: Array | OrderedGroups | None
     cluster: Array | None
     second_cluster: Array | None = None
 
@@ -198,7 +220,7 @@ def rows_from_numbers(table: FileTable, data: dict[str, Array]) -> FileRows:
         kind,
         [np.ma.getdata(data[f"s{k}"]) for k in range(len(columns.scores))],
         sample_weight,
-        _groups(data["g0"], columns.by[0], "group") if columns.by else None,
+        order_numbers(_groups(data["g0"], columns.by[0], "group")) if columns.by else None,
         *(
             None if name is None else _groups(data[ours], name, "cluster")
             for ours, name in (("c", columns.cluster), ("d", columns.second_cluster))

@@ -29,7 +29,7 @@ SUFFIXES: dict[str, Format] = {
     ".ipc": "arrow",
 }
 # Files that are read from a folder; it may hold others.
-IN_FOLDERS = (*SUFFIXES, ".csv", ".tsv", ".csv.gz", ".tsv.gz")
+IN_FOLDERS = (*SUFFIXES, ".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
 DATABASE = "duckdb://"
 # Characters of another library's error message that are passed on.
 LONGEST_REASON = 300
