@@ -13,9 +13,10 @@ import numpy as np
 
 from pueval._checks import check_fraction, check_number, percent_hint
 from pueval._typing import Target
+from pueval.core.measures import clip, was_clipped
 from pueval.core.mixture import Mixture, check_target
 from pueval.core.rates import correct_area, correct_pair
-from pueval.errors import InputError
+from pueval.errors import InputError, warn_caller
 
 __all__ = ["balanced_accuracy", "matthews_corrcoef", "precision", "roc_auc"]
 
@@ -37,7 +38,7 @@ def roc_auc(naive: float, *, prior: float, purity: float = 1.0) -> float:
     Returns
     -------
     float
-        Corrected AUC, not clipped. A value above 1 means that prior or purity do not fit.
+        Corrected AUC, clipped to [0, 1] with an AssumptionWarning.
 
     References
     ----------
@@ -45,13 +46,12 @@ def roc_auc(naive: float, *, prior: float, purity: float = 1.0) -> float:
 
     Examples
     --------
-    >>> round(roc_auc(0.8, prior=0.25, purity=0.75), 3)
-    1.1
     >>> round(roc_auc(0.7, prior=0.25, purity=0.75), 3)
     0.9
     """
     mixture = Mixture(prior, purity)
-    return float(correct_area(_check_naive(naive), mixture, mixture.prior))
+    area = correct_area(_check_naive(naive), mixture, mixture.prior)
+    return _clip_with_warning("AUC", area, naive, mixture)
 
 
 def _check_naive(naive: object, low: float = 0.0) -> float:
@@ -63,6 +63,20 @@ def _check_naive(naive: object, low: float = 0.0) -> float:
             f"measure.{percent_hint(naive)}"
         )
     return value
+
+
+def _clip_with_warning(
+    name: str, value: float, naive: float, mixture: Mixture, low: float = 0.0
+) -> float:
+    """Clip a corrected measure to its range; warn that the numbers contradict each other."""
+    inside = clip(float(value), low, 1.0)
+    if was_clipped(value, inside):
+        warn_caller(
+            f"the corrected {name} is {value:.4g} and was clipped to {inside:g}. A naive value of "
+            f"{naive:g} contradicts prior {mixture.prior:g}, purity {mixture.purity:g} or random "
+            "labeling."
+        )
+    return inside
 
 
 def balanced_accuracy(naive: float, *, prior: float, purity: float = 1.0) -> float:
@@ -82,7 +96,7 @@ def balanced_accuracy(naive: float, *, prior: float, purity: float = 1.0) -> flo
     Returns
     -------
     float
-        Corrected value, not clipped.
+        Corrected value, clipped to [0, 1] with an AssumptionWarning.
 
     References
     ----------
@@ -95,8 +109,8 @@ def balanced_accuracy(naive: float, *, prior: float, purity: float = 1.0) -> flo
     """
     mixture = Mixture(prior, purity)
     # At a single threshold, balanced accuracy is the area under a ROC curve with one corner.
-    area: float = correct_area(_check_naive(naive), mixture, mixture.prior)
-    return area
+    area = correct_area(_check_naive(naive), mixture, mixture.prior)
+    return _clip_with_warning("balanced accuracy", area, naive, mixture)
 
 
 def matthews_corrcoef(
@@ -121,7 +135,7 @@ def matthews_corrcoef(
     Returns
     -------
     float
-        Corrected value, not clipped.
+        Corrected value, clipped to [-1, 1] with an AssumptionWarning.
 
     References
     ----------
@@ -137,7 +151,8 @@ def matthews_corrcoef(
     mixture = Mixture(prior, purity)
     prevalence = labeled_share * mixture.purity + (1 - labeled_share) * mixture.prior
     scale = math.sqrt(prevalence * (1 - prevalence) / (labeled_share * (1 - labeled_share)))
-    return naive * scale / (mixture.purity - mixture.prior)
+    value = naive * scale / (mixture.purity - mixture.prior)
+    return _clip_with_warning("Matthews correlation", value, naive, mixture, low=-1.0)
 
 
 def precision(
@@ -172,7 +187,7 @@ def precision(
     Returns
     -------
     float
-        Corrected value, not clipped.
+        Corrected value, clipped to [0, 1] with an AssumptionWarning.
 
     References
     ----------
@@ -196,6 +211,8 @@ def precision(
     # Shares relative to that of the unlabeled rows, which becomes 1.
     ratio = float(correct_pair(np.array(odds), np.array(1.0), mixture, mixture.prior)[0])
     if target == "unlabeled":
-        return mixture.prior * ratio
-    prevalence = labeled_share * mixture.purity + (1 - labeled_share) * mixture.prior
-    return prevalence * ratio / (labeled_share * odds + 1 - labeled_share)
+        value = mixture.prior * ratio
+    else:
+        prevalence = labeled_share * mixture.purity + (1 - labeled_share) * mixture.prior
+        value = prevalence * ratio / (labeled_share * odds + 1 - labeled_share)
+    return _clip_with_warning("precision", value, naive, mixture)

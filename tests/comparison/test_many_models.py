@@ -207,3 +207,12 @@ def test_rankings_of_many_models():
         np.testing.assert_array_equal([*rankings.rank(criterion).values()], expected)
     assert f"The best {MOST_MODELS} of 50 models by a" in repr(rankings)
     assert len(repr(rankings).splitlines()[0].split()) == MOST_MODELS + 2
+
+
+def test_one_labeled_row(rng):
+    """Covariances are unknown; the comparison says so instead of failing."""
+    y = np.zeros(60, dtype=int)
+    y[0] = 1
+    scores = {f"m{k}": rng.normal(size=60) + y for k in range(3)}
+    comparison = compare(y, scores, prior=0.1, n_resamples=50)
+    assert "m2" in repr(comparison)

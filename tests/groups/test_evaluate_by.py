@@ -13,7 +13,7 @@ from pueval import AssumptionWarning, Counts, InputError, compare, evaluate, eva
 from pueval.commands.app import run
 from pueval.core.measures import MEASURES
 from pueval.groups.group_estimates import find_group
-from pueval.sources.group_codes import encode_groups
+from pueval.sources.group_codes import encode_groups, number_groups, order_numbers
 from tests.conftest import draw
 
 AT_A_POINT = ("accuracy", "precision", "recall", "f1", "matthews_corrcoef", "false_positive_rate")
@@ -166,6 +166,28 @@ def test_groups_of_any_type(rng, make):
         assert names == sorted(names)
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([3, 5, 3, 9]),
+        np.array([-128, 127, 0], dtype=np.int8),
+        np.array([2**63 + 1, 2**63 + 3, 2**63 + 1], dtype=np.uint64),
+        np.array([True, True]),
+        np.array([10**15, 3, 10**15]),
+        np.array(["b", "a", "b"]),
+    ],
+    ids=["gaps", "int8", "uint64", "one boolean", "far apart", "text"],
+)
+def test_numbers_of_groups(values):
+    """Rows have the same number if they are in the same group, and numbers follow the names."""
+    number, used = number_groups(values, values.size)
+    names, code = encode_groups(values, values.size)
+    assert names == sorted(set(values.tolist()))
+    np.testing.assert_array_equal(np.unique(number), used)
+    np.testing.assert_array_equal(np.searchsorted(used, number), code)
+    assert [names[k] for k in code] == values.tolist()
+
+
 def test_categoricals_keep_only_categories_that_occur(rng):
     values = np.array(["low", "mid", "high"])[rng.integers(0, 2, 300)]
     for by in (
@@ -176,6 +198,42 @@ def test_categoricals_keep_only_categories_that_occur(rng):
         names, code = encode_groups(by, 300)
         assert names == ["low", "mid"]
         assert (np.array(names)[code] == values).all()
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_only_ordered_categoricals_keep_their_order(rng, ordered):
+    values = np.array(["A", "B", "C"])[rng.integers(0, 3, 300)]
+    categories = pd.Categorical(values, categories=["C", "Z", "B", "A"], ordered=ordered)
+    for by in (categories, pd.Series(categories)):
+        names, code = encode_groups(by, 300)
+        assert names == (["C", "B", "A"] if ordered else ["A", "B", "C"])
+        assert (np.array(names)[code] == values).all()
+
+
+def test_ordered_categories_are_evaluated_in_their_order(rng):
+    _, score, labeled = draw(rng, 3000, prevalence=0.4, label_frequency=0.5)
+    text = np.array(["C", "B", "A"])[rng.integers(0, 3, 3000)]
+    by = pd.Categorical(text, categories=["C", "B", "A"], ordered=True)
+    groups = evaluate_by(labeled, score, by, prior=0.2, level=None)
+    sorted_groups = evaluate_by(labeled, score, text, prior=0.2, level=None)
+    assert groups.names == ("C", "B", "A")
+    assert sorted_groups.names == ("A", "B", "C")
+    values = groups["roc_auc"].value
+    np.testing.assert_array_equal(values[::-1], sorted_groups["roc_auc"].value)
+
+
+def test_text_of_numbers_is_ordered_by_numbers_and_stays_text():
+    values = np.array(["10", "9", "-1.5", "1e1", "9", " 100"], dtype=object)
+    names, code = encode_groups(order_numbers(values), 6)
+    assert names == ["-1.5", "9", "10", "1e1", " 100"]
+    assert [names[k] for k in code] == values.tolist()
+    assert encode_groups(values, 6).names == sorted(set(values))
+
+
+@pytest.mark.parametrize("other", ["a9", "", "nan", "inf", "1_000", "1,5", "٣"])
+def test_columns_with_other_text_are_not_ordered_by_numbers(other):
+    values = np.array(["10", "9", other], dtype=object)
+    assert order_numbers(values) is values
 
 
 @pytest.mark.parametrize(

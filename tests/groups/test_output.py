@@ -42,6 +42,26 @@ def test_text(groups):
     assert "labeled rows, fewer than 20" in line
 
 
+def test_a_note_says_which_macro_average_is_no_mean(groups, rows):
+    note = "The macro average of average precision is not the mean of the groups' values: it "
+    value = groups["average_precision"].value
+    mean = f"{np.nanmean(value):.3f}"
+    assert mean != f"{groups.macro('average_precision').value:.3f}"
+    assert repr(groups).count(note) == 1
+    assert groups._repr_html_().count("less their bias in small groups and from clusters.") == 1
+    shrunken = evaluate_by(*rows, prior=0.2, n_resamples=100, shrink=True)
+    assert "small groups" not in repr(shrunken)
+
+
+def test_no_note_on_macro_averages_that_are_means(rng):
+    _, score, labeled = draw(rng, 100_000, prevalence=0.4, label_frequency=0.5)
+    groups = evaluate_by(labeled, score, np.arange(100_000) % 2, prior=0.25, n_resamples=10)
+    for name in ("roc_auc", "average_precision"):
+        mean = groups[name].value.mean()
+        assert f"{mean:.3f}" == f"{groups.macro(name).value:.3f}"
+    assert "small groups" not in repr(groups)
+
+
 def test_html_is_escaped(groups):
     html = groups._repr_html_()
     assert "<b>Oslo" not in html
@@ -53,7 +73,7 @@ def test_long_tables_are_cut(rng):
     _, score, labeled = draw(rng, 4000, prevalence=0.4, label_frequency=0.5)
     by = rng.integers(0, 40, 4000)
     groups = evaluate_by(labeled, score, by, prior=0.2, n_resamples=2, min_labeled=2)
-    assert "… and 20 more groups; .frame() has all" in repr(groups)
+    assert "… and 20 more groups; .frame() returns all" in repr(groups)
     assert "… and 20 more groups" in groups._repr_html_()
     assert len(groups.frame().index.get_level_values("group").unique()) == 40
 

@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from pueval import evaluate, evaluate_by
+from pueval.core.sizes import GroupSizes
 from tests.conftest import draw
 
 
@@ -207,3 +208,11 @@ def test_equal_groups_have_no_spread(rng, way):
     for name in ("precision", "f1", "roc_auc"):
         error = np.sqrt(np.mean(groups[name].standard_error ** 2))
         assert groups.macro(name).spread < 0.6 * error, name
+
+
+def test_billions_of_rows():
+    """Squares of their numbers do not fit in 64-bit integers."""
+    n = np.array([10**9]), np.array([5 * 10**9]), np.array([0])
+    sizes = GroupSizes(*n, tuple(kind.astype(float) for kind in n))
+    assert [float(square[0]) for square in sizes.squared_weights] == [1e9, 5e9, 0]
+    assert [float(size[0]) for size in sizes.effective_sizes] == [1e9, 5e9]

@@ -503,3 +503,20 @@ class TestAudit:
             evaluate_cv(LogisticRegression(), X, y, labeling="any")
         with pytest.raises(InputError, match="must hold 1"):
             evaluate_cv(LogisticRegression(), X, y, audited=audited * 3)
+
+
+def test_all_intervals_include_the_dependence_of_folds(rng):
+    """Those that are computed later, at other thresholds or for other measures, too."""
+    X = rng.normal(size=(1200, 10))
+    positive = X[:, 0] + X[:, 1] + rng.normal(size=1200) > 1
+    y = positive & (rng.random(1200) < 0.3)
+    model = RandomForestClassifier(20, max_depth=3, random_state=0)
+    ev = evaluate_cv(model, X, y, label_frequency=0.3, threshold=0.1, n_resamples=400)
+    assert ev.splits.design_effect > 1.05
+    for name in ("recall", "precision", "f1"):
+        later = ev.at(0.1)[name]
+        assert (later.low, later.high) == pytest.approx((ev[name].low, ev[name].high), abs=1e-12)
+    independent = evaluate(ev.counts, label_frequency=0.3, threshold=0.1, n_resamples=400)
+    for name in ("bedroc_score", "brier_score_loss"):
+        wide, narrow = (each[name].high - each[name].low for each in (ev, independent))
+        assert wide > 1.01 * narrow

@@ -69,7 +69,7 @@ class TestText:
     def test_many_windows_and_notes(self):
         times = evaluate_over_time(LABELED, SCORE, DAY, every="day", **OPTIONS)
         text = repr(times)
-        assert "… and 299 earlier windows. .frame() has all." in text
+        assert "… and 299 earlier windows. .frame() returns all." in text
         assert "labeled rows, fewer than 20" in text
         assert times.names[-1] in text
         assert times.names[0] + " " not in text

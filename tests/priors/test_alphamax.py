@@ -190,3 +190,19 @@ def test_likelihood_can_be_drawn():
     np.testing.assert_array_equal(display.line_.get_ydata(), fitted.log_likelihood_)
     np.testing.assert_array_equal(display.frame()["prior"], fitted.grid_)
     assert fitted.plot(display.ax_).ax_ is display.ax_
+
+
+@pytest.mark.parametrize("kind", [AlphaMax, AlphaMaxN])
+def test_bins_do_not_depend_on_the_unit_of_weights(kind, rng):
+    """Scott's rule counts rows, of importance weights the effective ones."""
+    score, y = mixture(0.3, 500, 1000)
+    weight = rng.gamma(4, 0.25, y.size)
+
+    def curve(sample_weight):
+        counts = Counts.from_arrays(y, score, sample_weight=sample_weight)
+        return kind().fit(counts).log_likelihood_
+
+    expected = curve(weight)
+    for unit in (1e-6, 1000.0):
+        np.testing.assert_allclose(curve(unit * weight), expected, rtol=1e-9)
+    np.testing.assert_allclose(curve(np.full(y.size, 0.1)), curve(None), rtol=1e-9)

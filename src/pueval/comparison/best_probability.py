@@ -36,6 +36,10 @@ def best_probability(
         )
     finite = np.isfinite(estimates.value) & np.isfinite(np.diag(estimates.covariance))
     models = np.flatnonzero(finite)
+    if models.size > 2:
+        # With very few labeled rows, covariances can be unknown where variances are 0.
+        known = np.isfinite(estimates.covariance[np.ix_(models, models)]).all(axis=1)
+        models = models[known] if known.sum() > 1 else models[:0]
     probability = np.full(len(names), math.nan)
     if models.size == 2:
         probability[models] = _probability_of_two(estimates, models, normal_quantile(level))

@@ -255,7 +255,7 @@ def _wrap(sentences: str) -> str:
 
 def _left_out(comparison: Comparison) -> str:
     n_pairs = len(comparison) * (len(comparison) - 1) // 2
-    text = f".frame() has all {len(comparison.measures)} measures"
+    text = f".frame() returns all {len(comparison.measures)} measures"
     if len(comparison) > MOST_MODELS:
         return (
             f"The best {MOST_MODELS} of {len(comparison):,} models by ROC AUC. {text} of all, "

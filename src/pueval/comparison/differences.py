@@ -106,7 +106,7 @@ class Differences(tuple[Difference, ...]):
     def __repr__(self) -> str:
         header = ["measure", "pair", "difference", "interval", "p-value", "adjusted"]
         rows = [[difference.measure, *difference_cells(difference)] for difference in self]
-        return text_table(header, rows, most=SHOWN_DIFFERENCES, hint="; .frame() has all")
+        return text_table(header, rows, most=SHOWN_DIFFERENCES, hint="; .frame() returns all")
 
 
 def difference_cells(difference: Difference) -> list[str]:

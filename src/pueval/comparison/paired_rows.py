@@ -25,6 +25,7 @@ from pueval.sources.arrays import (
     check_same_order,
     label_kinds,
     one_column,
+    owned_column,
 )
 from pueval.sources.labels import LabelValues, missing_error
 
@@ -132,7 +133,7 @@ def read_paired_rows(
     model_scores = {name: _read_score(name, score) for name, score in columns}
     _check_lengths(y, model_scores)
     if sample_weight is not None:
-        sample_weight = as_weights(one_column(sample_weight, "sample_weight"))
+        sample_weight = owned_column(sample_weight, "sample_weight", as_weights)
         check_same_length("y", len(y), "sample_weight", len(sample_weight))
     kinds = label_kinds(y, labels)
     clusters = None if cluster is None else _read_clusters(cluster, kinds, sample_weight)
@@ -238,12 +239,11 @@ def unknown_model_error(name: object, names: Iterable[str]) -> InputError:
 
 
 def _read_score(name: str, score: Any) -> Array:
-    """Return scores that stay as they are if the caller changes theirs."""
+    """Return the scores of a model; errors name it."""
     try:
-        scores = as_scores(one_column(score, "score"))
+        return owned_column(score, "score", as_scores)
     except InputError as error:
         raise InputError(f"model {name!r}: {error}") from None
-    return scores.copy() if scores is score or not scores.flags.owndata else scores
 
 
 def _check_lengths(y: Array, model_scores: dict[str, Array]) -> None:

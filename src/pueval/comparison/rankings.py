@@ -227,7 +227,9 @@ class Rankings:
         n_models = len(self.value[first])
         if n_models > MOST_MODELS:
             shown = self.subset(self.order(first)[:MOST_MODELS])
-            left_out = f"The best {MOST_MODELS} of {n_models:,} models by {first}; .frame() has all"
+            left_out = (
+                f"The best {MOST_MODELS} of {n_models:,} models by {first}; .frame() returns all"
+            )
             return f"{shown!r}\n{left_out}"
         disagreements = self.disagreements()
         lines = [text_table(*self.rows())]

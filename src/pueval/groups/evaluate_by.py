@@ -40,7 +40,7 @@ from pueval.groups.row_blocks import RowBlock, group_counts, group_sizes, read_r
 from pueval.groups.shrinkage import MIN_GROUPS
 from pueval.groups.unclipped_estimates import UnclippedEstimates, estimate_groups, no_level_error
 from pueval.samples.threads import iterate_in_threads
-from pueval.sources.group_codes import encode_groups
+from pueval.sources.group_codes import number_groups
 from pueval.sources.labels import LabelValues
 
 if TYPE_CHECKING:
@@ -97,7 +97,8 @@ def evaluate_by(
     y, score : array-like
         Labels and scores, as for `pueval.evaluate`.
     by : array-like
-        Group of every row: text, integers, dates or a categorical, without missing values.
+        Group of every row: text, integers, dates or a categorical, without missing values. Groups
+        are sorted; those of an ordered categorical keep its order.
     prior : float or PriorEstimate, optional
         Prior of all rows together, known or estimated.
     prevalence, label_frequency : float, optional
@@ -306,8 +307,9 @@ def evaluate_by(
 
 def _span_groups(cluster: Any, by: Any, rows: int) -> bool:
     """Return whether a cluster has rows in several groups."""
-    cluster_code, group = encode_groups(cluster, rows, "cluster").code, encode_groups(by, rows).code
-    of_cluster = np.zeros(cluster_code.max() + 1, dtype=group.dtype)
+    cluster_code, used = number_groups(cluster, rows, "cluster")
+    group, _ = number_groups(by, rows)
+    of_cluster = np.zeros(used.max() + 1, dtype=group.dtype)
     of_cluster[cluster_code] = group
     return bool(np.any(of_cluster[cluster_code] != group))
 

@@ -73,7 +73,7 @@ class _Statistic:
         if isinstance(self._measure, RatioMeasure):
             self.thresholds = self._measure.thresholds(counts, target)
         elif isinstance(self._measure, TopMeasure):
-            rows = () if self._measure.rows is None else [self._measure.rows(ev._rates[0].size)]
+            rows = () if self._measure.rows is None else [self._measure.rows(ev._rates[0].n_rows)]
             self.thresholds = top_thresholds(counts, target, rows)
         elif self._measure is None:
             self._at_threshold = find_threshold_measure(name, counts, target)

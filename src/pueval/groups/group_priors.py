@@ -209,7 +209,7 @@ def group_priors(
             prior, notes, own_error, shared_error, overall_own_error=estimation_error
         )
     # The labels of a group are a part of all labels, and so is their chance variation.
-    part = sizes.n_unlabeled / max(overall.counts.n_unlabeled, 1)
+    part = sizes.n_unlabeled / (overall.counts.n_unlabeled or 1)
     correlation = own_error * part / (label_count_error or math.inf)
     # The prior of a group is proportional to that of all rows, and so is its slope.
     group_slope = prior * (slope / mixture.prior) if mixture.prior else 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from pueval.text.numbers import (
 )
 from pueval.text.results import plain_dict
 from pueval.text.tables import html_summary, text_table
+from pueval.text.titles import title_in_sentence
 
 if TYPE_CHECKING:
     from pueval.groups.group_evaluation import GroupEvaluation
@@ -90,9 +92,37 @@ def clipped_notes(groups: GroupEvaluation) -> list[str]:
     return [CLIPPED_NOTE] if clipped or {*SHOWN_MEASURES} & {*groups.overall.clipped} else []
 
 
+def macro_notes(groups: GroupEvaluation) -> list[str]:
+    """Say of which measures the macro average is not the mean of the groups' values, and why.
+
+    Shrunken values have a note of their own.
+    """
+    if groups._clusters_span_groups or groups.shrink:
+        return []
+    corrected = [name for name in SHOWN_MEASURES if _is_corrected(groups, name)]
+    if not corrected:
+        return []
+    titles = ", ".join(title_in_sentence(TITLES[name]) for name in corrected)
+    note = (
+        f"The macro average of {titles} is not the mean of the groups' values: it averages them "
+        "before clipping, less their bias in small groups and from clusters."
+    )
+    return [note]
+
+
+def _is_corrected(groups: GroupEvaluation, measure: str) -> bool:
+    """Whether the macro average differs from the mean of the values, as far as both are shown."""
+    value, macro = groups[measure].value, groups.macro(measure).value
+    defined = value[np.isfinite(value)]
+    if not defined.size:
+        return False
+    mean = float(defined.mean())
+    return not math.isclose(mean, macro) and format_number(mean) != format_number(macro)
+
+
 def table_notes(groups: GroupEvaluation, most: int, rest: str) -> list[str]:
     """Explain the table of up to ``most`` groups; ``rest`` says where all of them are."""
-    lines = clipped_notes(groups)
+    lines = [*clipped_notes(groups), *macro_notes(groups)]
     if len(groups.names) > most:
         lines.append(f"… and {len(groups.names) - most:,} more groups. {rest}")
     if groups.level is not None:
@@ -123,8 +153,8 @@ def summary(groups: GroupEvaluation) -> str:
 
 def _notes(groups: GroupEvaluation) -> list[str]:
     n_more = len(groups.names) - SHOWN_GROUPS
-    more = [f"… and {n_more:,} more groups; .frame() has all"] if n_more > 0 else []
-    return [*more, *clipped_notes(groups)]
+    more = [f"… and {n_more:,} more groups; .frame() returns all"] if n_more > 0 else []
+    return [*more, *clipped_notes(groups), *macro_notes(groups)]
 
 
 def as_text(groups: GroupEvaluation) -> str:

@@ -101,7 +101,7 @@ def _covariance(
             square * (values - mean[steps.group]) * (all_values - all_mean[steps.group])
         )
         # First the covariance of a single row, then that of two means, one over all groups.
-        of_row = divide_or_zero(products, total**2) * n_rows
+        of_row = divide_or_zero(divide_or_zero(products, total), total) * n_rows
         if area.contrast is None or all_rows.contrast is None:
             part = of_row / np.maximum(n_rows - 1, 1)
         else:

@@ -42,7 +42,7 @@ from pueval.model_selection._partitions import (
 from pueval.model_selection._splits import Splits
 from pueval.model_selection._training_dependence import reduce_partition, training_design_effect
 from pueval.sources.arrays import check_same_order, label_kinds
-from pueval.sources.group_codes import encode_groups
+from pueval.sources.group_codes import number_groups
 from pueval.sources.labels import LabelValues
 from pueval.uncertainty.intervals import check_options
 
@@ -297,7 +297,7 @@ def _cluster_groups(cluster: Any, rows: int) -> Array:
             "two-way clusters need groups: the column whose rows are never in both training and "
             "test."
         )
-    return encode_groups(cluster, rows, "cluster").code
+    return number_groups(cluster, rows, "cluster")[0]
 
 
 def _check_keywords(options: dict[str, Any]) -> None:

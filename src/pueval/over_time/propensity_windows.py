@@ -53,11 +53,14 @@ def estimate_with_propensities(
             estimates.naive[name][k] = estimate.naive
             estimates.low[name][k], estimates.high[name][k] = estimate.low, estimate.high
             _put_error(estimates, name, k, estimate.standard_error)
-        error = 0.0 if given is not None else _represented_share_error(counts[k])
-        unlabeled_share = counts[k].n_unlabeled / counts[k].n
+        error = prior_error = 0.0
+        if given is None:
+            error = _represented_share_error(counts[k])
+            # There are unlabeled rows, or the propensities would not determine the prior.
+            prior_error = error * counts[k].n / counts[k].n_unlabeled
         prevalence = ev.mixture.prevalence(counts[k])
         for name, value, naive, standard_error in (
-            ("prior", ev.mixture.prior, 0.0, error / max(unlabeled_share, 1 / counts[k].n)),
+            ("prior", ev.mixture.prior, 0.0, prior_error),
             ("prevalence", prevalence, counts[k].n_labeled / counts[k].n, error),
         ):
             estimates.value[name][k] = estimates.center[name][k] = value
@@ -78,8 +81,18 @@ def _put_error(estimates: WindowEstimates, name: str, k: int, standard_error: fl
 def _represented_share_error(counts: Counts) -> float:
     """Return the standard error of the share of rows that labeled rows represent.
 
-    It is the mean over rows of 1/propensity for labeled rows and 0 for others.
+    It is the weighted mean m = Σ w·x / Σ w over rows, with x = 1/propensity for labeled rows and 0
+    for others. To first order, its variance is Σ w²·(x − m)² / (Σ w)². A frequency weight is the
+    number of rows of weight 1, so w stands in the place of w² then.
     """
-    represented = counts._inverse_propensity_sample()
-    mean, square = represented.total / counts.n, represented.with_squared_weights.total / counts.n
-    return float(np.sqrt(max(square - mean**2, 0.0) / counts.n))
+    # Labeled rows are in the same order in both: sorted by score, ties as they were given.
+    labeled, represented = (
+        sample.merged().chunks[0]
+        for sample in (counts._labeled, counts._inverse_propensity_sample())
+    )
+    inverse_propensity = represented.row_counts / labeled.row_counts
+    mean = counts.n_represented / counts.n
+    _, unlabeled, negative = counts.squared_weights
+    squares = np.sum(labeled.squared_weights * (inverse_propensity - mean) ** 2)
+    squares += (unlabeled + negative) * mean**2
+    return float(np.sqrt(squares) / counts.n)

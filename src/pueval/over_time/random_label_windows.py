@@ -11,7 +11,7 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.confidence import normal_quantile
 from pueval.core.measures import AREAS, MEASURES
-from pueval.core.mixture import Mixture, Mixtures
+from pueval.core.mixture import Mixtures
 from pueval.core.sizes import GroupSizes, divide_or_zero
 from pueval.counts.counts import Counts
 from pueval.evaluation.evaluation import Evaluation
@@ -189,17 +189,18 @@ def _add_shares(
 ) -> None:
     """Add prior and prevalence with their sources of error."""
     overall, prior = options.overall, estimates.prior
-    purity = overall.mixture.purity
-    unlabeled_share, prevalence = np.ones(prior.size), prior
-    error, by_purity = np.zeros(prior.size), slope
+    # Other windows may have no rows.
+    windows = np.flatnonzero(estimates.evaluated)
+    own_sizes = sizes.take(windows)
+    mixtures = Mixtures(prior[windows], np.full(windows.size, overall.mixture.purity))
+    prevalence = np.full(prior.size, np.nan)
+    prevalence[windows] = mixtures.prevalence(own_sizes, overall.target)
+    unlabeled_share, error, by_purity = np.ones(prior.size), np.zeros(prior.size), slope
     if overall.target == "population":
-        n = np.maximum(sizes.n, 1)
-        unlabeled_share = sizes.n_unlabeled / n
-        prevalence = (purity * sizes.n_labeled + prior * sizes.n_unlabeled) / n
-        by_purity = sizes.n_labeled / n + slope * unlabeled_share
-        for k in np.flatnonzero(estimates.evaluated).tolist():
-            mixture = Mixture(float(prior[k]), purity)
-            error[k] = label_count_error[k] * mixture.prevalence_standard_error(sizes.group(k))
+        unlabeled_share = divide_or_zero(sizes.n_unlabeled, sizes.n)
+        by_purity = divide_or_zero(sizes.n_labeled, sizes.n) + slope * unlabeled_share
+        error[windows] = mixtures.prevalence_standard_error(own_sizes)
+        error *= label_count_error
     for name, value, rows, factor, purity_slope in (
         ("prior", prior, 0.0, np.ones(prior.size), slope),
         ("prevalence", prevalence, error, unlabeled_share, by_purity),

@@ -76,7 +76,9 @@ def alarm_lines(times: TimeEvaluation) -> list[str]:
     titles = ", ".join(map(time_measure_title, times.watch))
     n_looks = max(len(times.sequence(measure).windows) for measure in times.watch)
     if not n_looks:
-        return [f"No look at {titles} yet: there are too few rows after the reference."]
+        has_reference = any(times.sequence(name).reference is not None for name in times.watch)
+        where = "after the reference" if has_reference else "for a reference"
+        return [f"No look at {titles} yet: there are too few rows {where}."]
     looks = "1 look" if n_looks == 1 else f"{n_looks:,} looks"
     rate = format_level(times.false_alarm_rate)
     return [f"No alarm for {titles} in {looks} (false alarms over all looks: at most {rate})."]
@@ -94,13 +96,13 @@ def summary(times: TimeEvaluation) -> str:
 def as_text(times: TimeEvaluation) -> str:
     """Return summary, table, alarms and warnings."""
     lines = [f"Evaluation of {summary(times)}", text_table(*time_table(times))]
-    lines += table_notes(times, SHOWN_WINDOWS, ".frame() has all.")
+    lines += table_notes(times, SHOWN_WINDOWS, ".frame() returns all.")
     return "\n".join([*lines, *(f"! {warning}" for warning in worst_warnings(times.warnings))])
 
 
 def as_html(times: TimeEvaluation) -> str:
     """Return summary, table, alarms and warnings for a notebook."""
-    lines = table_notes(times, SHOWN_WINDOWS, ".frame() has all.")
+    lines = table_notes(times, SHOWN_WINDOWS, ".frame() returns all.")
     lines += [f"⚠ {warning}" for warning in worst_warnings(times.warnings)]
     return html_summary(f"Evaluation of {summary(times)}", [time_table(times)], lines)
 

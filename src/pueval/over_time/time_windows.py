@@ -13,9 +13,16 @@ import numpy as np
 from pueval._checks import check_count, check_number, check_same_length
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.sources.arrays import as_scores, as_weights, check_same_order, label_kinds, one_column
+from pueval.sources.arrays import (
+    as_scores,
+    as_weights,
+    check_same_order,
+    label_kinds,
+    one_column,
+)
 from pueval.sources.labels import KIND_CODES, LabelValues
 from pueval.sources.periods import Periods, read_length
+from pueval.sources.propensities import propensity_column
 
 # More periods than this are most likely a mistake in the length.
 MOST_PERIODS = 100_000
@@ -130,7 +137,7 @@ def count_periods(
     if sample_weight is not None:
         columns["sample_weight"] = as_weights(one_column(sample_weight, "sample_weight"))
     if propensity is not None:
-        columns["propensity"] = one_column(propensity, "propensity")
+        columns["propensity"] = propensity_column(propensity)
     number = periods.number(times)
     order = np.argsort(number, kind="stable")
     present, starts = np.unique(number[order], return_index=True)
@@ -154,6 +161,11 @@ def add_periods(counts: Mapping[Any, Any], periods: Periods) -> PeriodCounts:
                 f"a mapping must lead from times to Counts; got {type(part).__name__} for {time!r}."
             )
         part._refuse_clusters("an evaluation over time")
+        if part._audit is not None:
+            raise InputError(
+                "Counts of an evaluation with an audit cannot be evaluated over time: their errors "
+                f"depend on the audited rows; got them for {time!r}. Pass Counts of the rows."
+            )
         [number] = periods.number(periods.read_times([time])).tolist()
         by_number[number] = by_number[number] + part if number in by_number else part
     if not by_number:

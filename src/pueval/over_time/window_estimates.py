@@ -108,8 +108,9 @@ class WindowOptions:
 
 def window_sizes(counts: Sequence[Counts]) -> tuple[GroupSizes, Array, Array]:
     """Return sizes of windows, and the weights and squared weights of each source."""
-    totals = np.array([[kind.total for kind in part._samples] for part in counts]).T
-    squares = np.array([part.squared_weights for part in counts], dtype=np.float64).T
+    # Three lines, also without windows.
+    totals = np.array([[kind.total for kind in part._samples] for part in counts]).reshape(-1, 3).T
+    squares = np.array([part.squared_weights for part in counts], np.float64).reshape(-1, 3).T
     effective = divide_or_zero(totals.astype(np.float64) ** 2, squares)
     sizes = GroupSizes(totals[0], totals[1], totals[2], tuple(effective))
     if any(part.has_propensity for part in counts):

@@ -143,7 +143,7 @@ class ChangeSequence(WindowResult):
     windows : tuple
         Last period of each look. Periods with too few rows are pooled with the following ones.
     reference : object
-        Name of the reference.
+        Name of the reference; None if there are too few rows for one.
     since : tuple
         First period after the clearest change, at each look.
     value : ndarray
@@ -168,9 +168,10 @@ class ChangeSequence(WindowResult):
     false_alarm_rate: float
 
     def _headline(self) -> str:
-        n_looks = len(self.windows)
-        text = f"{time_measure_title(self.measure)} since {self.reference}: "
-        text += f"{n_looks:,} look{'s' * (n_looks != 1)}, "
+        n_looks, text = len(self.windows), time_measure_title(self.measure)
+        if self.reference is None:
+            return f"{text}: no look, as there are too few rows for a reference"
+        text += f" since {self.reference}: {n_looks:,} look{'s' * (n_looks != 1)}, "
         n_alarms = int(self.alarm.sum())
         text += f"{n_alarms:,} with an alarm" if n_alarms else "no alarm"
         return f"{text} (false alarms: {format_level(self.false_alarm_rate)})"

@@ -43,7 +43,7 @@ class HistogramPriorEstimator(ScorePriorEstimator):
             check_count("bins", self.bins, least=2)
         table = LabeledUnlabeledCounts.from_counts(counts)
         score = table.score[::-1].astype(np.float64)
-        labeled, unlabeled = table.labeled[::-1], table.unlabeled[::-1]
+        labeled, unlabeled = (column[::-1] for column in table.effective_counts())
         if swapped:
             labeled, unlabeled = unlabeled, labeled
         self.grid_ = np.arange(1, 100) / 100

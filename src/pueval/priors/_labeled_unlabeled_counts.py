@@ -96,4 +96,4 @@ def pooled_normal_scores(labeled: Array, unlabeled: Array) -> Array:
 
 def thin_if_large(counts: Counts) -> Counts:
     """Return the counts, thinned if they have very many rows."""
-    return counts._thinned(BINS) if counts.n > LARGEST_SIZE else counts
+    return counts._thinned(BINS) if counts._n_rows("population") > LARGEST_SIZE else counts
