@@ -35,9 +35,9 @@ SPEED = """
 Speed of `evaluate` with AUC, average precision, F1 and best F1 and their intervals, 10 million rows
 and a million clusters, on two cores (`python -m benchmarks.clusters`): 0.50 s without clusters and
 0.80 s with them, a ratio of 1.6, if NumPy sorts without vector instructions
-(`NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL"`). With AVX-512, sorting takes a tenth of the
-time, and clusters do not gain from it: 0.15 and 0.53 s, a ratio of 3.4. The benchmark fails above
-2.
+(`NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL"`; measured before clusters got faster). With
+AVX-512, sorting takes a tenth of the time: 0.16 and 0.31 s, ratios of 1.93 to 2.00 in four runs.
+The benchmark fails above 2.
 """
 
 

@@ -5,6 +5,7 @@ alarm, or an error with whether the interval holds the truth and its width.
 """
 
 import numpy as np
+from scipy.stats import norm
 
 from benchmarks.peers.scenarios import LABELED, POPULATION, PREVALENCE, SEPARATION, THRESHOLD
 
@@ -66,6 +67,29 @@ def specificity(rows, rng):
         "pulearn, `pu_specificity_score`, label frequency estimated": abs(
             pu_specificity_score(rows.label, LABELED * rows.score, **options) - truth
         ),
+    }
+
+
+def roc_curve(rows, rng):
+    """Return the mean distance of ROC curves from the true one, at 99 false positive rates."""
+    import sklearn.metrics
+    from pulearn.metrics import pu_roc_curve
+
+    from pueval import evaluate
+
+    fpr = np.linspace(0.01, 0.99, 99)
+    truth = norm.sf(norm.isf(fpr) - SEPARATION)
+    ours = evaluate(rows.label, rows.score, prior=rows.prior, purity=rows.purity, level=None).roc()
+    theirs = pu_roc_curve(rows.label, rows.score, pi=rows.prior)
+    naive = sklearn.metrics.roc_curve(rows.label, rows.score, drop_intermediate=False)
+    curves = {
+        "pueval, `ev.roc()`": (ours.fpr, ours.tpr),
+        "pulearn, `pu_roc_curve`": (theirs.fpr, theirs.tpr),
+        "scikit-learn, `roc_curve`": naive[:2],
+    }
+    return {
+        name: float(np.mean(np.abs(np.interp(fpr, x, y) - truth)))
+        for name, (x, y) in curves.items()
     }
 
 
@@ -189,6 +213,7 @@ RANDOM, NOISY, FAVORED = (
 CHECKS = {
     "labels called not random, share of draws": (random_labels, (RANDOM, FAVORED)),
     "specificity, mean absolute error": (specificity, (RANDOM, NOISY)),
+    "ROC curve, mean absolute error": (roc_curve, (RANDOM, NOISY)),
     "log loss of the unlabeled rows, mean absolute error": (log_loss, (RANDOM, NOISY)),
     "prior, mean absolute error": (estimated_prior, (RANDOM, FAVORED)),
     f"prevalence if both labels are wrong, {AUDITED} rows audited, mean absolute error": (

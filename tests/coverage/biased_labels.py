@@ -82,9 +82,9 @@ BIAS_TEXT = (
 BIAS_REASONS = """
 Coverage is above 95% where the labeling is not the least favorable one for a measure. The lowest
 numbers belong to noisy labels, target unlabeled and high scores favored. With 300 more samples,
-coverage there is .940 for the AUC and .948 for F1 (400 samples; .86, .96, .99 and .95 for the AUC
-in each hundred). We found no cause for the low hundred, which is rarer than chance suggests. The
-standard error of a coverage of .95 is 0.022."""
+coverage in this setting is .940 for the AUC and .948 for F1 (400 samples; .86, .96, .99 and .95 for
+the AUC in each hundred). We found no cause for the low first hundred, which is rarer than chance
+suggests. The standard error of a coverage of .95 is 0.022."""
 
 
 def bias_coverage(setting, replications, *, n_resamples=400, seed=0):

@@ -41,31 +41,31 @@ CLUSTER_COLUMNS = (
 )
 CLUSTER_TEXT = f"""Scores have a random effect of the cluster, which has the given share of their
 variance (*correlation*). They are normal or have gamma distributions with a larger scale for
-positives; normal scores served to develop the intervals, gamma scores to check them. *Label*:
-the class is constant within a cluster, or varies. The number of rows of a cluster is Poisson plus
-1; *rows* is its mean. Prevalence {PREVALENCE:g}, half of the positives are labeled, the prior is
+positives; normal scores served to develop the intervals, gamma scores to check them. *Label*: the
+class is constant within a cluster, or varies. The number of rows of a cluster is Poisson plus 1;
+*rows* is its mean. Prevalence {PREVALENCE:g}, half of the positives are labeled, the prior is
 known. The AUC's coverage without `cluster=` is in the second column. Differences are those of two
 models, the second with noise of its own, half of it shared within clusters. Groups are two random
 halves of the clusters. *Width, relative* is the mean width of an interval divided by that without
 `cluster=`. Samples with fewer than 10 clusters of labeled rows have no intervals and are left out;
-the last column has the number of those that are left."""
+the last column is the number of samples that remain."""
 CLUSTER_REASONS = """
 Where coverage differs from 95%:
 
 - **AUC of 500 clusters of independent rows**, .91: it is the same without `cluster=`, and less than
   two standard errors below .95, with 80 samples.
 - **Groups of 50 clusters of 2 rows, and of 20 clusters of 10 rows**: hardly any group, or one in
-  five, has 10 clusters with labeled rows. So the former have no number, and the latter rest on
-  fewer samples.
+  five, has 10 clusters with labeled rows. So there is no number for the former, and fewer samples
+  for the latter.
 - **Average precision with 20 clusters of 10 rows**: with 40 labeled rows, its intervals are wide
   enough for samples that look perfect by chance, also without clusters.
-- **Classes constant within clusters**: degrees of freedom are those of clusters with labeled rows,
-  two in five, though the others count, too. Intervals are rather wide.
+- **Classes constant within clusters**: the degrees of freedom count only clusters with labeled
+  rows, two in five, although the others carry information, too. Intervals are rather wide.
 - **Differences of average precisions and best F1s, gamma scores, 20 clusters of 10 rows**, .92:
-  they are skewed, and 40 labeled rows in 17 clusters do not show it. The same holds for best F1s of
-  50 clusters, of which 20 have labeled rows: .91.
+  these differences are skewed, and 40 labeled rows in 17 clusters do not show it. The same holds
+  for best F1s of 50 clusters, of which 20 have labeled rows: .91.
 - **Independent rows with a needless `cluster=`** (correlation 0): intervals are a few percent wider
-  with 20 clusters, and hardly with 200 or more.
+  with 20 clusters, and hardly wider with 200 or more.
 
 The standard error of a coverage of .95 is 0.011 with 400 samples, and 0.024 with 80."""
 # Times as many replications of settings with few clusters, which are the hardest.
@@ -243,16 +243,16 @@ CLUSTER_PRIOR_COLUMNS = (
     "F1",
     "best F1",
 )
-CLUSTER_PRIOR_TEXT = """The same populations, with an estimated prior: how often its interval
-holds the true one, and the intervals of measures that include its uncertainty. The model of *tilt*
-is true for normal scores; without `prior by`, the prior is that of all methods together."""
+CLUSTER_PRIOR_TEXT = """The same populations, with an estimated prior: coverage of the interval of
+the prior, and of the intervals of measures, which include its uncertainty. The model of *tilt* is
+true for normal scores; without `prior by`, the prior is that of all methods together."""
 CLUSTER_PRIOR_REASONS = """
 Where coverage differs from 95%:
 
-- **All methods together** (the default): the interval of the prior holds for all shapes of score
+- **All methods together** (the default): the interval of the prior is valid for all shapes of score
   distributions, so it is wider than these populations need, and so are intervals of measures.
-- **Tilt** also has wide intervals: a design effect of the prior is at least 1, and t quantiles of
-  few clusters add to it.
+- **Tilt** also has wide intervals: the design effect of the prior is at least 1, and t quantiles
+  for few clusters widen intervals further.
 
 The standard error of a coverage of .95 is 0.020."""
 CLUSTER_PRIOR_GRID = [

@@ -138,10 +138,10 @@ CV_TEXT = (
 )
 CV_REASONS = """
 The design effect is the factor by which the variance exceeds that of independent rows. With few
-rows per feature intervals are wider than necessary, because the design effect is an upper limit,
-and that of the AUC serves for all measures. With 30 labeled rows they are too short. Rows with
-level .8 should have .8. An estimated prior makes intervals wide. The standard error of a coverage
-of .95 is 0.022, so that .90 and .91 may be chance."""
+rows per feature, intervals are wider than necessary, because the design effect is an upper limit,
+and the design effect of the AUC is used for all measures. With 30 labeled rows, intervals are too
+short. In rows with level .8, coverage should be .8. An estimated prior makes intervals wide. The
+standard error of a coverage of .95 is 0.022, so .90 and .91 may be chance."""
 
 
 def measure_cv(setting, replications, seed):

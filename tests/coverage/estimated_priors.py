@@ -27,11 +27,12 @@ PRIOR_TEXT = (
     "which labeled rows do not score significantly higher are left out: pueval asks for a prior."
 )
 PRIOR_REASONS = """
-Intervals of the prior hold for many shapes of score distributions, so they are wider than any
-single shape needs, and so are intervals that include its uncertainty. With weak scores the interval
-goes from 0 to the largest prior that the data allow, and every measure carries it. The lowest
-number, .91 for "few easy, many hard" with 300 labeled rows, is partly chance: the standard error of
-a coverage of .95 is 0.022, and 200 other samples gave .950."""
+Intervals of the prior are valid for many shapes of score distributions, so they are wider than any
+single shape needs. So are intervals that include the uncertainty of the prior. With weak scores,
+the interval of the prior ranges from 0 to the largest prior that the data allow, and intervals of
+all measures include this. The lowest number, .91 for "few easy, many hard" with 300 labeled rows,
+is partly chance: the standard error of a coverage of .95 is 0.022, and 200 other samples gave
+.950."""
 
 
 @dataclass(frozen=True)

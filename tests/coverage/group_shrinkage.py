@@ -117,10 +117,10 @@ GROUP_REASONS = """
 Where coverage differs from 95%:
 
 - **No difference between groups** (spread 0), and **precision**, which differs little: intervals
-  hold almost always. That groups do not differ cannot be known.
+  almost always cover the true value. The data cannot show that groups do not differ.
 - **Average precision with few labeled rows**: its distribution is skewed, between groups and
-  between samples, and so few rows hardly tell how much it differs between groups.
-- **Precision with a spread of .6**, .91 and .92 in two rows of 100 groups: no reason is known."""
+  between samples, and so few rows hardly show how much it differs between groups.
+- **Precision with a spread of .6**, .91 and .92 in two rows of 100 groups: we know no reason."""
 
 
 def measure_groups(setting, replications, seed):

@@ -95,7 +95,7 @@ PROBABILITY_GRID = [
 ]
 PROBABILITY_TEXT = (
     "Predicted probabilities that are calibrated, too extreme, or Beta-distributed; a third of the "
-    "positives are labeled, the prevalence is .3. *Bins*: share of ten bins whose interval holds "
+    "positives are labeled, the prevalence is .3. *Bins*: share of ten bins whose interval covers "
     "the share of positives. *ECE*: expected calibration error. *Rejected*: how often calibration "
     "is rejected at 5%. The last column is the mean error of the Brier score over that of the "
     "naive one."
@@ -104,10 +104,10 @@ PROBABILITY_REASONS = """
 Where coverage differs from 95%:
 
 - **Slope with 100 labeled rows**: it depends on the log-odds of a few labeled rows with extreme
-  scores. In some resamples these rows look as if they were separated completely, and there is no
-  line. Such lines count as infinitely steep, and intervals can be infinite. For Beta-distributed
-  scores with a given prevalence, intervals hold the slope in 90%.
-- **Estimated prior**: its interval holds for all shapes of score distributions, so intervals are
+  scores. In some resamples, these rows look completely separated, and the slope does not exist. It
+  counts as infinite, and so intervals can be infinite. For Beta-distributed scores with a given
+  prevalence, intervals cover the slope in 90% of samples.
+- **Estimated prior**: its interval is valid for all shapes of score distributions, so intervals are
   wider than these populations need.
 - **Bins**: upper ends are at least those of Wilson's interval, for bins with few labeled rows."""
 

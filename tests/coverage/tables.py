@@ -150,7 +150,7 @@ The numbers below .93:
   share their random numbers), and the AUC at prior .5, purity .75, 100 labeled rows and separation
   2.5, where labels carry little information. Among so many numbers, this is no more than chance.
 
-Average precision with separation 2.5 is covered in more than 95%: its intervals are wide enough for
+For average precision with separation 2.5, coverage is above 95%: its intervals are wide enough for
 samples that look perfect by chance (see [what the intervals cover](intervals.md))."""
 
 BAND_REASONS = """
@@ -162,40 +162,40 @@ Where coverage differs from 95%:
   allow for errors of both rates at every threshold.
 - **Simultaneous precision-recall bands** are lowest, .88, at prior .5, purity .75, 100 labeled rows
   and separation 2.5, where labels carry little information. The next ones, .916 and more, are
-  within three standard errors of .95. With 20 labeled rows bands are wide: so few rows leave most
-  of the curve open.
+  within three standard errors of .95. With 20 labeled rows, bands are wide: so few rows hardly
+  determine the curve.
 - **Precision-recall bands with separation 2.5** are wide enough for samples that look perfect by
   chance, like intervals of the average precision."""
 ESTIMATED_BAND_REASONS = """
-The interval of an estimated prior holds for all shapes of score distributions. Bands include it, so
-they are wider than these shapes need."""
+The interval of an estimated prior is valid for all shapes of score distributions. Bands include
+this uncertainty, so they are wider than these shapes need."""
 OTHER_REASONS = """
 Where coverage differs from 95%:
 
-- **Estimated prior**: its interval holds for all shapes of score distributions and is conservative
+- **Estimated prior**: its interval is valid for all shapes of score distributions and conservative
   for simple shapes like these. So are all intervals that include its uncertainty.
-- **Best accuracy with an estimated prior and separation 1**: as a function of the prior it has a
-  minimum, here close to the truth, and the interval ends there. Misses are small, mostly a few
+- **Best accuracy with an estimated prior and separation 1**: as a function of the prior, it has a
+  minimum, here close to the true value, and the interval ends there. Misses are small, mostly a few
   thousandths.
 - **Average precision with separation 2.5**: as in the first table. With a given prevalence, 1,000
-  labeled rows and separation 1 it is covered in 92%, three standard errors below 95%: one of 440
-  numbers may be so low by chance.
-- **Prior given as an interval**: intervals hold for all of its priors.
+  labeled rows and separation 1, coverage is 92%, three standard errors below 95%. One of 440
+  numbers can be this low by chance.
+- **Prior given as an interval**: intervals are valid for all priors in it.
 - **Propensities, "100 labeled"**: about 66 of the 600 rows are labeled, and the few low-scoring
   ones have large weights.
 - **Extreme propensities**, from .01 to .8: intervals allow for positives that are hardly ever
-  labeled and may be missing among the labeled rows, so they are wide. With "100 labeled" rows
+  labeled and may be missing among the labeled rows, so they are wide. With "100 labeled" rows,
   pueval warns that the effective number of labeled rows is small."""
 
 PURITY_REASONS = """
 Where coverage differs from 95% by more than chance:
 
-- **Purity interval**: the truth is at its end, so an interval misses on one side only.
+- **Purity interval**: the true purity is at its end, so an interval misses on one side only.
 - **Purity estimated**: while clean labels are plausible (p of at least .2), the purity is close to
   the end of its range. Intervals then add its uncertainty as if it were independent of the rows,
   and are conservative.
-- **Purity estimated, labels clean, prevalence known**: no estimate of the purity is above the true
-  one, 1, so estimates of measures are too high. In 80 other samples with 1,000 labeled rows, all
+- **Purity estimated, labels clean, prevalence known**: no estimate of the purity exceeds the true
+  purity, 1, so estimates of measures are too high. In 80 other samples with 1,000 labeled rows, all
   five misses of the AUC were on that side."""
 
 

@@ -71,14 +71,14 @@ TOP_TEXT = (
 TOP_REASONS = """
 Where coverage differs from 95%:
 
-- **The first k rows**: upper ends are at least those of Wilson's interval, for lists whose first
-  rows hold few labeled ones.
+- **The first k rows**: upper ends are at least those of Wilson's interval, for lists with few
+  labeled rows among the first k.
 - **AUL, RIE and BEDROC in the fourth row** share their rows, and are low by chance: in 400 other
   samples of this setting their coverage was .953 to .958.
 - **Average precision at k** comes from monotone rates, which are slightly too favorable. Where the
-  first rows seem to hold no negatives, resamples are centered at monotone rates, as for areas, and
-  intervals are wide.
-- **Estimated prior**: its interval holds for all shapes of score distributions, so intervals are
+  first rows seem to contain no negatives, resamples are centered at monotone rates, as for areas,
+  and intervals are wide.
+- **Estimated prior**: its interval is valid for all shapes of score distributions, so intervals are
   wider than this population needs.
 - **Partial AUC** of good rankings: as for other areas, intervals are wide enough for samples that
   look perfect by chance.

@@ -5,11 +5,20 @@ from collections import defaultdict
 from inspect import CO_OPTIMIZED
 from pathlib import Path
 
+import pytest
+
 import pueval
 from pueval import evaluate
+from pueval.samples import threads
 from tests.conftest import draw
 
 PACKAGE = Path(pueval.__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def one_core(monkeypatch):
+    """Run everything in this thread: a profile does not see functions in other threads."""
+    monkeypatch.setattr(threads, "available_cores", lambda: 1)
 
 
 def files_entered(call):
@@ -47,4 +56,4 @@ def test_intervals_of_all_measures_enter_few_more(rng):
     _, score, labeled = draw(rng, 3000, prevalence=0.3, label_frequency=0.4)
     files = files_entered(lambda: dict(evaluate(labeled, score, prior=0.2)))
     assert "uncertainty/bootstrap_draws.py" in files
-    assert len(files) <= 36, sorted(files)
+    assert len(files) <= 38, sorted(files)
