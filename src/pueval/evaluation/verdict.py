@@ -14,7 +14,7 @@ from pueval.evaluation.measure_titles import TITLES
 from pueval.evaluation.next_step import next_step
 from pueval.evaluation.prior_knowledge import Knowledge, grade_prior, prior_effect
 from pueval.evaluation.width_shares import width_shares
-from pueval.sensitivity.tipping_point import FEW_STEPS, tipping_bias
+from pueval.sensitivity.tipping_point import COARSE_TOLERANCE, tipping_bias
 from pueval.text.numbers import format_count, format_interval, format_level
 from pueval.text.results import Result
 from pueval.text.titles import title_in_sentence
@@ -312,6 +312,6 @@ def _tipping_bias(ev: Evaluation, labeling: BiasedLabeling) -> float:
         return math.nan
     ends = [end for end in (auc.low, auc.high) if 0 < end < 1 and end != auc.value]
     return min(
-        (tipping_bias("roc_auc", end, labeling, steps=FEW_STEPS) for end in ends),
+        (tipping_bias("roc_auc", end, labeling, tolerance=COARSE_TOLERANCE) for end in ends),
         default=math.inf,
     )

@@ -82,7 +82,10 @@ class BiasedLabeling:
     target: Target
     threshold: float
     limits: Limits = "observed"
-    _extremes: dict[tuple[str, float], list[LabelingTilt]] = field(default_factory=dict, init=False)
+    _estimates: dict[str, float] = field(default_factory=dict, init=False)
+    _extremes: dict[tuple[str, float, bool], LabelingTilt | None] = field(
+        default_factory=dict, init=False
+    )
 
     def bounds(self, name: str, bias: float) -> tuple[Bound, Bound]:
         """Bound a measure, clipped to its range; NaN if it is undefined for random labeling.
@@ -99,22 +102,36 @@ class BiasedLabeling:
         tuple of Bound
             The lower and the upper bound.
         """
+        ends = [self._bound(name, bias, largest=largest) for largest in (False, True)]
+        return min(ends, key=lambda end: end.value), max(ends, key=lambda end: end.value)
+
+    def bound(self, name: str, bias: float, *, upper: bool) -> float:
+        """Return one of the two bounds; areas take half the time of both."""
+        if name in AREAS:
+            return self._bound(name, bias, largest=upper).value
+        return self.bounds(name, bias)[upper].value
+
+    def _bound(self, name: str, bias: float, *, largest: bool) -> Bound:
+        """Return the bound where the area, or the recall at the threshold, is extreme."""
         measure = None if name in AREAS else _find_measure(name)
         low, high = (0.0, 1.0) if measure is None else (measure.low, measure.high)
-        estimate = Bound(clip(self.estimate(name), low, high), None)
-        if math.isnan(estimate.value):
-            return estimate, estimate
-        ends = []
-        for tilt in self._extreme_tilts(name if measure is None else "recall", bias):
-            end = self.value(name, tilt)
-            # A measure is undefined at an end only if it is a ratio that tends to infinity.
-            ends.append(Bound(high if math.isnan(end) else clip(end, low, high), tilt))
-        if not ends:
-            return estimate, estimate
-        return min(ends, key=lambda end: end.value), max(ends, key=lambda end: end.value)
+        estimate = clip(self.estimate(name), low, high)
+        if math.isnan(estimate):
+            return Bound(estimate, None)
+        tilt = self._extreme_tilt(name if measure is None else "recall", bias, largest=largest)
+        if tilt is None:
+            return Bound(estimate, None)
+        end = self.value(name, tilt)
+        # A measure is undefined at an end only if it is a ratio that tends to infinity.
+        return Bound(high if math.isnan(end) else clip(end, low, high), tilt)
 
     def estimate(self, name: str) -> float:
         """Return a measure for random labeling; not clipped."""
+        if name not in self._estimates:
+            self._estimates[name] = self._estimate(name)
+        return self._estimates[name]
+
+    def _estimate(self, name: str) -> float:
         if name == "roc_auc":
             return direct_auc(self.counts, self._naive_auc, self.mixture)
         if name == "average_precision":
@@ -141,9 +158,9 @@ class BiasedLabeling:
         """Return the smallest bias that the rows allow; inf if they allow none."""
         return smallest_bias(self._shares, LARGEST_BIAS)
 
-    def _extreme_tilts(self, name: str, bias: float) -> list[LabelingTilt]:
-        """Return the distributions with the smallest and the largest value, where possible."""
-        key = (name, bias)
+    def _extreme_tilt(self, name: str, bias: float, *, largest: bool) -> LabelingTilt | None:
+        """Return the distribution with the smallest or the largest value; None if impossible."""
+        key = (name, bias, largest)
         if key not in self._extremes:
             shares, value = self._shares, self._auc
             if name == "recall":
@@ -151,8 +168,7 @@ class BiasedLabeling:
             elif name == "average_precision":
                 thinned = self.counts._thinned(SCORES)
                 value = partial(self._average_precision, thinned, thinned._roc_corners())
-            tilts = [shares.extreme(value, bias, largest=largest) for largest in (False, True)]
-            self._extremes[key] = [tilt for tilt in tilts if tilt is not None]
+            self._extremes[key] = shares.extreme(value, bias, largest=largest)
         return self._extremes[key]
 
     # ------------------------------------------------------------------ values of a distribution

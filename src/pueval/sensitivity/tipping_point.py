@@ -17,9 +17,8 @@ from pueval.sensitivity.labeling_bias import LARGEST_BIAS, BiasedLabeling
 from pueval.text.results import Result
 from pueval.text.titles import title_in_sentence, title_with_article
 
-# Steps of the bisection for the labeling bias: it is found to a relative error of 1e-11, or, where
-# two digits are shown, of 1e-3.
-STEPS, FEW_STEPS = 40, 14
+# Relative errors of the labeling bias: in general, and where two digits are shown.
+TOLERANCE, COARSE_TOLERANCE = 1e-11, 1e-3
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,23 +86,27 @@ def _check_range(name: str, value: float) -> None:
         raise InputError(f"value must be {valid}, the range of {name}; got {value:g}.")
 
 
-def tipping_bias(name: str, value: float, labeling: BiasedLabeling, *, steps: int = STEPS) -> float:
-    """Return the smallest bias at which ``value`` lies within the bounds; inf if none does."""
-    estimate = labeling.bounds(name, 1.0)[0].value
+def tipping_bias(
+    name: str, value: float, labeling: BiasedLabeling, *, tolerance: float = TOLERANCE
+) -> float:
+    """Return the smallest bias at which ``value`` lies within the bounds; inf if none does.
+
+    ``tolerance`` is that of the logarithm of the bias.
+    """
+    from scipy.optimize import brentq  # slow to import
+
+    upper = value >= labeling.bounds(name, 1.0)[0].value
 
     def margin(log_bias: float) -> float:
-        low, high = labeling.bounds(name, math.exp(log_bias))
-        return value - low.value if value < estimate else high.value - value
+        bound = labeling.bound(name, math.exp(log_bias), upper=upper)
+        return bound - value if upper else value - bound
 
-    inside, outside = math.log(LARGEST_BIAS), 0.0
-    if margin(outside) >= 0:
+    most = math.log(LARGEST_BIAS)
+    if margin(0.0) >= 0:
         return 1.0
-    if margin(inside) < 0:
+    if margin(most) < 0:
         return math.inf
-    for _ in range(steps):
-        middle = (inside + outside) / 2
-        inside, outside = (middle, outside) if margin(middle) >= 0 else (inside, middle)
-    return math.exp(inside)
+    return math.exp(brentq(margin, 0.0, most, xtol=tolerance))
 
 
 def _tipping_prior(value: float, mixture: Mixture, measure: Callable[[Mixtures], Array]) -> float:

@@ -174,19 +174,25 @@ class Resamples(ResampledRates):
         def expected(mixture: Mixture | Mixtures) -> Rates:
             return self.rates_for(self.draws.expected, mixture)
 
-        @cache
         def resampled(mixture: Mixture | Mixtures) -> Array:
-            return map_lines(area, self.centered_rates(mixture))
+            return self._kept(
+                (area, mixture), lambda: map_lines(area, self.centered_rates(mixture))
+            )
 
-        @cache
+        def unconstrained(mixture: Mixture | Mixtures) -> Array:
+            def areas() -> Array:
+                rates = self.rates_for(self.draws.resampled, mixture)
+                return map_lines(unconstrained_area, rates)
+
+            return self._kept(("unconstrained", area, mixture), areas)
+
         def bias_and_error(mixture: Mixture | Mixtures) -> tuple[float, float]:
-            rates = self.rates_for(self.draws.resampled, mixture)
-            constrained, unconstrained = (
-                bootstrap_standard_error(values) ** 2
-                for values in (resampled(mixture), map_lines(unconstrained_area, rates))
+            constrained, free = (
+                bootstrap_standard_error(areas(mixture)) ** 2
+                for areas in (resampled, unconstrained)
             )
             weight = UNCONSTRAINED_VARIANCE
-            return 0.0, math.sqrt((1 - weight) * constrained + weight * unconstrained)
+            return 0.0, math.sqrt((1 - weight) * constrained + weight * free)
 
         scenarios = self.prior.scenarios(lambda mixture: area(expected(mixture)))
         return self._interval(value, bias_and_error, resampled, scenarios)

@@ -27,10 +27,10 @@ from pueval.uncertainty.delong import delong_standard_error
 from pueval.uncertainty.intervals import IntervalOptions
 from pueval.uncertainty.uncertain_prior import UncertainPrior
 
-# Steps and rates at a threshold that are kept for the next measure.
-MOST_AT_THRESHOLD = 32
+# Small results that are kept: rates at a threshold, and areas of all resamples.
+MOST_RESULTS = 32
 
-Kept = TypeVar("Kept", Steps, Rates)
+Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class ResampledRates:
     @cached_property
     def draws(self) -> BootstrapDraws:
         """The resampled counts, as shares of rows."""
-        keep_draws(self, ("draws", "resampled_rates", "_at_threshold"))
+        keep_draws(self, ("draws", "resampled_rates", "_results"))
         return self.draw()
 
     @cached_property
@@ -180,16 +180,16 @@ class ResampledRates:
         return self._kept(("counts", threshold), lambda: self.counts.at(threshold))
 
     def _kept(self, key: Hashable, compute: Callable[[], Kept]) -> Kept:
-        """Return what was computed lately: all measures at a threshold need the same."""
-        kept = self._at_threshold
+        """Return what was computed lately: measures, and intervals at several levels, share it."""
+        kept = self._results
         value = kept.get(key)
         if value is None:
             value = compute()
-            if len(kept) >= MOST_AT_THRESHOLD:
+            if len(kept) >= MOST_RESULTS:
                 kept.clear()
             kept[key] = value
         return cast("Kept", value)
 
     @cached_property
-    def _at_threshold(self) -> dict[Hashable, Steps | Rates]:
+    def _results(self) -> dict[Hashable, Any]:
         return {}

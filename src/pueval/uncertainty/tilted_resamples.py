@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache
 
 import numpy as np
 import scipy  # loads its submodules when they are first used
@@ -25,6 +24,7 @@ from pueval.core.measures import Measure
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import Rates, Shares
 from pueval.core.tilted_rates import LabelingTilt, tilted_rates
+from pueval.uncertainty.bootstrap_draws import BootstrapDraws
 from pueval.uncertainty.intervals import Interval, bootstrap_standard_error
 from pueval.uncertainty.measure_intervals import Resamples
 
@@ -58,9 +58,16 @@ class TiltedResamples(Resamples):
             tilt=tilt or RANDOM_LABELING,
         )
 
+    @property
+    def draws(self) -> BootstrapDraws:
+        """The resampled counts; the resamples of `of` keep them."""
+        return self.draw()
+
     def at_level(self, level: float) -> TiltedResamples:
         """Return the same resamples for intervals at another level."""
-        return replace(self, options=replace(self.options, level=level), draw=lambda: self.draws)
+        same = replace(self, options=replace(self.options, level=level))
+        vars(same)["_results"] = self._results
+        return same
 
     def rates_for(
         self, shares: Shares, mixture: Mixture | Mixtures, columns: list[int] | None = None
@@ -84,7 +91,6 @@ class TiltedResamples(Resamples):
         ``value`` returns the bound for a mixture.
         """
 
-        @cache
         def resampled(mixture: Mixture | Mixtures) -> Array:
             rates = self.resampled_rates_at(threshold, mixture)
             values = measure(rates)
@@ -107,13 +113,15 @@ class TiltedResamples(Resamples):
     def auc_bound_interval(self, value: ValueOf) -> Interval:
         """Return the interval of a bound of the AUC; ``value`` returns the bound for a mixture."""
 
-        @cache
-        def resampled(mixture: Mixture | Mixtures) -> Array:
+        def areas(mixture: Mixture | Mixtures) -> Array:
             rates = self.rates_for(self.draws.resampled, mixture)
             middle = (rates.tpr[..., 1:] + rates.tpr[..., :-1]) / 2
             first: Array = rates.fpr[..., 0] * rates.tpr[..., 0] / 2
-            areas: Array = first + np.sum(np.diff(rates.fpr, axis=-1) * middle, axis=-1)
-            return areas
+            area: Array = first + np.sum(np.diff(rates.fpr, axis=-1) * middle, axis=-1)
+            return area
+
+        def resampled(mixture: Mixture | Mixtures) -> Array:
+            return self._kept(("roc_auc", mixture), lambda: areas(mixture))
 
         return self._bound_interval(value, resampled)
 
