@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import TypeVar
 
 import numpy as np
@@ -28,9 +30,52 @@ def map_in_threads(
 ) -> list[Result]:
     """Apply ``function`` to every item, on all cores; NumPy sorts and searches without the GIL.
 
+    The calling thread and helpers take the next item in turn. Helpers are kept for later calls,
+    since starting a thread takes as long as a short item. If all are busy, as in a map within a
+    map, the calling thread does the work alone. The error of the first item that fails is raised.
+
     Give ``most_threads`` if items take a millisecond or less: more threads wait for each other.
     """
-    return list(iterate_in_threads(function, items, most_threads))
+    items = list(items)
+    workers = min(len(items), available_cores(), most_threads or len(items))
+    if workers < 2:
+        return [function(item) for item in items]
+    results: dict[int, Result] = {}
+    errors: dict[int, BaseException] = {}
+    remaining = deque(range(len(items)))
+
+    def work() -> None:
+        while remaining and not errors:
+            try:
+                index = remaining.popleft()
+            except IndexError:  # another thread took the last one
+                return
+            try:
+                results[index] = function(items[index])
+            except BaseException as error:  # noqa: BLE001 - raised below
+                errors[index] = error
+
+    helpers = [_helpers().submit(work) for _ in range(workers - 1)]
+    try:
+        work()
+        for helper in helpers:
+            if not helper.cancel():  # it has begun
+                helper.result()
+    finally:
+        remaining.clear()  # after an interrupt, helpers stop after their current item
+    if errors:
+        raise errors[min(errors)]
+    return [results[index] for index in range(len(items))]
+
+
+@cache
+def _helpers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="pueval")
+
+
+if hasattr(os, "register_at_fork"):  # not on every platform
+    # Threads do not exist in a forked process; it starts its own.
+    os.register_at_fork(after_in_child=_helpers.cache_clear)
 
 
 def iterate_in_threads(
