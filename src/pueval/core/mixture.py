@@ -312,6 +312,10 @@ class Mixtures:
         """Return the share of positives in the background for each mixture."""
         return np.asarray(_background_prior(self.prior, counts))
 
+    def lines(self, block: slice) -> Mixtures:
+        """Return the mixtures of some resamples."""
+        return Mixtures(self.prior[block], self.purity[block])
+
     def __len__(self) -> int:
         return int(self.prior.size)
 

@@ -32,8 +32,9 @@ from pueval.samples.threads import map_in_threads
 
 # Resampled prevalences are at least this far from 0 and 1.
 SMALLEST_PREVALENCE = 1e-9
-# Lines handled at a time, so that temporary arrays stay in the cache; and threads that do it.
-LINES = 200
+# Lines handled at a time, and threads that do it. Temporary arrays of more lines do not stay in the
+# cache; with fewer lines, threads wait for each other after every short step.
+LINES = 500
 LINE_THREADS = 4
 
 
@@ -127,21 +128,22 @@ class Shares(NamedTuple):
         labeled, unlabeled, negative = (share[..., columns] for share in self[:3])
         return Shares(labeled, unlabeled, negative, positive, self.prevalence_shift)
 
-    def line_blocks(self) -> list[Shares]:
-        """Return the shares of `LINES` resamples at a time."""
+    def line_blocks(self) -> list[slice]:
+        """Return the lines of `LINES` resamples at a time."""
         columns = [column for column in self if column is not None and column.ndim > 1]
         n_lines = max(len(column) for column in columns)
+        return [slice(start, start + LINES) for start in range(0, n_lines, LINES)]
 
-        def lines(column: Array | None, start: int) -> Array | None:
-            # What does not vary has a single line, or none.
-            if column is None or column.ndim < 2 or len(column) == 1:
-                return column
-            return column[start : start + LINES]
+    def lines(self, block: slice) -> Shares:
+        """Return the shares of some resamples."""
+        return Shares(
+            *(None if column is None else take_lines(column, block) for column in self)  # type: ignore[arg-type]
+        )
 
-        return [
-            Shares(*(lines(column, start) for column in self))  # type: ignore[arg-type]
-            for start in range(0, n_lines, LINES)
-        ]
+
+def take_lines(column: Array, block: slice) -> Array:
+    """Return some lines of an array; what does not vary has a single line, or none."""
+    return column if column.ndim < 2 or len(column) == 1 else column[block]
 
 
 def correct_pair(

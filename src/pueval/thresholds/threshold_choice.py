@@ -239,8 +239,11 @@ class ChosenThresholdIntervals:
         choice = StableChoice.of(
             resamples.counts, threshold, shares, resamples.mixture, resamples.target
         )
+        drawn = resamples.draws.resampled
         index = np.concatenate(
-            map_in_threads(choice.pick, resamples.draws.resampled.line_blocks(), LINE_THREADS)
+            map_in_threads(
+                lambda block: choice.pick(drawn.lines(block)), drawn.line_blocks(), LINE_THREADS
+            )
         )
         return RepeatedChoice.of(index, resamples, self.threshold, DEFAULT_OPTIMISM_ERROR)
 

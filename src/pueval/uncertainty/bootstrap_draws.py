@@ -227,12 +227,12 @@ def _draw_rows(
         with progress_bar("resamples", _blocks(options) * sum(map(bool, sizes))) as advance:
             cells, rows = zip(*map_in_threads(resample, range(len(sizes))), strict=True)
     expected = Shares(*(np.cumsum(share) for share in cells))
-    resampled = Shares(
-        *(
-            _cumulative_shares(drawn, size, weighted=sample.has_importance_weights)
-            for drawn, size, sample in zip(rows, sizes, counts._samples, strict=True)
-        )
-    )
+
+    def cumulative_shares(kind: int) -> Array:
+        weighted = counts._samples[kind].has_importance_weights
+        return _cumulative_shares(rows[kind], sizes[kind], weighted=weighted)
+
+    resampled = Shares(*map_in_threads(cumulative_shares, range(len(sizes))))
     positives = None
     if sizes_vary:
         # With importance weights, the total weight varies from draw to draw.

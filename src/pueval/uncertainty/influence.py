@@ -102,7 +102,7 @@ def naive_aucs(steps: ScoreSteps, sizes: GroupSizes) -> Array:
 
     ``steps`` has labeled steps only, here and below.
     """
-    outscored = _outscored(steps, sizes.take(steps.group))
+    outscored = _outscored(steps, steps.sizes_at(sizes))
     pairs = steps.at[0].astype(np.float64) * outscored
     return steps.sum_by_group(pairs) / sizes.n_labeled / sizes.n_background
 
@@ -113,7 +113,7 @@ def placements(steps: ScoreSteps, sizes: GroupSizes) -> Influence:
     The placement of a labeled row is the share of background rows that it outscores; that of a
     background row is the share of labeled rows that outscore it; ties count half.
     """
-    step_sizes = sizes.take(steps.group)
+    step_sizes = steps.sizes_at(sizes)
     above = steps.reached[0] - steps.at[0]
     return Influence(
         _outscored(steps, step_sizes) / step_sizes.n_background,
@@ -146,7 +146,7 @@ class AveragePrecisions:
     def _rates(self, reached: ByKind) -> Rates:
         group = self.steps.group
         mixtures = Mixtures(self.mixtures.prior[group], self.mixtures.purity[group])
-        return rates_by_group(reached, self.sizes.take(group), mixtures, self.target)
+        return rates_by_group(reached, self.steps.sizes_at(self.sizes), mixtures, self.target)
 
     @property
     def value(self) -> Array:
@@ -179,7 +179,7 @@ class AveragePrecisions:
         most of all with few labeled rows. The excess is the difference to precision with one
         labeled row left out.
         """
-        step_sizes = self.sizes.take(self.steps.group)
+        step_sizes = self.steps.sizes_at(self.sizes)
         rows = step_sizes.effective_by_kind[0]
         labeled = self.steps.reached[0] / step_sizes.n_labeled
         fewer = np.maximum(labeled * rows - 1, 0) / np.maximum(rows - 1, 1) * step_sizes.n_labeled
@@ -193,7 +193,7 @@ class AveragePrecisions:
 
 def naive_average_precisions(steps: ScoreSteps, sizes: GroupSizes) -> Array:
     """Return the average precision by group with unlabeled rows counted as negative."""
-    step_sizes, naive = sizes.take(steps.group), Mixtures.naive(steps.group.size)
+    step_sizes, naive = steps.sizes_at(sizes), Mixtures.naive(steps.group.size)
     rates = rates_by_group(steps.reached, step_sizes, naive, "population")
     precision = np.nan_to_num(MEASURES["precision"](rates))
     return steps.sum_by_group(steps.at[0] / step_sizes.n_labeled * precision)
@@ -230,6 +230,8 @@ def influence_variance(
     variance[n_rows <= 1] = np.nan
     for kind in (1, 2):
         total, n_rows = sizes.by_kind[kind], sizes.effective_by_kind[kind]
+        if not total.any():
+            continue
         gap, tail = gap_square, tail_square = _weight_off_steps(steps, kind, total)
         if steps.with_squares is not None:
             gap_square, tail_square = _weight_off_steps(squared, kind, sizes.squared_weights[kind])
@@ -248,6 +250,9 @@ def _weight_off_steps(steps: ScoreSteps, kind: int, total: Array) -> tuple[Array
     """Return the weight between each step and the one above, and below all steps of each group."""
     at, reached = steps.at[kind], steps.reached[kind]
     gap = reached - at
+    if steps.n_groups == 1:
+        gap[1:] -= reached[:-1]
+        return gap, total - reached[-1:]
     same = steps.group[1:] == steps.group[:-1]
     gap[1:] -= np.where(same, reached[:-1], 0)
     last = np.zeros(steps.n_groups, dtype=reached.dtype)

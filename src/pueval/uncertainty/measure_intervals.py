@@ -20,14 +20,16 @@ from pueval.core.labeling_moments import check_labels_can_be_drawn
 from pueval.core.measures import Measure
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import (
+    LINE_THREADS,
     Rates,
     Shares,
     background_share,
     correct_area,
-    map_lines,
+    full_lines,
 )
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps
+from pueval.samples.threads import map_in_threads
 from pueval.uncertainty.audited_draws import draw_audited
 from pueval.uncertainty.bootstrap_draws import (
     BootstrapDraws,
@@ -174,28 +176,39 @@ class Resamples(ResampledRates):
         def expected(mixture: Mixture | Mixtures) -> Rates:
             return self.rates_for(self.draws.expected, mixture)
 
-        def resampled(mixture: Mixture | Mixtures) -> Array:
+        def areas(mixture: Mixture | Mixtures) -> tuple[Array, Array]:
             return self._kept(
-                (area, mixture), lambda: map_lines(area, self.centered_rates(mixture))
+                (area, mixture), lambda: self._resampled_areas(area, unconstrained_area, mixture)
             )
-
-        def unconstrained(mixture: Mixture | Mixtures) -> Array:
-            def areas() -> Array:
-                rates = self.rates_for(self.draws.resampled, mixture)
-                return map_lines(unconstrained_area, rates)
-
-            return self._kept(("unconstrained", area, mixture), areas)
 
         def bias_and_error(mixture: Mixture | Mixtures) -> tuple[float, float]:
-            constrained, free = (
-                bootstrap_standard_error(areas(mixture)) ** 2
-                for areas in (resampled, unconstrained)
-            )
+            constrained, free = (bootstrap_standard_error(part) ** 2 for part in areas(mixture))
             weight = UNCONSTRAINED_VARIANCE
             return 0.0, math.sqrt((1 - weight) * constrained + weight * free)
 
         scenarios = self.prior.scenarios(lambda mixture: area(expected(mixture)))
-        return self._interval(value, bias_and_error, resampled, scenarios)
+        return self._interval(value, bias_and_error, lambda m: areas(m)[0], scenarios)
+
+    def _resampled_areas(
+        self,
+        area: Callable[[Rates], Array],
+        unconstrained_area: Callable[[Rates], Array],
+        mixture: Mixture | Mixtures,
+    ) -> tuple[Array, Array]:
+        """Return the area of each resample along centered rates, and along unconstrained ones.
+
+        Computed in blocks of lines, so that temporary arrays stay in the cache.
+        """
+        shares = self.draws.resampled
+
+        def compute(block: slice) -> tuple[Array, Array]:
+            part = mixture.lines(block) if isinstance(mixture, Mixtures) else mixture
+            rates = full_lines(self.rates_for(shares.lines(block), part))
+            return area(self.centered(rates, part)), unconstrained_area(rates)
+
+        parts = map_in_threads(compute, shares.line_blocks(), LINE_THREADS)
+        constrained, free = map(np.concatenate, zip(*parts, strict=True))
+        return constrained, free
 
     def auc_interval(self, naive: float, value: Callable[[Mixture], float]) -> Interval:
         """Return the interval of the AUC; ``value`` returns it for a mixture.

@@ -13,8 +13,8 @@ LARGE_SAMPLE = 100_000
 LARGE_CELL = 100
 # Nearly all rows must be in such cells.
 LEAST_IN_LARGE_CELLS = 0.9
-# Lines that are drawn at a time: their numbers stay in the cache of a core.
-LINES = 125
+# Lines that are drawn at a time. With fewer, threads would wait for each other.
+LINES = 500
 
 
 def draw_multinomial(rng: np.random.Generator, shares: Array, sizes: Array) -> Array:
@@ -44,7 +44,8 @@ def draw_multinomial(rng: np.random.Generator, shares: Array, sizes: Array) -> A
 
     def draw(lines: slice, rng: np.random.Generator) -> None:
         number, block = sizes[lines], drawn[lines]
-        normal = rng.standard_normal((number.size, np.count_nonzero(large)))
+        normal = np.empty((number.size, np.count_nonzero(large))) if small.any() else block
+        rng.standard_normal(out=normal)
         normal *= np.sqrt(mean[large])
         normal += mean[large]
         excess = normal.sum(axis=1) - number
@@ -53,7 +54,8 @@ def draw_multinomial(rng: np.random.Generator, shares: Array, sizes: Array) -> A
             excess += counts.sum(axis=1)
             block[:, small] = counts
         normal -= np.outer(excess, shares[large] / in_large)
-        block[:, large] = normal
+        if small.any():
+            block[:, large] = normal
 
     blocks = [slice(first, first + LINES) for first in range(0, sizes.size, LINES)]
     # Each block has random numbers of its own, so that the draws do not depend on the cores.

@@ -146,7 +146,10 @@ class ResampledRates:
 
         Rates that look too good hardly vary around their own center.
         """
-        rates = self.rates_for(self.draws.resampled, mixture)
+        return self.centered(self.rates_for(self.draws.resampled, mixture), mixture)
+
+    def centered(self, rates: Rates, mixture: Mixture | Mixtures) -> Rates:
+        """Return rates of resamples for a mixture, moved likewise."""
         center = self.rates_for(self.draws.expected, mixture)
         tpr, fpr = monotone_rates_by_threshold(center)
         return replace(

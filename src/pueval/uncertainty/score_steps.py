@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pueval._typing import Array
+from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
 from pueval.samples.sample import Sample
 from pueval.samples.steps import Steps
@@ -112,6 +113,10 @@ class ScoreSteps:
         columns = (corners.labeled, corners.unlabeled, corners.negative)
         reached = tuple(column[rises] for column in columns)
         return cls(np.zeros(rises.size, dtype=np.intp), corners.threshold[rises], at, reached, 1)
+
+    def sizes_at(self, sizes: GroupSizes) -> GroupSizes:
+        """Return the sizes of the group of each step; those of a single group once."""
+        return sizes if self.n_groups == 1 else sizes.take(self.group)
 
     def labeled_only(self) -> ScoreSteps:
         """Return the steps that have labeled rows."""
