@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pueval import __version__, compare
@@ -69,6 +70,21 @@ def test_chosen_measures_and_ranking(scored, capsys):
     assert "F2" in out
     assert "pulp" in out
     assert "Average precision  a − b" not in out
+
+
+def test_saturated_pulp(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    y = (np.arange(2000) < 300).astype(int)
+    frame = pd.DataFrame({"y": y, "s": rng.normal(size=2000) + 3 * y})
+    frame["t"] = rng.normal(size=2000) + 2.5 * y
+    path = tmp_path / "saturated.csv"
+    frame.to_csv(path, index=False)
+    columns = ("--label", "y", "--score", "s", "--score", "t", "--prior", "0", "--ranking")
+    for name in ("compare", "evaluate"):
+        assert run([name, str(path), *columns]) == 0
+        out = " ".join(capsys.readouterr().out.split())
+        assert "PULP of all models is within 0.01 of" in out
+        assert "Choose between them by the naive ROC AUC." in out
 
 
 def test_json_and_page(scored, tmp_path, capsys):

@@ -246,11 +246,11 @@ def test_saturated_pulp(rng):
     scores = {"a": rng.normal(size=1000) + 2 * y, "b": rng.normal(size=1000) + 3 * y}
     found = compare(y, scores, prior=0.0)
     [note] = found.ranking("pulp").notes
-    assert note.startswith("pulp of all models is within 0.01 of 0.9890, the largest value")
+    assert note.startswith("PULP of all models is within 0.01 of 0.9890, the largest value")
     assert not found.ranking("naive_roc_auc").notes
     scores["weak"] = rng.normal(size=1000) + 0.3 * y
     [note] = compare(y, scores, prior=0.0).ranking("pulp", "roc_auc").notes
-    assert note.startswith("pulp of a, b is within")
+    assert note.startswith("PULP of a, b is within")
     del scores["a"]
     assert not compare(y, scores, prior=0.0).ranking("pulp").notes
 

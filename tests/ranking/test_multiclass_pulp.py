@@ -28,7 +28,7 @@ def test_against_all_permutations(seed):
     rng = np.random.default_rng(seed)
     n, n_classes = int(rng.integers(4, 8)), int(rng.integers(1, 4))
     y = rng.integers(-1, n_classes, n)
-    y[0] = 0
+    y[:2] = 0, -1
     predicted = rng.integers(-1 if seed % 2 else 0, n_classes, n)
     found = ranking.multiclass_pulp_of_predictions(y, predicted, unlabeled_label=-1)
     assert found == pytest.approx(by_enumeration(y.tolist(), predicted.tolist(), -1), abs=1e-12)
@@ -95,9 +95,15 @@ def test_missing_labels():
 def test_refusals():
     with pytest.raises(InputError, match="no labeled row"):
         ranking.multiclass_pulp_of_predictions([-1, -1], [0, 1], unlabeled_label=-1)
+    with pytest.raises(InputError, match=r"no label is 0. Its labels are -1, 1, 2\. Pass"):
+        ranking.multiclass_pulp_of_predictions([-1, 1, 2], [1, 1, 2], unlabeled_label=0)
+    with pytest.raises(InputError, match="y has 1 missing labels"):
+        ranking.multiclass_pulp_of_predictions([-1, 1, np.nan], [1, 1, 1], unlabeled_label=-1)
+    with pytest.raises(InputError, match="predicted has other values than y: '1', '2', and the"):
+        ranking.multiclass_pulp_of_predictions([-1, 1, 2], ["1", "1", "2"], unlabeled_label=-1)
     with pytest.raises(InputError, match="same length"):
         ranking.multiclass_pulp_of_predictions([0, -1], [0], unlabeled_label=-1)
-    y = np.arange(1500) % 2
+    y = np.append(np.arange(1500) % 2, -1)
     with pytest.raises(InputError, match="up to 1,500 hits are possible"):
         ranking.multiclass_pulp_of_predictions(y, y, unlabeled_label=-1)
     scores = np.ones((3, 2))

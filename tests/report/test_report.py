@@ -202,6 +202,14 @@ def test_what_was_asked_for(rows, ev, tmp_path):
     )
     content = data_of(path.read_text(encoding="utf-8"))
     assert content["without_prior"]["models"] == ["<b>", "a"]
+    perfect = evaluate((np.arange(1000) < 100).astype(int), -np.arange(1000.0), prior=0.0)
+    rankings = dict.fromkeys(("a", "b"), perfect.ranking())
+    write_report(path, {"a": perfect, "b": perfect}, rankings={"a": perfect.ranking()})
+    assert data_of(path.read_text(encoding="utf-8"))["without_prior"]["note"] is None
+    write_report(path, {"a": perfect, "b": perfect}, rankings=rankings)
+    note = "PULP of all models is within 0.01 of 0.9890"
+    assert note in path.read_text(encoding="utf-8")
+    assert data_of(path.read_text(encoding="utf-8"))["without_prior"]["note"].startswith(note)
     with pytest.raises(InputError, match="choices mention the model 'b', which is not one of"):
         write_report(path, {"a": ev}, choices={"b": choices})
     with pytest.raises(InputError, match="rankings of 'a' contain 'auc', which is not a measure"):

@@ -136,6 +136,10 @@ def test_refusals(models):
     label = partial(label_at_random, count=20)
     with pytest.raises(InputError, match="at least two models; got 1"):
         ranking_study(positive, {"a": scores["m0"]}, label)
+    with pytest.raises(InputError, match="scores must be a mapping from model names"):
+        ranking_study(positive, [*scores.values()], label)
+    with pytest.raises(InputError, match=r"label must be a function .*; got 0.5"):
+        ranking_study(positive, scores, 0.5)
     with pytest.raises(InputError, match="must have the same length"):
         ranking_study(positive, {**scores, "b": [1, 2]}, label)
     with pytest.raises(InputError, match="unknown measure 'pulps'"):

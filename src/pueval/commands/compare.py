@@ -50,7 +50,7 @@ from pueval.comparison.comparison_text import (
     value_rows,
 )
 from pueval.comparison.paired_rows import check_model_names
-from pueval.comparison.rankings import MOST_MODELS
+from pueval.comparison.rankings import MOST_MODELS, Rankings
 from pueval.core.field_measures import FAMILIES, FIELD_MEASURES
 from pueval.core.label_errors import LabelErrors
 from pueval.core.mixture import Mixture
@@ -166,7 +166,8 @@ def compare_command(
     more = (name for name in compared if name in of_families and name not in shown_measures)
     shown_measures += tuple(more)
     values = value_rows(comparison, shown_measures)
-    tables = [values, *_pair_tables(comparison, compared, ranking=ranking)]
+    rankings = leading_models(comparison).ranking() if ranking else None
+    tables = [values, *_pair_tables(comparison, compared, rankings)]
     if json_path is not None:
         write_json(
             json_path, {"file": file, "label": label} | comparison.to_dict(all_points=all_points)
@@ -184,7 +185,7 @@ def compare_command(
         return exit_code(comparison.warnings)
     print_line(f"{summary(comparison)}.")
     show_tables(tables)
-    lines = [*implied, *notes(comparison)]
+    lines = [*implied, *notes(comparison), *(() if rankings is None else rankings.notes)]
     lines += [f"! {each}" for each in worst_warnings(comparison.warnings)]
     if not all_measures and len(comparison) <= MOST_MODELS:
         shown, total = len(PRINTED_MEASURES), len(comparison.measures)
@@ -213,7 +214,9 @@ def _counts(rows: FileRows, model: int) -> Counts:
     )
 
 
-def _pair_tables(comparison: Comparison, measures: tuple[str, ...], *, ranking: bool) -> list[Any]:
+def _pair_tables(
+    comparison: Comparison, measures: tuple[str, ...], rankings: Rankings | None
+) -> list[Any]:
     """Make the tables below the values, before any is printed: an error is then the only output.
 
     Of many models, pairs are compared only by the measures that the user asks for.
@@ -227,6 +230,6 @@ def _pair_tables(comparison: Comparison, measures: tuple[str, ...], *, ranking: 
         first = next(iter(comparison.evaluations.values()))
         if first.counts.n_unlabeled and first.audit is None:
             tables.append(order_rows(shown, measures))
-    if ranking:
-        tables.append(shown.ranking().rows())
+    if rankings is not None:
+        tables.append(rankings.rows())
     return tables

@@ -26,7 +26,7 @@ from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.findings import group_warnings, worst_warnings
 from pueval.evaluation.measure_titles import REPORTED_MEASURES, TITLES
 from pueval.groups.group_evaluation import GroupEvaluation
-from pueval.ranking import RANKING_TITLES
+from pueval.ranking import RANKING_TITLES, saturation_note
 from pueval.sensitivity.bounds import Bounds
 from pueval.text.numbers import CLIPPED_NOTE, format_level, format_number
 
@@ -53,6 +53,10 @@ def print_evaluations(
         print_roc_curves(evaluations)
     if any(ev.clipped for ev in evaluations.values()):
         print_line(CLIPPED_NOTE)
+    if rankings:
+        values = {name: ranking["pulp"] for name, ranking in rankings.items()}
+        if saturated := saturation_note(values, first.counts):
+            print_line(saturated)
     if first.resampling is not None:
         print_line(" ".join(interval_sentences(first, subject="In brackets:")))
     print_clusters(evaluations, clusters)

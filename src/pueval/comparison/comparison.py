@@ -32,7 +32,7 @@ from pueval.core.field_measures import ORDERING_MEASURES
 from pueval.core.measures import AREAS, MEASURES
 from pueval.errors import InputError, require
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES
-from pueval.ranking import RANKING_TITLES, largest_pulp
+from pueval.ranking import RANKING_TITLES, saturation_note
 from pueval.samples.threads import map_in_threads
 from pueval.text.exported_tables import latex_table, markdown_table
 
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
 # Criteria of `Comparison.ranking` that need no threshold.
 THRESHOLD_FREE = (*RANKING_TITLES, *AREAS, *BEST_VALUES)
-# Closer to its largest value than this, PULP varies by chance as much as it is away from it.
-SATURATED = 0.01
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -186,23 +184,12 @@ class Comparison(ComparedModels):
             elif rankings:
                 values[name] = {model: ranking[name] for model, ranking in rankings.items()}
                 greater_is_better[name] = True
-        if "pulp" in values and (saturated := self._saturated_pulp(values["pulp"])):
-            notes.append(saturated)
+        if "pulp" in values:
+            saturated = saturation_note(values["pulp"], self.evaluations[self.names[0]].counts)
+            notes += [saturated] if saturated else []
         if not values:
             raise InputError(notes[0])
         return Rankings(values, greater_is_better, tuple(notes))
-
-    def _saturated_pulp(self, values: dict[str, float]) -> str | None:
-        """Say that PULP of several models is so close to its largest value that it means little."""
-        largest = largest_pulp(self.evaluations[self.names[0]].counts)
-        close = [name for name, value in values.items() if value > largest - SATURATED]
-        if len(close) < 2:
-            return None
-        models = "all models" if len(close) == len(values) else ", ".join(close)
-        return (
-            f"pulp of {models} is within {SATURATED} of {largest:.4f}, the largest value these "
-            "rows allow, so it hardly tells them apart. Choose between them by naive_roc_auc."
-        )
 
     def _prior_free_rankings(self) -> dict[str, dict[str, float]]:
         rankings = map_in_threads(lambda ev: ev.ranking(), self.evaluations.values())

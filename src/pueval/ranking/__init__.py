@@ -8,6 +8,7 @@ from pueval.ranking._prior_free import (
     pseudo_f,
     pulp,
     ranking_measures,
+    saturation_note,
 )
 
 __all__ = [
@@ -19,4 +20,5 @@ __all__ = [
     "pseudo_f",
     "pulp",
     "ranking_measures",
+    "saturation_note",
 ]

@@ -74,6 +74,7 @@ def multiclass_pulp_of_predictions(y: Any, predicted: Any, *, unlabeled_label: A
     guesses = one_column(predicted, "predicted")
     check_same_length("predicted", guesses.size, "y", labels.size)
     classes = _classes(labels[labeled])
+    _check_predictions(guesses, classes)
     n_labeled = [int(np.sum(labels[labeled] == name)) for name in classes]
     n_predicted = [int(np.sum(guesses == name)) for name in classes]
     hits = int(np.sum(guesses[labeled] == labels[labeled]))
@@ -214,17 +215,48 @@ def multiply_polynomials(first: list[int], second: list[int]) -> list[int]:
 def _read_labels(y: Any, unlabeled_label: Any) -> tuple[Array, Array]:
     """Return the labels, and which rows are labeled."""
     labels = one_column(y, "y")
+    missing = np.array([_is_missing(label) for label in labels.tolist()], dtype=bool)
     if _is_missing(unlabeled_label):
-        labeled = np.array([not _is_missing(label) for label in labels.tolist()])
+        labeled = ~missing
+    elif missing.any():
+        raise InputError(
+            f"y has {int(missing.sum()):,} missing labels. If these rows are unlabeled, pass "
+            "unlabeled_label=None, and remove other labels of unlabeled rows."
+        )
     else:
-        labeled = np.asarray(labels != unlabeled_label)
+        labeled = np.asarray(labels != unlabeled_label, dtype=bool)
     if not labeled.any():
         raise InputError(f"y has no labeled row: all labels are {unlabeled_label!r}.")
+    if labeled.all():
+        raise InputError(
+            f"y has no unlabeled row: no label is {unlabeled_label!r}. Its labels are "
+            f"{_list_some(labels)}. Pass the label of the unlabeled rows as unlabeled_label."
+        )
     return labels, labeled
 
 
+def _check_predictions(predicted: Array, classes: list[Any]) -> None:
+    """Refuse predictions that cannot equal a label, because they are text and labels are not."""
+    texts = [
+        {isinstance(value, str) for value in values if not _is_missing(value)}
+        for values in (classes, predicted.tolist())
+    ]
+    if texts in ([{True}, {False}], [{False}, {True}]):
+        raise InputError(
+            f"predicted has other values than y: {_list_some(predicted)}, and the classes are "
+            f"{_list_some(np.array(classes, dtype=object))}. Pass both as numbers or both as text."
+        )
+
+
+def _list_some(values: Array) -> str:
+    """Name a few distinct values."""
+    distinct = _classes(values)
+    return ", ".join(map(repr, distinct[:5])) + (", …" if len(distinct) > 5 else "")
+
+
 def _is_missing(label: Any) -> bool:
-    return label is None or (isinstance(label, float) and math.isnan(label))
+    """Whether a label is None, NaN, or a missing value of pandas, which equals nothing."""
+    return label is None or label != label or type(label).__name__ == "NAType"  # noqa: PLR0124
 
 
 def _classes(labels: Array) -> list[Any]:

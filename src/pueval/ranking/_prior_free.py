@@ -6,7 +6,7 @@ predicted positive for k = 0, 1, …, N.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
@@ -33,6 +33,9 @@ RANKING_TITLES = {
     "naive_matthews_corrcoef": "Naive Pearson correlation",
     "naive_mutual_information": "Naive mutual information",
 }
+
+# Closer to its largest value than this, PULP varies by chance as much as it is away from it.
+SATURATED = 0.01
 
 
 def _count_hits(counts: Counts, threshold: float) -> tuple[float, float, float, float]:
@@ -120,6 +123,22 @@ def largest_pulp(counts: Counts) -> float:
     log = scipy.special.gammaln(np.array([t, n - t, n]) + 1.0)
     ways = np.exp(log[0] + log[1] - log[2])
     return float(1 - 1 / (n - t + 1) - 1 / (t + 1) + ways / (n + 1))
+
+
+def saturation_note(values: Mapping[str, float], counts: Counts) -> str | None:
+    """Say that PULP of several models is so close to its largest value that it means little.
+
+    ``values`` has the value of each model; ``counts`` are the rows of any of them.
+    """
+    largest = largest_pulp(counts)
+    close = [name for name, value in values.items() if value > largest - SATURATED]
+    if len(close) < 2:
+        return None
+    models = "all models" if len(close) == len(values) else ", ".join(close)
+    return (
+        f"PULP of {models} is within {SATURATED} of {largest:.4f}, the largest value these rows "
+        "allow, so it hardly tells them apart. Choose between them by the naive ROC AUC."
+    )
 
 
 def lee_liu(counts: Counts, *, threshold: float | None = None) -> float:

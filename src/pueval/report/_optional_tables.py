@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pueval.errors import InputError
 from pueval.evaluation.measure_titles import measure_title, operating_point_titles
-from pueval.ranking import RANKING_TITLES
+from pueval.ranking import RANKING_TITLES, saturation_note
 from pueval.report._json_values import estimate_values, json_number, printable_text
 
 if TYPE_CHECKING:
@@ -61,7 +61,20 @@ def ranking_table(
             for measure, title in RANKING_TITLES.items()
             if models and all(measure in rankings[model] for model in models)
         ],
+        "note": _saturation_note({model: rankings[model] for model in models}, evaluations),
     }
+
+
+def _saturation_note(
+    rankings: Mapping[str, Mapping[str, float]], evaluations: Mapping[str, Evaluation]
+) -> str | None:
+    """Say that PULP hardly tells models apart; None also if they were evaluated on other rows."""
+    values = {model: ranking["pulp"] for model, ranking in rankings.items() if "pulp" in ranking}
+    counts = [evaluations[model].counts for model in values]
+    sizes = {(each.n, each.n_labeled) for each in counts}
+    if len(sizes) != 1 or not counts[0]._has_integer_counts:
+        return None
+    return saturation_note(values, counts[0])
 
 
 def family_table(

@@ -153,6 +153,16 @@ def ranking_study(
     (4, True)
     """
     truth = read_classes(positive)
+    if not isinstance(scores, Mapping):
+        raise InputError(
+            "scores must be a mapping from model names to scores, such as {'a': scores_a, 'b': "
+            f"scores_b}}; got {type(scores).__name__}."
+        )
+    if not callable(label):
+        raise InputError(
+            "label must be a function such as functools.partial(label_at_random, count=100); got "
+            f"{label!r}."
+        )
     columns = {name: read_numbers(score, f"scores of {name!r}") for name, score in scores.items()}
     if len(columns) < 2:
         raise InputError(f"scores must be of at least two models; got {len(columns)}.")
