@@ -189,7 +189,7 @@ def test_refusals(rng):
         evaluate(np.r_[y, np.full(10, -1)], rng.random(110), prior=errors, negative_label=-1)
     with pytest.raises(InputError, match=r"compare\(\) does not accept LabelErrors"):
         compare(y, {"a": score, "b": -score}, prior=errors)
-    with pytest.raises(InputError, match="groups or windows does not accept LabelErrors"):
+    with pytest.raises(InputError, match="LabelErrors. Evaluate each of them separately"):
         evaluate_by(y, score, by=np.arange(100) % 2, prior=errors)
     with pytest.raises(InputError, match="groups or windows does not accept LabelErrors"):
         evaluate_over_time(y, score, time=np.arange(100), every=50, prior=errors)

@@ -136,10 +136,14 @@ def _check_rate(name: str, rate: Any) -> float:
     )
 
 
-def refuse_label_errors(prior: Any, function: str) -> None:
+def refuse_label_errors(
+    prior: Any,
+    function: str,
+    remedy: str = (
+        "Pass the prior and purity that follow from them: mixture = errors.mixture(counts); "
+        "prior=mixture.prior, purity=mixture.purity."
+    ),
+) -> None:
     """Refuse error rates of labels where only prior and purity can be used."""
     if isinstance(prior, LabelErrors):
-        raise InputError(
-            f"{function} does not accept LabelErrors. Pass the prior and purity that follow from "
-            "them: mixture = errors.mixture(counts); prior=mixture.prior, purity=mixture.purity."
-        )
+        raise InputError(f"{function} does not accept LabelErrors. {remedy}")

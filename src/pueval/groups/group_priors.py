@@ -89,7 +89,11 @@ class GroupPriors:
 
 def check_group_prior(group_prior: Any, given: dict[str, Any]) -> None:
     """Refuse an unknown ``group_prior``, or one that contradicts the prior that is given."""
-    refuse_label_errors(given.get("prior"), "evaluation of groups or windows")
+    refuse_label_errors(
+        given.get("prior"),
+        "Evaluation of groups or windows",
+        "Evaluate each of them separately: its prior and purity follow from its own labels.",
+    )
     is_mapping = isinstance(group_prior, Mapping)
     if not is_mapping and group_prior not in GROUP_PRIOR_NAMES:
         raise InputError(
