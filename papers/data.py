@@ -135,13 +135,21 @@ def _from_openml(name: str) -> Data:
     return Data(name, X, entry.positive(target), f"OpenML {entry.number}")
 
 
+def _stored(folder: str, name: str) -> Path:
+    """Return the path of a file in the folder of the data; raise if it is not there."""
+    path = Path(folder) / name
+    if not path.is_file():
+        raise DataError(f"PUEVAL_DATA is {folder!r}, but there is no file {path}.")
+    return path
+
+
 def newsgroups() -> tuple[Any, np.ndarray, list[str]]:
     """Return word counts of the 20 newsgroups, the group of each document, and their names."""
     import scipy.sparse as sp
 
     folder = os.environ.get("PUEVAL_DATA")
     if folder:
-        with np.load(Path(folder) / "newsgroups20.npz", allow_pickle=False) as stored:
+        with np.load(_stored(folder, "newsgroups20.npz"), allow_pickle=False) as stored:
             parts = (
                 stored["data"].astype("float32"),
                 stored["indices"].astype("int32"),
@@ -170,7 +178,7 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
         import pyarrow.parquet as pq
 
         X = load("mnist16").X
-        label = pq.read_table(Path(folder) / "labels" / "mnist16.parquet")["label"].to_numpy()
+        label = pq.read_table(_stored(folder, "labels/mnist16.parquet"))["label"].to_numpy()
         return X, label
     from sklearn.datasets import fetch_openml
 

@@ -149,11 +149,13 @@ def main(file: str, make: Callable[[Page, Run], None]) -> None:
     parser = argparse.ArgumentParser(prog=f"python -m papers.{folder.name}")
     parser.add_argument("--full", action="store_true", help="as many repetitions as the paper")
     parser.add_argument(
-        "--jobs", type=int, default=int(os.environ.get("PUEVAL_JOBS", "1")),
+        "--jobs", type=int, default=os.environ.get("PUEVAL_JOBS", "1"),
         help="processes at the same time (default: PUEVAL_JOBS, else 1)",
     )  # fmt: skip
     parser.add_argument("--most", type=int, help="at most this many repetitions, at least 1")
     given = parser.parse_args()
+    if given.jobs < 1:
+        parser.error(f"--jobs must be at least 1; got {given.jobs}.")
     if given.most is not None and given.most < 1:
         parser.error(f"--most must be at least 1; got {given.most}.")
     run = Run(given.full, given.jobs, given.most)

@@ -22,10 +22,12 @@ PRIORS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 # Half of the positives are labeled, in both training and test set.
 LABEL_FREQUENCY = 0.5
 FOLDS = 8
-# Numbers of positives in test sets: all of a fold, as in the paper; the same in all test sets; or one
-# of four that changes between configurations.
-ALL = 10**6
-SIZES = {"folds": (ALL,), "one size": (60,), "mixed sizes": (15, 30, 60, ALL)}
+# Numbers of positives in test sets: an eighth of the positives, those of an eighth of all rows, the
+# same in all test sets, or one of four that changes between configurations.
+REGIMES = ("stratified folds", "random folds", "one size", "mixed sizes")
+ONE_SIZE, MIXED_SIZES = 60, (15, 30, 60)
+# Positives that are kept for test sets: those of a random fold can be more than an eighth.
+TEST_SHARE = 1.5 / FOLDS
 GROUPS = tuple(range(0, 20, 2))
 DIGITS = tuple(range(10))
 TRAINING_ROWS = 4000
@@ -60,36 +62,52 @@ def label(
 
 
 def measured(rng: np.random.Generator, data: str, target: int) -> list[dict[str, float | str]]:
-    """Train on seven of eight folds and test on the other, for all scenarios and classifiers."""
+    """Train and test on different rows, for all scenarios, classifiers and sizes of test sets."""
     X, reduced, classes = inputs(data)
     truth = classes == target
     depth = representativeness(reduced, truth, seed=rng)
-    fold = rng.permutation(np.arange(truth.size) % FOLDS)
-    train = rng.choice(np.flatnonzero(fold > 0), TRAINING_ROWS, replace=False)
-    ones = rng.permutation(np.flatnonzero((fold == 0) & truth))
-    zeros = rng.permutation(np.flatnonzero((fold == 0) & ~truth))
+    positives, negatives = (rng.permutation(np.flatnonzero(truth == value)) for value in (1, 0))
+    ones = positives[: round(TEST_SHARE * positives.size)]
+    zeros = negatives[: negatives.size // FOLDS]
+    left = np.concatenate([positives[ones.size :], negatives[zeros.size :]])
+    train = rng.choice(left, TRAINING_ROWS, replace=False)
+    fold = positives.size // FOLDS
+    random_fold = min(
+        int(rng.hypergeometric(positives.size, negatives.size, truth.size // FOLDS)), ones.size
+    )
     found: list[dict[str, float | str]] = []
     for scenario in SCENARIOS:
         labels = label(truth[train], depth[train], scenario, rng)
         test = np.concatenate([ones, zeros])
-        known = label(np.arange(test.size) < ones.size, depth[test], scenario, rng)
         scores = weighted_svms(X[train], labels, X[test], rng)
+        fold_labels = {
+            size: test_labels(depth[test], size, ones.size, scenario, rng)
+            for size in {fold, random_fold}
+        }
         for k, (name, score) in enumerate(scores.items()):
-            for regime, sizes in SIZES.items():
-                size = min(sizes[(k + target) % len(sizes)], ones.size)
-                # The labels of a part of the positives are drawn anew for that part.
+            mixed = (*MIXED_SIZES, fold)
+            sizes = (fold, random_fold, ONE_SIZE, mixed[(k + target) % len(mixed)])
+            for regime, size in zip(REGIMES, sizes, strict=True):
+                # All classifiers see the same labels of a fold; those of a part of the positives
+                # are drawn anew.
+                known = fold_labels.get(size)
+                if known is None:
+                    known = test_labels(depth[test], size, ones.size, scenario, rng)
                 kept = np.r_[:size, ones.size : test.size]
-                seen = (
-                    known
-                    if size == ones.size
-                    else label(np.arange(kept.size) < size, depth[test[kept]], scenario, rng)
-                )
                 found += [
                     {"scenario": scenario, "classifier": name, "regime": regime,
                      "positives": size, **row}
-                    for row in by_prior(score[kept], seen, size)
+                    for row in by_prior(score[kept], known, size)
                 ]  # fmt: skip
     return found
+
+
+def test_labels(
+    depth: np.ndarray, size: int, n_ones: int, scenario: str, rng: np.random.Generator
+) -> np.ndarray:
+    """Label half of the first positives of a test set, whose other positives are left out."""
+    kept = np.r_[:size, n_ones : depth.size]
+    return label(np.arange(kept.size) < size, depth[kept], scenario, rng)
 
 
 def by_prior(score: np.ndarray, known: np.ndarray, positives: int) -> list[dict[str, float | str]]:
