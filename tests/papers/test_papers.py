@@ -425,15 +425,17 @@ class TestIndex:
     def test_rank_correlations_of_pulp(self):
         text = results("hajizadeh2014")
         found = [
-            re.search(rf"^\| folds, all, {scenario} \| (.*) \|$", text, re.MULTILINE)[1].split(
-                " | "
-            )
+            re.search(rf"^\| stratified folds, all, {scenario} \| (.*) \|$", text, re.MULTILINE)[
+                1
+            ].split(" | ")
             for scenario in ("scenario 1", "scenario 2")
         ]
         assert [row[8] for row in found] == ["1 of 8", "1 of 8"]
         assert f"| {found[0][6]}, {found[1][6]}: highest of eight |" in INDEX
         assert "and with test sets of one size it has none" in text
-        assert "With test sets of equal size, the AUC orders them better under every" in INDEX
+        assert "With test sets of one size, the AUC orders them\n  better under every" in INDEX
+        leads = re.search(r"\+(\.\d+), \+(\.\d+) with stratified folds", text)
+        assert f"({leads[1]} and {leads[2]}; the paper:" in INDEX
 
 
 def test_the_library_does_not_need_them():
