@@ -121,6 +121,73 @@ def test_tensorboard(ev, tmp_path, package):
         assert points[1].value == pytest.approx(expected(ev, "validation/")[tag], rel=1e-6)
 
 
+def ranges(**given):
+    """Names and ends of the logged intervals of prior and purity."""
+    rng = np.random.default_rng(0)
+    positive = rng.random(3000) < 0.3
+    labeled = positive & (rng.random(3000) < 0.4)
+    score = rng.normal(size=3000) + 2 * positive
+    run, ev = Run(), evaluate(labeled, score, n_resamples=20, **given)
+    ev.log_to(run)
+    ((numbers, *_),) = run.logged
+    return ev, {
+        share: (numbers[f"{share}_low"], numbers[f"{share}_high"])
+        for share in ("prior", "purity")
+        if f"{share}_low" in numbers
+    }
+
+
+@pytest.mark.parametrize("level", [0.95, None])
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"prior": 0.2}, {}),
+        ({"prior": 0.2, "purity": (0.95, 1)}, {"purity": (0.95, 1)}),
+        ({"prior": (0.1, 0.2)}, {"prior": (0.1, 0.2)}),
+        (
+            {"prior": (0.1, 0.2), "purity": (0.95, 1)},
+            {"prior": (0.1, 0.2), "purity": (0.95, 1)},
+        ),
+        ({"prior": (0.2, 0.2), "purity": (0.98, 0.98)}, {}),
+    ],
+    ids=str,
+)
+def test_given_intervals_of_prior_and_purity(given, expected, level):
+    assert ranges(**given, level=level)[1] == expected
+
+
+def test_confidence_intervals_of_prior_and_purity():
+    ev, logged = ranges()
+    assert logged == {"prior": ev.prior_estimate.prior_interval}
+    for given in ({}, {"prevalence": 0.3}):
+        ev, logged = ranges(**given, purity="estimate")
+        estimate = ev.prior_estimate
+        assert logged == {"prior": estimate.prior_interval, "purity": estimate.purity_interval}
+        assert ranges(**given, purity="estimate", level=None)[1] == {}
+    assert ranges(level=None)[1] == {}
+
+
+def test_confidence_intervals_of_an_audit():
+    rng = np.random.default_rng(0)
+    positive = rng.random(3000) < 0.3
+    labeled = positive & (rng.random(3000) < 0.4) | (rng.random(3000) < 0.01)
+    audited = np.where(rng.random(3000) < 0.2, positive, np.nan)
+    score = rng.normal(size=3000) + 2 * positive
+    for level in (0.9, None):
+        run = Run()
+        ev = evaluate(
+            labeled, score, audited=audited, purity="estimate", level=level, n_resamples=20
+        )
+        ev.log_to(run)
+        ((numbers, *_),) = run.logged
+        shares = ev.assumptions.audited
+        for name in ("prior", "purity"):
+            low, high = getattr(shares, name)
+            assert low < high
+            assert (numbers.get(f"{name}_low") == low) is (level is not None)
+            assert (numbers.get(f"{name}_high") == high) is (level is not None)
+
+
 def test_undefined_numbers_are_left_out():
     counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
     with pytest.warns(AssumptionWarning, match="no row scores at or above"):
@@ -145,7 +212,7 @@ def test_undefined_numbers_are_left_out():
     ],
 )
 def test_unknown_trackers(ev, target, got):
-    with pytest.raises(InputError, match=rf"takes the module mlflow.*SummaryWriter.*; got {got}\."):
+    with pytest.raises(InputError, match=rf"takes the module mlflow.*Lightning; got {got}\."):
         ev.log_to(target)
 
 

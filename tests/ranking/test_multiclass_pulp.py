@@ -34,6 +34,17 @@ def test_against_all_permutations(seed):
     assert found == pytest.approx(by_enumeration(y.tolist(), predicted.tolist(), -1), abs=1e-12)
 
 
+def test_scores_of_a_network():
+    torch = pytest.importorskip("torch", reason="needs PyTorch: make torch")
+    rng = np.random.default_rng(0)
+    y, scores = rng.integers(-1, 2, 60), rng.normal(size=(60, 2)).astype(np.float32)
+    given = {"classes": [0, 1], "unlabeled_label": -1}
+    leaf = torch.tensor(scores, requires_grad=True)
+    for tensor in (leaf, leaf * 1, leaf.bfloat16()):
+        expected = ranking.multiclass_pulp(y, tensor.detach().float().numpy(), **given)
+        assert ranking.multiclass_pulp(torch.tensor(y), tensor, **given) == expected
+
+
 def test_all_outcomes_have_the_probabilities_of_all_permutations():
     """The whole distribution, for three classes of different sizes."""
     y, predicted = [0, 0, 1, 2, -1, -1, -1], [0, 1, 1, 2, 0, 2, 2]

@@ -265,6 +265,54 @@ def test_tensors_of_the_host_are_counted_like_arrays():
     assert_same(counts, Counts.from_arrays(y, leaf.detach().bfloat16().float().numpy()))
 
 
+@pytest.fixture(params=["host", "device path"])
+def torch_path(request, monkeypatch):
+    """Return PyTorch; its tensors are counted on the host, or where they are."""
+    torch = _module("torch", "needs PyTorch: pip install pueval[torch]")
+    if request.param == "device path":
+        monkeypatch.setattr(arrays, "is_on_device", lambda values: isinstance(values, torch.Tensor))
+    return torch
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2"])
+def test_float8_is_read_as_float32(torch_path, dtype):
+    y, score = rows()
+    short = torch_path.tensor(score).to(getattr(torch_path, dtype))
+    expected = Counts.from_arrays(y, short.float().numpy(), bins=None)
+    assert_same(Counts.from_arrays(torch_path.tensor(y), short, bins=None), expected)
+    labels = torch_path.tensor(y).to(short.dtype)
+    assert_same(Counts.from_arrays(labels, short, bins=None), expected)
+
+
+def test_pending_signs_are_resolved(torch_path):
+    y, score = rows()
+    lazy = torch_path.complex(torch_path.tensor(score), torch_path.tensor(score)).conj()
+    assert lazy.imag.is_neg()
+    expected = Counts.from_arrays(y, -score, bins=None)
+    assert_same(Counts.from_arrays(torch_path.tensor(y), lazy.imag, bins=None), expected)
+    with pytest.raises(InputError, match="score must hold real numbers; got dtype"):
+        Counts.from_arrays(y, lazy)
+
+
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
+@pytest.mark.filterwarnings("ignore:ComplexHalf support")
+def test_tensors_that_are_no_arrays_of_numbers_are_refused(torch_path):
+    y, score = map(torch_path.tensor, rows(100))
+    special = {
+        "sparse_coo": score.to_sparse(),
+        "sparse_csr": score[:, None].to_sparse_csr(),
+        "meta": score.to("meta"),
+        "nested": torch_path.nested.nested_tensor([score, score], layout=torch_path.jagged),
+        "quantized": torch_path.quantize_per_tensor(score, 0.1, 0, torch_path.qint8),
+    }
+    for kind, scores in special.items():
+        with pytest.raises(InputError, match=f"tensors must be dense .*; got a {kind} tensor"):
+            evaluate(y, scores, prior=0.2, level=None)
+    with pytest.raises(InputError, match="a dtype that NumPy has, too; got complex32"):
+        evaluate(y, score.to(torch_path.complex32), prior=0.2, level=None)
+
+
 def test_device_values_have_the_interface_of_sorted_arrays(put):
     values = np.sort(rows(1000)[1])
     on_device = DeviceValues(put(values))

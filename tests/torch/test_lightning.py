@@ -1,7 +1,9 @@
 """Metrics log in Lightning, and stop training early."""
 
+import csv
 import os
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -55,6 +57,38 @@ class Model(lightning.LightningModule):
 
     def configure_optimizers(self):
         return torch.optim.SGD(self.parameters(), lr=0.01)
+
+
+@pytest.mark.parametrize("kind", ["tensorboard", "csv"])
+def test_evaluations_are_logged_by_loggers(rng, tmp_path, kind):
+    pytest.importorskip("tensorboard", reason="install the dependency group trackers")
+    loggers = lightning.loggers
+    logger = {"tensorboard": loggers.TensorBoardLogger, "csv": loggers.CSVLogger}[kind](tmp_path)
+
+    class Logged(Model):
+        def on_validation_epoch_end(self):
+            super().on_validation_epoch_end()
+            self.seen[-1].log_to(self.logger, step=self.global_step, prefix="validation/")
+
+    parts = batches(rng, 2000)
+    loader = DataLoader(TensorDataset(*map(torch.cat, zip(*parts, strict=True))), batch_size=500)
+    model = Logged(parts)
+    trainer = lightning.Trainer(
+        max_epochs=2, accelerator="cpu", logger=logger, enable_checkpointing=False,
+        enable_progress_bar=False, enable_model_summary=False, num_sanity_val_steps=0,
+    )  # fmt: skip
+    trainer.fit(model, loader, loader)
+    name, values = "validation/roc_auc", [ev["roc_auc"].value for ev in model.seen]
+    if kind == "csv":
+        lines = csv.DictReader((Path(logger.log_dir) / "metrics.csv").open())
+        logged = [(int(line["step"]), float(line[name])) for line in lines if line[name]]
+    else:
+        from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+        events = EventAccumulator(logger.log_dir).Reload().Scalars(name)
+        logged = [(event.step, event.value) for event in events]
+    assert [step for step, _ in logged] == [4, 8]
+    assert [value for _, value in logged] == pytest.approx(values, rel=1e-6)
 
 
 def test_logging_and_early_stopping(rng, tmp_path):

@@ -10,6 +10,8 @@ from pueval import (
     evaluate,
     metrics,
 )
+from pueval.scoring import get_scorer_names
+from pueval.scoring._score_function import PRIOR_FREE
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: make torch")
 torchmetrics = pytest.importorskip("torchmetrics", reason="needs TorchMetrics: make torch")
@@ -88,6 +90,68 @@ def test_thresholds_are_required_where_they_matter():
         PUF1Score(prior=0.2, threshold=float("nan"))
 
 
+def test_thresholds_are_numbers_or_best():
+    for threshold in ("max", "0.5"):
+        with pytest.raises(InputError, match=f"a number or .best.; got '{threshold}'"):
+            PUF1Score(prior=0.2, threshold=threshold)
+
+
+def of_measure(name):
+    class Metric(PUMeasure, measure=name):
+        pass
+
+    return Metric
+
+
+NAMES = {name.removeprefix("neg_") for name in get_scorer_names()} | {"f2"}
+
+
+@pytest.mark.parametrize("name", sorted(NAMES - set(PRIOR_FREE)))
+@pytest.mark.parametrize("target", ["population", "unlabeled"])
+def test_every_measure_that_uses_the_prior_is_a_metric(rng, name, target):
+    parts = [(scores.double().sigmoid(), labels) for scores, labels in batches(rng)]
+    options = {"prior": 0.2, "target": target}
+    kind = of_measure(name)
+    given = options | ({"threshold": 0.6} if kind._needs_threshold else {})
+    score, y = joined(parts)
+    ev = evaluate(y, score, **options, threshold=0.6, level=None)
+    value = updated(kind(**given), parts).compute().item()
+    assert value == pytest.approx(ev[name].value, rel=1e-5)
+    assert kind.higher_is_better is (f"neg_{name}" not in get_scorer_names())
+    binned = updated(kind(**given, bins=4096), parts).compute().item()
+    assert binned == pytest.approx(value, rel=0.1, abs=0.02)
+    if kind._needs_threshold:
+        updated(kind(**options, threshold="best"), parts).compute()
+    else:
+        with pytest.raises(InputError, match=r"Metric has no threshold; got 0\.6"):
+            kind(**options, threshold=0.6)
+
+
+@pytest.mark.parametrize("name", PRIOR_FREE)
+def test_measures_without_a_prior_are_no_metrics(name):
+    with pytest.raises(InputError, match=rf"Call pueval\.ranking\.{name} with the counts"):
+        of_measure(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("roc_acu", "unknown measure 'roc_acu'. Did you mean 'roc_auc'?"),
+        ("AP", "unknown measure 'AP'. Did you mean 'average_precision'?"),
+        ("ndgc_score", "Did you mean 'ndcg_score'?"),
+        ("zzz", "The measures are roc_auc, average_precision, accuracy, .*, f_pb, and f<beta>"),
+    ],
+)
+def test_unknown_measures(name, message):
+    with pytest.raises(InputError, match=message.replace("?", r"\?")):
+        of_measure(name)
+
+
+def test_the_base_class_is_no_metric():
+    with pytest.raises(InputError, match="PUMeasure is the base of metrics and has no measure"):
+        PUMeasure(prior=0.2)
+
+
 @pytest.mark.parametrize(
     "given",
     [{"prevalence": 0.3}, {"label_frequency": 0.4}, {"prior": (0.1, 0.3)}, {"prior": 0.2}],
@@ -151,6 +215,12 @@ class TestEvaluation:
         with pytest.raises(ValueError, match="no_such_option"):
             PUEvaluation(prior=0.2, no_such_option=1)
 
+    def test_has_no_number_to_plot(self, rng):
+        metric = updated(PUEvaluation(prior=0.2, level=None), batches(rng))
+        for values in ((), (metric.compute(),)):
+            with pytest.raises(NotImplementedError, match=r"metric\.compute\(\)\.plot\(\)"):
+                metric.plot(*values)
+
 
 def test_an_impossible_prior_is_said(rng):
     metric = updated(PUAUROC(prior=0.9), batches(rng))
@@ -169,7 +239,26 @@ def test_ties_of_half_precision_are_said(rng, kind):
     metric.reset()
     for batch in rows[:1]:
         metric(*batch)
-    updated(kind(prior=0.2, bins=64), rows).compute()  # bins were asked for
+
+
+@pytest.mark.parametrize(
+    ("dtype", "finest"),
+    [
+        (torch.bfloat16, 128),
+        (torch.float16, 1024),
+        (torch.float8_e4m3fn, 8),
+        (torch.float8_e5m2, 4),
+    ],
+    ids=str,
+)
+def test_ties_of_half_precision_are_said_for_bins_that_are_finer(rng, dtype, finest):
+    """A doubling of the score holds 2ᵏ numbers of a type with k binary digits."""
+    rows = [(scores.to(dtype), labels) for scores, labels in batches(rng)]
+    updated(PUAUROC(prior=0.2, bins=finest), rows).compute()  # so many bins were asked for
+    for bins in (2 * finest, 4096, None):
+        name = str(dtype).removeprefix("torch.")
+        with pytest.warns(BinnedScoresWarning, match=f"scores are {name}, and .*% of the labeled"):
+            updated(PUAUROC(prior=0.2, bins=bins), rows).compute()
 
 
 def test_plots(rng):

@@ -1,6 +1,7 @@
 """uPU and nnPU risks: against the formulas of the papers, a hand-worked case and the truth."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -115,6 +116,21 @@ def test_bins_change_the_risk_by_less_than_the_bound(rng, loss):
     for bins in (2, 16, 256):
         binned = updated(UPURisk(**given, bins=bins), parts).compute().item()
         assert 0 < abs(binned - exact) <= (size[0] + 2 * 0.2 * size[1]) / bins
+
+
+def test_probabilities_instead_of_logits_are_said(rng):
+    logits = batches(rng)
+    probabilities = [(scores.sigmoid(), labels) for scores, labels in logits]
+    metrics = risk_metrics(prior=0.2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for epoch in (logits, probabilities, probabilities):
+            updated(metrics, epoch).compute()
+            metrics.reset()
+    (warning,) = caught  # in the same words for both risks and epochs
+    assert str(warning.message).startswith("risks need logits, but all scores lie in [0, 1]")
+    assert warning.filename == __file__
+    UPURisk(prior=0.2)(*probabilities[0])  # the value of one batch
 
 
 def test_unknown_losses():

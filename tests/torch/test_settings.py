@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from pueval import InputError, LabelErrors, evaluate, priors
+from pueval import InputError, LabelErrors, UndefinedMeasureWarning, evaluate, priors
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: make torch")
 pytest.importorskip("torchmetrics", reason="needs TorchMetrics: make torch")
 
-from pueval.torch import PUAUROC, PUEvaluation  # noqa: E402
+from pueval.torch import PUAUROC, NNPURisk, PUEvaluation, PUF1Score  # noqa: E402
 from tests.torch.tensors import batches, joined, updated  # noqa: E402
 
 
@@ -116,3 +116,35 @@ def test_label_errors(rng):
     expected = evaluate(y, score, prior=errors, level=None)["roc_auc"].value
     value = updated(PUAUROC(prior=errors), parts).compute().item()
     assert min(value, 1) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("metric", "text"),
+    [
+        (PUAUROC(prior=0.2, purity=1, target="population"), "PUAUROC(prior=0.2)"),
+        (
+            PUF1Score(prior=(0.1, 0.2), purity=0.9, target="unlabeled", threshold=0.5, bins=64),
+            "PUF1Score(prior=(0.1, 0.2), threshold=0.5, purity=0.9, target='unlabeled', bins=64)",
+        ),
+        (
+            PUF1Score(estimate_every=2, threshold="best"),
+            "PUF1Score(estimate_every=2, threshold='best')",
+        ),
+        (
+            NNPURisk(prevalence=0.3, purity="estimate", loss="logistic"),
+            "NNPURisk(prevalence=0.3, loss='logistic', purity='estimate')",
+        ),
+    ],
+)
+def test_repr_shows_settings_that_are_not_the_defaults(metric, text):
+    assert repr(metric) == text
+
+
+def test_repr_of_an_estimated_prior_is_a_number(rng):
+    scores, labels = joined(batches(rng))
+    estimate = priors.estimate(labels, scores)
+    metric = PUAUROC(prior=estimate)
+    assert repr(metric) == f"PUAUROC(prior={estimate.prior:.3g})"
+    metric.update(torch.tensor([1.0, 2.0]), torch.tensor([0, 0]))
+    with pytest.warns(UndefinedMeasureWarning, match=r"^PUAUROC\(prior=0\.\d+\) is undefined: "):
+        metric.compute()

@@ -139,11 +139,43 @@ def test_refused_types():
         PUAUROC(prior=0.2).update(torch.tensor([1j]), torch.tensor([1]))
 
 
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda scores: scores.to_sparse(),
+        lambda scores: scores.to_mkldnn(),
+        lambda scores: scores.to("meta"),
+        lambda scores: torch.nested.nested_tensor([scores, scores], layout=torch.jagged),
+    ],
+    ids=["sparse", "mkldnn", "meta", "nested"],
+)
+def test_tensors_that_are_no_arrays_of_numbers_are_refused(convert):
+    scores, labels = torch.tensor([2.0, 1.0]), torch.tensor([1, 0])
+    metric = PUAUROC(prior=0.2)
+    for rows in ((convert(scores), labels), (scores, convert(labels.float()))):
+        with pytest.raises(InputError, match=r"tensors must be dense .*; got a \w+ tensor"):
+            metric.update(*rows)
+    assert metric.counts.n == 0
+
+
+def test_float8_scores_are_kept_as_float32(rng):
+    parts = batches(rng, dtype=torch.float8_e4m3fn)
+    metric = updated(PUAUROC(prior=0.2), parts)
+    assert {scores.dtype for scores in metric.scores} == {torch.float32}
+    score, y = joined([(scores.float(), labels) for scores, labels in parts])
+    assert same(metric.counts, Counts.from_arrays(y, score))
+
+
 def test_scores_beyond_float32_are_refused_with_bins():
     rows = torch.tensor([1e300, 1.0], dtype=torch.float64), torch.tensor([1, 0])
     assert updated(PUAUROC(prior=0.0), [rows]).compute() == 1
-    with pytest.raises(InputError, match="infinite score"):
-        PUAUROC(prior=0.0, bins=16).update(*rows)
+    for sign in (1, -1):
+        message = rf"range of float32, ±3\.4e\+38, .*; got {sign}e\+300 \(1 row beyond it\)"
+        with pytest.raises(InputError, match=message):
+            PUAUROC(prior=0.0, bins=16).update(sign * rows[0], rows[1])
+    tiny = torch.tensor([-1e-300, 0.0, 1.0], dtype=torch.float64), torch.tensor([1, 0, 0])
+    counts = updated(PUAUROC(prior=0.0, bins=16), [tiny]).counts
+    assert np.signbit(counts.score).tolist() == [False, False]
 
 
 def test_label_values():
@@ -247,5 +279,6 @@ def test_updates_touch_only_the_bins_of_their_scores(rng):
 def test_bins_are_checked():
     with pytest.raises(InputError, match="power of 2"):
         PUAUROC(prior=0.2, bins=100)
-    with pytest.raises(InputError, match="at most 4,096 here"):
-        PUAUROC(prior=0.2, bins=8192)
+    for bins in (3, 8192, 2.5, True):
+        with pytest.raises(InputError, match=rf"power of 2 from 2 to 4,096 here, .*; got {bins}\."):
+            PUAUROC(prior=0.2, bins=bins)

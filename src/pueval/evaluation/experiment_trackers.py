@@ -1,4 +1,4 @@
-"""Numbers of an evaluation for experiment trackers: MLflow, Weights & Biases, TensorBoard.
+"""Numbers of an evaluation for experiment trackers: MLflow, W&B, TensorBoard, Lightning.
 
 None of these packages is imported. A tracker is recognized by the method that takes numbers.
 """
@@ -9,6 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from pueval._checks import check_count
+from pueval._typing import Range
 from pueval.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ def tracked_numbers(ev: Evaluation, prefix: str = "") -> dict[str, float]:
         "prevalence": ev.prevalence,
         "threshold": ev.threshold,
     }
-    if ev.assumptions.prior_range is not None:
-        numbers["prior_low"], numbers["prior_high"] = ev.assumptions.prior_range
+    for share, (low, high) in _share_intervals(ev).items():
+        numbers[f"{share}_low"], numbers[f"{share}_high"] = low, high
     for measure, estimate in ev.items():
         numbers[measure] = estimate.value
         for name in ("low", "high", "naive"):
@@ -40,6 +41,30 @@ def tracked_numbers(ev: Evaluation, prefix: str = "") -> dict[str, float]:
     }
 
 
+def _share_intervals(ev: Evaluation) -> dict[str, Range]:
+    """Return the intervals of prior and purity, without those of shares that are exact.
+
+    Given intervals are assumptions. Estimates and audits have confidence intervals, which an
+    evaluation without intervals leaves out.
+    """
+    assumptions = ev.assumptions
+    prior, purity = assumptions.prior_range, None
+    if assumptions.region is not None:
+        purity = assumptions.region.purity
+    elif ev.resampling is None:
+        prior = None
+    elif assumptions.audited is not None:
+        purity = assumptions.audited.purity
+    elif assumptions.estimate is not None:
+        purity = assumptions.estimate.purity_interval
+    intervals = {"prior": prior, "purity": purity}
+    return {
+        share: interval
+        for share, interval in intervals.items()
+        if interval is not None and interval[0] < interval[1]
+    }
+
+
 def log_numbers(target: Any, ev: Evaluation, *, step: int | None, prefix: str) -> None:
     """Log the numbers of an evaluation to an experiment tracker."""
     if step is not None:
@@ -47,7 +72,7 @@ def log_numbers(target: Any, ev: Evaluation, *, step: int | None, prefix: str) -
         step = int(step)
     if not isinstance(prefix, str):
         raise InputError(f'prefix must be text, such as "validation/"; got {prefix!r}.')
-    if _has_methods(target, "log_metrics"):  # MLflow
+    if _has_methods(target, "log_metrics"):  # MLflow, loggers of Lightning
         target.log_metrics(tracked_numbers(ev, prefix), step=step)
     elif _has_methods(target, "add_scalar"):  # TensorBoard
         for name, number in tracked_numbers(ev, prefix).items():
@@ -56,8 +81,8 @@ def log_numbers(target: Any, ev: Evaluation, *, step: int | None, prefix: str) -
         target.log(tracked_numbers(ev, prefix), step=step)
     else:
         raise InputError(
-            "log_to() takes the module mlflow, a run of wandb.init(), or a SummaryWriter of "
-            f"TensorBoard; got {_description(target)}."
+            "log_to() takes the module mlflow, a run of wandb.init(), a SummaryWriter of "
+            f"TensorBoard, or a logger of Lightning; got {_description(target)}."
         )
 
 

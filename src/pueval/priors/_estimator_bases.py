@@ -15,6 +15,7 @@ from pueval._typing import Array
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, warn_caller
+from pueval.sources.arrays import to_host
 
 # Differences and squares of larger features could overflow.
 LARGEST_FEATURE = 1e100
@@ -120,6 +121,7 @@ class ScorePriorEstimator(PriorEstimator):
         return self
 
     def _read(self, X: Any, y: Any) -> Counts:  # noqa: N803
+        X, y = to_host(X), to_host(y)  # noqa: N806
         if np.ndim(X) == 1 and not issparse(X):
             X = np.asarray(X).reshape(-1, 1)  # noqa: N806
         X, y = validate_data(self, X, y, ensure_min_samples=2)  # noqa: N806
@@ -175,6 +177,7 @@ class FeaturePriorEstimator(PriorEstimator):
                 f"{type(self).__name__} needs the features of each row, but Counts only hold "
                 "numbers of rows per score. Pass X of shape (n, d) and y."
             )
+        X, y = to_host(X), to_host(y)  # noqa: N806
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)  # noqa: N806
         # Counts check the labels.
         counts = Counts.from_arrays(y, np.zeros(len(y)))

@@ -18,7 +18,7 @@ from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.ranking._prior_free import pulp
-from pueval.sources.arrays import one_column
+from pueval.sources.arrays import one_column, to_host
 
 # Largest number of possible hits for which the distribution of hits is computed: exact arithmetic
 # takes about a second there, and grows with the third power.
@@ -125,7 +125,7 @@ def multiclass_pulp(
     """
     check_choice("average", average, ("macro", "weighted"))
     labels, labeled = _read_labels(y, unlabeled_label)
-    table = np.asarray(scores)
+    table = np.asarray(to_host(scores))
     names = [*classes]
     if table.shape != (labels.size, len(names)):
         raise InputError(

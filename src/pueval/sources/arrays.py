@@ -86,8 +86,8 @@ def is_on_device(values: Any) -> bool:
 
 
 def to_host(values: Any) -> Any:
-    """Return an array on a GPU as a NumPy array, and all else as it is."""
-    return device_arrays.host_array(values) if is_on_device(values) else values
+    """Return an array of PyTorch, CuPy or JAX as a NumPy array, and all else as it is."""
+    return device_arrays.host_array(values) if has_dlpack(values) else values
 
 
 def has_dlpack(values: Any) -> bool:
@@ -258,7 +258,7 @@ def one_column(values: Any, name: str) -> Array:
         raise text_error(name, values)
     if len(columns := _column_names(values)) > 1:
         raise _several_columns_error(name, columns)
-    array = np.asarray(device_arrays.host_array(values) if has_dlpack(values) else values)
+    array = np.asarray(to_host(values))
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

@@ -35,7 +35,8 @@ def is_device_array(values: Any) -> bool:
 def host_array(values: Any) -> Any:
     """Return PyTorch tensors, CuPy and JAX arrays as NumPy arrays, and all else as it is.
 
-    Tensors are detached from the graph of gradients. bfloat16, which NumPy lacks, becomes float32.
+    Tensors are detached from the graph of gradients. bfloat16 and float8, which NumPy lacks, become
+    float32.
     """
     from array_api_compat import is_cupy_array, is_jax_array, is_torch_array
 
@@ -45,15 +46,40 @@ def host_array(values: Any) -> Any:
 
 
 def _plain(values: Any) -> Any:
-    """Return values without gradients, and half precision as float32."""
+    """Return values without gradients and pending signs, and half precision or less as float32."""
     from array_api_compat import array_namespace, is_torch_array
 
-    if is_torch_array(values):
-        values = values.detach()
-    if str(values.dtype).endswith("float16"):
+    is_tensor = is_torch_array(values)
+    if is_tensor:
+        check_dense(values)
+        # NumPy cannot read a sign that PyTorch has only noted.
+        values = values.detach().resolve_conj().resolve_neg()
+    dtype = str(values.dtype).removeprefix("torch.")
+    if dtype.endswith("float16") or dtype.startswith("float8"):
         xp = array_namespace(values)
         values = xp.astype(values, xp.float32)
+    elif is_tensor and dtype not in np.sctypeDict:
+        raise InputError(
+            f"tensors must have a dtype that NumPy has, too; got {dtype}. Convert them first."
+        )
     return values
+
+
+def check_dense(tensor: Any) -> None:
+    """Refuse tensors of PyTorch that are not plain arrays of numbers."""
+    layout = str(tensor.layout).removeprefix("torch.")
+    special = {
+        "meta": tensor.is_meta,
+        "nested": tensor.is_nested,
+        "quantized": tensor.is_quantized,
+        layout: layout != "strided",
+    }
+    for kind, applies in special.items():
+        if applies:
+            raise InputError(
+                f"tensors must be dense and hold numbers; got a {kind} tensor. Convert it, for "
+                "example with .to_dense() or .dequantize()."
+            )
 
 
 def device_masks(y: Any, labels: LabelValues) -> list[Any]:

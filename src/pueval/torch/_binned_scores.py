@@ -12,7 +12,7 @@ from torch import Tensor, int32, int64, ones_like, where
 
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
-from pueval.samples.bins import assemble_bins, check_bins
+from pueval.samples.bins import assemble_bins, is_bins
 
 # Exponents of the smallest and above the largest float32, of the smallest normal one, and the
 # exponent biases of both types.
@@ -25,13 +25,13 @@ MOST_STATE_BINS = 4096
 
 def check_state_bins(bins: int) -> int:
     """Return a valid number of bins for a state of fixed size."""
-    bins = check_bins(bins)
-    if bins > MOST_STATE_BINS:
+    if not is_bins(bins) or bins > MOST_STATE_BINS:
         raise InputError(
-            f"bins must be at most {MOST_STATE_BINS:,} here, since the state has a place for every "
-            f"bin; got {bins:,}. Use fewer, or leave bins out to keep every score."
+            "bins, the number of bins per doubling of the score, must be a power of 2 from 2 to "
+            f"{MOST_STATE_BINS:,} here, since the state has a place for every bin; got {bins!r}. "
+            "256 is a good choice. Leave bins out to keep every score."
         )
-    return bins
+    return int(bins)
 
 
 def positive_bins(bins: int) -> int:

@@ -131,6 +131,13 @@ class PUEvaluation(PUMetric):
         """Add the rows of a batch, as ``update`` does."""
         self.update(scores, labels)
 
+    def plot(self, *_args: Any, **_options: Any) -> Any:
+        """Refuse to plot, since there is no single number."""
+        raise NotImplementedError(
+            "PUEvaluation has no single number to plot. Plot its result, metric.compute().plot(), "
+            "or use a metric of one measure, such as PUAveragePrecision."
+        )
+
     def _wrap_compute(self, compute: Callable[..., Evaluation]) -> Callable[..., Evaluation]:
         """Hide the result from TorchMetrics, which looks for tensors in dataclasses."""
         wrapped = super()._wrap_compute(lambda: _Hidden(compute()))

@@ -8,12 +8,21 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar, Literal
 
-from pueval.core.measures import AREAS, Measure, cost, find_measure
+from pueval.core.field_measures import ORDERING_MEASURES, FieldMeasure
+from pueval.core.measures import (
+    AREAS,
+    MEASURES,
+    Measure,
+    cost,
+    find_measure,
+    unknown_measure_error,
+)
 from pueval.core.mixture import Mixture
+from pueval.core.presence_family import F_PB, F_PB_MEASURE
 from pueval.counts.arguments import check_threshold
 from pueval.counts.counts import Counts
-from pueval.errors import InputError
-from pueval.scoring._score_function import measure_value
+from pueval.errors import InputError, UnknownMeasureError
+from pueval.scoring._score_function import PRIOR_FREE, measure_value
 from pueval.torch._pu_metric import SHARED_PARAMETERS
 from pueval.torch._scalar_metric import PUScalar
 
@@ -22,14 +31,16 @@ class PUMeasure(PUScalar):
     """A corrected measure as a TorchMetrics metric; each subclass is one measure.
 
     To make a metric of another measure, write a class with nothing in it, with a name of
-    `pueval.scoring.get_scorer_names` that needs no ``neg_``, ``"f<beta>"`` or your own
-    `pueval.scoring.Measure`. Assumes random labeling.
+    `pueval.scoring.get_scorer_names` (without ``neg_``), ``"f<beta>"`` or your own
+    `pueval.scoring.Measure`. The measures that need no prior, ``"pulp"``, ``"lee_liu"`` and
+    ``"pseudo_f"``, are functions of ``metric.counts`` in `pueval.ranking`. Assumes random labeling.
 
     Parameters
     ----------
     threshold : float or "best", optional
         Score at or above which rows are predicted positive, or ``"best"`` for the best value over
-        all thresholds. Required, except for areas, which have no threshold.
+        all thresholds. Required, except for areas and other measures of the whole ranking or of
+        probabilities, which have no threshold.
     {shared}
     **torchmetrics_options
         Options of `torchmetrics.Metric`, such as ``dist_sync_on_step`` and ``compute_on_cpu``.
@@ -58,36 +69,60 @@ class PUMeasure(PUScalar):
     """
 
     measure: ClassVar[str | Measure]
+    _needs_threshold: ClassVar[bool]
 
     def __init_subclass__(cls, *, measure: str | Measure, **options: Any) -> None:
         """Set the measure, its direction and its range, and complete the docstring."""
         super().__init_subclass__(**options)
         cls.measure = measure
+        cls._needs_threshold = measure not in AREAS and measure not in ORDERING_MEASURES
         low, high, cls.higher_is_better = 0.0, 1.0, True
         if measure not in AREAS:
-            found = find_measure(measure) if isinstance(measure, str) else measure
-            low, high, cls.higher_is_better = found.low, found.high, found.greater_is_better
+            description = _find_measure(measure) if isinstance(measure, str) else measure
+            low, high = description.low, description.high
+            cls.higher_is_better = description.greater_is_better
         cls.plot_lower_bound = low if math.isfinite(low) else None
         cls.plot_upper_bound = high if math.isfinite(high) else None
         if cls.__doc__ and "{shared}" not in cls.__doc__ and cls.__module__ == __name__:
             cls.__doc__ = _document(cls.__doc__, is_area=measure in AREAS)
 
     def __init__(self, *, threshold: float | Literal["best"] | None = None, **options: Any) -> None:
-        super().__init__(**options)
         name = type(self).__name__
-        if self.measure in AREAS and threshold is not None:
+        if not hasattr(type(self), "measure"):
+            raise InputError(
+                f"{name} is the base of metrics and has no measure. Write a class with one, such "
+                'as class PUF2(PUMeasure, measure="f2"), or use PUAUROC or another metric.'
+            )
+        super().__init__(**options)
+        if threshold is not None and not self._needs_threshold:
             raise InputError(f"{name} has no threshold; got {threshold!r}. Leave it out.")
-        if self.measure not in AREAS and threshold is None:
+        if threshold is None and self._needs_threshold:
             raise InputError(
                 f'{name} needs a threshold: a number, such as 0.0 for logits, or "best" for the '
                 "best value over all thresholds."
             )
+        if isinstance(threshold, str) and threshold != "best":
+            raise InputError(f'threshold must be a number or "best"; got {threshold!r}.')
         if threshold is not None and threshold != "best":
             threshold = check_threshold(threshold)
         self.threshold = threshold
 
     def _value(self, counts: Counts, mixture: Mixture) -> float:
         return measure_value(self.measure, counts, mixture, self.target, self.threshold)
+
+
+def _find_measure(name: str) -> Measure | FieldMeasure:
+    """Look up a measure other than an area by its name."""
+    if name in PRIOR_FREE:
+        raise InputError(
+            f"{name} needs no prior, so it is no metric. Call pueval.ranking.{name} with the "
+            "counts of any metric, metric.counts."
+        )
+    try:
+        return (ORDERING_MEASURES | {F_PB: F_PB_MEASURE}).get(name) or find_measure(name)
+    except UnknownMeasureError:
+        names = [*AREAS, *MEASURES, *ORDERING_MEASURES, F_PB]
+        raise unknown_measure_error(name, names) from None
 
 
 _SECTIONS = """

@@ -17,7 +17,12 @@ from pueval.errors import InputError
 from pueval.sources.labels import LabelValues
 from pueval.torch._binned_scores import add_rows, check_state_bins, counts_from_state, state_size
 from pueval.torch._prior_metric import PriorMetric
-from pueval.torch._tensor_rows import read_rows, read_scores
+from pueval.torch._tensor_rows import (
+    is_low_precision,
+    narrow_scores,
+    read_rows,
+    values_per_doubling,
+)
 
 SHARED_PARAMETERS = """prior : float, (low, high), PriorEstimate or LabelErrors, optional
         Share of positives among the unlabeled rows, in [0, 1). Give exactly one of ``prior``,
@@ -42,6 +47,15 @@ SHARED_PARAMETERS = """prior : float, (low, high), PriorEstimate or LabelErrors,
     pos_label, unlabeled_label, negative_label : float, optional
         Label values of labeled positives, unlabeled rows and known negatives."""
 
+# Settings, beside the prior, that ``repr`` shows if they differ from these defaults.
+SHOWN_DEFAULTS = {
+    "estimate_every": None,
+    "threshold": None,
+    "loss": "sigmoid",
+    "purity": 1.0,
+    "target": "population",
+    "bins": None,
+}
 # Attributes, beside states, that ``forward`` of TorchMetrics changes while it evaluates a batch.
 CHANGED_BY_FORWARD = (
     "_update_count",
@@ -51,7 +65,7 @@ CHANGED_BY_FORWARD = (
     "_is_synced",
     "_cache",
     "_computed",
-    "_half",
+    "_low_precision",
     "compute_on_cpu",
 )
 
@@ -85,7 +99,7 @@ class PUMetric(PriorMetric):
         super().__init__(**options)
         self.labels = LabelValues(pos_label, unlabeled_label, negative_label)
         self.bins = None if bins is None else check_state_bins(bins)
-        self._half: str | None = None
+        self._low_precision: torch.dtype | None = None
         # Collections merge metrics with states of the same names and values. Metrics with other
         # labels must differ, also while they have seen the same rows: this state is always empty.
         self.add_state(_labels_name(self.labels), default=[], dist_reduce_fx=None)
@@ -114,9 +128,9 @@ class PUMetric(PriorMetric):
         """
         read, kinds = read_rows(scores, labels, self.labels)
         if self.bins is not None:
-            read = read_scores(read.to(torch.float32))
-        if scores.dtype in {torch.float16, torch.bfloat16}:
-            self._half = str(scores.dtype)
+            read = narrow_scores(read)
+        if is_low_precision(scores.dtype):
+            self._low_precision = scores.dtype
         if self.bins is None:
             self.scores.append(read)
             self.kinds.append(kinds)
@@ -146,17 +160,20 @@ class PUMetric(PriorMetric):
         )
 
     def _counts_to_evaluate(self) -> Counts:
-        """Return the counts; warn if half precision ties many labeled rows with others."""
-        counts = self.counts
-        if self._half is not None and self.bins is None and not self._is_batch:
-            warn_of_ties(counts, self._half)
+        """Return the counts; warn if half precision or less ties many labeled rows with others."""
+        counts, dtype = self.counts, self._low_precision
+        if dtype is None or self._is_batch:
+            return counts
+        # Bins that are no finer than the type lose at least as much, and were asked for.
+        if self.bins is None or self.bins > values_per_doubling(dtype):
+            warn_of_ties(counts, str(dtype))
         return counts
 
     def reset(self) -> None:
         """Forget the rows; the next epoch begins if there were any. A reused prior is kept."""
         if not self._is_batch:
             self.epoch += bool(self._update_count)
-            self._half = None
+            self._low_precision = None
         super().reset()
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -206,8 +223,9 @@ class PUMetric(PriorMetric):
         return restoring
 
     def __repr__(self) -> str:
-        settings = {**self.shares, "estimate_every": self.estimate_every, "bins": self.bins}
-        given = [f"{name}={value}" for name, value in settings.items() if value is not None]
+        settings = {name: getattr(self, name, default) for name, default in SHOWN_DEFAULTS.items()}
+        changed = {name: value for name, value in settings.items() if value != SHOWN_DEFAULTS[name]}
+        given = [f"{name}={_shown(value)}" for name, value in (self.shares | changed).items()]
         text = f"{type(self).__name__}({', '.join(given)})"
         if self.prior_estimate is None:
             return text
@@ -249,6 +267,13 @@ class PUMetric(PriorMetric):
                 whole = torch.cat(parts) if parts else torch.empty(0, dtype=kind)
                 setattr(self, name, [whole.to(self.device)])
         super()._sync_dist(dist_sync_fn, process_group)
+
+
+def _shown(setting: Any) -> str:
+    """Return a setting as text; an estimated prior, whose text is a table, as a number."""
+    if hasattr(setting, "prior_interval"):
+        return f"{setting.prior:.3g}"
+    return repr(setting) if isinstance(setting, str) else str(setting)
 
 
 def _labels_name(labels: LabelValues) -> str:

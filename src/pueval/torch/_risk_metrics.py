@@ -14,6 +14,8 @@ from pueval._typing import Array, Target
 from pueval.core.mixture import Mixture
 from pueval.core.score_means import ScoreMeans
 from pueval.counts.counts import Counts
+from pueval.errors import warn_caller
+from pueval.samples.sample import score_range
 from pueval.torch._measure_metrics import PUError
 from pueval.torch._pu_metric import SHARED_PARAMETERS
 from pueval.torch._scalar_metric import PUScalar
@@ -44,6 +46,20 @@ def pu_risk(
     return share * of_positives + (1 - share) * of_negatives
 
 
+def _warn_of_probabilities(counts: Counts) -> None:
+    """Warn that scores are not logits.
+
+    Both risks of a collection say so in the same words, which Python shows once.
+    """
+    low, high = map(float, score_range(counts._samples))
+    if 0 <= low < high <= 1:
+        warn_caller(
+            "risks need logits, but all scores lie in [0, 1], as probabilities do: the sign of a "
+            "logit is its predicted class, and no score is below 0. Pass the scores before the "
+            "sigmoid, or torch.logit(scores)."
+        )
+
+
 class UPURisk(PUScalar):
     """Unbiased PU risk (uPU) of a surrogate loss, as a metric.
 
@@ -65,9 +81,9 @@ class UPURisk(PUScalar):
 
     Notes
     -----
-    Scores must be logits: positive for rows that are predicted positive. With ``bins``, a score is
-    the lower edge of its bin, which changes the logistic loss of a row by at most
-    ``abs(score) / bins``. The risk can be negative.
+    Scores must be logits: positive for rows that are predicted positive. A warning says if all of
+    them lie in [0, 1]. With ``bins``, a score is the lower edge of its bin, which changes the
+    logistic loss of a row by at most ``abs(score) / bins``. The risk can be negative.
 
     References
     ----------
@@ -93,6 +109,8 @@ class UPURisk(PUScalar):
         self.loss = loss
 
     def _value(self, counts: Counts, mixture: Mixture) -> float:
+        if not self._is_batch:
+            _warn_of_probabilities(counts)
         return pu_risk(counts, mixture, self.target, self.loss, non_negative=self.non_negative)
 
 

@@ -42,7 +42,7 @@ class PUScalar(PUMetric):
         AssumptionWarning
             If the prior contradicts the ranking, or cannot be estimated.
         BinnedScoresWarning
-            If scores in half precision tie many labeled rows with others.
+            If scores in half precision or less tie many labeled rows with others.
         """
         value = self._value_or_nan(self._counts_to_evaluate())
         return torch.tensor(value, dtype=self.dtype, device=self.device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from pueval.errors import InputError
 from pueval.sources.arrays import EXACT
+from pueval.sources.device_arrays import check_dense
 from pueval.sources.labels import (
     MOST_LABELS,
     LabelValues,
@@ -18,16 +20,8 @@ from pueval.sources.labels import (
     missing_labels_error,
 )
 
-# Types whose values are float32 numbers; all others are kept as float64.
-FLOAT32_TYPES = (
-    torch.float32,
-    torch.float16,
-    torch.bfloat16,
-    torch.bool,
-    torch.int8,
-    torch.uint8,
-    torch.int16,
-)
+# Types, beside floats, whose values are float32 numbers.
+FLOAT32_TYPES = (torch.bool, torch.int8, torch.uint8, torch.int16)
 
 
 def read_rows(scores: Any, labels: Any, values: LabelValues) -> tuple[Tensor, Tensor]:
@@ -53,7 +47,8 @@ def read_scores(scores: Any) -> Tensor:
         if ((integers > EXACT) | (integers < lowest)).any():
             array = scores.cpu().numpy()
             raise inexact_scores_error(f"{array.min()} to {array.max()}")
-    dtype = torch.float32 if scores.dtype in FLOAT32_TYPES else torch.float64
+    fits_float32 = _float_bits(scores.dtype) <= 32 or scores.dtype in FLOAT32_TYPES
+    dtype = torch.float32 if fits_float32 else torch.float64
     scores = scores.to(dtype) + 0.0  # −0.0 equals 0.0
     if not torch.isfinite(scores).all():
         missing = int(torch.isnan(scores).sum())
@@ -61,6 +56,35 @@ def read_scores(scores: Any) -> Tensor:
             raise missing_error("score", missing)
         raise infinite_error("score", int(torch.isinf(scores).sum()))
     return scores
+
+
+def narrow_scores(scores: Tensor) -> Tensor:
+    """Return finite scores as float32; refuse those beyond its range."""
+    narrowed = scores.to(torch.float32) + 0.0  # tiny negative scores become −0.0
+    beyond = torch.isinf(narrowed)
+    if n := int(beyond.sum()):
+        rows = "1 row" if n == 1 else f"{n:,} rows"
+        raise InputError(
+            f"scores must lie within the range of float32, ±{torch.finfo(torch.float32).max:.3g}, "
+            f"to be put into bins; got {scores[beyond][0].item():.3g} ({rows} beyond it). Leave "
+            "bins out, or rescale the scores."
+        )
+    return narrowed
+
+
+def is_low_precision(dtype: torch.dtype) -> bool:
+    """Whether a type is a float of fewer bits than float32, which ties many scores."""
+    return _float_bits(dtype) < 32
+
+
+def values_per_doubling(dtype: torch.dtype) -> int:
+    """Return how many numbers of a floating-point type lie between a score and twice that score."""
+    return round(1 / float(torch.finfo(dtype).eps))
+
+
+def _float_bits(dtype: torch.dtype) -> float:
+    """Return the number of bits of a floating-point type; infinity for other types."""
+    return torch.finfo(dtype).bits if dtype.is_floating_point else math.inf
 
 
 def _read_kinds(labels: Any, scores: Tensor, values: LabelValues) -> Tensor:
@@ -101,6 +125,7 @@ def _vector(name: str, values: Any) -> Tensor:
             f"{name} must be a tensor; got {type(values).__name__}. Use torch.as_tensor, or "
             "pueval.evaluate for arrays."
         )
+    check_dense(values)
     values = values.detach()
     if values.ndim == 0 or (values.ndim == 2 and values.shape[1] == 1):
         values = values.reshape(-1)
