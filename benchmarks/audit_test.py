@@ -17,7 +17,7 @@ from benchmarks.audit_real import population
 from pueval import Counts
 from pueval.audit_estimates.apply_audit import audit_tally
 from pueval.audit_estimates.labeling_model import LabelingModel
-from pueval.audit_estimates.random_labeling_test import random_labeling_pvalue
+from pueval.audit_estimates.random_labeling_test import random_labeling_test
 from pueval.audit_estimates.score_cells import ScoreCells
 
 PAGE = Path(__file__).with_name("AUDIT_TEST.md")
@@ -72,7 +72,7 @@ def replicate(job):
     rows = audit(positive, score, labeled, case, None, rng)
     cells = ScoreCells.of(Counts.from_arrays(labeled, score))
     model = LabelingModel(cells, audit_tally(cells, rows))
-    return random_labeling_pvalue(model), rows.n_positive
+    return random_labeling_test(model).pvalue, rows.n_positive
 
 
 def line(pool, setting, replications, few):

@@ -57,7 +57,7 @@ def test_draws_of_an_audit_with_unequal_probabilities():
     counts = Counts.from_arrays(labeled, score)
     cells = ScoreCells.of(counts)
     none = np.zeros(cells.lower.size)
-    _, draws = difference_estimate(cells, rows, none, alone=True, n_draws=4000, seed=0)
+    _, draws = difference_estimate(cells, rows, none, covered=1.0, alone=True, n_draws=4000, seed=0)
     share = weight / weight.sum()
     for threshold in (-np.inf, 0.5):
         truth = rows.positive * (rows.score >= threshold)

@@ -217,6 +217,108 @@ def test_text_and_plain_data():
     assert np.all(curve.propensity <= curve.high)
 
 
+def test_random_labeling_that_the_audit_contradicts():
+    _, score, labeled, audited = sample()
+    with pytest.warns(AssumptionWarning, match="the audit contradicts labeling='random'"):
+        ev = evaluate(labeled, score, audited=audited, labeling="random")
+    verdict = ev.verdict()
+    assert verdict.contradicted
+    assert verdict.random_labeling
+    assert verdict.next_step.startswith("Leave labeling out")
+    assert "the probability of a label" not in str(ev.audit)
+    plain = evaluate(labeled, score, audited=audited).verdict()
+    assert not plain.contradicted
+    assert not plain.random_labeling
+
+
+def test_random_labeling_that_the_audit_does_not_contradict():
+    _, score, labeled, audited = sample(labeling="random")
+    verdict = evaluate(labeled, score, audited=audited, labeling="random").verdict()
+    assert not verdict.contradicted
+    assert "the numbers assume that the labeled positives are a random sample" in str(verdict)
+    assert "not on random labeling" not in str(verdict)
+
+
+def test_the_direction_is_that_of_the_trend():
+    """If labels follow a step, the highest positives can be labeled as often as the median one."""
+    directions = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        positive = rng.random(20_000) < 0.1
+        score = rng.normal(size=20_000) + 2 * positive
+        labeled = positive & (rng.random(20_000) < np.where(score < 1.2, 0.02, 0.5))
+        audited = uniform_audit(rng, positive, labeled, 300)
+        ev = evaluate(labeled, score, audited=audited, threshold=1.5, level=None)
+        directions += [word for word in ("high", "low") if f"favor {word}" in str(ev.audit)]
+    assert directions
+    assert set(directions) == {"high"}
+
+
+@pytest.mark.filterwarnings("ignore:no unlabeled row with a score below")
+@pytest.mark.parametrize("labeling", ["smooth", "any"])
+def test_alarms_only(labeling):
+    """An audit of alarms tells their precision; the other rows are not scaled up from them."""
+    errors, widths, covered = [], [], []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        positive = rng.random(8000) < 0.2
+        score = rng.normal(size=8000) + positive
+        labeled = positive & (rng.random(8000) < 0.3)
+        threshold = np.quantile(score, 0.8)
+        alarms = np.flatnonzero(~labeled & (score >= threshold))
+        audited, probability = np.full(8000, np.nan), np.zeros(8000)
+        checked = rng.choice(alarms, 100, replace=False)
+        audited[checked], probability[alarms] = positive[checked], 100 / alarms.size
+        ev = evaluate(
+            labeled, score, audited=audited, audit_probability=probability, threshold=threshold,
+            labeling=labeling,
+        )  # fmt: skip
+        truth = positive[score >= threshold].mean()
+        estimate = ev["precision"]
+        errors.append(estimate.value - truth)
+        widths.append(estimate.high - estimate.low)
+        covered.append(estimate.low <= truth <= estimate.high)
+    # A binomial interval from 100 rows is about 0.18 wide.
+    assert np.mean(widths) < 0.22
+    assert np.sqrt(np.mean(np.square(errors))) < 0.06
+    assert np.mean(covered) >= 7 / 8
+    assert ev.audit.prior_by_audit_alone is None
+    assert "Prior by the audit alone" not in repr(ev.audit)
+    assert np.isnan(ev.audit.widths().audit_alone).all()
+    assert any("82% of them score lower" in w or "of them score lower" in w for w in ev.warnings)
+
+
+def test_very_unequal_probabilities_are_noted():
+    rng = np.random.default_rng(0)
+    positive, score = make_rows(rng, n=6000)
+    labeled = label_rows(rng, positive, score, "random")
+    unlabeled = rng.permutation(np.flatnonzero(~labeled))
+    small, large = np.split(unlabeled, [unlabeled.size // 10])
+    probability = np.zeros(score.size)
+    audited = np.full(score.size, np.nan)
+    for stratum, size in ((small, 170), (large, 30)):
+        checked = stratum[:size]
+        audited[checked], probability[stratum] = positive[checked], size / stratum.size
+    with pytest.warns(AssumptionWarning, match="200 audited unlabeled rows are worth only 3"):
+        evaluate(labeled, score, audited=audited, audit_probability=probability)
+
+
+def test_audited_rows_are_checked():
+    rows = AuditedRows([1, 2], [0, 1], [True, False], [1, 2.5])
+    assert rows.labeled.tolist() == [False, True]
+    assert rows.weight.dtype == rows.score.dtype == np.float64
+    good = {"score": [1.0, 2], "labeled": [0, 1], "positive": [0, 1], "weight": [1, 1]}
+    for change, message in (
+        ({"positive": [0.5, 1]}, "positive must hold only booleans"),
+        ({"labeled": [2, 1]}, "labeled must hold only booleans"),
+        ({"score": [np.nan, 1]}, "score of audited rows must be finite"),
+        ({"weight": [-1, 1]}, "weight of audited rows must be at least 0"),
+        ({"weight": [1, 1, 1]}, "same length"),
+    ):
+        with pytest.raises(InputError, match=message):
+            AuditedRows(**(good | change))
+
+
 def test_tests_of_believed_shares():
     positive, score, labeled, audited = sample(labeling="random")
     audit = evaluate(labeled, score, audited=audited).audit

@@ -9,7 +9,7 @@ from scipy.special import expit
 from pueval import Counts
 from pueval.audit_estimates import labeling_model
 from pueval.audit_estimates.labeling_model import AuditTally, LabelingModel
-from pueval.audit_estimates.random_labeling_test import random_labeling_pvalue
+from pueval.audit_estimates.random_labeling_test import random_labeling_test
 from pueval.audit_estimates.score_cells import ScoreCells
 from tests.audit_estimates.audits import label_rows, make_rows
 
@@ -149,7 +149,7 @@ def test_size_and_power_of_the_random_labeling_test(design):
                 unlabeled_positive=score[chosen & positive],
                 unlabeled_negative=score[chosen & ~positive],
             )
-            found.append(random_labeling_pvalue(LabelingModel(cells, tally)))
+            found.append(random_labeling_test(LabelingModel(cells, tally)).pvalue)
     rejected = np.mean(np.array(pvalues["random"]) < 0.05)
     assert rejected <= 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / replications), rejected
     assert rejected >= 0.05 - 2.6 * np.sqrt(0.05 * 0.95 / replications), rejected

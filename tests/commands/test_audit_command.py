@@ -197,14 +197,14 @@ def test_a_row_in_two_audits(rows, scores, rng, tmp_path, capsys):
 
 
 MISTAKES = {
-    "id,truth\nc1,2\nc2,x\n": "must hold 1 (positive), 0 (negative) or nothing (not checked); 2",
-    "id,truth\nc00001,1\nc00001,1\n": "must have each checked id once; 1 is more often: 'c00001'",
-    "id,truth\nzz,1\nyy,0\n": "2 audited ids that no row of",
+    "id,truth\nc1,2\nc2,x\n": "(positive), 0 (negative) or nothing (not checked); got '2', ",
+    "id,truth\nc00001,1\nc00001,1\n": "1 checked id occurs more than once in",
+    "id,truth\nzz,1\nyy,0\n": "2 audited ids are not in column 'id'",
     "id,truth\nc00001,\n": "has no checked row",
     "id,truth\n,1\n": "1 checked rows of",
-    "id,truth,probability\nc00001,1,0\n": "must be above 0 and at most 1; 1 is otherwise: '0'",
+    "id,truth,probability\nc00001,1,0\n": "at most 1, with a decimal point; got '0' in 1 row",
     "id,truth,probability\nc00001,1,1.5\n": "must be above 0 and at most 1",
-    "id,truth,probability\nc00001,1,\n": "must be above 0 and at most 1; 1 is otherwise: 'nothing'",
+    "id,truth,probability\nc00001,1,\n": "at most 1, with a decimal point; got 'nothing' in 1 row",
     "name,truth\nc00001,1\n": "no id column 'id'",
     "id,verdict\nc00001,1\n": "no truth column 'truth'",
     "id,truth\nc00001,1\n": "at least 10 unlabeled rows must be audited",
@@ -229,7 +229,7 @@ def test_ids_that_are_not_unique_in_the_scores(rows, rng, tmp_path, capsys):
     assert run(command(scores, "--audit", file, "--id", "id", "--no-intervals")) == 0
     pd.concat([rows, rows[rows["id"].isin(checked["id"][:2])]]).to_csv(scores, index=False)
     assert run(command(scores, "--audit", file, "--id", "id")) == 2
-    assert "2 audited ids that more than one row of" in capsys.readouterr().err
+    assert "has repeated ids, such as" in capsys.readouterr().err
 
 
 def test_options_that_do_not_fit(scores, rows, rng, tmp_path, capsys):
@@ -379,7 +379,7 @@ def test_options_of_compare_that_do_not_fit(two_models, rng, tmp_path, capsys):
         assert message in capsys.readouterr().err
     file.write_text("id,truth\nzz,1\n")
     assert run(compare_command(scores, "--audit", file, "--id", "id")) == 2
-    assert "1 audited id that no row of" in capsys.readouterr().err
+    assert "1 audited id is not in column 'id' of" in capsys.readouterr().err
 
 
 def test_ids_are_found_among_rows_of_several_files(two_models, rng, tmp_path):
@@ -530,9 +530,40 @@ def test_a_second_plan_continues_the_first(rows, scores, tmp_path, capsys):
     truth = rows["class"][rows["model"] >= 1].mean()
     precision = content["measures"]["precision"]
     assert precision["low"] < truth < precision["high"]
-    assert run(plan_command(scores, first, *plan_options, "--after", second, "--prior", "0.1",
-                            "--overwrite")) == 2  # fmt: skip
+    third = tmp_path / "3.csv"
+    assert run(plan_command(scores, third, *plan_options, "--after", second, "--prior", "0.1")) == 2
     assert "--after estimates the prior. Leave out --prior." in capsys.readouterr().err
+    # What was checked is never lost.
+    assert run(plan_command(scores, second, *plan_options, "--after", second, "--overwrite")) == 2
+    assert "2.csv is an input file. Choose another name." in capsys.readouterr().err
+    assert run(plan_command(scores, first, *plan_options, "--overwrite")) == 2
+    assert "has the truth of 400 checked rows, which would be lost" in capsys.readouterr().err
+    assert len(pd.read_csv(first)) == 400
+
+
+@pytest.mark.usefixtures("fast_forecast")
+def test_the_next_command_has_the_options_of_the_plan(rows, tmp_path, capsys):
+    scores, file = tmp_path / "words.csv", tmp_path / "to_check.csv"
+    rows.assign(label=rows["label"].map({1: "yes", 0: "no"})).to_csv(scores, index=False)
+    options = ["--positive", "yes", "--unlabeled", "no", "--target", "unlabeled", "--level", "0.9"]
+    plan = plan_command(scores, file, "--id", "id", "--budget", 50, *options, "--purity", "0.95")
+    assert run(plan) == 0
+    printed = capsys.readouterr().out.splitlines()[-1]
+    for option in ("--positive yes", "--unlabeled no", "--target unlabeled", "--level 0.9"):
+        assert f" {option}" in printed
+    assert " --purity 0.95" in printed
+    assert "--negative" not in printed
+    truth = rows.set_index("id")["class"]
+    pd.read_csv(file).assign(truth=lambda c: truth[c["id"]].to_numpy()).to_csv(file, index=False)
+    assert run([*shlex.split(printed)[1:], "--n-resamples", "100"]) in (0, 4)
+
+
+def test_plans_that_tell_nothing(scores, tmp_path, capsys):
+    file = tmp_path / "to_check.csv"
+    for options in (["--threshold", "99"], ["--threshold", "-99", "--for", "recall"]):
+        assert run(plan_command(scores, file, "--id", "id", "--budget", 50, *options)) == 2
+        assert "checked rows cannot change" in capsys.readouterr().err
+        assert not file.exists()
 
 
 def test_each_row_is_drawn_with_its_probability(tmp_path):
@@ -595,7 +626,7 @@ def test_plans_that_cannot_be_made(rows, scores, tmp_path, capsys):
         (scores, ["--budget", 10**6], "budget must be at most"),
         (scores, ["--id", "nobody"], "no id column 'nobody'"),
         (scores, ["--truth", "t"], "columns of the file given by --after"),
-        (repeated, ["--id", "id"], "more than one row of"),
+        (repeated, ["--id", "id"], "has repeated ids, such as"),
         (missing, ["--id", "id"], "some rows have no id (column 'id')"),
     ):
         assert run(plan_command(file, out, *options)) == 2

@@ -28,6 +28,8 @@ DRAWS = 400
 # Searches for a budget change it at most by this factor at once, and end after so many forecasts.
 LARGEST_STEP = 6.0
 MOST_FORECASTS = 6
+# Squared half-widths count as at least this share of the largest one: a width can be 0.
+SMALLEST_RATIO = 1e-6
 # Nobody checks more rows by hand.
 MOST_ROWS = 100_000
 
@@ -270,6 +272,9 @@ class ForecastCurve(Result):
 def fit_half_widths(n: Array, half_width: Array) -> tuple[float, float]:
     """Fit half_width² = a + b/n with a and b at least 0, by relative least squares."""
     square = np.asarray(half_width, np.float64) ** 2
+    if not square.max() > 0:
+        return 0.0, 0.0
+    square = np.maximum(square, SMALLEST_RATIO * square.max())
     design = np.column_stack([np.ones(len(n)), 1 / np.asarray(n, np.float64)])
     (constant, slope), _ = scipy.optimize.nnls(
         design / square[:, None] * square.max(), np.full(len(n), square.max())

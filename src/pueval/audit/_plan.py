@@ -197,6 +197,11 @@ def plan(
         measures,
         prior_given=ev.assumptions.estimate is None,
     )
+    if not strata.priority.any():
+        raise InputError(
+            f"checked rows cannot change {' or '.join(measures)} at the threshold "
+            f"{ev.threshold:g}. Choose a threshold that divides the rows, or another measure."
+        )
     candidates, weight = _candidates(strata, rows, earlier)
     simulation = AuditSimulation(
         counts._thinned(SCORES, keep=[ev.threshold]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -274,6 +274,8 @@ class Plan(Result):
         if budgets is None:
             factors = np.array(CURVE_BUDGETS) * self.budget
             budgets = np.round(factors.clip(LEAST_AUDITED, self.n_candidates)).astype(int).tolist()
+        if not isinstance(budgets, Iterable) or not [*budgets]:
+            raise InputError(f"budgets must be a list of numbers of rows; got {budgets!r}.")
         for budget in budgets:
             check_budget(budget, self.n_candidates)
         check_count("n_simulations", n_simulations)

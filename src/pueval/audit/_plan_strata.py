@@ -24,6 +24,8 @@ MOST_CERTAIN = 0.95
 # Labelings that a first plan considers besides random labeling: the log-odds of a label fall or
 # rise by so much with every standard deviation of the labeled rows' scores (in normal scores).
 SLOPES = (-1.0, 1.0)
+# Changes of a measure that are smaller than this are rounding errors.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +91,7 @@ class PlanStrata:
             gradient = measure_gradient(name, in_target, positives, lower >= threshold)
             priority = np.abs(gradient) * np.sqrt(share * (1 - share.clip(max=MOST_CERTAIN)))
             total = np.sum(unlabeled * priority)
-            if total > 0:
+            if total > ROUNDING:
                 # Each variance counts relative to the smallest one that an audit can have.
                 squares += (np.where(unlabeled > 0, priority, 0.0) / total) ** 2
         priority = np.sqrt(squares / (len(shares) * len(measures)))

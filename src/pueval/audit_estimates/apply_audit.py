@@ -9,7 +9,7 @@ import numpy as np
 
 from pueval._checks import check_choice
 from pueval._typing import Array, Target
-from pueval.audit_estimates.audited_rows import AuditedRows, design_warnings
+from pueval.audit_estimates.audited_rows import AuditedRows, checked_share, design_warnings
 from pueval.audit_estimates.design_estimate import difference_estimate
 from pueval.audit_estimates.design_weight import combine_draws, design_weight
 from pueval.audit_estimates.labeling_model import (
@@ -33,6 +33,9 @@ FINE_CELLS = 2048
 WEIGHTED_GROUP, MOST_GROUPS = 30, 8
 # Rows on either side whose weights are averaged.
 NEIGHBORS = 10
+# A warning is given if rows of similar scores are worth less than this share of their number, and
+# fewer than so many rows.
+LEAST_EFFICIENCY, ENOUGH_ROWS = 0.5, 100
 # Fewer audited unlabeled rows say nothing.
 LEAST_AUDITED = 10
 
@@ -58,6 +61,9 @@ class AppliedAudit:
     design_weight : float
         Weight of the design-based estimate of the positives; that of the labeling model is 1 minus
         it.
+    covered : float
+        Share of the unlabeled rows that the audited ones are a sample of; below 1 if only rows
+        above some score were audited.
     warnings : tuple of str
         What looks wrong.
     """
@@ -69,6 +75,7 @@ class AppliedAudit:
     model: LabelingModel
     posterior: Posterior
     design_weight: float
+    covered: float
     warnings: tuple[str, ...]
 
     @property
@@ -121,7 +128,7 @@ def apply_audit(
             f"at least {LEAST_AUDITED} unlabeled rows must be audited; got {len(unlabeled):,}. "
             "Check more rows, drawn at random from the unlabeled ones."
         )
-    cells = ScoreCells.of(counts)
+    cells, covered = ScoreCells.of(counts), checked_share(counts, rows)
     tally = audit_tally(cells, rows)
     by_purity = labeled if purity_audit is None else purity_audit.part(labeled=True)
     purity, purity_draws = _purity(by_purity, purity, n_draws, seed)
@@ -141,7 +148,7 @@ def apply_audit(
     share_draws = posterior.positive if target == "population" else posterior.unlabeled_positive
     if labeling in ("smooth", "any") or alone:
         hidden, hidden_draws = difference_estimate(
-            cells, unlabeled, by_model, alone=alone, n_draws=n_draws, seed=seed
+            cells, unlabeled, by_model, covered=covered, alone=alone, n_draws=n_draws, seed=seed
         )
         weight = 1.0
         if labeling == "smooth" and not alone:
@@ -165,7 +172,11 @@ def apply_audit(
         target=target,
     )
     by_audit, positives = positives, _with_purity_above_prior(counts, cells, positives)
-    warnings = [*design_warnings(counts, rows), _low_purity(by_purity, by_audit, positives)]
+    warnings = [
+        *design_warnings(counts, rows),
+        _unequal_weights(unlabeled),
+        _low_purity(by_purity, by_audit, positives),
+    ]
     return AppliedAudit(
         _represent(counts, positives, counts._labeled.n_rows + unlabeled.n_positive),
         rows,
@@ -174,6 +185,7 @@ def apply_audit(
         model,
         posterior,
         weight,
+        covered,
         tuple(warning for warning in warnings if warning),
     )
 
@@ -269,6 +281,18 @@ def _with_purity_above_prior(
         share_draws=share_draws,
         purity=purity,
         purity_draws=draws,
+    )
+
+
+def _unequal_weights(unlabeled: AuditedRows) -> str | None:
+    """Warn that unequal probabilities make the audited rows worth far fewer."""
+    number, worth = len(unlabeled), float(relative_weights(unlabeled).sum())
+    if worth >= min(LEAST_EFFICIENCY * number, ENOUGH_ROWS):
+        return None
+    return (
+        f"the {number:,} audited unlabeled rows are worth only {worth:.0f}: rows with similar "
+        "scores were chosen with very different probabilities. Intervals can be too narrow. Audit "
+        "more of the rows that were unlikely to be chosen."
     )
 
 

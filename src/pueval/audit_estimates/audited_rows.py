@@ -18,6 +18,9 @@ from pueval.sources.labels import LabelValues
 
 # An audit that was no simple random sample is noticed below this p-value.
 VISIBLE_BIAS = 1e-3
+# If no row was audited below some score, although more than this share of the unlabeled rows score
+# lower, these rows were left out of the audit.
+MOST_UNCHECKED = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,25 @@ class AuditedRows:
     positive: Array
     weight: Array
     has_probability: bool = False
+
+    def __post_init__(self) -> None:
+        """Convert the columns, and check them."""
+        columns: dict[str, Array] = {}
+        for name in ("score", "labeled", "positive", "weight"):
+            column = one_column(getattr(self, name), name)
+            if name in ("labeled", "positive"):
+                if column.dtype.kind != "b" and not np.isin(column, (0, 1)).all():
+                    raise InputError(f"{name} must hold only booleans, or 0 and 1.")
+                columns[name] = column.astype(bool)
+            else:
+                columns[name] = column.astype(np.float64)
+                if not np.isfinite(columns[name]).all():
+                    raise InputError(f"{name} of audited rows must be finite numbers.")
+            check_same_length("score", columns["score"].size, name, column.size)
+        if np.any(columns["weight"] < 0):
+            raise InputError("weight of audited rows must be at least 0.")
+        for name, column in columns.items():
+            object.__setattr__(self, name, column)
 
     @classmethod
     def read(
@@ -121,7 +143,13 @@ class AuditedRows:
     @property
     def effective_size(self) -> float:
         """Number of equally weighted rows with the same variance (Kish)."""
-        return float(self.weight.sum() ** 2 / np.sum(self.weight**2)) if len(self) else 0.0
+        return effective_number(self.weight)
+
+
+def effective_number(weight: Array) -> float:
+    """Return the number of equally weighted rows with the same variance (Kish)."""
+    squares = np.sum(weight**2)
+    return float(weight.sum() ** 2 / squares) if squares > 0 else 0.0
 
 
 def checked_rows(audited: Any) -> Array:
@@ -142,7 +170,7 @@ def _read_truth(audited: Any) -> tuple[Array, Array]:
         found = np.array([np.nan])
     strange = ~np.isin(found, (0.0, 1.0))
     if np.any(strange):
-        shown = repr(values[checked][np.argmax(strange)])
+        shown = repr(values[checked].tolist()[np.argmax(strange)])
         raise InputError(
             "audited must hold 1 (positive), 0 (negative) or a missing value for rows that were "
             f"not checked; got {shown}."
@@ -178,21 +206,19 @@ def design_warnings(counts: Counts, rows: AuditedRows) -> list[str]:
             "hardly known. Audit more rows, most of them with low scores, and pass "
             "audit_probability."
         )
-    for labeled, name, sample in (
-        (False, "unlabeled", counts._unlabeled),
-        (True, "labeled", counts._labeled),
-    ):
-        audited = rows.part(labeled=labeled)
-        if len(audited) < 2:
+    covered = checked_share(counts, rows)
+    for labeled, name in ((False, "unlabeled"), (True, "labeled")):
+        tendency = _score_tendency(counts, rows, labeled=labeled)
+        if tendency is None:
             continue
-        above, at_or_above = sample.cumulative_counts(audited.score)
-        rank = 1 - (above + at_or_above) / (2 * sample.total)
-        share = audited.weight / audited.weight.sum()
-        # The mean rank of a random sample has the variance 1/12 per row.
-        z = (float(np.sum(share * rank)) - 0.5) / np.sqrt(np.sum(share**2) / 12)
-        if 2 * scipy.stats.norm.sf(abs(z)) >= VISIBLE_BIAS:
+        if not labeled and covered < 1:
+            warnings.append(
+                f"no unlabeled row with a score below {unlabeled.score.min():.4g} was audited, and "
+                f"{1 - covered:.0%} of them score lower. Estimates that involve these rows, such "
+                "as recall and the prior, rest on labels and scores alone. Audit some of them, "
+                "too, and pass audit_probability."
+            )
             continue
-        tendency = "higher" if z > 0 else "lower"
         advice = (
             "Check audit_probability."
             if rows.has_probability
@@ -203,6 +229,36 @@ def design_warnings(counts: Counts, rows: AuditedRows) -> list[str]:
             f"{tendency}{' even when weighted' if rows.has_probability else ''}. {advice}"
         )
     return warnings
+
+
+def _score_tendency(counts: Counts, rows: AuditedRows, *, labeled: bool) -> str | None:
+    """Return whether audited rows score "higher" or "lower" than all of their kind, if visibly."""
+    audited = rows.part(labeled=labeled)
+    sample = counts._labeled if labeled else counts._unlabeled
+    if len(audited) < 2:
+        return None
+    above, at_or_above = sample.cumulative_counts(audited.score)
+    rank = 1 - (above + at_or_above) / (2 * sample.total)
+    share = audited.weight / audited.weight.sum()
+    # The mean rank of a random sample has the variance 1/12 per row.
+    z = (float(np.sum(share * rank)) - 0.5) / np.sqrt(np.sum(share**2) / 12)
+    if 2 * scipy.stats.norm.sf(abs(z)) >= VISIBLE_BIAS:
+        return None
+    return "higher" if z > 0 else "lower"
+
+
+def checked_share(counts: Counts, rows: AuditedRows) -> float:
+    """Return the share of the unlabeled rows that score as high as those that were audited.
+
+    It is below 1 if only rows above some score were audited, such as alarms: even weighted, they
+    score higher, and many unlabeled rows score lower than all of them.
+    """
+    if _score_tendency(counts, rows, labeled=False) != "higher":
+        return 1.0
+    lowest = rows.part(labeled=False).score.min()
+    _, reached = counts._unlabeled.cumulative_counts(np.array([lowest]))
+    share = float(reached[0]) / float(counts._unlabeled.total)
+    return share if 1 - share > MOST_UNCHECKED else 1.0
 
 
 def audited_purity(audited: AuditedRows, purity: Any) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array
-from pueval.audit_estimates.audited_rows import AuditedRows
+from pueval.audit_estimates.audited_rows import AuditedRows, effective_number
 from pueval.audit_estimates.labeling_model import spread_draws
 from pueval.audit_estimates.score_cells import ScoreCells
 
@@ -25,7 +25,14 @@ PSEUDO_WEIGHT = 1.0
 
 
 def difference_estimate(
-    cells: ScoreCells, rows: AuditedRows, predicted: Array, *, alone: bool, n_draws: int, seed: int
+    cells: ScoreCells,
+    rows: AuditedRows,
+    predicted: Array,
+    *,
+    covered: float,
+    alone: bool,
+    n_draws: int,
+    seed: int,
 ) -> tuple[Array, Array]:
     """Return the share of positives among unlabeled rows in each cell, and draws of it.
 
@@ -37,6 +44,9 @@ def difference_estimate(
         Audited unlabeled rows.
     predicted : ndarray of shape (k,)
         Share of positives that a model predicts in each cell.
+    covered : float
+        Share of the unlabeled rows that the audited ones are a sample of; the others keep the
+        predictions.
     alone : bool
         Whether to leave the predictions out.
     n_draws, seed : int
@@ -53,11 +63,11 @@ def difference_estimate(
     cell, truth = cells.find(rows.score), rows.positive.astype(np.float64)
     prediction = predicted[cell]
     factor = 0.0 if alone else _variance_minimizing_factor(truth, prediction, rows.weight)
-    n_unlabeled, k = cells.unlabeled.sum(), cells.lower.size
+    n_covered, k = covered * cells.unlabeled.sum(), cells.lower.size
     base, residual = factor * predicted, truth - factor * prediction
     weight = rows.weight / rows.weight.sum()
     found = np.bincount(cell, weights=weight * residual, minlength=k)
-    positives = cells.unlabeled * base + n_unlabeled * found
+    positives = cells.unlabeled * base + n_covered * found
     rng = np.random.default_rng([seed, 23])
     drawn = weight * rng.exponential(size=(n_draws, weight.size))
     by_cell = sum_by_cell(cell, drawn * residual, k)
@@ -73,8 +83,8 @@ def difference_estimate(
         by_cell[line, where] += extra * (outcome - base[where])
         total += extra
     rows_in_cell = np.maximum(cells.unlabeled, 1e-12)
-    draws = base + n_unlabeled * by_cell / total[:, None] / rows_in_cell
-    draws = spread_draws(draws, float(truth.sum()))
+    draws = base + n_covered * by_cell / total[:, None] / rows_in_cell
+    draws = spread_draws(draws, effective_number(rows.weight[rows.positive]))
     return _monotone_share(positives, cells.unlabeled), np.where(cells.unlabeled > 0, draws, 0.0)
 
 
@@ -101,7 +111,13 @@ def _weight_by_cell(cell: Array, weight: Array, k: int) -> Array:
 
 
 def difference_positives(
-    unlabeled: Array, predicted: Array, cell: Array, positive: Array, weight: Array
+    unlabeled: Array,
+    predicted: Array,
+    cell: Array,
+    positive: Array,
+    weight: Array,
+    *,
+    covered: float,
 ) -> Array:
     """Return the positives among unlabeled rows in each cell, for resampled rows.
 
@@ -115,6 +131,8 @@ def difference_positives(
         Cells and classes of the audited rows.
     weight : ndarray of shape (n_resamples, n)
         Their weights.
+    covered : float
+        As in `difference_estimate`.
 
     Returns
     -------
@@ -124,7 +142,7 @@ def difference_positives(
     error = positive - factor * predicted[cell]
     share = weight / np.maximum(weight.sum(axis=1, keepdims=True), 1e-12)
     found = sum_by_cell(cell, share * error, unlabeled.shape[1])
-    positives: Array = unlabeled.sum(axis=1, keepdims=True) * found
+    positives: Array = covered * unlabeled.sum(axis=1, keepdims=True) * found
     positives += unlabeled * factor * predicted
     return positives
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import scipy  # loads its submodules when they are first used
 
 from pueval.audit_estimates.labeling_model import FIXED, LabelingModel
@@ -13,8 +15,15 @@ FREE = 1e-4
 MORE_FREEDOM = 10
 
 
-def random_labeling_pvalue(model: LabelingModel) -> float:
-    """Return the p-value of the likelihood-ratio test that the propensity has no slope.
+class RandomLabelingTest(NamedTuple):
+    """P-value, and the slope of logit e: positive if labels favor high scores."""
+
+    pvalue: float
+    slope: float
+
+
+def random_labeling_test(model: LabelingModel) -> RandomLabelingTest:
+    """Return the likelihood-ratio test that the propensity has no slope.
 
     Under random labeling, twice the gain of the log-likelihood by a slope of logit e has about an F
     distribution with one degree of freedom. Both fits let the probability of being positive be as
@@ -24,7 +33,9 @@ def random_labeling_pvalue(model: LabelingModel) -> float:
     precision = model.precisions("random")[[-1, -1]]
     precision[1, model.split + 1] = FREE
     precision[:, model.split + 2 :] = FIXED
-    density = model.log_density(model.modes(precision), precision)
+    modes = model.modes(precision)
+    density = model.log_density(modes, precision)
     gain = max(2 * (density[1] - density[0]), 0.0)
     freedom = model.tally.unlabeled_positive.sum() + MORE_FREEDOM
-    return float(scipy.stats.f.sf(gain, 1, freedom))
+    pvalue = float(scipy.stats.f.sf(gain, 1, freedom))
+    return RandomLabelingTest(pvalue, float(modes[1, model.split + 1]))

@@ -122,7 +122,7 @@ def audit_plan_command(
     overwrite
         Replace an existing file.
     """
-    _check_output(file, out, id_column, overwrite=overwrite)
+    _check_output(file, after or [], out, id_column, overwrite=overwrite)
     rows = CountOptions(**vars(label_values))
     earlier = AuditOptions(after, id_column, truth, probability)
     assumptions = shares.read()
@@ -160,6 +160,9 @@ def audit_plan_command(
     identified = [] if id_column is None else ["--id", id_column]
     command = ["evaluate", file, "--label", label, "--score", score, *files, *identified]
     command += ["--threshold", f"{made.threshold!r}"]
+    command += _changed_options(
+        label_values, {"target": target, "purity": shares.purity, "level": f"{level:g}"}
+    )
     print_line("Fill in the column truth: 1 for positive, 0 for negative. Run next:")
     print_line(f"  {shlex.join(['pueval', *command])}")
     if any(map(looks_like_formula, drawn.ids)):
@@ -167,16 +170,43 @@ def audit_plan_command(
     return exit_code(made.warnings)
 
 
-def _check_output(file: str, out: str, id_column: str | None, *, overwrite: bool) -> None:
+def _changed_options(label_values: LabelOptions, others: dict[str, str]) -> list[str]:
+    """Return the options that "pueval evaluate" needs, too, if they differ from their defaults."""
+    defaults = {**vars(LabelOptions()), "target": "population", "purity": "1", "level": "0.95"}
+    given = vars(label_values) | others
+    changed = {name: value for name, value in given.items() if value != defaults[name]}
+    return [option for name, value in changed.items() for option in (f"--{name}", value)]
+
+
+def _check_output(
+    file: str, after: list[str], out: str, id_column: str | None, *, overwrite: bool
+) -> None:
     if Path(out).suffix.lower() in {".parquet", ".pq", ".arrow", ".feather", ".xlsx", ".gz"}:
         raise InputError(f"--out must be a CSV file; got {out!r}. Choose a name that ends in .csv.")
     if id_column in {SCORE, PROBABILITY, TRUTH}:
         raise InputError(
             f"the file to write has a column {id_column!r} of its own. Rename the column with ids."
         )
-    if Path(out).resolve() in {Path(name).resolve() for name in locate(file).files}:
+    inputs = [name for path in (file, *after) for name in locate(path).files]
+    if Path(out).resolve() in {Path(name).resolve() for name in inputs}:
         raise InputError(f"--out {out} is an input file. Choose another name.")
     check_overwrite(out, overwrite=overwrite)
+    if checked := _checked_rows(out):
+        raise InputError(
+            f"{out} has the truth of {format_count(checked)} checked rows, which would be lost. "
+            "Choose another name."
+        )
+
+
+def _checked_rows(out: str) -> int:
+    """Return how many rows of an earlier plan have a truth; 0 if the file is no plan."""
+    if not Path(out).is_file():
+        return 0
+    with Path(out).open(newline="", encoding="utf-8", errors="replace") as stream:
+        rows = csv.DictReader(stream)
+        if TRUTH not in (rows.fieldnames or []):
+            return 0
+        return sum(bool((row[TRUTH] or "").strip()) for row in rows)
 
 
 def _write_rows(out: str, drawn: DrawnRows, id_column: str, truths: dict[str, bool]) -> None:
@@ -198,9 +228,8 @@ def _description(out: str, made: Plan, drawn: DrawnRows, curve: ForecastCurve) -
     )
     lines = [written]
     if again := int(drawn.checked.sum()):
-        lines.append(
-            f"{format_count(again)} more rows were checked before, and have their truth already."
-        )
+        rows = "1 more row was" if again == 1 else f"{format_count(again)} more rows were"
+        lines.append(f"{rows} checked before; the truth is filled in.")
     now, later = curve.at(made.budget), curve.at(made.budget + 100)
     # What an earlier audit found is what the forecast rests on.
     first = not made.n_earlier

@@ -169,7 +169,7 @@ def _prior_model(evaluations: dict[str, Evaluation]) -> str | None:
 def _summary(ev: Evaluation, prior_model: str | None) -> str:
     labeling = "labeling by propensity" if ev.counts.has_propensity else "random labeling"
     if ev.audit is not None:
-        labeling = "labeling by the audit"
+        labeling = "random labeling" if ev.audit.labeling == "random" else "labeling by the audit"
     return (
         f"{row_counts(ev.counts)}. Assumed: {prior_and_purity(ev, prior_model)}, {labeling}. "
         f"Target: {ev.target} (prevalence {ev.prevalence:.4g}, "

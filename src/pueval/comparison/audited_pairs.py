@@ -341,7 +341,9 @@ class ResampledCells:
         positives = np.zeros(self.unlabeled.shape)
         if weight > 0:
             predicted = audit.posterior.unlabeled_positive.mean(axis=0)
-            by_design = difference_positives(self.unlabeled, predicted, *self.checked)
+            by_design = difference_positives(
+                self.unlabeled, predicted, *self.checked, covered=audit.covered
+            )
             positives += weight * by_design
         if weight < 1:
             scale = [

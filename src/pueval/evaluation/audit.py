@@ -11,10 +11,10 @@ import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array, Range
 from pueval.audit_estimates.apply_audit import AppliedAudit
-from pueval.audit_estimates.random_labeling_test import random_labeling_pvalue
+from pueval.audit_estimates.random_labeling_test import RandomLabelingTest, random_labeling_test
 from pueval.core.mixture import check_share
 from pueval.counts.counts import Counts
-from pueval.errors import InputError
+from pueval.errors import Contradiction, InputError
 from pueval.evaluation.audit_widths import AuditSettings, AuditWidths, compare_widths
 from pueval.text.numbers import (
     equation_of_pvalue,
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # Shares of the positives, from the top, at which the propensity is reported.
 POSITIVE_RANKS = (0.05, 0.25, 0.5, 0.75, 0.95)
+# Below this p-value, the audit contradicts labels that are assumed to be random.
+CONTRADICTED_PVALUE = 0.01
 # The labeling bias compares positives between these ranks.
 BIAS_RANKS = (0.05, 0.95)
 # Pictures reach the intervals of positives between these ranks: beyond, they can be wide.
@@ -159,11 +161,14 @@ class Audit(Result):
         return self._estimate(value, self._share_draws["prior"])
 
     @cached_property
-    def prior_by_audit_alone(self) -> AuditEstimate:
+    def prior_by_audit_alone(self) -> AuditEstimate | None:
         """Share of positives among the unlabeled rows, by the audited rows alone (Hájek).
 
-        The interval is Jeffreys', for the effective number of audited rows.
+        The interval is Jeffreys', for the effective number of audited rows. None if only rows above
+        some score were audited.
         """
+        if self.applied.covered < 1:
+            return None
         rows = self.applied.rows.part(labeled=False)
         return self._proportion(rows.positive_share, rows.effective_size)
 
@@ -196,7 +201,7 @@ class Audit(Result):
 
     # ------------------------------------------------------------------ labeling
 
-    @cached_property
+    @property
     def random_labeling_pvalue(self) -> float:
         """P-value of the hypothesis that all positives are equally likely to be labeled.
 
@@ -204,7 +209,28 @@ class Audit(Result):
         see labeling that depends on other features and not on the score; such labeling changes no
         measure of this classifier.
         """
-        return random_labeling_pvalue(self.applied.model)
+        return self._random_labeling.pvalue
+
+    @cached_property
+    def _random_labeling(self) -> RandomLabelingTest:
+        return random_labeling_test(self.applied.model)
+
+    @property
+    def contradicts_assumption(self) -> bool:
+        """Whether labels are assumed to be random, and the audit shows that they are not."""
+        return self.labeling == "random" and self.random_labeling_pvalue < CONTRADICTED_PVALUE
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What looks wrong: with the audited rows, or with what is assumed about labeling."""
+        if not self.contradicts_assumption:
+            return self.applied.warnings
+        shown = equation_of_pvalue(self.random_labeling_pvalue)
+        contradiction = Contradiction(
+            f"the audit contradicts labeling='random' ({shown}): labels depend on the score. Leave "
+            "labeling out."
+        )
+        return (contradiction, *self.applied.warnings)
 
     def propensity(self) -> PropensityCurve:
         """Return the probability that a positive row is labeled, by score.
@@ -390,18 +416,22 @@ class Audit(Result):
                 f", and {format_count(self.n_labeled_positive)} of "
                 f"{format_count(self.n_labeled)} audited labeled rows"
             )
-        top, middle = (self.propensity_at(rank).value for rank in (0.05, 0.5))
-        pvalue = self.random_labeling_pvalue
-        shown = equation_of_pvalue(pvalue)
-        chance = f"the probability of a label is {middle:.2g} at the median positive and {top:.2g} "
-        if pvalue < 0.05:
-            trend = "high" if top > middle else "low"
-            labeling = f"Labels favor {trend} scores: {chance}near the top ({shown})."
-        else:
-            labeling = (
-                f"The audit does not contradict random labeling ({shown}): {chance}near the top."
-            )
-        return [f"{found}.", labeling]
+        return [f"{found}.", self._labeling_sentence()]
+
+    def _labeling_sentence(self) -> str:
+        """Say whether labels are random, and how likely a label is at different scores."""
+        shown = equation_of_pvalue(self.random_labeling_pvalue)
+        labeling = f"The audit does not contradict random labeling ({shown})"
+        if self.random_labeling_pvalue < 0.05:
+            trend = "high" if self._random_labeling.slope > 0 else "low"
+            labeling = f"Labels favor {trend} scores ({shown})"
+        if self.labeling == "random":
+            return f"{labeling}."
+        bottom, middle, top = (self.propensity_at(rank).value for rank in (0.95, 0.5, 0.05))
+        return (
+            f"{labeling}: the probability of a label is {bottom:.2g} for the lowest positives, "
+            f"{middle:.2g} for the median one and {top:.2g} for the highest."
+        )
 
     def _headline(self) -> str:
         level = format_level(self.level)

@@ -157,17 +157,21 @@ def compare_widths(audit: Audit, settings: AuditSettings) -> AuditWidths:
     """Evaluate with the audit, without it, and by the audit alone."""
     rows = audit.applied.rows
     by_purity = rows if settings.purity_audit is None else settings.purity_audit
-    alone = apply_audit(
-        audit.counts,
-        rows,
-        labeling="any",
-        alone=True,
-        purity=audited_purity(by_purity, settings.purity),
-        purity_audit=settings.purity_audit,
-        target=settings.target,
-        n_draws=settings.n_draws,
-        seed=settings.seed,
-    )
+    alone, alone_prior = None, math.nan
+    if audit.prior_by_audit_alone is not None:
+        alone_prior = _width(audit.prior_by_audit_alone[1:])
+        applied = apply_audit(
+            audit.counts,
+            rows,
+            labeling="any",
+            alone=True,
+            purity=audited_purity(by_purity, settings.purity),
+            purity_audit=settings.purity_audit,
+            target=settings.target,
+            n_draws=settings.n_draws,
+            seed=settings.seed,
+        )
+        alone = settings.evaluate_counts(applied.counts)
     try:
         without = settings.evaluate_counts(audit.counts, purity=settings.purity)
         without_prior = _width(without.assumptions.prior_range or (math.nan, math.nan))
@@ -179,10 +183,10 @@ def compare_widths(audit: Audit, settings: AuditSettings) -> AuditWidths:
         for ev in (
             settings.evaluate_counts(audit.applied.counts),
             without,
-            settings.evaluate_counts(alone.counts),
+            alone,
         )
     ]
-    priors = [_width(audit.prior[1:]), without_prior, _width(audit.prior_by_audit_alone[1:])]
+    priors = [_width(audit.prior[1:]), without_prior, alone_prior]
     widths = [np.array([first, *rest]) for first, rest in zip(priors, columns, strict=True)]
     return AuditWidths((PRIOR, *measures), widths[0], widths[1], widths[2], audit.level)
 

@@ -146,7 +146,7 @@ def evaluate(
     audit_probability : array-like, optional
         Probability with which each audited row was chosen, in (0, 1]. Without it, the audited
         unlabeled rows are a simple random sample of the unlabeled rows, and the audited labeled
-        rows of the labeled rows.
+        rows of the labeled rows. An audit of alarms says nothing about rows with lower scores.
     labeling : {"smooth", "random", "score", "any"}
         With an audit, what to assume about the probability that a positive row is labeled: it is a
         curve in the score, smooth or with steps, and the less the audit speaks against random
@@ -344,7 +344,7 @@ def evaluate_audited(
         )
         settings = AuditSettings(again, purity, purity_audit, target, n_draws, seed, design_effect)
         findings = Audit(audit, counts, level, settings)
-    return replace(ev, audit=findings, warnings=(*audit.warnings, *ev.warnings))
+    return replace(ev, audit=findings, warnings=(*findings.warnings, *ev.warnings))
 
 
 def evaluate_counts(

@@ -41,6 +41,8 @@ def next_step(ev: Evaluation, knowledge: Knowledge, shares: dict[str, float]) ->
     naive = ev["roc_auc"].naive
     if auc_z_score(ev.counts, naive) < REVERSED_Z_SCORE:
         return "Negate the scores: labeled rows score lower than the others."
+    if ev.audit is not None and ev.audit.contradicts_assumption:
+        return "Leave labeling out: the audit shows how labels depend on the score."
     impossible = None if ev.counts.has_propensity else _correct_shares(ev)
     if impossible is not None:
         return impossible

@@ -51,9 +51,16 @@ CONTRADICTED = (
 )
 
 
+AUDIT_DESIGN = (
+    "audited rows were drawn at random with known probabilities, and that their checked classes "
+    "are right."
+)
 AUDIT_ASSUMPTION = (
-    "The numbers rest on the audit, not on random labeling. They assume that audited rows were "
-    "drawn at random with known probabilities, and that their checked classes are right."
+    f"The numbers rest on the audit, not on random labeling. They assume that {AUDIT_DESIGN}"
+)
+AUDIT_AND_RANDOM_LABELING = (
+    "The audit determines the prior. Beyond it, the numbers assume that the labeled positives are "
+    f"a random sample of all positives, that {AUDIT_DESIGN}"
 )
 
 
@@ -88,8 +95,8 @@ class Verdict(Result):
         unlabeled rows, known negatives. The largest comes first; empty without intervals, and
         with an audit.
     random_labeling : bool
-        Whether labels are assumed to be random; False if propensities were given, or if every
-        class is known.
+        Whether labels are assumed to be random; False if propensities were given, if an audit
+        determines them, or if every class is known.
     prior_estimated : bool
         Whether the prior was estimated from the scores; then it depends on random labeling, too.
     audit : tuple of str
@@ -162,7 +169,7 @@ class Verdict(Result):
 
     def _labeling(self) -> str:
         if self.audit:
-            return AUDIT_ASSUMPTION
+            return AUDIT_AND_RANDOM_LABELING if self.random_labeling else AUDIT_ASSUMPTION
         if not self.random_labeling:
             return "All numbers assume that positives were labeled with the given propensities."
         assumed = (
@@ -258,7 +265,7 @@ def judge(ev: Evaluation) -> Verdict:
         prior_knowledge=knowledge,
         prior_source=_prior_source(ev, knowledge),
         width_shares=shares,
-        random_labeling=random,
+        random_labeling=random or (ev.audit is not None and ev.audit.labeling == "random"),
         prior_estimated=_depends_on_scores(ev),
         audit=() if ev.audit is None else tuple(ev.audit.sentences()),
         labeling_bias=bounds,

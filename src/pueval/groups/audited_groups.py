@@ -117,9 +117,9 @@ class AuditedGroups:
     def warnings(self) -> dict[int, str]:
         """The first warning about the audited rows of each group, if there is one."""
         return {
-            k: ev.audit.applied.warnings[0]
+            k: ev.audit.warnings[0]
             for k, ev in self.evaluations.items()
-            if ev.audit is not None and ev.audit.applied.warnings
+            if ev.audit is not None and ev.audit.warnings
         }
 
     def columns(self, measure: str) -> dict[str, Array]:

@@ -80,9 +80,10 @@ def _estimates(ev: Evaluation, audit: Audit) -> list[tuple[Any, ...]]:
     mixture = ev.mixture
     prior, purity = (audited_interval(ev, name) for name in ("prior", "purity"))
     assert prior is not None  # noqa: S101 - every audit determines the prior
+    alone = audit.prior_by_audit_alone
     return [
         ("Prior, by audit, labels and scores", mixture.prior, *prior),
-        ("Prior, by the audit alone", *audit.prior_by_audit_alone),
+        *([] if alone is None else [("Prior, by the audit alone", *alone)]),
         ("Label frequency", *audit.label_frequency),
         *([] if purity is None else [("Purity", mixture.purity, *purity)]),
         ("Labeling bias Λ", *audit.labeling_bias),
@@ -91,7 +92,9 @@ def _estimates(ev: Evaluation, audit: Audit) -> list[tuple[Any, ...]]:
 
 def _prior_sentences(ev: Evaluation, audit: Audit) -> list[str]:
     """Say where the prior comes from."""
-    (_, prior, *together), (_, alone, *by_audit), (_, frequency, *ends), *_ = _estimates(ev, audit)
+    estimates = {title: (value, ends) for title, value, *ends in _estimates(ev, audit)}
+    prior, together = estimates["Prior, by audit, labels and scores"]
+    frequency, ends = estimates["Label frequency"]
     level = format_level(audit.level)
 
     def interval(ends: Any) -> str:
@@ -100,10 +103,13 @@ def _prior_sentences(ev: Evaluation, audit: Audit) -> list[str]:
 
     pvalue = audit.random_labeling_pvalue
     shown = equation_of_pvalue(pvalue)
-    checked = format_count(audit.n_unlabeled)
+    alone = []
+    if (by_audit := audit.prior_by_audit_alone) is not None:
+        rows = f"The {format_count(audit.n_unlabeled)} audited unlabeled rows"
+        alone = [f"{rows} alone give {by_audit.value:.3g} ({interval(by_audit[1:])})."]
     return [
         f"The audit determines the prior: it is {prior:.3g} ({interval(together)}).",
-        f"The {checked} audited unlabeled rows alone give {alone:.3g} ({interval(by_audit)}).",
+        *alone,
         f"So {frequency:.3g} of all positives are labeled ({interval(ends)}).",
         f"The test of random labeling gives {shown}.",
     ]

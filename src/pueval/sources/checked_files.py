@@ -113,13 +113,17 @@ def read_checked_rows(
     if without := sum(row[0] is None for row in cells):
         raise InputError(f"{without:,} checked rows of {text} have no id (column {row_id!r}).")
     repeated = [name for name, times in Counter(row[0] for row in cells).items() if times > 1]
-    _refuse(repeated, f"{text} must have each checked id once", "more often")
+    if repeated:
+        ids = (
+            "1 checked id occurs" if len(repeated) == 1 else f"{len(repeated):,} checked ids occur"
+        )
+        raise InputError(f"{ids} more than once in {text}: {_show(repeated)}.")
     chosen = None
     if probability is not None:
         _refuse(
             [row[3] or "nothing" for row in cells if row[4] is None or not 0 < row[4] <= 1],
             f"the column {probability!r} of {text}, the probability with which each row was "
-            "chosen, must be above 0 and at most 1",
+            "chosen, must be above 0 and at most 1, with a decimal point",
         )
         chosen = np.array([row[4] for row in cells], np.float64)
     return CheckedRows(
@@ -127,10 +131,14 @@ def read_checked_rows(
     )
 
 
-def _refuse(values: Sequence[str], rule: str, fault: str = "otherwise") -> None:
+def _refuse(values: Sequence[str], rule: str) -> None:
     """Raise an error that shows values that break a rule, if there are any."""
     if values:
-        distinct = list(dict.fromkeys(values))
-        shown = ", ".join(map(repr, distinct[:SHOWN])) + (", …" if len(distinct) > SHOWN else "")
-        rows = "1 is" if len(values) == 1 else f"{len(values):,} are"
-        raise InputError(f"{rule}; {rows} {fault}: {shown}.")
+        rows = "1 row" if len(values) == 1 else f"{len(values):,} rows"
+        raise InputError(f"{rule}; got {_show(values)} in {rows}.")
+
+
+def _show(values: Sequence[str]) -> str:
+    """Name a few distinct values."""
+    distinct = list(dict.fromkeys(values))
+    return ", ".join(map(repr, distinct[:SHOWN])) + (", …" if len(distinct) > SHOWN else "")

@@ -112,18 +112,18 @@ def _check_found(
 ) -> None:
     """Refuse ids that no row has, or more than one; ``number`` has the ids that were found."""
     times = np.bincount(number, minlength=len(ids))
-    where = "row number" if columns.row_id is None else f"id in column {columns.row_id!r}"
+    where = "the row numbers" if columns.row_id is None else f"column {columns.row_id!r}"
     if np.any(times == 0):
         unknown = [name for name, n in zip(ids, times, strict=True) if n == 0]
+        are = "1 audited id is" if len(unknown) == 1 else f"{len(unknown):,} audited ids are"
         raise InputError(
-            f"{_ids(len(unknown))} no row of {path} has as {where}: {_show(unknown)}. "
+            f"{are} not in {where} of {path}: {_show(unknown)}. "
             f"{_example(rows)}Spreadsheets may change ids, such as 007 to 7."
         )
     if np.any(times > 1):
         repeated = [name for name, n in zip(ids, times, strict=True) if n > 1]
         raise InputError(
-            f"{_ids(len(repeated))} more than one row of {path} has as {where}: "
-            f"{_show(repeated)}. Ids must be unique."
+            f"{where} of {path} has repeated ids, such as {_show(repeated)}. Ids must be unique."
         )
 
 
@@ -133,9 +133,6 @@ def _example(rows: Any) -> str:
     return f"An id there is {first[0][0]!r}. " if first else ""
 
 
-def _ids(number: int) -> str:
-    return "1 audited id that" if number == 1 else f"{number:,} audited ids that"
-
-
 def _show(ids: Sequence[str]) -> str:
-    return ", ".join(map(repr, ids[:SHOWN])) + (", …" if len(ids) > SHOWN else "")
+    distinct = list(dict.fromkeys(ids))
+    return ", ".join(map(repr, distinct[:SHOWN])) + (", …" if len(distinct) > SHOWN else "")
