@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from pueval import evaluate
+from pueval import Counts, evaluate
 from pueval.core.measures import MEASURES
+from pueval.core.rates import Shares
+from pueval.thresholds import default_threshold as default_threshold_module
+from pueval.thresholds.default_threshold import StableChoice
+from pueval.thresholds.threshold_choice import ChosenThresholdIntervals
 from tests.conftest import draw
 from tests.coverage.default_threshold import Case, simulate
 
@@ -105,3 +109,30 @@ def test_few_labeled_rows():
     assert found["precision"][0] >= 0.85
     assert found["precision"][2] < 0.6
     assert found["loss"][0] < 0.05
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_resamples_choose_among_thresholds_near_the_best(seed, monkeypatch):
+    """In large samples, those that are left out are chosen by no resample."""
+    rng = np.random.default_rng(seed)
+    positive = rng.random(20_000) < (0.2 if seed % 2 else 0.5)
+    score = rng.normal(size=positive.size) + [0.5, 1.5, 3.0, 4.5][seed % 4] * positive
+    if seed > 5:
+        score = np.round(score, 1)
+    counts = Counts.from_arrays(positive & (rng.random(positive.size) < 0.5), score)
+    chosen = {}
+    for large in (10**9, default_threshold_module.LARGE_SAMPLE):
+        monkeypatch.setattr(default_threshold_module, "LARGE_SAMPLE", large)
+        ev = evaluate(counts, prior=0.1, n_resamples=500)
+        resamples = ev._resamples
+        threshold = resamples.draws.threshold
+        shares = Shares.of(counts, counts.at(threshold))
+        choice = StableChoice.of(counts, threshold, shares, ev.mixture, ev.target)
+        if seed % 4 >= 2:  # the best is easy to tell from others
+            assert (choice.near_best(shares)[1].size < threshold.size / 2) == (large < 10**9)
+        chosen[large] = ChosenThresholdIntervals(resamples, ev.threshold).repeated_choice
+    every, near = chosen.values()
+    for kind in ("resampled", "expected"):
+        for first, second in zip(getattr(every, kind)[:2], getattr(near, kind)[:2], strict=True):
+            np.testing.assert_array_equal(first, second)
+    assert every.reached == near.reached

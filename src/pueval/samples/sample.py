@@ -76,6 +76,11 @@ class SortedChunk:
         values: Any = self.values
         return values if isinstance(values, DeviceValues) else None
 
+    @cached_property
+    def ends(self) -> tuple[Any, Any]:
+        """The lowest and the highest score; from a GPU they are fetched only once."""
+        return self.values[0], self.values[-1]
+
     def on_host(self) -> SortedChunk:
         """Return the same rows; those on a GPU as distinct scores, with the rows at each."""
         if self.device_values is None:
@@ -387,8 +392,8 @@ def rows_of_weight(weight: float, row_weight: float) -> int | float:
 
 def score_range(samples: Iterable[Sample]) -> tuple[Any, Any]:
     """Return the lowest and the highest score of some samples, not all of them empty."""
-    columns = [chunk.values for sample in samples for chunk in sample.chunks]
-    return min(column[0] for column in columns), max(column[-1] for column in columns)
+    ends = [chunk.ends for sample in samples for chunk in sample.chunks]
+    return min(lowest for lowest, _ in ends), max(highest for _, highest in ends)
 
 
 def make_sample(values: Array, count: Array | None = None, square: Array | None = None) -> Sample:

@@ -41,6 +41,9 @@ SCALE = 0.5
 LEAST_LABELED = 10
 # Thresholds to choose from, at most about this many. With more labeled scores, some are left out.
 CANDIDATES = 256
+# In samples with at least so many labeled and background rows, resamples consider only thresholds
+# whose value is at most so many standard errors of the difference below the best.
+LARGE_SAMPLE, FAR = 1000, 10.0
 # A goal that is missed by less than this is missed by rounding only.
 ROUNDING = 1e-12
 # Step of numerical derivatives, in standard errors of a share.
@@ -120,6 +123,32 @@ class StableChoice:
         considered = (threshold <= highest_reliable_threshold(counts)) & (weight > 0)
         penalty = np.where(considered, PENALTY * np.sqrt(np.maximum(variance, 0.0)), np.inf)
         return replace(choice, kinds=kinds, penalty=penalty)
+
+    def near_best(self, shares: Shares) -> tuple[StableChoice, Array]:
+        """Return the choice among thresholds that a resample can choose, and their places.
+
+        ``shares`` are those of the data. In resamples of large samples, differences of values are
+        normal, and no threshold comes close to the best that is `FAR` standard errors away.
+        """
+        labeled, background = self.counts.effective_sizes
+        every = np.arange(self.threshold.size)
+        if self.counts.has_propensity or min(labeled, background) < LARGE_SAMPLE:
+            return self, every
+        values = self._value(self._with_top_row(shares)) - self.penalty
+        values = np.where(np.isnan(values), -np.inf, values)
+        reference = first_best(values)
+        if reference < 0:
+            return self, every
+        error = self._difference_error(np.atleast_1d(reference))[0]
+        near = np.flatnonzero(values[reference] - values <= FAR * error)
+        choice = replace(
+            self,
+            threshold=self.threshold[near],
+            weight=self.weight[near],
+            kinds=[(size, share[near], slope[near]) for size, share, slope in self.kinds],
+            penalty=self.penalty[near],
+        )
+        return choice, near
 
     def pick(self, shares: Shares) -> Array:
         """Return the index of the chosen threshold in each line; −1 if none is defined."""

@@ -239,12 +239,16 @@ class ChosenThresholdIntervals:
         choice = StableChoice.of(
             resamples.counts, threshold, shares, resamples.mixture, resamples.target
         )
+        choice, near = choice.near_best(shares)
         drawn = resamples.draws.resampled
-        index = np.concatenate(
+        if near.size < threshold.size:
+            drawn = drawn.part(near.tolist())
+        picks = np.concatenate(
             map_in_threads(
                 lambda block: choice.pick(drawn.lines(block)), drawn.line_blocks(), LINE_THREADS
             )
         )
+        index = np.where(picks < 0, -1, near[picks])
         return RepeatedChoice.of(index, resamples, self.threshold, DEFAULT_OPTIMISM_ERROR)
 
     def __call__(self, measure: Measure) -> Interval:
