@@ -303,6 +303,18 @@ def test_very_unequal_probabilities_are_noted():
         evaluate(labeled, score, audited=audited, audit_probability=probability)
 
 
+def test_probabilities_that_are_missing():
+    positive, score, labeled, audited = sample()
+    probability = np.where(labeled, 0.0, 0.05)
+    checked = np.flatnonzero(labeled)[:20]
+    audited[checked] = positive[checked]
+    with pytest.raises(InputError, match="20 are not, such as 0. These are labeled rows"):
+        evaluate(labeled, score, audited=audited, audit_probability=probability)
+    probability = np.where(np.arange(score.size) < score.size / 2, 0.05, np.nan)
+    with pytest.raises(InputError, match="pass plan.combined_probabilities"):
+        evaluate(labeled, score, audited=audited, audit_probability=probability)
+
+
 def test_audited_rows_are_checked():
     rows = AuditedRows([1, 2], [0, 1], [True, False], [1, 2.5])
     assert rows.labeled.tolist() == [False, True]

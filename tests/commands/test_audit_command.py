@@ -196,6 +196,24 @@ def test_a_row_in_two_audits(rows, scores, rng, tmp_path, capsys):
     assert f"{first} has no probabilities, but another audit has" in capsys.readouterr().err
 
 
+def test_an_audit_of_labeled_rows_needs_no_probabilities(rows, scores, rng, tmp_path):
+    """Beside a plan of unlabeled rows: labeled and unlabeled rows are estimated apart."""
+    first, second, both, out = (tmp_path / f"{name}.csv" for name in ("1", "2", "both", "out"))
+    unlabeled = check(rows, rng).assign(probability=0.03)
+    chosen = rows[rows["label"] == 1].sample(60, random_state=1)
+    labeled = chosen[["id"]].assign(truth=chosen["class"])
+    unlabeled.to_csv(first, index=False)
+    labeled.to_csv(second, index=False)
+    pd.concat([unlabeled, labeled.assign(probability=0.5)]).to_csv(both, index=False)
+    found = []
+    for files in (["--audit", first, "--audit", second], ["--audit", both]):
+        assert run(command(scores, *files, "--id", "id", "--json", out)) == 0
+        audit = model_of(out)["audit"]
+        assert audit["n_labeled"] == 60
+        found.append((audit["purity"]["value"], audit["prior"]["value"]))
+    assert found[0] == pytest.approx(found[1])
+
+
 MISTAKES = {
     "id,truth\nc1,2\nc2,x\n": "(positive), 0 (negative) or nothing (not checked); got '2', ",
     "id,truth\nc00001,1\nc00001,1\n": "1 checked id occurs more than once in",

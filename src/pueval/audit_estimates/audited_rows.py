@@ -98,7 +98,7 @@ class AuditedRows:
         if audit_probability is not None:
             probability = one_column(audit_probability, "audit_probability")
             check_same_length("y", len(labels_column), "audit_probability", len(probability))
-            weight = weight / _check_probability(probability[index])
+            weight = weight / _check_probability(probability[index], kind == 0)
         return cls(
             scores[index].astype(np.float64),
             kind == 0,
@@ -181,16 +181,20 @@ def _read_truth(audited: Any) -> tuple[Array, Array]:
     return positive, checked
 
 
-def _check_probability(probability: Array) -> Array:
+def _check_probability(probability: Array, labeled: Array) -> Array:
     if probability.dtype.kind not in "biuf":
         raise InputError(f"audit_probability must hold numbers; got dtype {probability.dtype}.")
     values = probability.astype(np.float64)
     wrong = ~((values > 0) & (values <= 1))
     if np.any(wrong):
+        which = " It is the probability with which the row was chosen."
+        if labeled[wrong].all():
+            which = " These are labeled rows: give them the share of the labeled rows audited."
+        elif np.isnan(values[wrong]).all():
+            which = " After a second plan, pass plan.combined_probabilities."
         raise InputError(
             "audit_probability of audited rows must be in (0, 1]; "
-            f"{int(wrong.sum()):,} are not, such as {values[np.argmax(wrong)]:g}. It is the "
-            "probability with which the row was chosen."
+            f"{int(wrong.sum()):,} are not, such as {values[np.argmax(wrong)]:g}.{which}"
         )
     return values
 

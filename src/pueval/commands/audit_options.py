@@ -129,18 +129,24 @@ class CheckedFiles:
                 f"{known:,} checked rows are known negatives. Audit unlabeled or labeled rows only."
             )
         place = {name: k for k, name in enumerate(self.truths)}
-        designs = [
-            (np.array([place[name] for name in audit.ids]), audit.probability)
-            for audit in self.audits
-            if audit.probability is not None
-        ]
-        if len(designs) not in {0, len(self.audits)}:
-            without = next(audit.file for audit in self.audits if audit.probability is None)
-            raise InputError(
-                f"{without} has no probabilities, but another audit has. Add the column "
-                "'probability' to it, with the probability with which each row was chosen."
-            )
-        return combined_weights(designs, kind == 0) if designs else None
+        if all(audit.probability is None for audit in self.audits):
+            return None
+        rows = [np.array([place[name] for name in audit.ids]) for audit in self.audits]
+        designs = []
+        for audit, index in zip(self.audits, rows, strict=True):
+            probability = audit.probability
+            if probability is None:
+                # Labeled and unlabeled rows are estimated apart: if no other audit has rows of this
+                # kind, equal probabilities need not be known.
+                others = [other for other in rows if other is not index]
+                if np.isin(kind[index], kind[np.concatenate(others)]).any():
+                    raise InputError(
+                        f"{audit.file} has no probabilities, but another audit has. Add the column "
+                        "'probability' to it, with the probability with which each row was chosen."
+                    )
+                probability = np.ones(index.size)
+            designs.append((index, probability))
+        return combined_weights(designs, kind == 0)
 
 
 def read_audit(
