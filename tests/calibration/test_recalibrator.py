@@ -214,3 +214,37 @@ LABELS = dict.fromkeys(
 )
 def test_check(estimator, check):
     check(estimator)
+
+
+def test_scores_of_a_network():
+    torch = pytest.importorskip("torch", reason="needs PyTorch: make torch")
+    _, labeled, score = draw(500)
+    weight = np.random.default_rng(1).random(500).astype(np.float32) + 0.5
+    leaf = torch.tensor(score.astype(np.float32), requires_grad=True)
+    y, weights = torch.tensor(labeled), torch.tensor(weight, requires_grad=True)
+    for tensor in (leaf, leaf[:, None] * 1, leaf.bfloat16()):
+        array = tensor.detach().float().numpy()
+        of_tensors, of_arrays = Recalibrator(prior=0.2), Recalibrator(prior=0.2)
+        of_tensors.fit(tensor, y, sample_weight=weights)
+        of_arrays.fit(array, labeled, sample_weight=weight)
+        np.testing.assert_array_equal(of_tensors.transform(tensor), of_arrays.transform(array))
+        np.testing.assert_array_equal(
+            of_tensors.cross_fitted(tensor, y, sample_weight=weights),
+            of_arrays.cross_fitted(array, labeled, sample_weight=weight),
+        )
+
+
+def test_other_labels():
+    _, labeled, score = draw(500)
+    expected = Recalibrator(prior=0.2).fit(score, labeled)
+    folds = Recalibrator(prior=0.2).cross_fitted(score, labeled)
+    for positive, unlabeled in (("yes", "no"), (1, -1)):
+        y = np.where(labeled, positive, unlabeled)
+        given = {"pos_label": positive, "unlabeled_label": unlabeled}
+        found = Recalibrator(prior=0.2, **given).fit(score, y)
+        np.testing.assert_array_equal(found.transform(score), expected.transform(score))
+        # Folds are drawn by label, in their order.
+        cross_fitted = Recalibrator(prior=0.2, **given).cross_fitted(score, y)
+        np.testing.assert_allclose(cross_fitted.mean(), folds.mean(), rtol=0.02)
+    with pytest.raises(InputError, match="Pass unlabeled_label=-1"):
+        Recalibrator(prior=0.2).fit(score, np.where(labeled, 1, -1))

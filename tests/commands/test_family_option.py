@@ -9,6 +9,7 @@ import pytest
 
 from pueval import compare, evaluate, evaluate_by
 from pueval.commands import app
+from pueval.text.numbers import CLIPPED_NOTE
 from tests.comparison.test_families import probabilities
 
 Y, SCORES, _ = probabilities(0, n=900)
@@ -114,6 +115,9 @@ def test_scores_that_are_no_probabilities(file, tmp_path, capsys, monkeypatch, c
     ("options", "message"),
     [
         (("--measures", "propability"), "Did you mean 'probability'?"),
+        (("--measures", ","), "--measures is empty. Name a family: probability, top, presence."),
+        (("--measures", "precision_at_k"), "unknown measure 'precision_at_k'. Use --at top=k."),
+        (("--measures", "net_benefit"), "In Python, use ev.net_benefit(q)."),
         (("--measures", "log_loss", "--over", "site"), "--measures cannot be combined with --over"),
     ],
 )
@@ -121,3 +125,27 @@ def test_refusals(file, capsys, options, message):
     given = ("--label", "label", "--score", "a", "--prior", 0.25)
     assert run("evaluate", file, *given, *options) != 0
     assert message in capsys.readouterr().err
+
+
+def test_compare_prints_no_table_without_rows(file, capsys):
+    given = ("--label", "label", "--score", "a", "--score", "b", "--prior", 0.25)
+    assert run("compare", file, *given, "--measures", "top,") == 0
+    assert "Best by prior" not in capsys.readouterr().out
+    assert run("compare", file, *given, "--measures", "top,f1") == 0
+    assert "Best by prior" in capsys.readouterr().out
+
+
+def test_marks_of_clipped_values_are_explained(tmp_path, capsys):
+    """Below every table that has them, not only below the first."""
+    path = tmp_path / "scores.csv"
+    rows = [*["1,3"] * 50, *["0,3"] * 10, *["0,1"] * 990]
+    path.write_text("\n".join(["label,site,a", *(row.replace(",", ",x,") for row in rows)]) + "\n")
+    given = ("--label", "label", "--score", "a", "--prior", 0.1, "--no-intervals")
+    run("evaluate", path, *given, "--measures", "bedroc_score", "--at", "top=60", "--all")
+    blocks = capsys.readouterr().out.split(CLIPPED_NOTE)
+    assert len(blocks) == 4
+    assert all("†" in block for block in blocks[:3])
+    run("evaluate", path, *given, "--measures", "bedroc_score", "--by", "site")
+    printed = capsys.readouterr().out
+    assert "†" in printed.split("BEDROC")[1].removesuffix(f"{CLIPPED_NOTE}\n")
+    assert printed.endswith(f"{CLIPPED_NOTE}\n")

@@ -281,7 +281,7 @@ def test_blocks_of_lines_are_all_lines(rng):
     n = 2 * LINES + 3
     labeled, fixed, shift = rng.random((n, 4)), rng.random((1, 4)), rng.random((n, 1))
     shares = Shares(labeled, rng.random(4), fixed, None, shift)
-    blocks = shares.line_blocks()
+    blocks = [shares.lines(block) for block in shares.line_blocks()]
     assert [len(block.labeled) for block in blocks] == [LINES] * 2 + [3]
     np.testing.assert_array_equal(np.concatenate([block.labeled for block in blocks]), labeled)
     np.testing.assert_array_equal(

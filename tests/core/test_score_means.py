@@ -133,6 +133,15 @@ def test_functions_that_do_not_fit(rows):
         expectation(np.mean, counts, prior=0.1, level=None)
     with pytest.raises(InputError, match="finite numbers; got inf at the score 0"):
         expectation(lambda s: np.where(s > 0, s, np.inf), counts, prior=0.1, level=None)
+    call = r"Call expectation\(function, y, score, …\)"
+    for swapped in ((kind == 1, score), (kind == 1, score, np.mean)):
+        with pytest.raises(InputError, match=f"the first argument is the function. {call}"):
+            expectation(*swapped, prior=0.1)
+    with pytest.raises(InputError, match=f"score is missing. {call}"):
+        expectation(np.square, kind == 1, prior=0.1)
+    ev = evaluate(counts, prior=0.1, level=None)
+    with pytest.raises(InputError, match="function must be callable; got 3."):
+        ev.expectation(3)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,10 @@ from scipy.special import expit, logit
 from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LogisticRegression
 
-from pueval import AssumptionWarning, InputError, evaluate, metrics
-from pueval.core.calibration_line import debiased_distance
+from pueval import AssumptionWarning, Counts, InputError, evaluate, metrics
+from pueval.core.calibration_line import calibration_line, debiased_distance
+from pueval.core.mixture import Mixture
+from pueval.core.score_means import ScoreMeans
 from pueval.displays import CalibrationDisplay
 from pueval.uncertainty.bin_intervals import BinIntervals
 from pueval.uncertainty.calibration_intervals import CalibrationResamples
@@ -176,6 +178,8 @@ def test_display():
     assert display.line_.get_xdata().size == 6
     assert display.band_ is not None
     assert len(display.histogram_) == 50
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend[-1] == "share of rows"
     assert display.frame().shape == (6, 6)
     bare = CalibrationDisplay.compute(ev).plot(
         plot_naive=False, plot_band=False, plot_histogram=False
@@ -216,3 +220,46 @@ def test_intervals_exist_where_some_resamples_have_no_line():
         assert "inf" not in str(found)
         assert found.pvalue < 0.001
     assert infinite == 2
+
+
+def exact_line(x, is_row, prevalence, positive_mean):
+    """Newton's method over all rows, from the calibrated line to the last digit."""
+    line, x = np.array([0.0, 1.0]), np.stack([np.ones(x.size), x])[:, is_row]
+    for _ in range(50):
+        p = expit(line @ x)
+        gradient = prevalence * np.array([1, positive_mean]) - (x * p).mean(axis=1)
+        hessian = (x * p * (1 - p)) @ x.T / p.size
+        step = np.linalg.solve(hessian, gradient)
+        line = line + step * 2 / max(2, np.abs(step).max())
+    return line
+
+
+@pytest.mark.parametrize("target", ["population", "unlabeled"])
+@pytest.mark.parametrize(("spread", "digits"), [(0.1, None), (1.5, None), (1.5, 2), (6.0, None)])
+def test_the_line_takes_few_passes_over_the_rows(target, spread, digits, monkeypatch):
+    _, labeled, score = draw(20_000, spread=spread, digits=digits)
+    if digits:
+        score = score.clip(0.01, 0.99)
+    in_target = ~labeled if target == "unlabeled" else np.ones(score.size, dtype=bool)
+    mixture, x = Mixture(0.22), logit(score)
+    prevalence = np.where(labeled, 1, mixture.prior)[in_target].mean()
+    expected = exact_line(x, in_target, prevalence, x[labeled].mean())
+    passes = []
+
+    def count(*arguments):
+        passes.append(arguments)
+        return ScoreMeans(*arguments)
+
+    monkeypatch.setattr("pueval.core.calibration_line.ScoreMeans", count)
+    found = calibration_line(Counts.from_arrays(labeled, score), mixture, target)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+    assert len(passes) <= 3
+
+
+def test_separated_classes_have_no_line():
+    """Their likelihood grows with the slope; steps are rounding errors once it is steep."""
+    x = np.array([9.33, 2.38, 1.8, 1.38, 1.36, -1.63, -2.03, -2.7, -2.88, -7.44])
+    y = np.repeat([1, 0], 5)
+    found = evaluate(y, expit(x), prior=0.0, level=None).calibration()
+    assert np.isnan(found.slope.value)
+    assert np.isnan(found.intercept.value)

@@ -41,6 +41,8 @@ def test_least_cost_over_all_thresholds(digits, prior):
     weight = np.random.default_rng(1).random(400) + 0.5
     ev = evaluate(y, score, prior=prior, sample_weight=weight, level=None)
     curve = ev.cost_curve(probability_costs=SHARES)
+    one = ev.cost_curve(probability_costs=SHARES[:1])
+    assert str(one).startswith("Cost curve: normalized expected cost at 1 probability cost\n")
     np.testing.assert_allclose(curve.value, slow_curve(y, score, prior, weight), atol=1e-12)
     np.testing.assert_allclose(curve.naive, slow_curve(y, score, 0.0, weight), atol=1e-12)
     assert np.isnan(curve.low).all()

@@ -9,8 +9,9 @@ import pytest
 from scipy.special import expit
 from scipy.stats import norm
 
-from pueval import InputError, evaluate, metrics
+from pueval import AssumptionWarning, InputError, evaluate, metrics
 from pueval.displays import DecisionCurveDisplay
+from pueval.text.numbers import CLIPPED_NOTE
 
 THRESHOLDS = [0.05, 0.2, 0.45, 0.7]
 
@@ -172,3 +173,48 @@ def test_display():
     assert bare.band_ is bare.naive_line_ is None
     assert bare.ax_.get_ylabel() == "Standardized net benefit"
     plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def negative_fpr():
+    """Few labeled rows: at high thresholds the corrected false positive rate is below 0."""
+    rng = np.random.default_rng(3)
+    top, rest = np.full(5, 0.995), 0.98 * rng.random(993)
+    score = np.r_[top, rest[:95], top[:2], rest[95:]]
+    return np.repeat([1, 0], [100, 900]), score
+
+
+@pytest.mark.parametrize(("least", "most"), [(0.19, 0.19), (0.17, 0.21)])
+def test_net_benefit_is_at_most_the_prevalence(negative_fpr, least, most):
+    y, score = negative_fpr
+    prevalence = 0.19 if least == most else (least, most)
+    ev = evaluate(y, score, prevalence=prevalence, threshold=0.5, n_resamples=200)
+    assert ev.at(0.99)["false_positive_rate"].unclipped < 0
+    found = ev.net_benefit(0.99)
+    assert found.model.value == ev.prevalence < found.model.unclipped
+    # The interval of the prevalence includes that the number of labeled rows varies.
+    slack = 1e-12 if least == most else 0.02
+    assert most - 1e-12 <= found.model.high <= most + slack
+    assert found.gain.value == pytest.approx(99 * (1 - ev.prevalence), rel=1e-12)
+    assert 0.99 * (1 - least) - 1e-12 <= found.gain.high / 99 <= 1 - least + slack
+    assert str(found).endswith(CLIPPED_NOTE)
+    standardized = ev.net_benefit(0.99, standardized=True)
+    assert standardized.model.value == standardized.model.high == 1
+    curve = ev.decision_curve(thresholds=[0.9, 0.99])
+    assert curve.value.max() == ev.prevalence
+    assert curve.high.max() <= most + slack
+    with pytest.warns(AssumptionWarning, match="clipped to 0.19"):
+        value = metrics.net_benefit(y, score, prior=0.1, threshold=0.99)
+    assert value == pytest.approx(0.19, abs=1e-12)
+
+
+def test_text_of_a_known_prevalence_has_no_interval():
+    """Resamples of a constant differ by rounding errors."""
+    _, labeled, score = draw(900)
+    ev = evaluate(labeled, score, prevalence=1 / 9 + 0.1, threshold=0.5, n_resamples=200)
+    for q in (0.05, 0.1, 0.2, 0.99):
+        treat_all = str(ev.net_benefit(q, standardized=True)).splitlines()[1]
+        assert "(" not in treat_all
+    uncertain = evaluate(labeled, score, prevalence=(0.2, 0.3), threshold=0.5, n_resamples=200)
+    assert "(" in str(uncertain.net_benefit(0.1)).splitlines()[1]
+    assert "at 1 risk threshold\n" in str(ev.decision_curve(thresholds=[0.3]))

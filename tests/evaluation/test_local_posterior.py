@@ -176,3 +176,13 @@ def test_mistakes_are_named():
         ev.evidence_thresholds()
     with pytest.raises(InputError, match="likelihood ratio above 1"):
         ev.evidence_thresholds(very_strong=1)
+
+
+def test_scores_beyond_all_rows_are_named():
+    rng = np.random.default_rng(0)
+    positive = rng.random(2000) < 0.3
+    score = rng.normal(size=2000) + positive
+    ev = evaluate(positive & (rng.random(2000) < 0.5), score, prevalence=0.3, level=None)
+    assert "1 score lies beyond all rows" in str(ev.posterior([0, 99]))
+    assert "2 scores lie beyond all rows" in str(ev.posterior([-99, 99]))
+    assert "beyond" not in str(ev.posterior([score.min(), 0, score.max()]))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pueval import InputError, evaluate
+from pueval import AssumptionWarning, Counts, InputError, evaluate
 from pueval.core.field_measures import FAMILIES
 from pueval.errors import UnknownMeasureError
+from pueval.text.numbers import CLIPPED_NOTE
 from tests.comparison.test_families import probabilities
 
 Y, SCORES, _ = probabilities(0, n=900)
@@ -63,3 +64,30 @@ def test_membership_says_what_can_be_looked_up(rng):
         assert ev[name].value == ev.get(name).value
     assert "f0" not in ev
     assert "aul" not in list(ev)  # the default table leaves families out
+
+
+def test_marks_of_clipped_values_are_explained():
+    counts = Counts.from_table([2, 1], labeled=[50, 0], unlabeled=[10, 990])
+    with pytest.warns(AssumptionWarning):
+        ev = evaluate(counts, prior=0.1, threshold=2, level=None)
+    family = ev.family("r_precision", "bedroc_score", "aul")
+    assert "†" in str(family)
+    assert str(family).endswith(CLIPPED_NOTE)
+    assert CLIPPED_NOTE in family._repr_html_()
+    assert CLIPPED_NOTE not in str(ev.family("aul"))
+
+
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [
+        ("precision_at_k", r"Use ev.top\(k\)"),
+        ("net_benefit", r"Use ev.net_benefit\(q\)"),
+        ("expected_calibration_error", r"Use ev.calibration\(\)"),
+        ("ece", r"Use ev.calibration\(\)"),
+    ],
+)
+def test_measures_with_an_argument_have_methods(name, use):
+    ev = evaluate([1, 0, 1, 0, 0], [5, 4, 3, 2, 1], prior=0.1, level=None)
+    for look_up in (ev.__getitem__, ev.family, ev.best):
+        with pytest.raises(UnknownMeasureError, match=use):
+            look_up(name)

@@ -249,3 +249,33 @@ def test_smoothed_boyce_index_is_not_certain_after_an_audit(labeling):
     known = evaluate(labeled, score, prevalence=0.15, threshold=1.0, n_resamples=300)
     by_labels = known.presence()["smoothed_boyce_index"]
     assert index.high - index.low < 2 * (by_labels.high - by_labels.low)
+
+
+@pytest.mark.parametrize("known", ["audit", "propensity"])
+def test_naive_values_know_only_the_labels(known):
+    rng = np.random.default_rng(0)
+    positive, score = make_rows(rng, 6000, separation=1.0)
+    propensity = 1 / (1 + np.exp(1 - score))
+    labeled = positive & (rng.random(6000) < propensity)
+    given = {"audited": uniform_audit(rng, positive, labeled, 300)}
+    if known == "propensity":
+        given = {"propensity": propensity}
+    presence = evaluate(labeled, score, threshold=1.0, level=None, **given).presence()
+    labels = evaluate(labeled, score, prior=0.1, threshold=1.0, level=None).presence()
+    for name in NAMES:
+        assert presence[name].naive == pytest.approx(labels[name].naive, abs=1e-12), name
+    for name in ("minimal_predicted_area", "auc_ratio", "f_pb"):
+        assert abs(presence[name].value - presence[name].naive) > 0.02, name
+
+
+def test_all_presences_can_be_asked_for(rows, ev):
+    presence = ev.presence(share=1, omission=1)
+    area, threshold = metrics.minimal_predicted_area(*rows, share=1, target="unlabeled")
+    assert presence["minimal_predicted_area"].value == pytest.approx(area, abs=1e-12)
+    assert presence.area_threshold == threshold
+    ratio = metrics.auc_ratio(*rows, omission=1, target="unlabeled")
+    assert presence["auc_ratio"].value == pytest.approx(ratio, abs=1e-12)
+    assert presence["auc_ratio"].low < ratio < presence["auc_ratio"].high
+    for wrong in ({"share": 0}, {"omission": 1.5}):
+        with pytest.raises(InputError, match=r"must be in \(0, 1\]"):
+            ev.presence(**wrong)

@@ -5,6 +5,7 @@ import pytest
 from sklearn import metrics as sk
 
 from pueval import InputError, top_by_query
+from pueval.text.numbers import CLIPPED_NOTE
 
 
 def lists(seed=0, queries=60, n=1500, decimals=1):
@@ -95,7 +96,7 @@ def test_queries_without_labels_are_reported():
     y, score = [1, 0, 0, 0, 0], [5, 4, 3, 2, 1]
     top = top_by_query(y, score, ["a", "a", "b", "b", "b"], k=2, label_frequency=0.5)
     assert top.n_without_labels == 1
-    assert "1 have no labeled rows" in repr(top)
+    assert "1 has no labeled rows" in repr(top)
     assert top.precision.tolist() == [1.0, 0.0]
     assert top.recall[0] == top.macro["recall"].value == 1
     assert np.isnan(top.recall[1])
@@ -113,9 +114,23 @@ def test_queries_without_labels_are_reported():
         ({"label_frequency": 0.5, "k": 0}, "k must be a whole number"),
         ({"label_frequency": 0.5, "score": [1, 2]}, "score must have"),
         ({"label_frequency": 0.5, "score": [1, 2, np.nan]}, "not finite"),
+        ({"label_frequency": 0.2}, "label_frequency must be above 0.3333"),
+        ({"propensity": [0.2, 1, 1]}, "represent 5 positives, but only 3 rows"),
+        ({"label_frequency": 1, "y": [0, 0, 0]}, "there are no labeled rows"),
+        ({"label_frequency": 1, "y": [1, 1, 1]}, "there are only labeled positives"),
     ],
 )
 def test_mistakes(given, message):
     options = {"y": [1, 0, 0], "score": [3, 2, 1], "query": [1, 1, 2], "k": 2} | given
     with pytest.raises(InputError, match=message):
         top_by_query(**options)
+
+
+def test_text():
+    y, score = [1, 0, 0, 0, 0], [5, 4, 3, 2, 1]
+    top = top_by_query(y, score, [1, 1, 1, 1, 1], k=1, label_frequency=0.4)
+    lines = repr(top).splitlines()
+    assert lines[0] == "The first row of 1 query"
+    assert "1.000†" in lines[2]
+    assert lines[-1] == CLIPPED_NOTE
+    assert CLIPPED_NOTE not in repr(top_by_query(y, score, [1] * 5, k=1, label_frequency=1))

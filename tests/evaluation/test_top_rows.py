@@ -1,6 +1,7 @@
 """Estimates of the top of the list: values, intervals, and what needs no prior."""
 
 import pickle
+import warnings
 
 import matplotlib as mpl
 import numpy as np
@@ -225,3 +226,17 @@ def test_first_rows_that_look_perfect_are_not_certain(rng):
     assert top["precision"].unclipped > 1.3
     assert top["average_precision"].value == pytest.approx(1, abs=0.01)
     assert 0.5 < top["average_precision"].low < 0.99
+
+
+def test_recall_above_what_the_prevalence_allows_is_named():
+    """Recall and enrichment need no prior, so it does not limit them."""
+    y = np.repeat([1, 0], [20, 180])
+    score = np.r_[np.arange(200, 190, -1), np.arange(10, 0, -1), np.arange(190, 10, -1)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AssumptionWarning)
+        ev = evaluate(y, score, prior=1 / 9, threshold=100, level=None)
+    top = ev.top(10)
+    assert ev.prevalence == pytest.approx(0.2)
+    assert (top["recall"].value, top["enrichment_factor"].value) == pytest.approx((0.5, 10))
+    assert "prevalence of 0.200, recall is at most 0.250, and enrichment at most 5.000" in str(top)
+    assert "at most" not in str(ev.top(100))

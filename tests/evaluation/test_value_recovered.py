@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pueval import InputError, evaluate, value_recovered
+from pueval.text.numbers import CLIPPED_NOTE
 
 
 def draw(n, *, seed=0, rate=0.4):
@@ -134,3 +135,10 @@ def test_thresholds_are_not_rounded_to_the_type_of_the_scores(rng):
     found = value_recovered(y, score, np.ones(2000), threshold=0.7, prior=0.15)
     assert found.recall.value == pytest.approx(ev["recall"].value)
     assert found.alarms == np.sum(score.astype(float) >= 0.7)
+
+
+def test_marks_of_clipped_values_are_explained():
+    y, score, value = [1, 0, 0], [3.0, 2.0, 1.0], [10.0, 1.0, 1.0]
+    found = value_recovered(y, score, value, threshold=2.0, label_frequency=0.5)
+    assert "11.000†" in str(found)
+    assert str(found).endswith(CLIPPED_NOTE)

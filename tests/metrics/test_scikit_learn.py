@@ -1,10 +1,11 @@
 """Without a correction every number is scikit-learn's, ties and weights included."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import metrics as sk
 
-from pueval import Counts, evaluate, metrics
+from pueval import Counts, InputError, evaluate, metrics
 
 CASES = {
     "continuous": {"decimals": 9},
@@ -163,3 +164,36 @@ def test_zero_division():
         assert metrics.precision_score(
             y, nothing, prior=0.0, zero_division=value
         ) == sk.precision_score(y, nothing, zero_division=value)
+
+
+@pytest.mark.parametrize("dtype", [float, np.float32, np.float16, int, bool, "Int64", "boolean"])
+@pytest.mark.parametrize("name", ["log_loss", "d2_log_loss_score"])
+def test_predicted_classes_are_moved_inside_by_their_own_precision(name, dtype):
+    y, score, _ = data(9, weighted=False)
+    if isinstance(dtype, str):
+        predicted = pd.Series(score > 0.6).astype(dtype)
+        expected = getattr(sk, name)(y, (score > 0.6).astype(float))
+    else:
+        predicted = (score > 0.6).astype(dtype)
+        expected = getattr(sk, name)(y, predicted)
+    found = getattr(metrics, name)(y, predicted, prior=0.0)
+    # scikit-learn adds numbers of its own type.
+    assert found == pytest.approx(expected, rel=5e-3 if dtype is np.float16 else 1e-6)
+
+
+def test_log_loss_refuses_what_are_no_probabilities():
+    for wrong in ([2, 0, 0], [True, False, None]):
+        with pytest.raises(InputError):
+            metrics.log_loss([1, 0, 0], wrong, prior=0.1)
+    frame = pd.DataFrame({"y": [1, 0, 0], "class": [1, 0, 1]})
+    with pytest.raises(InputError, match="different orders"):
+        metrics.log_loss(frame["y"], frame["class"][::-1], prior=0.1)
+
+
+def test_max_fpr_may_be_1():
+    y, score, _ = data(9, weighted=False)
+    whole = metrics.roc_auc_score(y, score, prior=0.0)
+    assert metrics.roc_auc_score(y, score, prior=0.0, max_fpr=1) == whole
+    for wrong in (0, 2):
+        with pytest.raises(InputError, match=r"max_fpr must be in \(0, 1\]; got"):
+            metrics.roc_auc_score(y, score, prior=0.0, max_fpr=wrong)

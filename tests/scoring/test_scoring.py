@@ -560,6 +560,22 @@ class TestErrors:
         with pytest.raises(InputError, match=match):
             make_scorer(name, **(given[0] if given else {}))
 
+    @pytest.mark.parametrize("name", ["enrichment_factor", "rie", "aul", "auc_ratio", "f_pb"])
+    def test_known_negatives_outside_the_target_need_a_prior(self, name):
+        """As in `pueval.metrics`: with them, the value depends on the prior."""
+        given = {"target": "unlabeled", "negative_label": -1}
+        with pytest.raises(InputError, match=f"{name} with known negatives outside the target"):
+            make_scorer(name, **given)
+        make_scorer(name, prior=0.1, **given)
+        make_scorer(name, target="unlabeled")
+        make_scorer(name, negative_label=-1)
+        make_scorer("boyce_index", **given)
+
+    def test_a_measure_without_direction_is_refused(self):
+        for name in ("calibration_in_the_large", "neg_calibration_in_the_large"):
+            with pytest.raises(InputError, match="cannot order models: values near 0 are best"):
+                make_scorer(name, prior=0.1)
+
     def test_get_scorer(self):
         scorer = make_scorer("pulp")
         assert get_scorer(scorer) is scorer

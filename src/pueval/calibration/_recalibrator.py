@@ -19,6 +19,7 @@ from pueval.core.rates import correct_steps
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, warn_caller
 from pueval.priors import estimate
+from pueval.sources.arrays import to_host
 
 METHODS = ("isotonic", "beta", "logistic")
 
@@ -48,8 +49,8 @@ class Recalibrator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     target : {"population", "unlabeled"}, default "population"
         Rows for which the probabilities hold: rows like all rows together, or like the unlabeled
         rows.
-    negative_label : optional
-        Value of ``y`` for known negatives.
+    pos_label, unlabeled_label, negative_label : optional
+        Values of ``y`` for labeled positives, unlabeled rows and known negatives.
     cv : int, default 5
         Number of folds of `cross_fitted`.
     random_state : int, default 0
@@ -95,6 +96,8 @@ class Recalibrator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         label_frequency: float | None = None,
         purity: float = 1.0,
         target: Target = "population",
+        pos_label: Any = 1,
+        unlabeled_label: Any = 0,
         negative_label: Any = None,
         cv: int = 5,
         random_state: int = 0,
@@ -105,6 +108,8 @@ class Recalibrator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.label_frequency = label_frequency
         self.purity = purity
         self.target = target
+        self.pos_label = pos_label
+        self.unlabeled_label = unlabeled_label
         self.negative_label = negative_label
         self.cv = cv
         self.random_state = random_state
@@ -117,7 +122,7 @@ class Recalibrator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like of shape (n,) or (n, 1)
             Scores.
         y : array-like of shape (n,)
-            Labels: 1 for labeled positives, 0 for unlabeled rows.
+            Labels: by default 1 for labeled positives, 0 for unlabeled rows.
         sample_weight : array-like of shape (n,), optional
             Weights of the rows.
 
@@ -126,6 +131,7 @@ class Recalibrator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self
         """
         score, y = self._read_rows(X, y)
+        sample_weight = to_host(sample_weight)
         mixture = self._find_mixture(self._count(score, y, sample_weight))
         shares = self._fit_rows(score, y, sample_weight, mixture)
         if shares.score.size > 1 and shares.mean_rank <= 0.5:
@@ -181,7 +187,7 @@ class Recalibrator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like of shape (n,) or (n, 1)
             Scores.
         y : array-like of shape (n,)
-            Labels: 1 for labeled positives, 0 for unlabeled rows.
+            Labels: by default 1 for labeled positives, 0 for unlabeled rows.
         sample_weight : array-like of shape (n,), optional
             Weights of the rows.
 
@@ -192,6 +198,7 @@ class Recalibrator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_count("cv", self.cv, least=2)
         made = type(self)(**self.get_params(deep=False))
         score, y = made._read_rows(X, y)
+        sample_weight = to_host(sample_weight)
         mixture = made._find_mixture(made._count(score, y, sample_weight))
         smallest = int(np.unique(y, return_counts=True)[1].min())
         if smallest < self.cv:
@@ -227,7 +234,12 @@ class Recalibrator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if sample_weight is not None and not np.any(sample_weight):
             raise InputError("sample_weight is zero for every row. Give some rows a weight.")
         counts = Counts.from_arrays(
-            y, score, sample_weight=sample_weight, negative_label=self.negative_label
+            y,
+            score,
+            sample_weight=sample_weight,
+            pos_label=self.pos_label,
+            unlabeled_label=self.unlabeled_label,
+            negative_label=self.negative_label,
         )
         counts._check_nonempty()
         return counts
@@ -255,7 +267,8 @@ class Recalibrator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read_rows(self, X: Any, y: Any) -> tuple[Array, Array]:  # noqa: N803
         check_choice("method", self.method, METHODS)
-        X, y = validate_data(self, self._as_column(X), y, ensure_min_samples=2)  # noqa: N806
+        X, y = self._as_column(X), to_host(y)  # noqa: N806
+        X, y = validate_data(self, X, y, ensure_min_samples=2)  # noqa: N806
         score = self._one_column(X)
         if self.method == "beta":
             self._check_range(score)
@@ -266,6 +279,7 @@ class Recalibrator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @staticmethod
     def _as_column(X: Any) -> Any:  # noqa: N803
+        X = to_host(X)  # noqa: N806
         if issparse(X) or getattr(X, "ndim", 1) != 1:
             return X
         values = np.asarray(X)

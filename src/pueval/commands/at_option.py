@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pueval.commands.family_option import print_clipped_note
+from pueval.commands.terminal import show_table
 from pueval.errors import InputError, UnreachableError
 from pueval.evaluation.estimates import OperatingPoint
 from pueval.evaluation.evaluation import Evaluation
@@ -106,6 +108,13 @@ def choose_thresholds(texts: Sequence[str], evaluations: dict[str, Evaluation]) 
             except UnreachableError as error:
                 chosen.unreachable[name][rule] = str(error)
     return chosen
+
+
+def print_thresholds(points: dict[str, dict[str, OperatingPoint]]) -> None:
+    """Print the chosen thresholds and the measures there."""
+    header, rows = threshold_table(points)
+    show_table(header, rows)
+    print_clipped_note(rows)
 
 
 def threshold_table(

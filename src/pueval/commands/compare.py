@@ -229,7 +229,9 @@ def _pair_tables(
         tables.append(difference_rows(shown, measures))
         first = next(iter(comparison.evaluations.values()))
         if first.counts.n_unlabeled and first.audit is None:
-            tables.append(order_rows(shown, measures))
+            by_prior = order_rows(shown, measures)
+            # Measures of families have no order by prior.
+            tables += [by_prior] if by_prior[1] else []
     if rankings is not None:
         tables.append(rankings.rows())
     return tables

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from pueval._typing import Target
 from pueval.commands import over_time_command
-from pueval.commands.at_option import choose_thresholds, threshold_table
+from pueval.commands.at_option import choose_thresholds, print_thresholds
 from pueval.commands.audit_options import AUDIT_DEFAULTS, AuditOptions, read_audit
 from pueval.commands.evaluation_tables import (
     model_warnings,
@@ -67,7 +67,6 @@ from pueval.commands.terminal import (
     print_notes,
     print_warnings,
     print_written,
-    show_table,
 )
 from pueval.diagnosis.repeated_ids import find_repeated_ids
 from pueval.errors import InputError
@@ -353,7 +352,7 @@ def evaluate_command(
     if rows.weight is not None:
         print_line(weight_sentence(next(iter(counts.values()))))
     if any(chosen.points.values()):
-        show_table(*threshold_table(chosen.points))
+        print_thresholds(chosen.points)
         if intervals:
             print_line("Intervals account for choosing these thresholds on the same rows.")
     _print_repeated_ids(file, label, score, rows, clusters, audit.id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -23,7 +23,7 @@ from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.measure_titles import measure_title
 from pueval.groups.group_estimates import printable_name
 from pueval.groups.group_evaluation import GroupEvaluation
-from pueval.text.numbers import format_estimate, format_number
+from pueval.text.numbers import CLIPPED_MARK, CLIPPED_NOTE, format_estimate, format_number
 
 # Both spellings are accepted, and lists with commas as well as repeated options.
 MEASURE_OPTIONS = ("--measures", "--measure")
@@ -54,11 +54,16 @@ def read_families(given: list[str] | None) -> tuple[str, ...]:
     try:
         return family_members(_names(given))
     except UnknownMeasureError as error:
-        raise UnknownMeasureError(f"--measures: {error}") from None
+        text = str(error).replace("Use ev.top(k)", "Use --at top=k")
+        text = text.replace("Use ev.", "In Python, use ev.")
+        raise UnknownMeasureError(f"--measures: {text}") from None
 
 
 def _names(given: list[str] | None) -> list[str]:
-    return [name.strip() for text in given or () for name in text.split(",")]
+    names = [name.strip() for text in given or () for name in text.split(",")]
+    if names and not any(names):
+        raise InputError(f"--measures is empty. Name a family: {', '.join(FAMILIES)}.")
+    return [name for name in names if name]
 
 
 def check_family_scores(models: Mapping[str, Counts], measures: tuple[str, ...]) -> None:
@@ -81,6 +86,7 @@ def print_families(evaluations: Mapping[str, Evaluation], measures: tuple[str, .
         for row, estimate in zip(rows, ev.family(*measures).values(), strict=True):
             row += [format_number(estimate.naive), str(estimate)]
     show_below(header, rows)
+    print_clipped_note(rows)
 
 
 def print_group_families(
@@ -99,6 +105,13 @@ def print_group_families(
             )
             rows.append([printable_name(group), *cells])
         show_table(header, rows)
+        print_clipped_note(rows)
+
+
+def print_clipped_note(rows: Iterable[Sequence[str]]) -> None:
+    """Explain the mark of clipped values, if a table has it; its first column are names."""
+    if any(CLIPPED_MARK in cell for row in rows for cell in row[1:]):
+        print_line(CLIPPED_NOTE)
 
 
 def compared_measures(given: list[str] | None) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ import scipy  # loads its submodules when they are first used
 from pueval._typing import Array, Target
 from pueval.core.mean_measures import probabilities_inside
 from pueval.core.mixture import Mixture
-from pueval.core.rates import Rates, corrected_and_naive_rates
+from pueval.core.rates import Rates, correct_steps, corrected_and_naive_rates
 from pueval.core.score_means import ScoreMeans
 from pueval.counts.counts import Counts
 
@@ -30,6 +30,12 @@ CONVERGED = 1e-12
 MOST_STEPS = 50
 # Largest step of slope and intercept: far from the solution, longer ones overshoot.
 LARGEST_STEP = 2.0
+# Over all rows, no further step is needed after one this small: each squares the error.
+LAST_STEP = 1e-7
+# With a smaller mean of p·(1 − p), classes are separated: steps are rounding errors.
+LEAST_CURVATURE = 1e-12
+# Bounds of cells of the score in which log-odds hardly differ, descending.
+CELLS = np.append(1 / (1 + np.exp(np.linspace(-20, 20, 801))), -np.inf)
 
 
 def logits(score: Array) -> Array:
@@ -171,8 +177,14 @@ def solve_logistic(
 
 
 def calibration_line(counts: Counts, mixture: Mixture, target: Target) -> tuple[float, float]:
-    """Return intercept and slope of the calibration line, from every row."""
-    a, b = 0.0, 1.0
+    """Return intercept and slope of the calibration line, from every row.
+
+    Each step over all rows takes long, so Newton's method starts from the line of `CELLS`, which is
+    so close that one or two steps suffice.
+    """
+    a, b = _line_of_cells(counts, mixture, target)
+    if not (math.isfinite(a) and math.isfinite(b)):
+        a, b = 0.0, 1.0
     for _ in range(MOST_STEPS):
 
         def functions(score: Array, a: float = a, b: float = b) -> Array:
@@ -189,9 +201,28 @@ def calibration_line(counts: Counts, mixture: Mixture, target: Target) -> tuple[
         )
         step = _newton_step(gradient, tuple(means.everybody[3:]))
         a, b = float(a + step[0]), float(b + step[1])
-        if not max(abs(step[0]), abs(step[1])) > CONVERGED:
-            return a, b
+        if not max(abs(step[0]), abs(step[1])) > LAST_STEP:
+            return (a, b) if means.everybody[3] > LEAST_CURVATURE else (math.nan, math.nan)
     return math.nan, math.nan
+
+
+def _line_of_cells(counts: Counts, mixture: Mixture, target: Target) -> tuple[float, float]:
+    """Return nearly the calibration line, from mean and variance of the log-odds in `CELLS`."""
+
+    def functions(score: Array) -> Array:
+        x = logits(score)
+        return np.stack([x, x * x])
+
+    log_odds = ScoreMeans(counts, functions, CELLS)
+    means = log_odds.corrected(mixture, target)
+    rates = correct_steps(counts, counts.at(CELLS), mixture, target)
+    mean, square = log_odds.kinds[1].cell if target == "unlabeled" else log_odds.pooled_cells
+    # Two points with half of the rows each have the mean and the variance of the cell.
+    spread = np.sqrt(np.maximum(square - mean**2, 0))
+    points = np.concatenate([mean - spread, mean + spread])
+    rows = np.tile(np.diff(rates.predicted, prepend=0) / 2, 2)
+    a, b = solve_logistic(points, rows, np.asarray(means.prevalence), means.positive[0])
+    return float(a), float(b)
 
 
 def _newton_step(gradient: tuple[Array, Array], hessian: tuple[Array, ...]) -> tuple[Array, Array]:

@@ -10,6 +10,9 @@ exchange rate. With corrected rates,
 Treating nobody has a net benefit of 0, and treating everybody one of
 prevalence − (1 − prevalence)·q/(1 − q). Standardized net benefit is divided by the prevalence, the
 net benefit of a perfect classifier.
+
+No true net benefit is above the prevalence, but a corrected one can be: a corrected fpr slightly
+below 0 is multiplied by q/(1 − q), which is 99 at q = .99.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from __future__ import annotations
 from functools import partial
 
 from pueval._checks import check_fraction
-from pueval._typing import Array
+from pueval._typing import Array, Range
 from pueval.core.measures import Measure, Table, _ratio
 from pueval.core.rates import SMALLEST_PREVALENCE
 
@@ -27,8 +30,12 @@ def check_risk_threshold(value: object) -> float:
     return check_fraction("the risk threshold", value)
 
 
-def net_benefit(threshold: float, *, standardized: bool = False) -> Measure:
+def net_benefit(
+    threshold: float, *, standardized: bool = False, prevalences: Range = (0.0, 1.0)
+) -> Measure:
     """Return the net benefit of treating the predicted positives, at a risk threshold.
+
+    ``prevalences`` are the smallest and the largest possible prevalence, which limit it.
 
     Examples
     --------
@@ -40,23 +47,36 @@ def net_benefit(threshold: float, *, standardized: bool = False) -> Measure:
     odds = _odds(threshold)
     formula = partial(_net_benefit, odds=odds, standardized=standardized)
     low = -odds / SMALLEST_PREVALENCE if standardized else -odds
-    return Measure("net_benefit", "Net benefit", formula, low=low)
+    high = 1.0 if standardized else prevalences[1]
+    return Measure("net_benefit", "Net benefit", formula, low, high)
 
 
-def treat_all(threshold: float, *, standardized: bool = False) -> Measure:
+def treat_all(
+    threshold: float, *, standardized: bool = False, prevalences: Range = (0.0, 1.0)
+) -> Measure:
     """Return the net benefit of treating everybody."""
     odds = _odds(threshold)
     formula = partial(_treat_all, odds=odds, standardized=standardized)
     low = -odds / SMALLEST_PREVALENCE if standardized else -odds
-    return Measure("treat_all", "Net benefit of treating everybody", formula, low=low)
+    high = 1.0 if standardized else prevalences[1]
+    return Measure("treat_all", "Net benefit of treating everybody", formula, low, high)
 
 
-def benefit_over_treat_all(threshold: float, *, standardized: bool = False) -> Measure:
+def benefit_over_treat_all(
+    threshold: float, *, standardized: bool = False, prevalences: Range = (0.0, 1.0)
+) -> Measure:
     """Return the net benefit beyond that of treating everybody: tn·q/(1 − q) − fn."""
     odds = _odds(threshold)
     formula = partial(_over_treat_all, odds=odds, standardized=standardized)
-    high = odds / SMALLEST_PREVALENCE if standardized else odds
+    high = odds * (1 - prevalences[0])
+    if standardized:
+        high /= max(prevalences[0], SMALLEST_PREVALENCE)
     return Measure("benefit_over_treat_all", "Gain over treating everybody", formula, -1.0, high)
+
+
+def prevalence_measure() -> Measure:
+    """Return the prevalence as a measure, whose interval holds the possible prevalences."""
+    return Measure("prevalence", "Prevalence", _prevalence)
 
 
 def _odds(threshold: float) -> float:
@@ -71,8 +91,12 @@ def _net_benefit(t: Table, odds: float, *, standardized: bool) -> Array:
     return _ratio(t.true_positive - odds * t.false_positive, _scale(t, standardized=standardized))
 
 
-def _treat_all(t: Table, odds: float, *, standardized: bool) -> Array:
+def _prevalence(t: Table) -> Array:
     # One value per threshold, as every measure has.
+    return _ratio(t.positive + 0 * t.predicted, t.total)
+
+
+def _treat_all(t: Table, odds: float, *, standardized: bool) -> Array:
     benefit = t.positive - odds * t.negative + 0 * t.predicted
     return _ratio(benefit, _scale(t, standardized=standardized))
 

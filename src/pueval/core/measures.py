@@ -357,7 +357,20 @@ ALIASES = {
     "true_skill_statistic": "informedness",
     "kappa": "cohen_kappa",
     "brier": "brier_score_loss",
+    "ndcg": "ndcg_score",
+    "ece": "expected_calibration_error",
 }
+
+# Names of measures that need an argument, and what computes them.
+WITH_ARGUMENT = {
+    **dict.fromkeys(
+        ("precision_at_k", "recall_at_k", "f_at_k", "average_precision_at_k"), "ev.top(k)"
+    ),
+    "net_benefit": "ev.net_benefit(q)",
+    "expected_calibration_error": "ev.calibration()",
+}
+# It has neither higher nor lower values that are better.
+WITHOUT_DIRECTION = "calibration_in_the_large"
 
 
 def find_measure(name: str) -> Measure:
@@ -400,6 +413,12 @@ def unknown_measure_error(
 ) -> UnknownMeasureError:
     """Return the error for an unknown measure, with a suggestion or else the valid names."""
     alias = _usual_name(name)
+    if alias in WITH_ARGUMENT:
+        return UnknownMeasureError(f"unknown measure {name!r}. Use {WITH_ARGUMENT[alias]}.")
+    if alias.removeprefix("neg_") == WITHOUT_DIRECTION:
+        return UnknownMeasureError(
+            f"{WITHOUT_DIRECTION} cannot order models: values near 0 are best."
+        )
     suggestions = [valid for valid in (alias, f"neg_{alias}") if valid in names]
     suggestions = suggestions or difflib.get_close_matches(str(name), names, n=1)
     if suggestions:

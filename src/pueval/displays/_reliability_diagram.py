@@ -41,7 +41,7 @@ class CalibrationDisplay(ClassifierDisplay):
     band_ : matplotlib collection or None
         Confidence intervals of the bins.
     histogram_ : matplotlib BarContainer or None
-        Rows in equally wide bins, at the bottom; their scale is not shown.
+        Share of rows in equally wide bins, at the bottom; their scale is not shown.
     ax_, figure_ : matplotlib Axes and Figure
         Axes and figure of the plot.
 
@@ -154,7 +154,9 @@ class CalibrationDisplay(ClassifierDisplay):
     def _plot_histogram(self, ax: Axes) -> BarContainer:
         """Draw how the rows are spread over the scores, a fifth as high as the axes."""
         edges, heights = self.calibration.edges, self.calibration.histogram
-        options = style("", None, "Patch", color="#7f7f7f", alpha=0.25, linewidth=0)
+        options = style(
+            "", None, "Patch", label="share of rows", color="#7f7f7f", alpha=0.25, linewidth=0
+        )
         return ax.bar(
             edges[:-1],
             0.2 * heights / heights.max(),

@@ -77,7 +77,8 @@ class CostCurve(Result):
         return CostCurveDisplay(curve=self).plot(**options)
 
     def _headline(self) -> str:
-        return f"Cost curve: normalized expected cost at {self.value.size} probability costs"
+        costs = "probability cost" if self.value.size == 1 else "probability costs"
+        return f"Cost curve: normalized expected cost at {self.value.size} {costs}"
 
     def _table(self) -> str:
         size = self.value.size

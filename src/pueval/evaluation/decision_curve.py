@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +15,14 @@ from pueval.core.decisions import (
     benefit_over_treat_all,
     check_risk_threshold,
     net_benefit,
+    prevalence_measure,
     treat_all,
 )
 from pueval.core.mean_measures import check_probabilities
-from pueval.core.measures import Measure
+from pueval.core.measures import ROUNDING, Measure
 from pueval.errors import InputError
 from pueval.evaluation.estimates import Estimate
-from pueval.text.numbers import format_estimate, format_number
+from pueval.text.numbers import CLIPPED_NOTE, format_estimate, format_number
 from pueval.text.results import Result, plain_data
 from pueval.text.tables import text_table
 from pueval.uncertainty.intervals import Interval
@@ -60,13 +62,16 @@ class NetBenefit(Result):
     def _headline(self) -> str:
         kind = "Standardized net benefit" if self.standardized else "Net benefit"
         everybody = format_number(self.treat_all.value)
-        if self.treat_all.high > self.treat_all.low:  # the prevalence is uncertain
-            everybody = str(self.treat_all)
+        low, high = self.treat_all.low, self.treat_all.high
+        if high > low and not math.isclose(low, high, rel_tol=ROUNDING, abs_tol=ROUNDING):
+            everybody = str(self.treat_all)  # the prevalence is uncertain
+        estimates = (self.model, self.treat_all, self.gain)
+        note = f"\n{CLIPPED_NOTE}" if any(each.clipped for each in estimates) else ""
         return (
             f"{kind} at a risk threshold of {self.threshold:g}: corrected {self.model}, "
             f"naive {format_number(self.model.naive)}\n"
             f"Treat all: {everybody}; treat none: 0\n"
-            f"Model minus treat all: {self.gain}"
+            f"Model minus treat all: {self.gain}{note}"
         )
 
 
@@ -79,7 +84,8 @@ class DecisionCurve(Result):
     threshold : ndarray
         Risks from which rows are treated, ascending.
     value, low, high : ndarray
-        Corrected net benefit of the model, with pointwise confidence intervals (NaN without).
+        Corrected net benefit of the model, clipped to the prevalence, with pointwise confidence
+        intervals (NaN without).
     naive : ndarray
         Net benefit with unlabeled rows counted as negative.
     treat_all, naive_treat_all : ndarray
@@ -145,8 +151,9 @@ class DecisionCurve(Result):
 
     def _headline(self) -> str:
         kind = "Standardized net benefit" if self.standardized else "Net benefit"
+        thresholds = "threshold" if self.threshold.size == 1 else "thresholds"
         lines = [
-            f"Decision curve: {kind.lower()} at {self.threshold.size} risk thresholds",
+            f"Decision curve: {kind.lower()} at {self.threshold.size} risk {thresholds}",
             f"Better than treating all and treating none: {_ranges_text(self.better)}",
         ]
         if self.level is not None:
@@ -210,8 +217,18 @@ class _BenefitEstimates:
         check_probabilities(ev.counts, "net benefit")
         self._thresholds = thresholds
         self._standardized = standardized
+        self._prevalence = ev.prevalence
         self._rates = ev._rates_at(thresholds)
         self._resamples = ev._resample(thresholds)
+
+    @cached_property
+    def _possible_prevalences(self) -> tuple[float, float]:
+        """Ends of the interval of the prevalence: they limit the intervals of net benefits."""
+        interval = Interval()
+        if self._resamples is not None:
+            threshold = float(self._thresholds[0])  # at any threshold
+            interval = self._resamples.interval_at(prevalence_measure(), threshold)
+        return (0.0, 1.0) if math.isnan(interval.low) else (interval.low, interval.high)
 
     def values(self, measure_at: MeasureAt) -> tuple[Array, Array]:
         """Return corrected and naive values at each threshold, not clipped."""
@@ -234,10 +251,12 @@ class _BenefitEstimates:
             *(column.tolist() for column in self.values(measure_at)),
             strict=True,
         ):
-            measure = measure_at(threshold, standardized=self._standardized)
+            measure_for = partial(measure_at, threshold, standardized=self._standardized)
             interval = Interval()
             if self._resamples is not None and not math.isnan(value):
+                measure = measure_for(prevalences=self._possible_prevalences)
                 interval = self._resamples.interval_at(measure, threshold)
+            measure = measure_for(prevalences=(self._prevalence, self._prevalence))
             estimates.append(Estimate.of(value, naive, interval, (measure.low, measure.high)))
         return estimates
 

@@ -79,6 +79,8 @@ def expect(
     function: Callable[[Array], Any],
 ) -> Expectation:
     """Return the means of a user's function of the score."""
+    if not callable(function):
+        raise InputError(f"function must be callable; got {function!r}.")
 
     def functions(score: Array) -> Array:
         values = np.asarray(function(score))

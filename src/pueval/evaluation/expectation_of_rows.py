@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from pueval._typing import Array
+from pueval.counts.counts import Counts
+from pueval.errors import InputError
 from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.expectation import Expectation
 
@@ -57,4 +59,9 @@ def expectation(
     >>> round(mean.positives.value), round(mean.negatives.value), round(mean.negatives.naive, 1)
     (5, 1, 2.0)
     """
+    if not callable(function) or (score is None and not isinstance(y, Counts)):
+        what = "score is missing" if callable(function) else "the first argument is the function"
+        raise InputError(
+            f"{what}. Call expectation(function, y, score, …) or expectation(function, counts, …)."
+        )
     return evaluate(y, score, **options).expectation(function)

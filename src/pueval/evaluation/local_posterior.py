@@ -92,7 +92,14 @@ class LocalPosterior(Result):
         ]
         header = ["Score", "labeled", "posterior", "likelihood ratio", "rows"]
         more = f"\n12 of {self.score.size:,} rows; .frame() returns all"
-        return text_table(header, rows) + (more if self.score.size > 12 else "")
+        table = text_table(header, rows) + (more if self.score.size > 12 else "")
+        n_beyond = np.count_nonzero(
+            (self.score < self.window_low) | (self.score > self.window_high)
+        )
+        if not n_beyond:
+            return table
+        scores = "score lies" if n_beyond == 1 else "scores lie"
+        return f"{table}\n{n_beyond:,} {scores} beyond all rows: values of the nearest rows."
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,6 +9,7 @@ from typing import Any
 from pueval.evaluation.estimate_table import EstimateTable
 from pueval.evaluation.estimates import Estimate, estimate_rows
 from pueval.evaluation.measure_titles import measure_title
+from pueval.text.numbers import CLIPPED_NOTE
 from pueval.text.results import plain_dict
 
 
@@ -52,6 +53,9 @@ class MeasureFamily(EstimateTable):
     def _table(self) -> tuple[list[str], list[list[str]]]:
         estimates = ((measure_title(name), estimate) for name, estimate in self.items())
         return estimate_rows(estimates, self.level)
+
+    def _notes(self) -> list[str]:
+        return [CLIPPED_NOTE] if any(estimate.clipped for estimate in self.values()) else []
 
     def _headline(self) -> str:
         return f"Measures: {', '.join(self.names)}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pueval._checks import check_count, check_fraction, check_number
+from pueval._checks import check_count, check_number, percent_hint
 from pueval._typing import Array
 from pueval.core.mixture import Mixture
 from pueval.core.presence_family import (
@@ -39,6 +39,7 @@ from pueval.core.smoothed_ratio import (
     smoothed_correlation,
     smoothed_log_ratio,
 )
+from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.evaluation.estimate_table import EstimateTable
 from pueval.evaluation.estimates import Estimate, estimate_rows
@@ -156,8 +157,9 @@ def evaluate_presence(
     ev: ModelEstimates, share: float, omission: float, n_windows: int, window: float | None
 ) -> Presence:
     """Estimate the presence-only measures of an evaluation."""
-    check_fraction("share", share)
-    check_fraction("omission", omission)
+    for name, value in (("share", share), ("omission", omission)):
+        if not 0 < check_number(name, value) <= 1:
+            raise InputError(f"{name} must be in (0, 1]; got {value!r}.{percent_hint(value)}")
     check_count("n_windows", n_windows, least=2)
     if window is not None:
         check_number("window", window)
@@ -190,6 +192,11 @@ def evaluate_presence(
     )
 
 
+def _labels_only(counts: Counts) -> Counts:
+    """Return the counts without propensities and audit, for naive values: presences are labeled."""
+    return Counts(*counts._samples) if counts.has_propensity else counts
+
+
 def _ratios(
     ev: ModelEstimates,
     resampled: PresenceResamples | None,
@@ -197,16 +204,27 @@ def _ratios(
     bins: PresenceBins,
 ) -> tuple[RatioCurve, dict[str, Estimate]]:
     """Return the ratio P/E by score, and its correlations with the score."""
-    counts, target = ev.counts, ev.target
-    above = presence_and_target_shares(
-        counts, Shares.of(counts, counts.at(windows.thresholds)), target
-    )
-    presences, rows = (window_shares(share, windows.start.size) for share in above)
-    ratio = expected_ratio(presences, rows)
-    numbers = bins.numbers(counts, Shares.of(counts, counts.at(bins.threshold)), target)
-    log_ratio = smoothed_log_ratio(*numbers)
-    value = boyce_correlation(windows.start, ratio)
-    smoothed = float(smoothed_correlation(log_ratio)[0])
+    target = ev.target
+
+    def in_windows(counts: Counts) -> tuple[Array, Array]:
+        """Return the shares of the presences and of the target in the windows."""
+        shares = Shares.of(counts, counts.at(windows.thresholds))
+        above = presence_and_target_shares(counts, shares, target)
+        presences, rows = (window_shares(share, windows.start.size) for share in above)
+        return presences, rows
+
+    def smoothed_ratio(counts: Counts) -> Array:
+        shares = Shares.of(counts, counts.at(bins.threshold))
+        return smoothed_log_ratio(*bins.numbers(counts, shares, target))
+
+    presences, rows = in_windows(ev.counts)
+    ratio, log_ratio = expected_ratio(presences, rows), smoothed_ratio(ev.counts)
+    value = naive = boyce_correlation(windows.start, ratio)
+    smoothed = naive_smoothed = float(smoothed_correlation(log_ratio)[0])
+    if ev.counts.has_propensity:
+        labels = _labels_only(ev.counts)
+        naive = boyce_correlation(windows.start, expected_ratio(*in_windows(labels)))
+        naive_smoothed = float(smoothed_correlation(smoothed_ratio(labels))[0])
     low = high = np.full(ratio.size, math.nan)
     interval = smoothed_interval = Interval()
     if resampled is not None:
@@ -216,9 +234,9 @@ def _ratios(
     score = (windows.start + windows.end) / 2
     smooth_ratio = np.exp(np.interp(score, bins.score, log_ratio[0]))
     return RatioCurve(score, ratio, low, high, smooth_ratio), {
-        "boyce_index": Estimate.of(value, value, interval, CORRELATION_RANGE),
+        "boyce_index": Estimate.of(value, naive, interval, CORRELATION_RANGE),
         "smoothed_boyce_index": Estimate.of(
-            smoothed, smoothed, smoothed_interval, CORRELATION_RANGE
+            smoothed, naive_smoothed, smoothed_interval, CORRELATION_RANGE
         ),
     }
 
@@ -232,6 +250,10 @@ class _CurvePoints:
         of_top = ev.counts._audit is None
         self._steps = ev._ranked.runs if of_top else presence_steps(ev.counts)
         self._shares = Shares.of(ev.counts, self._steps)
+        self._labels, self._naive_shares = ev.counts, self._shares
+        if ev.counts.has_propensity:
+            self._labels = _labels_only(ev.counts)
+            self._naive_shares = Shares.of(self._labels, presence_steps(self._labels))
         self._rates = self._rates_for(ev.mixture)
 
     def _rates_for(self, mixture: Mixture) -> Rates:
@@ -251,7 +273,7 @@ class _CurvePoints:
         value, interval = value_for(ev.mixture), Interval()
         if resampled is not None and math.isfinite(value):
             interval = resampled.curve_interval(value_for, measure)
-        naive = measure.naive(ev.counts, ev.target, self._shares)
+        naive = measure.naive(self._labels, ev.target, self._naive_shares)
         return Estimate.of(value, naive, interval, (measure.low, measure.high))
 
     def area_threshold(self, share: float) -> float:
@@ -263,8 +285,9 @@ class _CurvePoints:
 def estimate_f_pb(ev: ModelEstimates) -> Estimate:
     """Return the estimate of F_pb at the threshold of the evaluation."""
     counts, target, point = ev.counts, ev.target, ev.operating_point
-    shares = Shares.of(counts, counts.at(point.threshold))
+    labels = _labels_only(counts)
+    shares = Shares.of(labels, labels.at(point.threshold))
     presences = presences_per_row(counts, target)
-    naive = f_pb(*presence_and_target_shares(counts, shares, target), presences)
+    naive = f_pb(*presence_and_target_shares(labels, shares, target), presences)
     estimate = point._estimate(find_threshold_measure(F_PB, counts, target))
     return replace(estimate, naive=float(naive[0]))

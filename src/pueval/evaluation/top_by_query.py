@@ -12,6 +12,8 @@ import numpy as np
 from pueval._checks import check_count, check_fraction, check_number
 from pueval._typing import Array
 from pueval.core.confidence import student_quantile
+from pueval.core.mixture import Mixture
+from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.evaluation.estimates import Estimate, estimate_rows
 from pueval.sources.arrays import (
@@ -21,8 +23,9 @@ from pueval.sources.arrays import (
     one_column,
 )
 from pueval.sources.group_codes import encode_groups
-from pueval.sources.labels import LabelValues
+from pueval.sources.labels import KIND_CODES, LabelValues
 from pueval.sources.propensities import labeled_propensities
+from pueval.text.numbers import CLIPPED_NOTE
 from pueval.text.results import Result
 from pueval.text.tables import text_table
 from pueval.uncertainty.intervals import Interval
@@ -78,14 +81,21 @@ class TopByQuery(Result):
         return {name: getattr(self, name) for name in names}
 
     def _headline(self) -> str:
-        text = f"The first {self.k:,} rows of {self.query.size:,} queries, mean over queries"
+        rows = "row" if self.k == 1 else f"{self.k:,} rows"
+        queries = "1 query"
+        if self.query.size > 1:
+            queries = f"{self.query.size:,} queries, mean over queries"
+        text = f"The first {rows} of {queries}"
         if self.n_without_labels:
-            text += f"; {self.n_without_labels:,} have no labeled rows, so no recall"
+            has = "has" if self.n_without_labels == 1 else "have"
+            text += f"; {self.n_without_labels:,} {has} no labeled rows, so no recall"
         return text
 
     def _table(self) -> str:
         titled = ((TITLES[name], estimate) for name, estimate in self.macro.items())
-        return text_table(*estimate_rows(titled, self.level))
+        table = text_table(*estimate_rows(titled, self.level))
+        clipped = any(estimate.clipped for estimate in self.macro.values())
+        return f"{table}\n{CLIPPED_NOTE}" if clipped else table
 
 
 def top_by_query(
@@ -113,9 +123,9 @@ def top_by_query(
 
     There is no NDCG: the best DCG of a query depends on its number of positives, which a few labels
     tell only roughly, and the ratio would be too high on average. Queries are independent and count
-    equally. Recall is a mean over the queries with labeled rows, which can differ from the others.
-    Tied rows count by the expectation over their orders. Assumes that labels are clean, and random
-    given the propensity.
+    equally; rows have no weights. Recall is a mean over the queries with labeled rows, which can
+    differ from the others. Tied rows count by the expectation over their orders. Assumes that
+    labels are clean (there is no ``purity``), and random given the propensity.
 
     Parameters
     ----------
@@ -163,7 +173,8 @@ def top_by_query(
     if level is not None:
         check_fraction("level", level)
     check_same_order({"y": y, "score": score, "query": query, "propensity": propensity})
-    labeled = label_kinds(y, LabelValues(pos_label, unlabeled_label, negative_label)) == 0
+    kind = label_kinds(y, LabelValues(pos_label, unlabeled_label, negative_label))
+    labeled = kind == 0
     scores = as_scores(one_column(score, "score"))
     if scores.size != labeled.size or not np.isfinite(scores).all():
         not_finite = np.count_nonzero(~np.isfinite(scores))
@@ -171,10 +182,12 @@ def top_by_query(
             f"score must have a finite number for each of the {labeled.size:,} rows of y; got "
             f"{scores.size:,} scores, {not_finite:,} of them not finite."
         )
+    probability = _label_probability(labeled, label_frequency, propensity)
+    _check_positives(kind, scores, probability, label_frequency)
     names, code = encode_groups(query, labeled.size, "query")
     lists = _Lists.of(scores, code, len(names), k)
     naive = lists.measures(labeled.astype(np.float64))
-    found = lists.measures(labeled / _label_probability(labeled, label_frequency, propensity))
+    found = lists.measures(labeled / probability)
     return TopByQuery(
         query=np.array(names),
         rows=lists.rows,
@@ -203,6 +216,24 @@ def _label_probability(labeled: Array, label_frequency: float | None, propensity
     probability = np.ones(labeled.size)
     probability[labeled] = labeled_propensities(propensity, labeled)
     return probability
+
+
+def _check_positives(
+    kind: Array, score: Array, probability: Array, label_frequency: float | None
+) -> None:
+    """Refuse rows without labels, and labels that represent more positives than there are rows."""
+    counts = Counts.from_arrays(kind, score, **KIND_CODES.arguments)
+    counts._check_nonempty()
+    if label_frequency is not None and label_frequency < 1:
+        Mixture.from_label_frequency(counts, label_frequency)
+    represented = float(np.sum(1 / probability[kind == 0]))
+    possible = counts.n_labeled + counts.n_unlabeled
+    if represented > possible:
+        raise InputError(
+            f"by their propensities, {counts.n_labeled:,} labeled rows represent "
+            f"{represented:,.6g} positives, but only {possible:,} rows are labeled or unlabeled. "
+            "Check the propensities."
+        )
 
 
 @dataclass(frozen=True, eq=False)

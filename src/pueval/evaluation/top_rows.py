@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pueval.core.measures import ROUNDING
 from pueval.core.top_measure import TopMeasure, first_rows
 from pueval.core.top_measures import (
     average_precision_at,
@@ -20,7 +22,7 @@ from pueval.core.top_measures import (
 from pueval.errors import UnknownMeasureError
 from pueval.evaluation.estimate_table import EstimateTable
 from pueval.evaluation.estimates import Estimate, estimate_rows
-from pueval.text.numbers import CLIPPED_NOTE, format_count
+from pueval.text.numbers import CLIPPED_NOTE, format_count, format_number
 from pueval.text.results import plain_dict
 from pueval.uncertainty.top_intervals import top_thresholds
 
@@ -47,7 +49,8 @@ class TopRows(EstimateTable):
         Confidence level.
     needs_prior : dict of str to bool
         Whether each measure depends on the prior. With clean labels that are random, or have known
-        propensities, recall and enrichment do not.
+        propensities, recall and enrichment do not. So they can be above what the prevalence allows;
+        printed tables then say so.
     """
 
     rows: float
@@ -57,6 +60,7 @@ class TopRows(EstimateTable):
     _measures: dict[str, TopMeasure]
     _estimate: Callable[[TopMeasure], Estimate]
     _assumption: str
+    _prevalence: float
     _estimates: dict[str, Estimate] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Estimate:
@@ -127,9 +131,19 @@ class TopRows(EstimateTable):
         if free:
             names = f"{', '.join(free[:-1])} and {free[-1].lower()}"
             notes.append(f"{names} need no prior: {self._assumption}.")
+            notes += self._most_possible()
         if any(estimate.clipped for estimate in self.values()):
             notes.append(CLIPPED_NOTE)
         return notes
+
+    def _most_possible(self) -> list[str]:
+        """Say if recall is above that of first rows that are all positive."""
+        most = self.share / self._prevalence if self._prevalence else math.inf
+        if self.needs_prior["recall"] or not self["recall"].value > most * (1 + ROUNDING):
+            return []
+        prevalence, enrichment = self._prevalence, 1 / self._prevalence
+        limits = f"{format_number(most)}, and enrichment at most {format_number(enrichment)}"
+        return [f"With a prevalence of {format_number(prevalence)}, recall is at most {limits}."]
 
 
 def evaluate_top(ev: ModelEstimates, k: float | None, share: float | None) -> TopRows:
@@ -160,4 +174,5 @@ def evaluate_top(ev: ModelEstimates, k: float | None, share: float | None) -> To
         _estimate=partial(ev._estimate_top, resamples=resamples),
         _assumption="labels are assumed clean, and "
         + ("their propensities known" if counts.has_propensity else "random"),
+        _prevalence=ev.prevalence,
     )

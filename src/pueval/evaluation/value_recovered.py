@@ -27,7 +27,7 @@ from pueval.counts.arguments import check_threshold
 from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.value_rows import ValueRows
 from pueval.sources.labels import LabelValues
-from pueval.text.numbers import format_count, format_number, format_threshold
+from pueval.text.numbers import CLIPPED_NOTE, format_count, format_number, format_threshold
 from pueval.text.results import Result
 from pueval.text.tables import text_table
 from pueval.uncertainty.intervals import Interval
@@ -86,7 +86,9 @@ class ValueRecovered(Result):
         for name, title in titles.items():
             estimate = getattr(self, name)
             rows.append([title, format_number(estimate.naive), str(estimate)])
-        return text_table(["", "naive", "corrected"], rows)
+        table = text_table(["", "naive", "corrected"], rows)
+        clipped = any(getattr(self, name).clipped for name in titles)
+        return f"{table}\n{CLIPPED_NOTE}" if clipped else table
 
 
 def value_recovered(

@@ -35,7 +35,8 @@ def enrichment_factor(
     Returns
     -------
     float
-        Enrichment factor, at least 0 (clipped with an AssumptionWarning).
+        Enrichment factor, at least 0 (clipped with an AssumptionWarning). With few labeled rows it
+        can be above 1/π, the largest at a prevalence of π, which it does not use.
 
     References
     ----------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from pueval._checks import check_number, percent_hint
 from pueval._typing import Array, Target
 from pueval.core import presence_measures
 from pueval.core.mixture import check_target
@@ -20,6 +19,7 @@ from pueval.errors import InputError
 from pueval.metrics._prediction_metrics import predicted_positive
 from pueval.metrics._shared_arguments import (
     LabelArguments,
+    check_part,
     expand_shared_arguments,
     read_arguments,
 )
@@ -41,14 +41,6 @@ def read_presences(y_true: Any, score: Any, target: Target, labels: LabelArgumen
 def presence_shares(counts: Counts, steps: Steps, target: Target) -> tuple[Array, Array]:
     """Return the shares of presences and of the target at or above the thresholds."""
     return presence_and_target_shares(counts, Shares.of(counts, steps), target)
-
-
-def _check_share(name: str, value: object) -> float:
-    """Return a number in (0, 1]."""
-    number = check_number(name, value)
-    if not 0 < number <= 1:
-        raise InputError(f"{name} must be in (0, 1]; got {value!r}.{percent_hint(value)}")
-    return number
 
 
 @expand_shared_arguments
@@ -98,7 +90,7 @@ def minimal_predicted_area(
     >>> minimal_predicted_area(y_true, y_score, share=0.75, target="unlabeled")
     (0.25, 0.6)
     """
-    share = _check_share("share", share)
+    share = check_part("share", share)
     counts = read_presences(y_true, y_score, target, labels)
     steps = presence_steps(counts)
     area, index = minimal_area(*presence_shares(counts, steps, target), share)
@@ -153,7 +145,7 @@ def auc_ratio(
     >>> round(auc_ratio(y_true, y_score, target="unlabeled"), 3)
     1.6
     """
-    omission = _check_share("omission", omission)
+    omission = check_part("omission", omission)
     counts = read_presences(y_true, y_score, target, labels)
     return float(
         partial_area_ratio(*presence_shares(counts, presence_steps(counts), target), omission)[0]

@@ -11,7 +11,11 @@ from pueval._typing import Array
 from pueval.core.calibration_line import calibration_bins, quantile_edges
 from pueval.core.decisions import check_risk_threshold
 from pueval.core.decisions import net_benefit as net_benefit_measure
-from pueval.core.mean_measures import MEAN_MEASURES, check_probabilities
+from pueval.core.mean_measures import (
+    MEAN_MEASURES,
+    check_probabilities,
+    probabilities_inside,
+)
 from pueval.core.rates import correct_steps
 from pueval.core.score_means import ScoreMeans
 from pueval.metrics._shared_arguments import (
@@ -20,17 +24,35 @@ from pueval.metrics._shared_arguments import (
     expand_shared_arguments,
     read_arguments,
 )
+from pueval.sources.arrays import check_same_order, one_column
 
 
 def _mean_measure(
     name: str, y_true: Any, probability: Any, prior: float, options: CorrectionArguments
 ) -> float:
     """Return a corrected measure of probabilities."""
-    counts, mixture, target = read_arguments(y_true, probability, prior, **options)
     measure = MEAN_MEASURES[name]
+    if measure.functions is MEAN_MEASURES["log_loss"].functions:
+        check_same_order({"y_true": y_true, "y_pred": probability})
+        probability = _inside_by_own_type(probability)
+    counts, mixture, target = read_arguments(y_true, probability, prior, **options)
     check_probabilities(counts, name)
     means = ScoreMeans(counts, measure.functions).corrected(mixture, target)
     return clip_with_warning(name, float(measure(means)), measure.low, measure.high)
+
+
+def _inside_by_own_type(probability: Any) -> Any:
+    """Move 0 and 1 inside by the precision of the type that was passed, as scikit-learn does.
+
+    Counts hold integers, booleans and float16 as float32, which has another precision.
+    """
+    if str(getattr(probability, "dtype", "")).endswith(("float32", "float64")):
+        return probability
+    p = one_column(probability, "score")
+    if p.dtype.kind in "biu" or p.dtype == np.float16:
+        # Others are refused below.
+        p = np.where((p >= 0) & (p <= 1), probabilities_inside(p), p)
+    return p
 
 
 @expand_shared_arguments
@@ -250,7 +272,8 @@ def net_benefit(
     Returns
     -------
     float
-        At most 1 (clipped with an AssumptionWarning); higher is better.
+        At most the prevalence, or 1 if standardized (clipped with an AssumptionWarning); higher is
+        better.
 
     References
     ----------
@@ -265,7 +288,12 @@ def net_benefit(
     0.56
     """
     counts, mixture, target = read_arguments(y_true, y_prob, prior, **options)
-    measure = net_benefit_measure(check_risk_threshold(threshold), standardized=standardized)
+    prevalence = mixture.prevalence(counts, target)
+    measure = net_benefit_measure(
+        check_risk_threshold(threshold),
+        standardized=standardized,
+        prevalences=(prevalence, prevalence),
+    )
     check_probabilities(counts, "net_benefit")
     rates = correct_steps(counts, counts.at(threshold), mixture, target)
     return clip_with_warning("net_benefit", float(measure(rates)[0]), measure.low, measure.high)

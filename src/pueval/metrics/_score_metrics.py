@@ -24,6 +24,7 @@ from pueval.errors import warn_caller
 from pueval.metrics._shared_arguments import (
     CorrectionArguments,
     LabelArguments,
+    check_part,
     clip_with_warning,
     expand_shared_arguments,
     read_arguments,
@@ -96,7 +97,7 @@ def roc_auc_score(
     check_choice("method", method, get_args(Method))
     counts, mixture, target = _read_and_check(y_true, y_score, prior, options)
     corners = counts._roc_corners()
-    if max_fpr is not None and max_fpr != 1:
+    if max_fpr is not None and check_part("max_fpr", max_fpr) < 1:
         measure = partial_auc(max_fpr)
         return RankedRows(counts, corners, target).value(measure, mixture)
     if method == "direct":

@@ -12,11 +12,12 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypedDict, TypeVar, cast
 
+from pueval._checks import check_number, percent_hint
 from pueval._typing import Target
 from pueval.core.measures import clip, was_clipped
 from pueval.core.mixture import Mixture, check_target
 from pueval.counts.counts import Counts
-from pueval.errors import warn_caller
+from pueval.errors import InputError, warn_caller
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -130,6 +131,14 @@ def read_arguments(
     target = options.get("target", _DEFAULTS["target"])
     check_target(target)
     return counts, mixture, target
+
+
+def check_part(name: str, value: object) -> float:
+    """Return a number in (0, 1]."""
+    number = check_number(name, value)
+    if not 0 < number <= 1:
+        raise InputError(f"{name} must be in (0, 1]; got {value!r}.{percent_hint(value)}")
+    return number
 
 
 def clip_with_warning(name: str, value: float, low: float = 0.0, high: float = 1.0) -> float:

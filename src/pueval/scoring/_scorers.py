@@ -14,7 +14,7 @@ from pueval.core.field_measures import ORDERING_MEASURES, needs_prior
 from pueval.core.mean_measures import MEAN_MEASURES
 from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture, check_target
-from pueval.core.presence_family import F_PB, F_PB_MEASURE
+from pueval.core.presence_family import F_PB, F_PB_MEASURE, RatioMeasure
 from pueval.errors import InputError
 from pueval.scoring._score_function import PRIOR_FREE, ScoreFunction
 from pueval.sources.labels import LabelValues
@@ -61,11 +61,12 @@ def make_scorer(
         Share of positives among the unlabeled rows, in [0, purity). Exactly one of ``prior``,
         ``prevalence`` and ``label_frequency`` is required, except for ``"pulp"``, ``"lee_liu"``
         and ``"pseudo_f"``, and with clean labels for ``"enrichment_factor"``, ``"rie"``, ``"aul"``
-        and presence-only measures. ``"estimate"`` estimates the prior for each fold and candidate,
-        which is noisy and slow, and compares candidates at different priors. Rather estimate it
-        once, for example with `pueval.model_selection.evaluate_cv`, and pass the number.
-        ``"propensity"`` computes it from the propensities routed to the scorer, and ``"audit"``
-        estimates it from the audited rows routed to the scorer.
+        and presence-only measures, unless there are known negatives and the target is "unlabeled".
+        ``"estimate"`` estimates the prior for each fold and candidate, which is noisy and slow, and
+        compares candidates at different priors. Rather estimate it once, for example with
+        `pueval.model_selection.evaluate_cv`, and pass the number. ``"propensity"`` computes it from
+        the propensities routed to the scorer, and ``"audit"`` estimates it from the audited rows
+        routed to the scorer.
     prevalence : float, optional
         Share of positives in the target, in (0, 1].
     label_frequency : float, optional
@@ -329,14 +330,19 @@ def _check_assumptions(
     names = ("prior", "prevalence", "label_frequency")
     shares = {key: options[key] for key in names if options[key] is not None}
     purity = options["purity"]
-    if not shares and purity == 1 and not needs_prior(name):
+    prior_free = purity == 1 and not needs_prior(name)
+    # The false positive rate of the target then follows from the prior and all negatives together.
+    has_others = options["target"] == "unlabeled" and options["negative_label"] is not None
+    has_others = has_others and not isinstance(ORDERING_MEASURES.get(name), RatioMeasure)
+    if prior_free and not has_others and not shares:
         return
     if len(shares) != 1:
+        reason = " with known negatives outside the target" if prior_free and has_others else ""
         raise InputError(
-            f"the scorer for {name} requires exactly one of prior, prevalence and label_frequency; "
-            f"got {' and '.join(shares) or 'none'}. prior='estimate' estimates it in every fold, "
-            "prior='propensity' and prior='audit' take it from metadata, and prior=0 treats "
-            "unlabeled rows as negative."
+            f"the scorer for {name}{reason} requires exactly one of prior, prevalence and "
+            f"label_frequency; got {' and '.join(shares) or 'none'}. prior='estimate' estimates it "
+            "in every fold, prior='propensity' and prior='audit' take it from metadata, and "
+            "prior=0 treats unlabeled rows as negative."
         )
     if shares == {"prior": "audit"}:
         if purity != "estimate":
