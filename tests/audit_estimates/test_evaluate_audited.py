@@ -282,6 +282,7 @@ def test_alarms_only(labeling):
     assert np.mean(widths) < 0.22
     assert np.sqrt(np.mean(np.square(errors))) < 0.06
     assert np.mean(covered) >= 7 / 8
+    assert ev.verdict().next_step.startswith("Check some unlabeled rows with low scores, too")
     assert ev.audit.prior_by_audit_alone is None
     assert "Prior by the audit alone" not in repr(ev.audit)
     assert np.isnan(ev.audit.widths().audit_alone).all()
