@@ -46,3 +46,13 @@ def test_rows_in_the_same_order():
     assert clusters.ways == 2
     # Two rows, and a list of their clusters.
     assert Counts.from_arrays([1, 0], [2.0, 1.0], cluster=["a", "a"])._clusters is not None
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_column_with_missing_clusters_is_named(tmp_path, suffix):
+    """The query has a name of its own for the column."""
+    rows = pd.DataFrame({"c": [0, 1] * 50, "a": np.arange(100.0), "patient": ["x", None] * 50})
+    path = tmp_path / f"rows.{suffix}"
+    rows.to_csv(path, index=False) if suffix == "csv" else rows.to_parquet(path, index=False)
+    with pytest.raises(InputError, match=r"50 rows with a missing cluster \(column 'patient'\)"):
+        Counts.from_file(path, label="c", score="a", cluster="patient")

@@ -20,6 +20,8 @@ THRESHOLD = {"normal": 1.0, "gamma": 3.0}
 # Gamma scores: their shape, and the scale of positives in the first and in the second model.
 SHAPE, SCALES = 2.0, (2.5, 2.0)
 PRIOR = PREVALENCE * (1 - LABELED) / (1 - PREVALENCE * LABELED)
+# Ends the name of scores whose target are the unlabeled rows; all rows otherwise.
+UNLABELED = ", target unlabeled"
 # Standard deviation of what the second model adds to the scores of the first.
 SECOND_NOISE = 0.7
 
@@ -41,14 +43,15 @@ CLUSTER_COLUMNS = (
 )
 CLUSTER_TEXT = f"""Scores have a random effect of the cluster, which has the given share of their
 variance (*correlation*). They are normal or have gamma distributions with a larger scale for
-positives; normal scores served to develop the intervals, gamma scores to check them. *Label*: the
-class is constant within a cluster, or varies. The number of rows of a cluster is Poisson plus 1;
-*rows* is its mean. Prevalence {PREVALENCE:g}, half of the positives are labeled, the prior is
-known. The AUC's coverage without `cluster=` is in the second column. Differences are those of two
-models, the second with noise of its own, half of it shared within clusters. Groups are two random
-halves of the clusters. *Width, relative* is the mean width of an interval divided by that without
-`cluster=`. Samples with fewer than 10 clusters of labeled rows have no intervals and are left out;
-the last column is the number of samples that remain."""
+positives; normal scores served to develop the intervals, gamma scores to check them. *Target
+unlabeled*: only the unlabeled rows are evaluated, otherwise all rows. *Label*: the class is
+constant within a cluster, or varies. The number of rows of a cluster is Poisson plus 1; *rows* is
+its mean. Prevalence {PREVALENCE:g}, half of the positives are labeled, the prior is known. The
+AUC's coverage without `cluster=` is in the second column. Differences are those of two models, the
+second with noise of its own, half of it shared within clusters. Groups are two random halves of the
+clusters. *Width, relative* is the mean width of an interval divided by that without `cluster=`.
+Samples with fewer than 10 clusters of labeled rows have no intervals and are left out; the last
+column is the number of samples that remain."""
 CLUSTER_REASONS = """
 Where coverage differs from 95%:
 
@@ -57,8 +60,9 @@ Where coverage differs from 95%:
 - **Groups of 50 clusters of 2 rows, and of 20 clusters of 10 rows**: hardly any group, or one in
   five, has 10 clusters with labeled rows. So there is no number for the former, and fewer samples
   for the latter.
-- **Average precision with 20 clusters of 10 rows**: with 40 labeled rows, its intervals are wide
-  enough for samples that look perfect by chance, also without clusters.
+- **Average precision with 20 clusters of 10 rows, or with *target unlabeled***: with few labeled or
+  unlabeled rows at the top, its intervals are wide enough for samples that look perfect by chance,
+  also without clusters.
 - **Classes constant within clusters**: the degrees of freedom count only clusters with labeled
   rows, two in five, although the others carry information, too. Intervals are rather wide.
 - **Differences of average precisions and best F1s, gamma scores, 20 clusters of 10 rows**, .92:
@@ -79,8 +83,16 @@ class ClusterSetting:
     correlation: float
     # "varying" or "constant" within clusters
     label: str
-    # "normal" or "gamma"
+    # "normal" or "gamma", and UNLABELED if the unlabeled rows are the target
     scores: str = "normal"
+
+    @property
+    def distribution(self):
+        return self.scores.removesuffix(UNLABELED)
+
+    @property
+    def target(self):
+        return "unlabeled" if self.scores.endswith(UNLABELED) else "population"
 
 
 CLUSTER_KINDS = [(label, scores) for label in ("varying", "constant") for scores in THRESHOLD]
@@ -103,6 +115,8 @@ CLUSTER_GRID = [
     ClusterSetting(20, 50, 0.8, "varying", "gamma"),
     ClusterSetting(20, 10, 0.5, "varying", "gamma"),
     ClusterSetting(50, 50, 0.8, "constant", "gamma"),
+    ClusterSetting(20, 10, 0.5, "varying", "normal" + UNLABELED),
+    ClusterSetting(100, 10, 0.2, "varying", "normal" + UNLABELED),
 ]
 
 
@@ -119,7 +133,7 @@ def draw_clusters(setting, rng):
     effect = between * rng.normal(size=setting.clusters)[cluster] + within * rng.normal(size=n)
     shared, own = rng.normal(size=setting.clusters)[cluster], rng.normal(size=n)
     noisy = effect + SECOND_NOISE * (shared + own) / np.sqrt(2)
-    if setting.scores == "normal":
+    if setting.distribution == "normal":
         score, second = effect + SEPARATION * positive, noisy + SEPARATION * positive
     else:
         noisy = noisy / np.sqrt(1 + SECOND_NOISE**2)
@@ -131,7 +145,7 @@ def draw_clusters(setting, rng):
 
 
 @cache
-def true_values(scores, model):
+def true_values(scores, model, prevalence=PREVALENCE):
     """AUC, average precision, F1 and best F1 of the first or the second model."""
     if scores == "normal":
         scale = np.sqrt(1 + (0.0, SECOND_NOISE)[model] ** 2)
@@ -140,9 +154,9 @@ def true_values(scores, model):
     else:
         tau = np.linspace(0, 60, 60_001)
         tpr, fpr = gamma.sf(tau / SCALES[model], SHAPE), gamma.sf(tau, SHAPE)
-    predicted = PREVALENCE * tpr + (1 - PREVALENCE) * fpr
-    precision = PREVALENCE * tpr / predicted
-    f1 = 2 * PREVALENCE * tpr / (PREVALENCE + predicted)
+    predicted = prevalence * tpr + (1 - prevalence) * fpr
+    precision = prevalence * tpr / predicted
+    f1 = 2 * prevalence * tpr / (prevalence + predicted)
     return {
         "roc_auc": np.sum(-np.diff(fpr) * (tpr[1:] + tpr[:-1]) / 2),
         "average_precision": np.sum(-np.diff(tpr) * (precision[1:] + precision[:-1]) / 2),
@@ -179,19 +193,21 @@ def measure_sample(setting, number, seed=0):
     """
     key = [
         seed,
-        CLUSTER_KINDS.index((setting.label, setting.scores)),
+        CLUSTER_KINDS.index((setting.label, setting.distribution)),
         round(100 * setting.correlation),
     ]
     rng = np.random.default_rng([*key, setting.clusters, setting.rows, number])
     y, score, second, cluster = draw_clusters(setting, rng)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return _measure_rows(setting.scores, y, score, second, cluster)
+        return _measure_rows(setting, y, score, second, cluster)
 
 
-def _measure_rows(scores, y, score, second, cluster):
-    truth, second_truth = true_values(scores, 0), true_values(scores, 1)
-    options = {"prior": PRIOR, "threshold": THRESHOLD[scores]}
+def _measure_rows(setting, y, score, second, cluster):
+    scores, target = setting.distribution, setting.target
+    prevalence = PRIOR if target == "unlabeled" else PREVALENCE
+    truth, second_truth = (true_values(scores, model, prevalence) for model in range(2))
+    options = {"prior": PRIOR, "threshold": THRESHOLD[scores], "target": target}
     ev = evaluate(y, score, cluster=cluster, **options)
     if ev.resampling is None:
         return {}

@@ -9,6 +9,7 @@ import pytest
 from pueval import doctor, evaluate
 from pueval.commands.app import run
 from pueval.diagnosis import repeated_ids
+from pueval.diagnosis.column_roles import named_like_ids
 from pueval.diagnosis.repeated_ids import error_factor, find_repeated_ids
 from pueval.sources.labels import LabelValues
 from tests.uncertainty.test_clusters import clustered_rows
@@ -95,6 +96,60 @@ def test_the_largest_units(data, save):
     path = save(data.assign(visit_id=visits))
     assert "Column 'patient' repeats" in find_repeated_ids(path, ["label", "model"])
     assert "Column 'visit_id' repeats" in find_repeated_ids(path, ["label", "patient"])
+
+
+NAMES_OF_IDS = [
+    *("PatientID", "patientid", "userId", "customerId", "patient_no", "card", "account", "member"),
+    *("mrn", "MRN", "hospital", "family", "protein", "person", "client", "trial", "household"),
+    *("session", "user_name", "patient_id", "case.id", "Unnamed_ID"),
+]
+OTHER_NAMES = [
+    *("grid", "paid", "valid", "n_patient", "num_user", "sessions", "cardinality", "width", "name"),
+    *("number", "age", "code", "hospital_days", "2"),
+]
+
+
+@pytest.mark.parametrize("name", NAMES_OF_IDS)
+def test_names_of_ids(data, save, name):
+    assert named_like_ids(name)
+    numbers = data["patient"].str[1:].astype(int)
+    rows = data[["label", "model"]].assign(**{name: numbers})
+    assert f"Column {name!r} repeats: 120 values" in find_repeated_ids(
+        save(rows), ["label", "model"]
+    )
+
+
+def test_doctor_knows_the_same_names(data, save):
+    columns = {name: data["patient"].str[1:].astype(int) for name in NAMES_OF_IDS[:8]}
+    rows = data[["label", "model"]].assign(**columns, mean_per_patient=data["model"].round(1))
+    roles = {column.name: column.role for column in doctor(save(rows)).columns}
+    assert {roles[name] for name in columns} == {"clusters"}
+    assert roles["mean_per_patient"] == "other"
+
+
+@pytest.mark.parametrize("name", OTHER_NAMES)
+def test_names_of_other_numbers(data, save, name):
+    assert not named_like_ids(name)
+    rows = data[["label", "model"]].assign(**{name: data["patient"].str[1:].astype(int)})
+    assert find_repeated_ids(save(rows), ["label", "model"]) is None
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
+def test_text_that_repeats_is_ids_as_in_doctor(data, save, name):
+    rows = data.rename(columns={"patient": "who"})[["label", "model", "who"]]
+    text = find_repeated_ids(save(rows, name), ["label", "model"])
+    assert "Column 'who' repeats: 120 values" in text
+    # A column with the name of ids is named first, even if it has more of them.
+    visit = np.arange(len(rows)) // 2
+    text = find_repeated_ids(save(rows.assign(visit_id=visit), name), ["label", "model"])
+    assert "Column 'visit_id' repeats" in text
+    # Few values are groups; fractions are no ids.
+    groups = rows.assign(who=visit % 15).astype({"who": str})
+    groups["who"] = "group " + groups["who"]
+    assert find_repeated_ids(save(groups, name), ["label", "model"]) is None
+    fractions = rows.assign(who=0.0).rename(columns={"who": "mean_per_patient"})
+    fractions["mean_per_patient"] = np.round(rows["model"], 1)
+    assert find_repeated_ids(save(fractions, name), ["label", "model"]) is None
 
 
 @pytest.mark.parametrize("columns", [["label", "model"], ["label", "model", "row_id"]])

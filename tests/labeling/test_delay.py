@@ -154,6 +154,11 @@ def test_dates_of_all_kinds_give_the_same():
         "pandas": (pd.Series(events), pd.Series(labels), pd.Timestamp(now)),
         "numpy": (np.array(events, "M8[ns]"), np.array(labels, "M8[ns]"), np.datetime64(now)),
         "text": ([t.isoformat() for t in events], [t and t.isoformat() for t in labels], str(now)),
+        "text in a time zone": (
+            [f"{t.isoformat()}+02:00" for t in events],
+            [t and f"{(t - timedelta(hours=2)).isoformat()}Z" for t in labels],
+            f"{now.isoformat()}+0200",
+        ),
         "UTC": (
             [t.replace(tzinfo=UTC) for t in events],
             [t and t.replace(tzinfo=UTC) for t in labels],
@@ -171,6 +176,62 @@ def test_dates_of_all_kinds_give_the_same():
     assert elapsed.delay == pytest.approx([1.5])
 
 
+def test_times_with_and_without_a_time_zone_are_not_compared():
+    """Delays would be wrong by hours, without a word."""
+    pl = pytest.importorskip("polars")
+    event, label, _ = simulate(np.random.default_rng(1), 200, days=True)
+    event = pd.Series(pd.Timestamp("2026-01-01") + pd.to_timedelta(event, unit="D"))
+    label = pd.Series(pd.Timestamp("2026-01-01") + pd.to_timedelta(label, unit="D"))
+    now = pd.Timestamp("2026-07-20")
+    zoned = event.dt.tz_localize("Asia/Tokyo")
+    texts = [f"{time.isoformat()}+09:00" for time in event]
+    for times in (zoned, zoned.tolist(), texts, pl.Series(event).dt.replace_time_zone("UTC")):
+        with pytest.raises(InputError, match="got dates with a time zone, dates and dates"):
+            from_delay(times, label, now)
+    with pytest.raises(InputError, match="got dates, dates and dates with a time zone"):
+        from_delay(event, label, "2026-07-20T00:00:00Z")
+    mixed = [*texts[:100], *event[100:].astype(str)]
+    with pytest.raises(InputError, match="event_time mixes dates with and without a time zone"):
+        from_delay(mixed, label, now)
+    with pytest.raises(InputError, match="no ISO date"):
+        from_delay(["yesterday 10:00+09:00", *texts[1:]], label, now)
+    # Empty text is missing, as for dates without a time zone.
+    labels = ["" if pd.isna(time) else f"{time.isoformat()}+09:00" for time in label]
+    as_of = now.tz_localize("Asia/Tokyo")
+    numbers = from_delay(event, label, now)
+    assert from_delay(texts, labels, as_of).delay.tolist() == numbers.delay.tolist()
+
+
+def test_the_horizon_of_dates_can_be_a_length_of_time(rng):
+    event, label, _ = simulate(rng, 600, days=True)
+    whole = from_delay(event, label, as_of=200, horizon=60)
+    start = pd.Timestamp("2026-01-01")
+    dates = [start + pd.to_timedelta(times, unit="D") for times in (event, label)]
+    now = start + pd.Timedelta(days=200)
+    for horizon in ("60 days", timedelta(days=60), pd.Timedelta("60D"), np.timedelta64(60, "D")):
+        assert from_delay(*dates, now, horizon=horizon).horizon == whole.horizon
+    with pytest.raises(InputError, match="horizon must be a length of time such as '14 days'"):
+        from_delay(*dates, now, horizon="two months")
+    with pytest.raises(InputError, match="horizon must be"):
+        from_delay(event, label, as_of=200, horizon="60 days")
+
+
+def test_arguments_are_those_of_usable_rows(rng):
+    event, label, _ = simulate(rng, 3000)
+    fraud = rng.random(3000) < 0.3
+    score, cluster = rng.normal(size=3000) + 2 * fraud, rng.integers(0, 200, 3000)
+    estimate = from_delay(event, np.where(fraud, label, np.nan), as_of=200)
+    rows = estimate.usable
+    assert 0 < rows.sum() < 3000
+    given = estimate.arguments(score, cluster=cluster)
+    expected = {"y": estimate.y, "score": score, "cluster": cluster}
+    for name, column in (expected | {"propensity": estimate.propensity}).items():
+        np.testing.assert_array_equal(given[name], column[rows])
+    assert evaluate(**given).counts.n == rows.sum()
+    with pytest.raises(InputError, match="event_time and score must have the same length"):
+        estimate.arguments(score[1:])
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -182,7 +243,7 @@ def test_dates_of_all_kinds_give_the_same():
         ({"event": (7, 201.0)}, r"event_time is after as_of in 1 of 100 rows, first in row 7"),
         ({"event": (7, np.nan)}, r"event_time is missing in 1 of 100 rows"),
         ({"event": (7, np.inf)}, r"event_time must be finite; got 1 infinite"),
-        ({"as_of": "2026-01-01"}, r"must be all dates or all numbers; got numbers, numbers and da"),
+        ({"as_of": "2026-01-01"}, r"dates without; got numbers, numbers and dates\."),
         ({"as_of": np.nan}, r"as_of is missing"),
         ({"as_of": "soon"}, r"as_of must hold numbers or dates; got text that is no ISO date"),
         ({"horizon": 999.0}, r"horizon must be between the shortest and the longest delay"),

@@ -183,6 +183,26 @@ def test_what_is_not_identifiable_is_refused(rng):
         labeling.propensity_model(X, labeled, labeling_features=[0, 1], class_features=[2, 3])
 
 
+def test_copies_of_labeling_features_are_refused(rng):
+    """Labels do not tell by which of both a feature acts, whatever its name or scale is."""
+    X, _, _, y = rows_of(rng)
+    frame = pd.DataFrame(X, columns=["road", "town", "marker", "age"])
+    frame["copy"] = 3 - 2 * frame["road"]
+    frame["sum"] = frame["road"] + frame["town"]
+    frame["mixed"] = frame["road"] - frame["marker"]
+    options = {"labeling_features": ["road", "town"]}
+    for name in ("copy", "sum"):
+        with pytest.raises(InputError, match=f"feature '{name}' of class_features is a linear"):
+            labeling.propensity_model(frame, y, class_features=["marker", name], **options)
+    with pytest.raises(InputError, match="a sum of class_features is a linear function"):
+        labeling.propensity_model(frame, y, class_features=["marker", "mixed"], **options)
+    # Features that are dependent among themselves, or close to others, are no copies.
+    frame["twice"] = frame["marker"] + frame["age"]
+    frame["close"] = frame["road"] + 0.01 * rng.normal(size=len(X))
+    for names in (["marker", "age", "twice"], ["marker", "close"]):
+        labeling.propensity_model(frame, y, class_features=names, cv=2, **options)
+
+
 def test_after_an_audit_of_every_unlabeled_row_the_number_of_hidden_positives_is_known(rng):
     n = 2000
     X = rng.normal(size=(n, 2))

@@ -154,6 +154,66 @@ def test_a_score_trained_on_these_labels_explains_them(rng):
     assert labeling.test_random(features[:, :1], labeled, score=share).pvalue > 0.01
 
 
+def visits_of_patients(seed, n_patients=40, visits=50):
+    """Labels of random positive visits; a feature and the class are constant within patients."""
+    rng = np.random.default_rng(seed)
+    patient = np.repeat(np.arange(n_patients), visits)
+    ill = (rng.permutation(n_patients) < 0.4 * n_patients)[patient]
+    score = rng.normal(size=patient.size) + 2 * ill
+    feature = rng.normal(size=n_patients)[patient]
+    return feature, ill & (rng.random(patient.size) < 0.4), score, patient, ill
+
+
+@pytest.mark.parametrize("given", ["score", "audited"])
+def test_random_labels_of_clusters_keep_the_level(given):
+    with_clusters, without = [], []
+    for seed in range(100):
+        feature, labeled, score, patient, ill = visits_of_patients(seed)
+        if given == "score":
+            options = {"score": score, "n_draws": 199}
+        else:
+            audited = check(np.random.default_rng(seed), ill, labeled, 500)
+            options = {"audited": audited, "n_draws": 199}
+        without.append(labeling.test_random(feature, labeled, **options).pvalue)
+        options["cluster"] = patient
+        with_clusters.append(labeling.test_random(feature, labeled, **options).pvalue)
+    assert np.mean(np.array(with_clusters) <= 0.05) <= 0.1
+    if given == "score":
+        assert np.mean(np.array(without) <= 0.05) > 0.4
+
+
+def test_labels_that_favor_some_clusters_are_seen():
+    """Two in five positives are labeled, and more of patients with a large feature."""
+    rejected = 0
+    for seed in range(20):
+        feature, _, score, patient, ill = visits_of_patients(seed, 200, 10)
+        rng = np.random.default_rng([seed, 1])
+        labeled = ill & (rng.random(ill.size) < scipy.special.expit(feature - 0.4))
+        result = labeling.test_random(feature, labeled, score=score, cluster=patient)
+        rejected += result.pvalue <= 0.05
+    assert rejected >= 18
+    assert "200 clusters)" in repr(result)
+    assert "Assumes independent rows" not in repr(result)
+    assert result.to_dict()["n_clusters"] == 200
+
+
+def test_clusters_may_have_any_name_and_order(rng):
+    feature, labeled, score, patient, _ = visits_of_patients(3)
+    plain = labeling.test_random(feature, labeled, score=score, cluster=patient)
+    names = np.array([f"P{99 - number}" for number in patient])
+    order = rng.permutation(patient.size)
+    result = labeling.test_random(
+        feature[order], labeled[order], score=score[order], cluster=names[order]
+    )
+    assert result.z == pytest.approx(plain.z)
+    assert result.pvalue == pytest.approx(plain.pvalue, abs=0.05)
+    with pytest.raises(InputError, match="cluster must be an array"):
+        labeling.test_random(feature, labeled, score=score, cluster="patient")
+    with pytest.raises(InputError, match="only 1 cluster has labeled rows"):
+        labeling.test_random(feature, labeled, score=score, cluster=np.zeros(patient.size))
+    assert "pass cluster." in repr(labeling.test_random(feature, labeled, score=score))
+
+
 def test_what_cannot_be_tested_is_refused(rng):
     positive, score, features = rows_of(rng, 200)
     labeled = positive & (rng.random(200) < 0.5)

@@ -1,12 +1,13 @@
 """Two sources of labels, against exact distributions and simulated truth."""
 
+import warnings
 from itertools import product
 
 import numpy as np
 import pytest
 import scipy.stats
 
-from pueval import InputError, evaluate
+from pueval import AssumptionWarning, InputError, evaluate
 from pueval.labeling import from_two_sources
 from pueval.labeling._two_sources_limits import hidden_limit, lower_tail
 from pueval.labeling._two_sources_result import TwoSources
@@ -138,6 +139,48 @@ def test_strata_are_summed_and_correct_dependence_between_them():
     parts = [from_two_sources(a[rows], b[rows]).positives for rows in (severe, ~severe)]
     assert result.positives == pytest.approx(sum(parts))
     assert "severe" in repr(result)
+
+
+def test_a_stratum_that_a_single_source_labeled_is_refused():
+    """Its label frequency would be 1, whatever is hidden."""
+    rows = np.arange(500)
+    a, b = rows < 100, (rows >= 40) & (rows < 140)
+    alone = r"only one source labeled rows in 1 of 2 strata, such as 'True'\. .* Merge these strata"
+    with pytest.raises(InputError, match=alone):
+        from_two_sources(a, b, strata=rows < 20)
+    with pytest.raises(InputError, match=r"labeled rows in 80 of 500 strata, such as '0'"):
+        from_two_sources(a, b, strata=rows)
+
+
+@pytest.mark.parametrize(("in_common", "is_small"), [(2, True), (6, False)])
+def test_strata_with_few_labels_in_common_get_a_warning(in_common, is_small):
+    """Intervals of sums over 60 strata are too low with 2 in common, and right with 6."""
+    covered = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        positives = round(in_common * 60 / 0.12)
+        a, b = np.zeros((2, 20 * positives), dtype=bool)
+        a[:positives], b[:positives] = (rng.random(positives) < rate for rate in (0.4, 0.3))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                result = from_two_sources(a, b, strata=np.arange(a.size) % 60)
+            except InputError:
+                continue
+        assert [issubclass(each.category, AssumptionWarning) for each in caught] == [
+            True
+        ] * is_small
+        assert ("labels in common per stratum, fewer than 5" in repr(result)) == is_small
+        low, high = result.positives_interval
+        covered.append(low <= positives <= high)
+    assert (np.mean(covered) < 0.9) == is_small
+
+
+def test_sources_that_label_the_same_rows_get_a_warning():
+    a = np.arange(500) < 60
+    with pytest.warns(AssumptionWarning, match="Check that one is not a copy of the other"):
+        result = from_two_sources(a, a)
+    assert "! Both sources label the same rows" in repr(result)
 
 
 def test_odds_ratio_bounds_hold_dependent_sources():

@@ -152,6 +152,8 @@ class TestAlarms:
         by_time = evaluate_over_time(*rows, reference=4.0, **options).sequence("roc_auc")
         assert by_number.reference == by_time.reference == "0 to 3"
         assert by_number.windows == by_time.windows == tuple(range(4, 12))
+        numpy_integer = evaluate_over_time(*rows, reference=np.int64(4), **options)
+        assert numpy_integer.sequence("roc_auc").reference == "0 to 3"
         whole = evaluate_over_time(*rows, reference=12, **options)
         assert whole.sequence("roc_auc").windows == ()
-        assert "too few rows after the reference" in repr(whole)
+        assert "No look at ROC AUC yet: the reference includes all periods." in repr(whole)

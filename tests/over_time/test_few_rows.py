@@ -37,6 +37,17 @@ def test_no_look(options, window):
         times.plot()
 
 
+def test_notes_of_windows_with_few_rows_of_both_kinds():
+    """The note fits into the printed table."""
+    options = {"every": "14 days", "prior": 0.1, "n_resamples": 20}
+    times = evaluate_over_time(LABELED, SCORE, DAY, **options)
+    note = "1 labeled row and 13 unlabeled or known negative rows; 20 of each are needed"
+    assert note in times.notes
+    assert note in repr(times)
+    times = evaluate_over_time(LABELED, SCORE, DAY, min_background=50, **options)
+    assert note.replace("20 of each", "20 and 50") in times.notes
+
+
 def test_a_reference_but_no_look():
     times = evaluate_over_time(
         LABELED, SCORE, DAY, prior=0.1, n_resamples=20, min_labeled=6, reference=2

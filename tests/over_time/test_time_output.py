@@ -70,7 +70,7 @@ class TestText:
         times = evaluate_over_time(LABELED, SCORE, DAY, every="day", **OPTIONS)
         text = repr(times)
         assert "… and 299 earlier windows. .frame() returns all." in text
-        assert "labeled rows, fewer than 20" in text
+        assert "labeled rows, fewer than 20" in text or "20 of each are needed" in text
         assert times.names[-1] in text
         assert times.names[0] + " " not in text
 
@@ -164,6 +164,14 @@ class TestCommand:
             (["--every", "month"], "--every needs --over"),
             (["--label-delay", "3 days"], "--label-delay needs --over"),
             (["--over", "day", "--by", "label"], "--by cannot be combined with --over"),
+            (
+                ["--over", "day", "--cluster", "b"],
+                "--over: alarms need independent windows. Use --by",
+            ),
+            (
+                ["--over", "day", "--propensity", "b"],
+                "--over: use evaluate_over_time in Python, or",
+            ),
             (["--over", "day", "--ranking"], "--ranking cannot be combined with --over"),
             (["--over", "dya"], "Did you mean 'day'?"),
             (["--over", "day", "--every", "10"], "a missing time, or one that cannot be read"),

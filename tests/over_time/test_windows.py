@@ -258,7 +258,19 @@ class TestLabelDelay:
         ({"watch": "prior"}, "prior cannot be watched: all windows share one prior"),
         ({"watch": "f1", "level": None}, "watch needs confidence intervals"),
         ({"false_alarm_rate": 5}, "false_alarm_rate must be a number in"),
-        ({"reference": "2024-01-01"}, "reference must be after the first period"),
+        (
+            {"reference": "2024-01-01"},
+            "after the first period, which starts at 2025-01-01; got 2024-01-01\\.",
+        ),
+        ({"prior": (0.1, 0.2)}, "prior must be a number for windows; got the interval"),
+        (
+            {"label_delay": "10 days", "as_of": "2025-06-01"},
+            r"as_of is before the latest rows, of 2025-12-\d\d; got 2025-06-01\. Leave out rows",
+        ),
+        (
+            {"label_delay": "900 days", "as_of": "2026-01-01T12:30"},
+            "first one ends at 2025-02-01, and labels are complete up to 2023-07-16T12:30:00",
+        ),
         ({"reference": 0}, "reference must be a whole number"),
         ({"group_prior": {"2025-01": 0.2}}, "group_prior must be"),
         ({"prior": (0.1, 0.2)}, "prior must be a number"),

@@ -226,6 +226,56 @@ def test_too_few_clusters_have_no_interval():
     assert "9 clusters" in str(ev.warnings)
 
 
+@pytest.mark.parametrize("of_unlabeled", [False, True])
+def test_too_few_clusters_say_nothing_else(of_unlabeled):
+    """The design effect of a single cluster would be about 1, as if rows were independent."""
+    y, score, _ = clustered_rows(8)
+    cluster = np.where(y, np.arange(y.size), 0) if of_unlabeled else np.zeros(y.size)
+    kind = "unlabeled or known negative rows" if of_unlabeled else "labeled rows"
+    with pytest.warns(match=f"only 1 cluster has {kind}"):
+        ev = evaluate(y, score, prior=0.2, cluster=cluster)
+    assert np.isnan([ev.clusters.auc_effect, ev.clusters.effective_rows]).all()
+    assert ev.clusters.to_dict()["auc_effect"] is None
+    text = repr(ev)
+    assert "Effective sample size" not in text
+    assert "Evaluate with a level" not in text
+    assert "Next: Collect rows of more clusters" in text
+    assert of_unlabeled or "unlabeled rows in 1 cluster;" in text
+    assert "too few for design effects" in repr(ev.clusters)
+
+
+def test_the_average_precision_of_unlabeled_rows_varies_as_without_clusters():
+    """Independent rows. Cells without drawn rows are empty: tiny numbers gave any precision."""
+    ratios = []
+    for seed in range(4):
+        y, score, cluster = clustered_rows(seed, 100, 10, 0.0)
+        options = {"prior": 0.2, "threshold": 1.0, "target": "unlabeled", "n_resamples": 1000}
+        [clustered, independent] = (
+            evaluate(y, score, cluster=each, **options)["average_precision"].standard_error
+            for each in (cluster, None)
+        )
+        ratios.append(clustered / independent)
+    assert 0.9 < np.mean(ratios) < 1.2
+
+
+def test_two_way_clusters_of_independent_rows_cost_little():
+    """Recall depends on rows above a threshold, and not on single cells."""
+    ratios = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        positive = rng.random(600) < 0.4
+        score = 1.5 * positive + rng.normal(size=600)
+        y = positive & (rng.random(600) < 0.5)
+        clusters = [rng.integers(0, 40, 600), rng.integers(0, 25, 600)]
+        options = {"prior": 0.25, "threshold": 1.0, "n_resamples": 1000}
+        [two_way, independent] = (
+            evaluate(y, score, cluster=each, **options)["recall"].standard_error
+            for each in (clusters, None)
+        )
+        ratios.append(two_way / independent)
+    assert 0.9 < np.mean(ratios) < 1.18
+
+
 def test_impossible_clusters_are_refused():
     y, score, cluster = clustered_rows(9)
     missing = cluster.astype(float)

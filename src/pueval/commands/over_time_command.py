@@ -35,6 +35,11 @@ from pueval.sources.unreadable_times import refuse_text_times
 OVER_TIME = Group("Windows of time", sort_key=2)
 # Windows to print and to show in a report: the latest ones. The JSON file has all.
 PRINTED_WINDOWS, REPORTED_WINDOWS = 24, 500
+# What to do in the place of options that cannot be combined with --over.
+OVER_TIME_ADVICE = {
+    "cluster": "alarms need independent windows. Use --by with a column of months and --cluster.",
+    "propensity": "use evaluate_over_time in Python, or --label-delay to wait for labels.",
+}
 # Counts of the periods of a model, by the start of the period.
 ModelPeriods = dict[Any, Counts]
 
@@ -63,7 +68,8 @@ class OverTimeOptions:
         Measure that can raise an alarm, such as roc_auc (the default), f1 or prevalence. Repeat the
         option for several measures.
     false_alarm_rate
-        Probability of any alarm, over all looks and measures, if nothing changes; 0.05 by default.
+        Probability of any alarm for each model, over all looks and measures, if nothing changes;
+        0.05 by default. For a rate over all models, divide it by their number.
     label_delay
         Time after which all labels have arrived, such as "90 days". Windows that end later than
         this before --as-of get a note instead of estimates.
@@ -94,8 +100,11 @@ class OverTimeOptions:
             return False
         for name, given in others.items():
             if given:
-                option = f"--{name.replace('_', '-')}"
-                raise InputError(f"{option} cannot be combined with --over. Leave one of them out.")
+                option = f"--{name.replace('_', '-')} cannot be combined with --over"
+                advice = OVER_TIME_ADVICE.get(name)
+                raise InputError(
+                    f"{option}. Leave one of them out." if advice is None else f"{option}: {advice}"
+                )
         return True
 
     @property

@@ -189,10 +189,7 @@ class Clusters:
             (self.n_background_clusters, "unlabeled or known negative rows"),
         ):
             if number < LEAST_CLUSTERS:
-                return (
-                    f"there are no confidence intervals: only {number} clusters have {rows}, and "
-                    f"fewer than {LEAST_CLUSTERS} do not show how much clusters vary."
-                )
+                return f"there are no confidence intervals: {too_few_text(number, rows)}"
         return None
 
     def with_score(self, score: Array, represented: Array | None = None) -> ClusterRows:
@@ -366,6 +363,20 @@ def average_clusters(repeats: list[ClusterRows]) -> ClusterRows:
         weight=np.tile(weight / n, n),
     )
     return ClusterRows(tiled, np.concatenate([rows.score for rows in repeats]), represented)
+
+
+def describe_number(n_clusters: int) -> str:
+    """Return a number of clusters in words: "1 cluster", "1,200 clusters"."""
+    return f"{n_clusters:,} cluster" + ("" if n_clusters == 1 else "s")
+
+
+def too_few_text(n_clusters: int, rows: str) -> str:
+    """Say that too few clusters have some rows, such as "labeled rows"."""
+    have = "has" if n_clusters == 1 else "have"
+    return (
+        f"only {describe_number(n_clusters)} {have} {rows}, and fewer than {LEAST_CLUSTERS} do not "
+        "show how much clusters vary."
+    )
 
 
 def clusters_freedom(group_sizes: Sequence[Array]) -> float:

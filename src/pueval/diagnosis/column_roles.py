@@ -13,9 +13,15 @@ LABEL_NAMES = re.compile(
 TRUTH_NAMES = re.compile(r"truth|true|gold|oracle", re.IGNORECASE)
 SCORE_NAMES = re.compile(r"score|prob|pred|model|logit|risk|^p_|_p$", re.IGNORECASE)
 WEIGHT_NAMES = re.compile(r"^(sample_?)?(weights?|w|freq|frequency)$", re.IGNORECASE)
-ID_NAMES = re.compile(
-    r"(^|_)(id|key|uuid|index|row|patient|user|customer|subject)s?$|^$", re.IGNORECASE
-)
+# Last words of the names of ids, and units whose names or numbers are ids, too: "patient_no".
+ID_WORDS = {"id", "ids", "key", "keys", "uuid", "index", "row", "mrn"}
+UNITS = {
+    *("patient", "person", "subject", "participant", "member", "client", "user", "customer"),
+    *("account", "card", "household", "family", "hospital", "trial", "session", "protein"),
+}
+UNIT_ATTRIBUTES = {"name", "no", "nr", "num", "number", "code"}
+# First words of the names of counts, such as "n_user".
+COUNT_WORDS = {"n", "num", "number", "count", "total"}
 # More columns than these are features, not scores.
 MOST_SCORES = 12
 # A column of distinct values numbers the rows; the number of distinct values is approximate.
@@ -86,11 +92,31 @@ def is_time(profile: ColumnProfile) -> bool:
     return profile.first is not None and profile.distinct > 1
 
 
+def named_like_ids(name: str) -> bool:
+    """Whether a name looks like that of ids; an empty one is that of an index.
+
+    Examples
+    --------
+    >>> [named_like_ids(name) for name in ("patient", "PatientID", "userid", "card_no", "grid")]
+    [True, True, True, True, False]
+    """
+    if not name:
+        return True
+    separated = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    words = [word for word in re.split(r"[\W\d_]+", separated) if word]
+    if not words or words[0] in COUNT_WORDS:
+        return False
+    last = words[-1]
+    if last in UNIT_ATTRIBUTES:
+        return len(words) > 1 and words[-2] in UNITS
+    return last in ID_WORDS | UNITS or last.removesuffix("id") in UNITS
+
+
 def is_cluster(profile: ColumnProfile) -> bool:
     """Whether a column holds ids that repeat: of patients, users and so on."""
     if is_time(profile) or is_row_number(profile) or profile.distinct <= MOST_VALUES:
         return False
-    return bool(ID_NAMES.search(profile.name)) or not profile.mostly_numbers
+    return (named_like_ids(profile.name) and profile.whole) or not profile.mostly_numbers
 
 
 def is_group(profile: ColumnProfile) -> bool:

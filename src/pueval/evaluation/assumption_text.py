@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from pueval._typing import Range
+from pueval.counts.clusters import describe_number
 from pueval.text.numbers import format_count, format_level
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def row_counts(counts: Counts) -> str:
         text += f", {format_count(counts.n_negative)} known negative"
     clusters = ""
     if counts._clusters is not None:
-        clusters = f" in {format_count(counts._clusters.clusters.n_clusters)} clusters"
+        clusters = f" in {describe_number(counts._clusters.clusters.n_clusters)}"
     return f"{text} rows{clusters}"
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pueval.core.cluster_table import ClusterTable, cluster_freedom, label_count_effect
+from pueval.counts.clusters import describe_number
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps
 from pueval.text.numbers import format_count
@@ -38,6 +40,9 @@ class ClusterEffects(Result):
         Design effect of the share of labeled rows.
     effective_rows : float
         Number of independent rows that would give the same standard error of the AUC.
+
+    With fewer than 10 clusters of labeled rows, or of other rows, there are no intervals, and
+    degrees of freedom, design effects and effective rows are NaN.
 
     References
     ----------
@@ -73,13 +78,15 @@ class ClusterEffects(Result):
         if counts._clusters is None:
             return None
         clusters = counts._clusters.clusters
+        numbers = (clusters.ways, clusters.n_clusters, clusters.n_labeled_clusters)
+        if clusters.missing_reason is not None:
+            # Estimates from so few clusters can be anything: of a single one, about 1.
+            return cls(*numbers, *[math.nan] * 6)
         bounds = cell_thresholds(counts, corners, threshold, threshold_chosen=False)
         table = ClusterTable.of(counts, bounds)
         labeled, unlabeled, negative = table.kind_effects.tolist()
         return cls(
-            clusters.ways,
-            clusters.n_clusters,
-            clusters.n_labeled_clusters,
+            *numbers,
             cluster_freedom(counts),
             table.auc_effect,
             labeled,
@@ -98,10 +105,13 @@ class ClusterEffects(Result):
         return " ".join(cluster_sentences([self]))
 
     def _headline(self) -> str:
-        return (
+        text = (
             f"Clusters: {format_count(self.n_clusters)}, {format_count(self.n_labeled_clusters)} "
-            f"with labeled rows; design effect of the ROC AUC {self.auc_effect:.3g}"
+            "with labeled rows"
         )
+        if math.isnan(self.auc_effect):
+            return f"{text}; too few for design effects"
+        return f"{text}; design effect of the ROC AUC {self.auc_effect:.3g}"
 
 
 def cluster_sentences(models: Sequence[ClusterEffects | None]) -> list[str]:
@@ -115,9 +125,11 @@ def cluster_sentences(models: Sequence[ClusterEffects | None]) -> list[str]:
     first, ways = effects[0], "Two-way clusters" if effects[0].ways > 1 else "Clusters"
     numbers = (
         f"{ways} are independent, rows of the same cluster need not be: "
-        f"{format_count(first.n_clusters)} clusters, {format_count(first.n_labeled_clusters)} with "
+        f"{describe_number(first.n_clusters)}, {format_count(first.n_labeled_clusters)} with "
         "labeled rows."
     )
+    if math.isnan(first.auc_effect):
+        return [numbers]
     ends = [function(effects, key=lambda each: each.auc_effect) for function in (max, min)]
     # There are no more independent rows than rows: a design effect below 1 is mostly chance.
     sizes = [round(each.effective_rows * min(each.auc_effect, 1.0)) for each in ends]

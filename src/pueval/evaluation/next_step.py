@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pueval.core.curves import REVERSED_Z_SCORE, auc_z_score
+from pueval.counts.clusters import LEAST_CLUSTERS
 from pueval.sensitivity.feasibility import infeasibility_message, largest_prior
 from pueval.text.numbers import format_count, format_number
 
@@ -54,6 +55,12 @@ def next_step(ev: Evaluation, knowledge: Knowledge, shares: dict[str, float]) ->
             )
         if knowledge in {"poorly", "not"}:
             return _learn_prior(ev, shares)
+    clusters = ev.counts._clusters
+    if clusters is not None and clusters.clusters.missing_reason is not None:
+        return (
+            f"Collect rows of more clusters: intervals need {LEAST_CLUSTERS} with labeled rows, "
+            f"and {LEAST_CLUSTERS} with other rows."
+        )
     if ev.resampling is None:
         return "Evaluate with a level to see how uncertain the numbers are."
     if ev.audit is not None:
@@ -97,9 +104,14 @@ def _learn_prior(ev: Evaluation, shares: dict[str, float]) -> str:
 
 def _more_audited_rows(ev: Evaluation) -> str:
     """Return how many more rows to check."""
+    assert ev.audit is not None  # noqa: S101 - for the type checker
+    if ev.audit.applied.covered < 1:
+        return (
+            "Check some unlabeled rows with low scores, too: pueval.audit.plan(…, audited=…) "
+            "chooses them."
+        )
     if ev["roc_auc"].high - ev["roc_auc"].low <= NARROW:
         return "Nothing: the intervals are narrow, and they rest on evidence."
-    assert ev.audit is not None  # noqa: S101 - for the type checker
     more = format_count(float(f"{3 * ev.audit.n_unlabeled:.1g}"))
     return (
         f"If the intervals are too wide, check about {more} more unlabeled rows: that halves most "

@@ -358,12 +358,12 @@ def _audited_groups(
     )
 
 
-def check_single_values(given: dict[str, Any]) -> None:
+def check_single_values(given: dict[str, Any], parts: str = "groups") -> None:
     """Refuse intervals of prior, prevalence, label frequency or purity."""
     for name, value in given.items():
         if isinstance(value, tuple | list):
             raise InputError(
-                f"{name} must be a number for groups; got the interval {value!r}. "
+                f"{name} must be a number for {parts}; got the interval {value!r}. "
                 "Evaluate once for each end."
             )
 

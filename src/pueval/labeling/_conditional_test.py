@@ -5,6 +5,10 @@ additional column h is Σ h̃·(y − g), with g the fitted probability and h̃ 
 weighted projection on the spline. Columns are the ranks of each feature and their distance from the
 middle, so trends and bulges are seen. The largest of the standardized statistics is compared with
 that of labels drawn from g: all dependence between columns is allowed for.
+
+If rows belong to clusters, Σ h̃·(y − g) is a sum over clusters. Each sum is standardized by the root
+of the sum of its squares, and compared with that of sums with random signs, the same for all
+columns: the wild bootstrap of scores (Kline and Santos, 2012).
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import scipy  # loads its submodules when they are first used
 
 from pueval._progress import progress_bar
 from pueval._typing import Array
+from pueval.core.sizes import divide_or_zero
 from pueval.labeling._features import Features
 from pueval.labeling._logistic import fit_logistic, information
 
@@ -36,7 +41,7 @@ class ConditionalTest:
     z : ndarray of shape (features, 2)
         Standardized statistics of trend and bulge of each feature; NaN where there is none.
     largest : ndarray
-        Largest absolute statistic for each draw of labels.
+        Largest absolute statistic for each draw of labels, or of signs.
     """
 
     z: Array
@@ -55,10 +60,14 @@ def conditional_test(
     *,
     score: Array | None,
     offset: Array | float,
+    cluster: Array | None,
     n_draws: int,
     rng: np.random.Generator,
 ) -> ConditionalTest:
-    """Test whether ``y`` is independent of the features, given the score and the offset."""
+    """Test whether ``y`` is independent of the features, given the score and the offset.
+
+    ``cluster`` has the number of the cluster of each row; None for independent rows.
+    """
     design = np.ones((y.size, 1)) if score is None else score_spline(score, y)
     fit = fit_logistic(design, y, offset=offset, penalty=1e-3)
     share = scipy.special.expit(design @ fit + offset)
@@ -72,8 +81,31 @@ def conditional_test(
     told = variance > LEAST_VARIANCE * total
     columns = columns[:, told] / np.sqrt(variance[told])
     z = np.full((len(features.names), 2), np.nan)
-    z[feature[told], kind[told]] = columns.T @ (y - share)
-    return ConditionalTest(z, _largest_statistics(columns, share, n_draws, rng))
+    if cluster is None:
+        z[feature[told], kind[told]] = columns.T @ (y - share)
+        largest = _largest_statistics(columns, share, n_draws, rng)
+    else:
+        sums = _cluster_sums(columns, y - share, cluster)
+        z[feature[told], kind[told]] = sums.sum(axis=0)
+        largest = _largest_sign_flips(sums, n_draws, rng)
+    return ConditionalTest(z, largest)
+
+
+def _cluster_sums(columns: Array, residual: Array, cluster: Array) -> Array:
+    """Return the sum of each column over the rows of each cluster; squares of a column add to 1."""
+    sums = np.stack([np.bincount(cluster, column * residual) for column in columns.T], axis=1)
+    return divide_or_zero(sums, np.sqrt(np.sum(sums**2, axis=0)))
+
+
+def _largest_sign_flips(sums: Array, n_draws: int, rng: np.random.Generator) -> Array:
+    """Return the largest absolute statistic for each draw of signs of clusters."""
+    if not sums.shape[1]:
+        return np.zeros(n_draws)
+    largest = [
+        np.abs(rng.choice([-1.0, 1.0], (size, len(sums))) @ sums).max(axis=1)
+        for size in block_sizes(n_draws, len(sums))
+    ]
+    return np.concatenate(largest)
 
 
 def _largest_statistics(
@@ -83,15 +115,20 @@ def _largest_statistics(
     if not columns.shape[1]:
         return np.zeros(n_draws)
     expected = columns.T @ share
-    block = int(np.clip(BLOCK // share.size, 1, n_draws))
+    sizes = block_sizes(n_draws, share.size)
     largest = []
-    with progress_bar("Drawing labels", -(-n_draws // block)) as advance:
-        for start in range(0, n_draws, block):
-            size = min(block, n_draws - start)
+    with progress_bar("Drawing labels", len(sizes)) as advance:
+        for size in sizes:
             drawn = (rng.random((size, share.size)) < share).astype(np.float64)
             largest.append(np.abs(drawn @ columns - expected).max(axis=1))
             advance()
     return np.concatenate(largest)
+
+
+def block_sizes(n_draws: int, n_rows: int) -> list[int]:
+    """Return how many draws of all rows to make at a time."""
+    block = int(np.clip(BLOCK // n_rows, 1, n_draws))
+    return [min(block, n_draws - start) for start in range(0, n_draws, block)]
 
 
 def score_spline(score: Array, y: Array) -> Array:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pueval._checks import check_number
+from pueval._checks import check_number, check_same_length
 from pueval._typing import Array
+from pueval.sources.arrays import one_column
 from pueval.text.numbers import format_count, format_estimate, format_interval, format_number
 from pueval.text.results import Result, evenly_spaced, plain_dict
 from pueval.text.tables import text_table
@@ -118,6 +119,31 @@ class DelayEstimate(Result):
         if index < 0:
             return 0.0, 0.0, 0.0
         return float(self.reported[index]), float(self.low[index]), float(self.high[index])
+
+    def arguments(self, score: Any, **columns: Any) -> dict[str, Any]:
+        """Return the usable rows, for ``evaluate(**delay.arguments(score))``.
+
+        Rows that are not in ``usable`` must be left out of every column: they would count as
+        unlabeled.
+
+        Parameters
+        ----------
+        score : array-like
+            Scores of all rows.
+        **columns : array-like
+            Other columns of all rows, such as ``cluster`` or ``sample_weight``.
+
+        Returns
+        -------
+        dict
+            ``y``, ``propensity``, ``score`` and the other columns.
+        """
+        given = {name: one_column(column, name) for name, column in columns.items()}
+        given = {"score": one_column(score, "score")} | given
+        for name, column in given.items():
+            check_same_length("event_time", self.usable.size, name, column.size)
+        given = {"y": self.y, "propensity": self.propensity} | given
+        return {name: column[self.usable] for name, column in given.items()}
 
     def plot(self, ax: Axes | None = None) -> DelayDisplay:
         """Plot the share of positives that are labeled by delay, with its confidence band.

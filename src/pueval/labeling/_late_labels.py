@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from pueval.labeling._truncated_delays import (
     distribution_interval,
     positives_variance,
 )
+from pueval.sources.periods import DAY, read_length
 
 # Fewer labels leave the distribution open.
 LEAST_LABELS = 20
@@ -33,7 +35,7 @@ def from_delay(
     label_time: Any,
     as_of: Any,
     *,
-    horizon: float | None = None,
+    horizon: float | str | dt.timedelta | None = None,
     level: float = 0.95,
 ) -> DelayEstimate:
     """Estimate propensities from the delay between an event and its label.
@@ -52,14 +54,15 @@ def from_delay(
     Parameters
     ----------
     event_time : array-like of numbers or dates
-        Time at which each row happened, labeled or not.
+        Time at which each row happened, labeled or not. Dates in all three arguments have a time
+        zone, or none has.
     label_time : array-like of numbers or dates
         Time at which the row was labeled; missing (NaN, None, NaT) for unlabeled rows.
     as_of : number or date
         Time at which the labels were looked up. Labels after it are refused.
-    horizon : float, optional
-        Longest delay in use, in days for dates. By default the longest delay seen for which at
-        least 10 labeled rows are at risk.
+    horizon : float, str or timedelta, optional
+        Longest delay in use: a number, of days for dates; for dates also a length of time such as
+        "60 days". By default the longest delay seen for which at least 10 labeled rows are at risk.
     level : float, default 0.95
         Confidence level of the intervals.
 
@@ -142,17 +145,19 @@ def from_delay(
     return result
 
 
-def _check_horizon(times: LabelTimes, horizon: float | None) -> float | None:
+def _check_horizon(times: LabelTimes, horizon: Any) -> float | None:
     if horizon is None:
         return None
-    horizon = check_number("horizon", horizon)
+    if times.unit and isinstance(horizon, str | dt.timedelta | np.timedelta64):
+        horizon = read_length(horizon, "horizon") / DAY
+    delay = check_number("horizon", horizon)
     shortest, longest = np.nanmin(times.delay), np.nanmax(times.delay)
-    if not shortest <= horizon <= longest:
+    if not shortest <= delay <= longest:
         raise InputError(
             f"horizon must be between the shortest and the longest delay seen, {shortest:g} and "
-            f"{longest:g}; got {horizon:g}."
+            f"{longest:g}; got {delay:g}."
         )
-    return horizon
+    return delay
 
 
 def _limited(interval: tuple[float, float], unlabeled: Array) -> tuple[float, float]:

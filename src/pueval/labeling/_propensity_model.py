@@ -26,6 +26,8 @@ PENALTY = 1.0
 # Labeled rows, and hidden positives, needed for each coefficient.
 ROWS_PER_COEFFICIENT = 5
 LEAST_POSITIVES = 10
+# Singular values below this part of the largest one are rounding errors.
+RANK_TOLERANCE = 1e-8
 
 
 @suggest_arguments
@@ -69,7 +71,8 @@ def propensity_model(
     labeling_features : list of str or int
         Names or positions of the features that drive labeling.
     class_features : list of str or int, optional
-        Those that drive the class; none of them may drive labeling.
+        Those that drive the class; none of them may drive labeling, or be a copy or a sum of
+        features that do.
     audited : array-like, optional
         1 for rows that were checked and are positive, 0 for negative ones, missing for others.
     audit_probability : array-like, optional
@@ -129,7 +132,9 @@ def propensity_model(
     if audited is None:
         if audit_probability is not None:
             raise InputError("audit_probability needs audited, the results of the audit.")
-        classes = _design(_separate(features, positions, class_features), "class_features")
+        others = _separate(features, positions, class_features)
+        classes = _design(others, "class_features")
+        _refuse_common_directions(design, classes, others.names)
         _check_number(int(labeled.sum()), design.shape[1] + classes.shape[1], "labeled rows")
         fits = _fit_with_classes(design, classes, labeled, fold, level)
     else:
@@ -191,6 +196,30 @@ def _design(features: Features, argument: str) -> Array:
         )
     standardized = (features.values - features.values.mean(axis=0)) / spread
     return np.hstack([np.ones((len(features), 1)), standardized])
+
+
+def _refuse_common_directions(design: Array, classes: Array, names: tuple[str, ...]) -> None:
+    """Refuse features of the class that are linear functions of those of labeling: copies."""
+    triangle = np.asarray(np.linalg.qr(np.hstack([design, classes]), mode="r"))
+    first, second = triangle[:, : design.shape[1]], triangle[:, design.shape[1] :]
+    # The constant is in both.
+    if _rank(triangle) == _rank(first) + _rank(second) - 1:
+        return
+    copied = [
+        name
+        for name, column in zip(names, second.T[1:], strict=True)
+        if _rank(np.column_stack([first, column])) == _rank(first)
+    ]
+    what = f"feature {copied[0]!r} of class_features" if copied else "a sum of class_features"
+    raise InputError(
+        f"{what} is a linear function of labeling_features. Labels do not tell by which of both it "
+        "acts. Leave it out of one, or pass audited, what checking some unlabeled rows found."
+    )
+
+
+def _rank(columns: Array) -> int:
+    values = np.linalg.svd(columns, compute_uv=False)
+    return int(np.count_nonzero(values > RANK_TOLERANCE * values[0]))
 
 
 def _check_number(number: int, n_coefficients: int, what: str) -> None:

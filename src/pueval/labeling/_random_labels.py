@@ -9,12 +9,14 @@ import numpy as np
 from pueval._checks import check_count, check_same_length
 from pueval._typing import Array
 from pueval.counts.arguments import suggest_arguments
+from pueval.counts.clusters import LEAST_CLUSTERS, too_few_text
 from pueval.errors import InputError
 from pueval.labeling._checked_positives import CheckedPositives
 from pueval.labeling._conditional_test import conditional_test
 from pueval.labeling._features import Features
 from pueval.labeling._random_labels_result import RandomLabelsTest
 from pueval.sources.arrays import as_scores, check_same_order, label_kinds, one_column
+from pueval.sources.group_codes import encode_groups
 from pueval.sources.labels import LabelValues, missing_error
 
 # Fewer labeled rows, or hidden positives, tell nothing.
@@ -29,6 +31,7 @@ def test_random(
     score: Any = None,
     audited: Any = None,
     audit_probability: Any = None,
+    cluster: Any = None,
     n_draws: int = 999,
     seed: int = 0,
     pos_label: Any = 1,
@@ -54,6 +57,10 @@ def test_random(
     with a spline of the score (if there is one) in the model. It is compared with that of labels
     drawn from the model without the features.
 
+    Rows must be independent, unless ``cluster`` says which belong together. If the visits of a
+    patient share class and features, a test that takes them for independent rows rejects random
+    labels far too often: six times in ten at 5%, for 40 patients with 50 visits each.
+
     Parameters
     ----------
     X : array-like or data frame of shape (n, d)
@@ -68,8 +75,11 @@ def test_random(
         Probability with which each row would be chosen for the audit if it was unlabeled; for
         labeled rows, too, such as ``plan.probability(score)``. Without it, the checked rows are a
         simple random sample of the unlabeled rows.
+    cluster : array-like, optional
+        Cluster of each row, such as its patient: rows of different clusters are independent. At
+        least 10 clusters need labeled rows, and 10 unlabeled rows or hidden positives.
     n_draws : int, default 999
-        Number of draws of labels for the p-value.
+        Number of draws of labels for the p-value; with clusters, of signs.
     seed : int, default 0
         Random seed of the draws.
     pos_label, unlabeled_label : optional
@@ -83,7 +93,10 @@ def test_random(
     -----
     The test cannot see labeling by features that are not in X, by the score itself (without an
     audit), or by combinations of features that leave each of them balanced. A large p-value proves
-    nothing. Teisseyre, Furmańczyk and Mielniczuk (2024) compare labeled rows with positives that a
+    nothing. With clusters, the p-value is approximate: at 5%, random labels were rejected in 5% to
+    8% of simulated samples of 25 to 400 clusters.
+
+    Teisseyre, Furmańczyk and Mielniczuk (2024) compare labeled rows with positives that a
     classifier of labeled against unlabeled rows finds. That is right if the classes separate: if
     all rows above some score are positive, pass these rows only, with ``audited`` all 1. Train that
     score on other rows: neighbors of labeled rows score high, also if labels are random.
@@ -92,7 +105,8 @@ def test_random(
     ----------
     Teisseyre, Furmańczyk and Mielniczuk (2024), Verifying the selected completely at random
     assumption in positive-unlabeled learning; Westfall and Young (1993), Resampling-based multiple
-    testing, for the p-values of features.
+    testing, for the p-values of features; Kline and Santos (2012), A score based approach to wild
+    bootstrap inference, for clusters.
 
     Examples
     --------
@@ -116,20 +130,21 @@ def test_random(
         raise _evidence_error(both=score is not None)
     if audited is None and audit_probability is not None:
         raise InputError("audit_probability needs audited, the results of the audit.")
-    check_same_order(
-        {"X": X, "y": y, "score": score, "audited": audited, "audit_probability": audit_probability}
-    )
+    columns = {"X": X, "y": y, "score": score, "audited": audited}
+    check_same_order(columns | {"audit_probability": audit_probability, "cluster": cluster})
     features = Features.read(X)
     labels = LabelValues(pos_label, unlabeled_label, None)
     labeled = label_kinds(y, labels) == 0
     check_same_length("X", len(features), "y", labeled.size)
+    code = None if cluster is None else encode_groups(cluster, labeled.size, "cluster").code
     rng = np.random.default_rng([seed, 51])
     if audited is None:
         scores = _read_scores(score, labeled.size)
         _check_numbers(int(labeled.sum()), "labeled rows")
         _check_numbers(int((~labeled).sum()), "unlabeled rows")
+        _check_clusters(code, labeled, "unlabeled rows")
         test = conditional_test(
-            features, labeled, score=scores, offset=0.0, n_draws=n_draws, rng=rng
+            features, labeled, score=scores, offset=0.0, cluster=code, n_draws=n_draws, rng=rng
         )
         numbers = (int(labeled.sum()), int((~labeled).sum()))
     else:
@@ -137,16 +152,23 @@ def test_random(
         numbers = (int(found.labeled.sum()), int((~found.labeled).sum()))
         _check_numbers(numbers[0], "labeled rows")
         _check_numbers(numbers[1], "checked unlabeled rows that are positive")
+        code = None if code is None else code[found.rows]
+        _check_clusters(code, found.labeled, "checked unlabeled rows that are positive")
         test = conditional_test(
             features.rows(found.rows),
             found.labeled,
             score=None,
             offset=-np.log(found.probability),
+            cluster=code,
             n_draws=n_draws,
             rng=rng,
         )
     return RandomLabelsTest.of(
-        test, features.names, numbers, "score" if audited is None else "audited"
+        test,
+        features.names,
+        numbers,
+        "score" if audited is None else "audited",
+        None if code is None else np.unique(code).size,
     )
 
 
@@ -165,6 +187,15 @@ def _read_scores(score: Any, size: int) -> Array:
 def _check_numbers(number: int, what: str) -> None:
     if number < LEAST_POSITIVES:
         raise InputError(f"the test needs at least {LEAST_POSITIVES} {what}; there are {number:,}.")
+
+
+def _check_clusters(cluster: Array | None, labeled: Array, compared: str) -> None:
+    """Refuse clusters that are too few to show how much they vary."""
+    if cluster is None:
+        return
+    for rows, what in ((labeled, "labeled rows"), (~labeled, compared)):
+        if (number := np.unique(cluster[rows]).size) < LEAST_CLUSTERS:
+            raise InputError(too_few_text(number, what))
 
 
 def _evidence_error(*, both: bool) -> InputError:

@@ -35,6 +35,9 @@ NOT_SEEN = {
         "them balanced."
     ),
 }
+INDEPENDENT = (
+    "Assumes independent rows. If several rows belong to one patient or user, pass cluster."
+)
 # Columns of the sentences.
 WIDTH = 88
 
@@ -59,6 +62,8 @@ class RandomLabelsTest(Result):
         What the test relies on.
     n_labeled, n_compared : int
         Number of labeled rows, and of unlabeled rows or hidden positives they are compared with.
+    n_clusters : int or None
+        Number of clusters of these rows; None if rows are independent.
     """
 
     pvalue: float
@@ -69,6 +74,7 @@ class RandomLabelsTest(Result):
     given: Literal["score", "audited"]
     n_labeled: int
     n_compared: int
+    n_clusters: int | None = None
 
     @classmethod
     def of(
@@ -77,6 +83,7 @@ class RandomLabelsTest(Result):
         names: tuple[str, ...],
         numbers: tuple[int, int],
         given: Literal["score", "audited"],
+        n_clusters: int | None,
     ) -> RandomLabelsTest:
         """Order the features by their strength."""
         strength = np.nan_to_num(np.abs(test.z))
@@ -93,6 +100,7 @@ class RandomLabelsTest(Result):
             given=given,
             n_labeled=numbers[0],
             n_compared=numbers[1],
+            n_clusters=n_clusters,
         )
 
     def _columns(self) -> Mapping[str, Any]:
@@ -115,16 +123,18 @@ class RandomLabelsTest(Result):
             "given": self.given,
             "n_labeled": self.n_labeled,
             "n_compared": self.n_compared,
+            "n_clusters": self.n_clusters,
             "features": self._columns(),
         }
         return plain_dict(content)
 
     def _headline(self) -> str:
         others = "unlabeled rows" if self.given == "score" else "hidden positives"
+        clusters = "" if self.n_clusters is None else f", {format_count(self.n_clusters)} clusters"
         return (
             f"Test of random labels: p = {format_number(self.pvalue)} "
             f"({format_count(self.n_labeled)} labeled rows, "
-            f"{format_count(self.n_compared)} {others})"
+            f"{format_count(self.n_compared)} {others}{clusters})"
         )
 
     def _table(self) -> str:
@@ -136,5 +146,7 @@ class RandomLabelsTest(Result):
         ]
         header = ["feature", "labeled rows are", "z", "adjusted p"]
         table = text_table(header, rows, most=SHOWN_FEATURES, hint="; .frame() returns all")
-        sentences = (TESTED[self.given], NOT_SEEN[self.given])
+        sentences = [TESTED[self.given], NOT_SEEN[self.given]]
+        if self.n_clusters is None:
+            sentences.append(INDEPENDENT)
         return "\n".join([table, *(textwrap.fill(text, WIDTH) for text in sentences)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from numbers import Real
@@ -13,6 +15,7 @@ from pueval._checks import check_same_length
 from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.sources.arrays import check_same_order, missing_rows, one_column
+from pueval.sources.periods import ZONED_TEXT
 
 DAY = np.timedelta64(86_400_000_000, "us")
 
@@ -44,9 +47,9 @@ class LabelTimes:
     def read(cls, event_time: Any, label_time: Any, as_of: Any) -> LabelTimes:
         """Read and check the times; dates and numbers must not be mixed."""
         check_same_order({"event_time": event_time, "label_time": label_time})
-        event, event_dated = _read_times("event_time", event_time)
-        label, label_dated = _read_times("label_time", label_time)
-        now, now_dated = _read_times("as_of", [as_of])
+        event, event_kind = _read_times("event_time", event_time)
+        label, label_kind = _read_times("label_time", label_time)
+        now, now_kind = _read_times("as_of", [as_of])
         if not len(event):
             raise InputError("event_time is empty. Pass the times of all rows.")
         check_same_length("event_time", len(event), "label_time", len(label))
@@ -59,12 +62,12 @@ class LabelTimes:
             raise InputError("as_of is missing. Pass the time at which the labels were looked up.")
         if np.isnan(label).all():
             raise InputError("label_time has no labels: all values are missing.")
-        if len({event_dated, label_dated, now_dated}) > 1:
+        if len({event_kind, label_kind, now_kind}) > 1:
             raise InputError(
-                "event_time, label_time and as_of must be all dates or all numbers; got "
-                f"{_kind(event_dated)}, {_kind(label_dated)} and {_kind(now_dated)}."
+                "event_time, label_time and as_of must be all numbers, all dates with a time zone "
+                f"or all dates without; got {event_kind}, {label_kind} and {now_kind}."
             )
-        times = cls(now[0] - event, label - event, "days" if event_dated else "")
+        times = cls(now[0] - event, label - event, "" if event_kind == "numbers" else "days")
         times._refuse_impossible()
         return times
 
@@ -93,51 +96,57 @@ class LabelTimes:
                 )
 
 
-def _kind(dated: bool) -> str:  # noqa: FBT001
-    return "dates" if dated else "numbers"
-
-
-def _read_times(name: str, values: Any) -> tuple[Array, bool]:
-    """Return times as floats, NaN where missing, and whether they are dates (then in days)."""
+def _read_times(name: str, values: Any) -> tuple[Array, str]:
+    """Return times as floats, NaN where missing, and their kind; dates are in days."""
+    # Columns of Polars give their instants in UTC, without a time zone.
+    has_zone = bool(getattr(getattr(values, "dtype", None), "time_zone", None))
     if isinstance(values, np.ma.MaskedArray):
         values = np.ma.filled(values.astype(object), None)
     column = one_column(values, name)
     if column.dtype.kind == "O":
-        column = _object_times(name, column)
+        column, has_zone = _object_times(name, column)
     elif column.dtype.kind in "UT":
-        column = _text_times(name, column)
+        column, has_zone = _text_times(name, column)
     if column.dtype.kind == "M":
         days = (column - np.datetime64(0, "D")) / DAY
-        return np.where(np.isnat(column), np.nan, days), True
+        kind = "dates with a time zone" if has_zone else "dates"
+        return np.where(np.isnat(column), np.nan, days), kind
     if column.dtype.kind not in "iuf":
         raise InputError(f"{name} must hold numbers or dates; got dtype {column.dtype}.")
     numbers = column.astype(np.float64)
     if np.isinf(numbers).any():
         raise InputError(f"{name} must be finite; got {int(np.isinf(numbers).sum()):,} infinite.")
-    return numbers, False
+    return numbers, "numbers"
 
 
-def _object_times(name: str, column: Array) -> Array:
-    """Return objects as dates or as numbers; missing ones as NaT or NaN."""
+def _object_times(name: str, column: Array) -> tuple[Array, bool]:
+    """Return objects as dates or as numbers, missing ones as NaT or NaN; and if in a time zone."""
     missing = missing_rows(column)
     present = column[~missing]
     if all(isinstance(value, Real) and not isinstance(value, bool) for value in present):
         numbers = np.full(len(column), np.nan)
         numbers[~missing] = present.astype(np.float64)
-        return numbers
+        return numbers, False
+    dates = np.full(len(column), "NaT", dtype="datetime64[us]")
     if all(isinstance(value, str) for value in present):
-        dates = np.full(len(column), "NaT", dtype="datetime64[us]")
-        dates[~missing] = _text_times(name, present.astype(str))
-        return dates
+        dates[~missing], has_zone = _text_times(name, present.astype(str))
+        return dates, has_zone
     if not all(isinstance(value, date | np.datetime64) for value in present):
         wrong = next(value for value in present if not isinstance(value, date | np.datetime64))
         raise InputError(f"{name} must hold numbers or dates; got {wrong!r}.")
-    aware = {isinstance(value, datetime) and value.tzinfo is not None for value in present}
-    if len(aware) > 1:
-        raise InputError(f"{name} mixes dates with and without a time zone. Convert them to one.")
-    dates = np.full(len(column), "NaT", dtype="datetime64[us]")
+    has_zone = _check_zones(
+        name, (isinstance(value, datetime) and value.tzinfo is not None for value in present)
+    )
     dates[~missing] = [np.datetime64(_without_zone(value), "us") for value in present]
-    return dates
+    return dates, has_zone
+
+
+def _check_zones(name: str, zoned: Iterable[bool]) -> bool:
+    """Return whether all dates have a time zone; refuse a mixture."""
+    kinds = {*zoned}
+    if len(kinds) > 1:
+        raise InputError(f"{name} mixes dates with and without a time zone. Convert them to one.")
+    return True in kinds
 
 
 def _without_zone(value: Any) -> Any:
@@ -148,11 +157,25 @@ def _without_zone(value: Any) -> Any:
     return value
 
 
-def _text_times(name: str, column: Array) -> Array:
+def _text_times(name: str, column: Array) -> tuple[Array, bool]:
+    """Return ISO dates, and whether they are in a time zone; empty text is missing."""
+    texts = {text: text.strip() for text in dict.fromkeys(column.tolist())}
+    has_zone = _check_zones(
+        name, (re.search(ZONED_TEXT, text) is not None for text in texts.values() if text)
+    )
     try:
-        return column.astype("datetime64[us]")
+        if not has_zone:
+            return column.astype("datetime64[us]"), False
+        # NumPy reads no time zones.
+        moments = {
+            text: np.datetime64(_without_zone(datetime.fromisoformat(stripped)), "us")
+            if stripped
+            else np.datetime64("NaT", "us")
+            for text, stripped in texts.items()
+        }
     except ValueError:
         raise InputError(
             f"{name} must hold numbers or dates; got text that is no ISO date, such as "
             f"{str(column[0])!r}. Convert it first."
         ) from None
+    return np.array([moments[text] for text in column.tolist()], dtype="datetime64[us]"), True

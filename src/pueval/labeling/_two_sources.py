@@ -9,8 +9,12 @@ import numpy as np
 from pueval._checks import check_fraction, check_same_length
 from pueval._typing import Array
 from pueval.counts.arguments import suggest_arguments
-from pueval.errors import InputError
-from pueval.labeling._two_sources_result import TwoSources, check_enough_in_common
+from pueval.errors import InputError, warn_caller
+from pueval.labeling._two_sources_result import (
+    TwoSources,
+    check_enough_in_common,
+    check_strata,
+)
 from pueval.sources.arrays import (
     check_same_order,
     label_kinds,
@@ -45,7 +49,8 @@ def from_two_sources(
         Labels of each source, for the same rows: 1 or True if it labeled the row.
     strata : array-like, optional
         Group of each row, such as region or severity. Numbers of positives are estimated within
-        groups and added, so sources need to be independent only within groups.
+        groups and added, so sources need to be independent only within groups. Both sources need
+        rows in common in each group, at least 5 on average.
     level : float, default 0.95
         Confidence level of the intervals.
     pos_label, unlabeled_label : optional
@@ -60,7 +65,13 @@ def from_two_sources(
     ------
     InputError
         If the sources have so few labels in common that, if they were independent, there would be
-        more positives than rows.
+        more positives than rows; or if only one source labeled rows in a group.
+
+    Warns
+    -----
+    AssumptionWarning
+        If groups have fewer than 5 labels in common on average, or both sources label the same
+        rows.
 
     Notes
     -----
@@ -116,7 +127,10 @@ def from_two_sources(
         only_b=count(second & ~first),
         level=level,
     )
+    check_strata(sources)
     check_enough_in_common(sources)
+    for warning in sources._assumption_warnings():
+        warn_caller(warning)
     return sources
 
 

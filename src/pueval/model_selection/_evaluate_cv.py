@@ -25,6 +25,7 @@ from pueval.evaluation.evaluate import (
     refuse_audit_options,
 )
 from pueval.evaluation.evaluation import Evaluation
+from pueval.model_selection._folds import read_groups
 from pueval.model_selection._out_of_fold import (
     Align,
     Method,
@@ -42,7 +43,7 @@ from pueval.model_selection._partitions import (
 from pueval.model_selection._splits import Splits
 from pueval.model_selection._training_dependence import reduce_partition, training_design_effect
 from pueval.sources.arrays import check_same_order, label_kinds
-from pueval.sources.group_codes import number_groups
+from pueval.sources.group_codes import encode_groups
 from pueval.sources.labels import LabelValues
 from pueval.uncertainty.intervals import check_options
 
@@ -105,7 +106,8 @@ def evaluate_cv(
         shows how much the measures vary between repeats.
     groups : array-like of shape (n,), optional
         Group of each row. Rows of the same group are never in both training and test. By default
-        these are the clusters, if you give them.
+        these are the clusters, if you give them. Groups alone do not change intervals: for rows
+        that resemble each other, pass ``cluster``.
     method : {"auto", "predict_proba", "decision_function"}, default "auto"
         Method that gives the scores; ``"auto"`` uses the first of the two that exists.
     align : {"auto", "score", "rank"}, default "auto"
@@ -145,7 +147,8 @@ def evaluate_cv(
     Warns
     -----
     AssumptionWarning
-        As for `pueval.evaluate`, and if scores of different folds are on different scales.
+        As for `pueval.evaluate`; if scores of different folds are on different scales; and if there
+        are groups of rows but no clusters, or clusters with rows in several groups.
 
     Notes
     -----
@@ -193,10 +196,9 @@ def evaluate_cv(
         "unlabeled_label": unlabeled_label,
         "negative_label": negative_label,
     }
-    if groups is None and cluster is not None:
-        groups = _cluster_groups(cluster, len(y))
     check_same_order({"y": y, "X": X, "groups": groups})
     kind = label_kinds(y, LabelValues(*labels.values()))
+    messages = _check_groups(groups, cluster, len(kind), options)
 
     def count_rows(score: Array) -> Counts:
         return Counts.from_arrays(
@@ -229,7 +231,14 @@ def evaluate_cv(
     _check_values(count_rows(np.arange(len(kind))), seed, options)
     splitter_labels = y if splitter_knows_labels(cv, labels) else None
     repeats = partition_rows(
-        X, splitter_labels, kind, groups, cv=cv, n_repeats=n_repeats, seed=seed
+        X,
+        splitter_labels,
+        kind,
+        cluster if groups is None else groups,
+        cv=cv,
+        n_repeats=n_repeats,
+        seed=seed,
+        names_of="cluster" if groups is None else "groups",
     )
     rank = align == "rank" or (align == "auto" and score_method != "predict_proba")
     labeled = kind == 0
@@ -241,12 +250,13 @@ def evaluate_cv(
         return rank_within_folds(score, kind, folds, sample_weight) if rank else score
 
     scores: list[Array] = []
-    messages: list[str] = []
+    scales: list[str] = []
     for folds in repeats:
         score = score_rows(folds)
-        if not rank and not messages:
-            messages += scale_warnings(score, kind, folds)
+        if not rank and not scales:
+            scales += scale_warnings(score, kind, folds)
         scores.append(score)
+    messages += scales
     design_effect = 1.0
     sampling = options.get("variance", "sampling") == "sampling"
     if training_variance and sampling and options.get("level", 0.95) is not None:
@@ -290,14 +300,38 @@ def evaluate_cv(
     return ev
 
 
-def _cluster_groups(cluster: Any, rows: int) -> Array:
-    """Return the clusters as groups that stay together in folds."""
+def _check_groups(groups: Any, cluster: Any, rows: int, options: dict[str, Any]) -> list[str]:
+    """Refuse groups and clusters that are no columns; return what is wrong with them together."""
+    group = None if groups is None else read_groups(groups, rows).code
     if isinstance(cluster, list | tuple) and len(cluster) == 2 and rows != 2:
-        raise InputError(
-            "two-way clusters need groups: the column whose rows are never in both training and "
-            "test."
+        if group is None:
+            raise InputError(
+                "two-way clusters need groups: the column whose rows are never in both training "
+                "and test."
+            )
+        return []
+    clusters = None if cluster is None else encode_groups(cluster, rows, "cluster")
+    if group is None:
+        return []
+    if clusters is None:
+        if options.get("level", 0.95) is None or np.unique(group).size == rows:
+            return []
+        message = (
+            "intervals treat rows as independent, although groups keep some of them together. If "
+            "the rows of a group resemble each other, pass cluster instead of groups."
         )
-    return number_groups(cluster, rows, "cluster")[0]
+        return [message]
+    group_of_cluster = np.zeros(len(clusters.names), dtype=np.intp)
+    group_of_cluster[clusters.code] = group
+    divided = np.unique(clusters.code[group_of_cluster[clusters.code] != group])
+    if not divided.size:
+        return []
+    message = (
+        f"{divided.size:,} clusters, such as {clusters.names[divided[0]]!r}, have rows in several "
+        "groups, so classifiers score clusters that they were trained on. New clusters can be "
+        "harder. Omit groups to keep clusters together."
+    )
+    return [message]
 
 
 def _check_keywords(options: dict[str, Any]) -> None:

@@ -12,7 +12,15 @@ from pueval._checks import check_count, check_same_length
 from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.sources.arrays import label_kinds
+from pueval.sources.group_codes import GroupCodes, encode_groups
 from pueval.sources.labels import LabelValues
+
+
+def read_groups(groups: Any, rows: int) -> GroupCodes:
+    """Read the group of each row; missing groups are refused."""
+    if hasattr(groups, "__len__") and not isinstance(groups, str):
+        check_same_length("y", rows, "groups", len(groups))
+    return encode_groups(groups, rows, "group")
 
 
 class PUStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
@@ -93,7 +101,8 @@ class PUStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         y : array-like of shape (n,)
             Labels.
         groups : array-like of shape (n,), optional
-            Group of each row. Groups stay together, and folds are balanced as far as possible.
+            Group of each row, without missing values. Groups stay together, and folds are balanced
+            as far as possible.
 
         Yields
         ------
@@ -104,6 +113,8 @@ class PUStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         kind = label_kinds(y, labels)
         rows = X.shape[0] if hasattr(X, "shape") else len(X)
         check_same_length("X", rows, "y", len(kind))
+        if groups is not None:
+            groups = read_groups(groups, len(kind)).code
         self._check_enough(kind, groups)
         inner = StratifiedKFold if groups is None else StratifiedGroupKFold
         folds = inner(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
@@ -125,9 +136,7 @@ class PUStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
                 )
         if groups is None:
             return
-        codes = np.asarray(groups)
-        check_same_length("y", len(kind), "groups", len(codes))
-        n_groups = len(np.unique(codes[kind == 0]))
+        n_groups = len(np.unique(groups[kind == 0]))
         if n_groups < self.n_splits:
             raise InputError(
                 f"{self.n_splits} folds require labeled rows in at least {self.n_splits} groups; "

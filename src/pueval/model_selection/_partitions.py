@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from pueval._checks import check_count
 from pueval._typing import Array
 from pueval.errors import InputError
-from pueval.model_selection._folds import PUStratifiedKFold
+from pueval.model_selection._folds import PUStratifiedKFold, read_groups
+from pueval.sources.group_codes import GroupCodes, encode_groups
 from pueval.sources.labels import LabelValues
 
 # Training and test rows of each fold.
@@ -25,13 +26,21 @@ def partition_rows(
     cv: Any,
     n_repeats: int,
     seed: int,
+    names_of: Literal["groups", "cluster"] = "groups",
 ) -> list[Partition]:
     """Return one partition per repeat; each tests every row exactly once.
 
     ``kind`` is 0 for labeled, 1 for unlabeled and 2 for known negative rows. ``y`` holds labels
     that the splitter understands; if None, the splitter gets 1 for labeled rows and 0 for others.
+    ``names_of`` is the argument that gave the groups, for messages.
     """
     check_count("n_repeats", n_repeats)
+    codes = None
+    if groups is not None and names_of == "groups":
+        codes = read_groups(groups, len(kind))
+    elif groups is not None:
+        codes = encode_groups(groups, len(kind), "cluster")
+        groups = codes.code
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         repeats = []
         for repeat in range(n_repeats):
@@ -60,8 +69,8 @@ def partition_rows(
             f"and test rows; got {cv!r}."
         ) from None
     repeats = _group_into_repeats(pairs, len(kind))
-    if groups is not None:
-        _check_groups(pairs, np.asarray(groups).tolist())
+    if codes is not None:
+        _check_groups(pairs, codes, names_of)
     return repeats
 
 
@@ -73,17 +82,18 @@ def splitter_knows_labels(cv: Any, labels: dict[str, Any]) -> bool:
     return splitter_labels.same_as(LabelValues(*labels.values()))
 
 
-def _check_groups(pairs: Partition, groups: list[Any]) -> None:
+def _check_groups(
+    pairs: Partition, groups: GroupCodes, names_of: Literal["groups", "cluster"]
+) -> None:
     """Refuse splits with rows of the same group in training and test."""
-    numbers: dict[Any, int] = {}
-    code = np.array([numbers.setdefault(group, len(numbers)) for group in groups])
+    noun, omit = ("groups", "; or omit groups") if names_of == "groups" else ("clusters", "")
     for train, test in pairs:
-        shared = np.intersect1d(code[train], code[test])
+        shared = np.intersect1d(groups.code[train], groups.code[test])
         if shared.size:
             raise InputError(
-                f"{shared.size:,} groups, such as {[*numbers][shared[0]]!r}, have rows in both "
-                "training and test. Use a splitter that keeps groups together, such as GroupKFold, "
-                "or a number of folds; or omit groups."
+                f"{shared.size:,} {noun}, such as {groups.names[shared[0]]!r}, have rows in both "
+                f"training and test. Use a splitter that keeps {noun} together, such as "
+                f"GroupKFold, or a number of folds{omit}."
             )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pueval.core.sizes import GroupSizes
 from pueval.counts.counts import Counts
 from pueval.groups.evaluate_by import too_small_notes
 from pueval.over_time.propensity_windows import estimate_with_propensities
@@ -22,6 +23,7 @@ def estimate_windows(
     sizes, weights, squares = window_sizes(counts)
     overall = options.overall
     notes = too_small_notes(sizes, overall.target, options.min_labeled, options.min_background)
+    notes |= _both_too_few_notes(sizes, options.min_labeled, options.min_background)
     notes |= dict.fromkeys(np.flatnonzero(sizes.n == 0).tolist(), "no rows") | incomplete
     enough = np.ones(len(counts), dtype=bool)
     enough[list(notes)] = False
@@ -37,3 +39,22 @@ def estimate_windows(
         squares=squares,
         notes=tuple(notes.get(k, "") for k in range(len(counts))),
     )
+
+
+def _both_too_few_notes(sizes: GroupSizes, min_labeled: int, min_background: int) -> dict[int, str]:
+    """Return shorter notes for windows with too few rows of both kinds: a table has little room."""
+    labeled, unlabeled, negative = sizes.effective_by_kind
+    background = unlabeled + negative
+    few = (labeled > 0) & (labeled < min_labeled) & (background > 0) & (background < min_background)
+    needed = f"{min_labeled} of each are needed"
+    if min_labeled != min_background:
+        needed = f"{min_labeled} and {min_background} are needed"
+    notes = {}
+    for k in np.flatnonzero(few).tolist():
+        rows = _rows(labeled[k], "labeled"), _rows(background[k], "unlabeled or known negative")
+        notes[k] = f"{rows[0]} and {rows[1]}; {needed}"
+    return notes
+
+
+def _rows(size: float, kind: str) -> str:
+    return f"{size:.4g} {kind} {'row' if size == 1 else 'rows'}"

@@ -22,7 +22,12 @@ from pueval.groups.group_priors import (
 )
 from pueval.over_time.estimate_windows import estimate_windows
 from pueval.over_time.time_evaluation import TimeEvaluation, check_time_measure
-from pueval.over_time.time_windows import PeriodCounts, add_periods, count_periods
+from pueval.over_time.time_windows import (
+    PeriodCounts,
+    add_periods,
+    count_periods,
+    time_text,
+)
 from pueval.over_time.window_estimates import WindowOptions
 from pueval.sources.labels import LabelValues
 from pueval.sources.periods import Periods
@@ -104,7 +109,8 @@ def evaluate_over_time(
         get a note instead of estimates, and all rows together leave their rows out. For windows
         with incomplete labels, use ``propensity`` instead.
     as_of : time, optional
-        When the labels were read; by default the latest time. Needed for a mapping.
+        When the labels were read; by default the latest time. Rows after it are refused. Needed for
+        a mapping.
     prior : float or PriorEstimate, optional
         Prior of all rows together, known or estimated.
     prevalence, label_frequency : float, optional
@@ -197,7 +203,7 @@ def evaluate_over_time(
         "prevalence": prevalence,
         "label_frequency": label_frequency,
     }
-    check_single_values(given | {"purity": purity})
+    check_single_values(given | {"purity": purity}, "windows")
     check_count("min_labeled", min_labeled, least=2)
     check_count("min_background", min_background, least=2)
     labels = {
@@ -300,7 +306,20 @@ def _read_periods(
             labels=LabelValues(*labels.values()),
         )
         latest = latest_row if latest is None else latest
-    return periods if label_delay is None else periods.with_label_delay(label_delay, latest)
+        _refuse_later(latest_row, latest)
+    if label_delay is None:
+        return periods
+    _refuse_later(periods.start(len(periods.counts) - 1), latest)
+    return periods.with_label_delay(label_delay, latest)
+
+
+def _refuse_later(time: Any, as_of: Any) -> None:
+    """Refuse rows after the time when the labels were read."""
+    if time > as_of:
+        raise InputError(
+            f"as_of is before the latest rows, of {time_text(time)}; got {time_text(as_of)}. Leave "
+            "out rows that had not happened yet, or correct as_of."
+        )
 
 
 def _choose_group_prior(

@@ -21,7 +21,7 @@ SHOWN_MEASURES = ("roc_auc", "average_precision", "precision", "recall", "f1")
 # Windows in the table: the latest ones.
 SHOWN_WINDOWS = 24
 # Longest note in the table.
-LONGEST_NOTE = 60
+LONGEST_NOTE = 90
 
 
 def time_table(
@@ -75,6 +75,11 @@ def alarm_lines(times: TimeEvaluation) -> list[str]:
         return [f"! {alarm!r}." for alarm in times.alarms]
     titles = ", ".join(map(time_measure_title, times.watch))
     n_looks = max(len(times.sequence(measure).windows) for measure in times.watch)
+    if not n_looks and times._n_reference >= times._periods.n_complete:
+        complete = (
+            " with all labels" if times._periods.n_complete < len(times._periods.counts) else ""
+        )
+        return [f"No look at {titles} yet: the reference includes all periods{complete}."]
     if not n_looks:
         has_reference = any(times.sequence(name).reference is not None for name in times.watch)
         where = "after the reference" if has_reference else "for a reference"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
+from numbers import Integral
 from operator import add
 from typing import Any
 
@@ -76,14 +77,14 @@ class PeriodCounts:
 
     def reference_periods(self, reference: Any) -> int:
         """Return the number of first periods in the reference: given, or those before a time."""
-        if isinstance(reference, bool) or not isinstance(reference, int):
+        if isinstance(reference, bool) or not isinstance(reference, Integral):
             time = self.periods.read_moment(reference, "reference")
             number = self.periods.number(np.array([time]).astype(_time_type(self.periods)))[0]
             reference = int(number) - self.first
             if reference < 1:
                 raise InputError(
                     "reference must be after the first period, which starts at "
-                    f"{self.start(0)}; got {time}."
+                    f"{time_text(self.start(0))}; got {time_text(time)}."
                 )
         check_count("reference", reference)
         return min(int(reference), len(self.counts))
@@ -104,10 +105,26 @@ class PeriodCounts:
         n_complete = complete.index(False) if False in complete else len(complete)
         if not n_complete:
             raise InputError(
-                f"no period has all its labels: the first one ends at {self.start(1)}, and labels "
-                f"are complete up to {as_of - delay} (as_of less label_delay)."
+                f"no period has all its labels: the first one ends at {time_text(self.start(1))}, "
+                f"and labels are complete up to {time_text(as_of - delay)} (as_of less "
+                "label_delay)."
             )
         return replace(self, n_complete=n_complete)
+
+
+def time_text(time: Any) -> str:
+    """Return a date, a date and time, or a number, without zeros at the end.
+
+    Examples
+    --------
+    >>> time_text(np.datetime64("2026-03-31", "us"))
+    '2026-03-31'
+    >>> time_text(np.datetime64("2026-03-31T14:30", "us"))
+    '2026-03-31T14:30:00'
+    """
+    if not isinstance(time, np.datetime64):
+        return f"{time:g}"
+    return str(time).removesuffix(".000000").removesuffix("T00:00:00")
 
 
 def _time_type(periods: Periods) -> type[np.generic]:

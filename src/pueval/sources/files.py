@@ -161,14 +161,20 @@ def count_in_frame(table: FileTable, frame: Any, bins: Bins) -> Tallies:
         tuple(f"g{k}" for k in range(len(table.columns.by))),
         cluster=None if table.columns.cluster is None else "c",
     )
-    tallies = query_frame(
-        frame,
-        ours,
-        labels=KIND_CODES,
-        bins=bins,
-        from_text=table.has_text_weights,
-        explain=table.problem,
-    )
+    try:
+        tallies = query_frame(
+            frame,
+            ours,
+            labels=KIND_CODES,
+            bins=bins,
+            from_text=table.has_text_weights,
+            explain=table.problem,
+        )
+    except InputError as error:
+        # The frame has a name of its own for the column.
+        missing = "missing cluster (column {!r})".format
+        message = str(error).replace(missing(ours.cluster), missing(table.columns.cluster))
+        raise InputError(message) from None
     return {
         group: dict(zip(table.columns.scores, samples.values(), strict=True))
         for group, samples in tallies.items()

@@ -2,19 +2,18 @@
 
 Each group of clusters gets a random weight that is Poisson with mean 1, the same for all of its
 rows. The numbers of labeled, unlabeled and negative rows vary together, as they do if clusters are
-drawn. As far as rows look independent, single rows are drawn, too, and the two deviations from the
-data are added with weights that average their variances.
+drawn. As far as rows look independent, a part of the draws is of single rows: the variance of all
+draws is the mean of both variances.
 
 Of few clusters with labeled rows, some draws have hardly any: see `normalized`.
 
-Two-way clusters cannot be drawn in this way. There the numbers of rows in the cells are normal,
-with the covariance matrix V₁ + V₂ − V₁₂ of Cameron, Gelbach and Miller; negative eigenvalues, which
-occur by chance, are set to 0, and the others are scaled to the same sum.
+Two-way clusters cannot be drawn in this way. There the numbers of rows above each threshold are
+normal, with the covariance matrix V₁ + V₂ − V₁₂ of Cameron, Gelbach and Miller; negative
+eigenvalues, which occur by chance, are set to 0, and the others are scaled to the same sum.
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +22,10 @@ import scipy  # loads its submodules when they are first used
 from pueval._typing import Array
 from pueval.core.cluster_table import ClusterTable
 from pueval.core.sizes import divide_or_zero
+
+# Smaller parts of a row in a drawn cell are none: they come from leverage constants near 1, and a
+# precision above a threshold would divide by them.
+LEAST_PART = 0.05
 
 
 class DrawnClusters(NamedTuple):
@@ -73,21 +76,22 @@ def normalized(share: Array, expected: Array) -> Array:
     """Return shares of each draw that add up to 1, where numbers of rows are fixed.
 
     Shares are divided by their total t if it is above 1. Otherwise they are multiplied by 2 − t,
-    which is the same to first order, and the rest, (1 − t)², is spread like the data. So draws
-    without rows are like the data, and do not divide by almost nothing.
+    which is the same to first order, and the rest, (1 − t)², is spread like the data. So draws with
+    hardly any rows do not divide by almost nothing. Cells without drawn rows stay empty: tiny
+    shares in them would give any precision. Draws without rows are like the data.
     """
     total = share.sum(axis=1, keepdims=True)
     missing = np.maximum(1 - total, 0.0)
     divided = share * np.where(missing > 0, 1 + missing, 1 / np.maximum(total, 1.0))
-    filled: Array = divided + missing**2 * expected
+    has_rows = (share != 0) | ~share.any(axis=1, keepdims=True)
+    spread = has_rows * expected
+    filled: Array = divided + missing**2 * divide_or_zero(spread, spread.sum(axis=1, keepdims=True))
     return filled
 
 
 def _poisson_draws(table: ClusterTable, n_resamples: int, rng: np.random.Generator) -> Array:
     """Return the drawn rows by kind, draw and cell."""
     (cells,), (scale,) = table.cells, table.scales
-    weight = table.independent_weight
-    scale = math.sqrt(1 - weight) * scale
     deviation = _poisson_deviations((n_resamples, cells.shape[1]), rng)
     drawn = np.stack(
         [
@@ -95,26 +99,16 @@ def _poisson_draws(table: ClusterTable, n_resamples: int, rng: np.random.Generat
             for of_kind, c in zip(cells, scale, strict=True)
         ]
     )
-    if weight:
-        for kind, squares in enumerate(table.squares):
-            drawn[kind] += math.sqrt(weight) * _row_deviations(
-                cells[kind].sum(axis=0), squares, n_resamples, rng
+    of_rows = np.flatnonzero(rng.random(n_resamples) < table.independent_weight)
+    for kind, squares in enumerate(table.squares):
+        rows = cells[kind].sum(axis=0)
+        row_weight = divide_or_zero(squares, rows)
+        if of_rows.size:
+            drawn[kind, of_rows] = row_weight * rng.poisson(
+                divide_or_zero(rows, row_weight), size=(of_rows.size, rows.size)
             )
+        np.copyto(drawn[kind], 0, where=np.abs(drawn[kind]) < LEAST_PART * row_weight)
     return drawn
-
-
-def _row_deviations(
-    rows: Array, squares: Array, n_resamples: int, rng: np.random.Generator
-) -> Array:
-    """Return by how much the weight in each cell exceeds that of the data if rows are drawn.
-
-    Rows of a cell count like a Poisson number of rows of weight Σw²/Σw.
-    """
-    weight = divide_or_zero(squares, rows)
-    number = divide_or_zero(rows, weight)
-    drawn = rng.poisson(number, size=(n_resamples, rows.size))
-    deviations: Array = weight * (drawn - number)
-    return deviations
 
 
 def _poisson_deviations(shape: tuple[int, int], rng: np.random.Generator) -> Array:
@@ -136,17 +130,23 @@ def _poisson_cells(share: Array, n_resamples: int, rng: np.random.Generator) -> 
 
 
 def _normal_draws(table: ClusterTable, n_resamples: int, rng: np.random.Generator) -> Array:
-    """Return rows by kind, draw and cell that are normal with the covariance of two ways."""
+    """Return rows by kind, draw and cell that are normal with the covariance of two ways.
+
+    The covariance is that of the rows above thresholds, on which measures depend. That of single
+    cells has many more negative eigenvalues, and without them the former would be too large.
+    """
     n_kinds, _, m = table.cells[0].shape
     covariance = np.zeros((n_kinds * m, n_kinds * m))
     for sign, scale, cells in zip(table.signs, table.scales, table.cells, strict=True):
-        rows = (scale[:, :, None] * cells).transpose(1, 0, 2).reshape(-1, n_kinds * m)
+        above = scale[:, :, None] * np.cumsum(cells, axis=2)
+        rows = above.transpose(1, 0, 2).reshape(-1, n_kinds * m)
         covariance += sign * (rows.T @ rows)
     values, vectors = np.linalg.eigh(covariance)
     positive = np.maximum(values, 0.0)
     # Without negative eigenvalues the total variance would be too large.
     root = vectors * np.sqrt(positive * max(values.sum(), 0.0) / max(positive.sum(), 1e-300))
-    noise = rng.standard_normal((n_resamples, n_kinds * m)) @ root.T
+    above = (rng.standard_normal((n_resamples, n_kinds * m)) @ root.T).reshape(-1, n_kinds, m)
+    noise = np.diff(above, axis=2, prepend=0.0).transpose(1, 0, 2)
     center = table.cells[0].sum(axis=1)
-    drawn: Array = center[:, None, :] + noise.reshape(-1, n_kinds, m).transpose(1, 0, 2)
+    drawn: Array = center[:, None, :] + noise
     return drawn
