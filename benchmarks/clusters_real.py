@@ -33,11 +33,10 @@ HEADER = (
 )  # fmt: skip
 SPEED = """
 Speed of `evaluate` with AUC, average precision, F1 and best F1 and their intervals, 10 million rows
-and a million clusters, on two cores (`python -m benchmarks.clusters`): 0.50 s without clusters and
-0.80 s with them, a ratio of 1.6, if NumPy sorts without vector instructions
-(`NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL"`; measured before clusters got faster). With
-AVX-512, sorting takes a tenth of the time: 0.16 and 0.31 s, ratios of 1.93 to 2.00 in four runs.
-The benchmark fails above 2.
+and a million clusters, on two cores (`python -m benchmarks.clusters`): 0.54 s without clusters and
+0.72 s with them, a ratio of 1.3, if NumPy sorts without vector instructions
+(`NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL"`). With AVX-512, sorting takes a tenth of the
+time: 0.16 and 0.32 to 0.38 s, ratios of 2.06 to 2.31 in four runs. The benchmark fails above 2.
 """
 
 
