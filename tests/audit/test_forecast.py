@@ -176,3 +176,16 @@ def test_planned_audits_are_more_precise_and_forecasts_hold():
     uniform, planned = np.sqrt(np.mean(np.square(errors), axis=0))
     assert planned < 0.75 * uniform
     assert np.mean(forecasts) == pytest.approx(np.mean(widths), rel=0.15)
+
+
+@pytest.mark.parametrize("budgets", [[], 100])
+def test_budgets_must_be_listed(budgets):
+    rng = np.random.default_rng(0)
+    positive = rng.random(2000) < 0.3
+    made = audit.plan(
+        positive & (rng.random(2000) < 0.4), rng.normal(size=2000) + 2 * positive, budget=50
+    )
+    with pytest.raises(InputError, match="budgets must be a list of numbers of rows"):
+        made.curve(budgets)
+    curve = made.curve((number for number in (20, 40)), n_simulations=1)
+    assert curve.budget.tolist() == [20, 40]

@@ -555,7 +555,7 @@ def test_a_second_plan_continues_the_first(rows, scores, tmp_path, capsys):
     assert run(plan_command(scores, second, *plan_options, "--after", second, "--overwrite")) == 2
     assert "2.csv is an input file. Choose another name." in capsys.readouterr().err
     assert run(plan_command(scores, first, *plan_options, "--overwrite")) == 2
-    assert "has the truth of 400 checked rows, which would be lost" in capsys.readouterr().err
+    assert "contains 400 checked rows. Choose another name to keep" in capsys.readouterr().err
     assert len(pd.read_csv(first)) == 400
 
 

@@ -274,8 +274,9 @@ class Plan(Result):
         if budgets is None:
             factors = np.array(CURVE_BUDGETS) * self.budget
             budgets = np.round(factors.clip(LEAST_AUDITED, self.n_candidates)).astype(int).tolist()
-        if not isinstance(budgets, Iterable) or not [*budgets]:
-            raise InputError(f"budgets must be a list of numbers of rows; got {budgets!r}.")
+        budgets = [*budgets] if isinstance(budgets, Iterable) else []
+        if not budgets:
+            raise InputError("budgets must be a list of numbers of rows, such as [100, 200].")
         for budget in budgets:
             check_budget(budget, self.n_candidates)
         check_count("n_simulations", n_simulations)

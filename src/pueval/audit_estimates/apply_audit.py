@@ -173,7 +173,7 @@ def apply_audit(
     )
     by_audit, positives = positives, _with_purity_above_prior(counts, cells, positives)
     warnings = [
-        *design_warnings(counts, rows),
+        *design_warnings(counts, rows, covered),
         _unequal_weights(unlabeled),
         _low_purity(by_purity, by_audit, positives),
     ]

@@ -199,8 +199,11 @@ def _check_probability(probability: Array, labeled: Array) -> Array:
     return values
 
 
-def design_warnings(counts: Counts, rows: AuditedRows) -> list[str]:
-    """Say where the audited rows are not the sample they are taken for, or say too little."""
+def design_warnings(counts: Counts, rows: AuditedRows, covered: float) -> list[str]:
+    """Say where the audited rows are not the sample they are taken for, or say too little.
+
+    ``covered`` is the `checked_share`.
+    """
     warnings = []
     unlabeled = rows.part(labeled=False)
     if len(unlabeled) and unlabeled.positive.all():
@@ -210,7 +213,6 @@ def design_warnings(counts: Counts, rows: AuditedRows) -> list[str]:
             "hardly known. Audit more rows, most of them with low scores, and pass "
             "audit_probability."
         )
-    covered = checked_share(counts, rows)
     for labeled, name in ((False, "unlabeled"), (True, "labeled")):
         tendency = _score_tendency(counts, rows, labeled=labeled)
         if tendency is None:

@@ -193,8 +193,8 @@ def _check_output(
     check_overwrite(out, overwrite=overwrite)
     if checked := _checked_rows(out):
         raise InputError(
-            f"{out} has the truth of {format_count(checked)} checked rows, which would be lost. "
-            "Choose another name."
+            f"{out} contains {format_count(checked)} checked rows. Choose another name to keep "
+            "them."
         )
 
 

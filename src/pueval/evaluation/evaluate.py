@@ -146,7 +146,7 @@ def evaluate(
     audit_probability : array-like, optional
         Probability with which each audited row was chosen, in (0, 1]. Without it, the audited
         unlabeled rows are a simple random sample of the unlabeled rows, and the audited labeled
-        rows of the labeled rows. An audit of alarms says nothing about rows with lower scores.
+        rows of the labeled rows. Audit low scores, too: alarms alone do not determine recall.
     labeling : {"smooth", "random", "score", "any"}
         With an audit, what to assume about the probability that a positive row is labeled: it is a
         curve in the score, smooth or with steps, and the less the audit speaks against random
