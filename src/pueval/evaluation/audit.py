@@ -16,6 +16,7 @@ from pueval.core.mixture import check_share
 from pueval.counts.counts import Counts
 from pueval.errors import Contradiction, InputError
 from pueval.evaluation.audit_widths import AuditSettings, AuditWidths, compare_widths
+from pueval.evaluation.propensity_curve import PropensityCurve
 from pueval.text.numbers import (
     equation_of_pvalue,
     format_count,
@@ -37,8 +38,6 @@ POSITIVE_RANKS = (0.05, 0.25, 0.5, 0.75, 0.95)
 CONTRADICTED_PVALUE = 0.01
 # The labeling bias compares positives between these ranks.
 BIAS_RANKS = (0.05, 0.95)
-# Pictures reach the intervals of positives between these ranks: beyond, they can be wide.
-PICTURE_RANKS = (0.02, 0.98)
 
 
 class AuditEstimate(NamedTuple):
@@ -47,39 +46,6 @@ class AuditEstimate(NamedTuple):
     value: float
     low: float
     high: float
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PropensityCurve(Result):
-    """Probability that a positive row is labeled, by its place among the positives.
-
-    Attributes
-    ----------
-    score : ndarray
-        Scores, descending.
-    rank : ndarray
-        Share of the positives with at least this score.
-    propensity, low, high : ndarray
-        Estimate, and ends of the pointwise intervals.
-    level : float
-        Confidence level.
-    """
-
-    score: Array
-    rank: Array
-    propensity: Array
-    low: Array
-    high: Array
-    level: float
-
-    @property
-    def _highest(self) -> float:
-        """Upper end of the intervals, without those of the extreme positives, for pictures."""
-        shown = (self.rank >= PICTURE_RANKS[0]) & (self.rank <= PICTURE_RANKS[1])
-        return float(self.high[shown if shown.any() else slice(None)].max())
-
-    def _headline(self) -> str:
-        return f"Propensity by score, with pointwise {format_level(self.level)} intervals"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -21,8 +21,7 @@ from pueval.text.tables import text_table
 # With fewer labels in common, Chapman's estimate is visibly too small (Robson and Regier, 1964).
 LEAST_COMMON = 7
 # With fewer labels in common per stratum, intervals of sums over strata cover too rarely: chosen by
-# simulation with 100 strata, where coverage is 67 to 92% with 2, 91 to 95% with 4, 95% or more with
-# 5.
+# simulation (tests/labeling/test_two_sources.py).
 LEAST_COMMON_PER_STRATUM = 5
 # Strata in the printed table.
 SHOWN_STRATA = 12
