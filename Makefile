@@ -59,8 +59,10 @@ docs: $(VENV)/docs.stamp
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
+# All pictures in docs/images, but those of benchmarks and networks.
 figures: $(VENV)/dev.stamp
 	$(BIN)/python examples/figure.py
+	$(BIN)/python -m tests.project.snippets $$(grep -l '\.savefig(' docs/howto/*.md)
 
 benchmarks: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/speed.py
@@ -72,8 +74,8 @@ papers: $(VENV)/dev.stamp
 # Spark for its tests; it needs Java 17 or newer.
 spark: $(VENV)/spark.stamp
 
-# PyTorch, TorchMetrics, Lightning and experiment trackers, for the tests that need them. TORCH=torch
-# installs the newest PyTorch.
+# PyTorch, TorchMetrics, Lightning, JAX and experiment trackers, for the tests that need them.
+# TORCH=torch installs the newest PyTorch.
 TORCH ?= torch==2.13.0
 torch: $(VENV)/torch.stamp
 
@@ -110,8 +112,8 @@ $(VENV)/spark.stamp: $(VENV)/dev.stamp
 	@touch $@
 
 $(VENV)/torch.stamp: $(VENV)/dev.stamp
-	@echo "Installing PyTorch …"
-	@$(INSTALL) "$(TORCH)" --editable ".[torch]" --group torch --group trackers
+	@echo "Installing PyTorch, JAX and experiment trackers …"
+	@$(INSTALL) "$(TORCH)" --editable ".[torch]" --group torch --group jax --group trackers
 	@touch $@
 
 clean:

@@ -1,5 +1,7 @@
 """Draw the pictures of README and docs from the bundled example into docs/images/.
 
+Pages that save a picture themselves draw it with ``python -m tests.project.snippets PAGE``.
+
 The first one also shows the truth. The others are pueval's displays, and a screenshot of the report
 if Chromium is installed.
 """
@@ -13,13 +15,11 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
-import numpy as np
 from demo import load
 
 from pueval import Counts, evaluate
 from pueval.displays import (
     ComparisonDisplay,
-    DecisionCurveDisplay,
     MeasureByThresholdDisplay,
     PrecisionRecallDisplay,
     RankCdfDisplay,
@@ -96,17 +96,6 @@ def photograph_report(ev):
     print("docs/images/report.png")
 
 
-def draw_decisions():
-    """Draw the decision curve of docs/howto/decisions.md."""
-    rng = np.random.default_rng(4)
-    ill = rng.random(30_000) < 0.2
-    marker = rng.normal(size=30_000) + 2 * ill
-    risk = 1 / (1 + np.exp(-(2 * marker - 3.4)))
-    diagnosed = ill & (rng.random(30_000) < 0.3)
-    ev = evaluate(diagnosed, risk, prevalence=0.2)
-    save("decision_curve", DecisionCurveDisplay.from_evaluation(ev, despine=True).figure_)
-
-
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     data = load()
@@ -138,7 +127,6 @@ def main():
     save("sensitivity", SensitivityDisplay.from_evaluation(estimated, measure="roc_auc").figure_)
     models = {name: evaluate(label, data[name], prior=prior) for name in ("boosting", "logistic")}
     save("comparison", ComparisonDisplay.from_evaluations(models).figure_)
-    draw_decisions()
 
 
 if __name__ == "__main__":

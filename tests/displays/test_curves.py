@@ -132,6 +132,13 @@ class TestMeasureByThreshold:
         )
         assert ev.threshold in display.frame()["threshold"].to_numpy()
 
+    def test_legend_without_best(self, ev):
+        display = MeasureByThresholdDisplay.from_evaluation(
+            ev, measure="precision", plot_best=False
+        )
+        assert legend_texts(display.ax_) == ["corrected", "95% CI", "naive"]
+        assert display.best_ is display.naive_best_ is None
+
     def test_best_beyond_all_scores(self, ev):
         display = MeasureByThresholdDisplay.from_evaluation(ev, measure="accuracy")
         assert ev.best("accuracy").naive_threshold == np.inf

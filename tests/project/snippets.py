@@ -1,7 +1,8 @@
 """Code on a page and the output the page shows for it.
 
-A ``text`` block right below a ``python`` or ``sh`` block is the output of that block.
-Update the outputs of pages with ``python -m tests.project.snippets README.md docs/start/*.md``.
+A ``text`` block right below a ``python`` or ``sh`` block is the output of that block, and a picture
+right below a block that saves it is drawn by the page. Update the outputs and the pictures of pages
+with ``python -m tests.project.snippets README.md docs/start/*.md``.
 """
 
 import contextlib
@@ -21,6 +22,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 WIDTH = 88  # columns of a code block
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$\n?", flags=re.DOTALL | re.MULTILINE)
+IMAGES = ROOT / "docs" / "images"
+# A block that ends by saving a picture, and the picture below it.
+PICTURE = re.compile(r'savefig\("(\w+\.png)".*\)\n```\n+!\[.+\]\(\.\./images/\1\)')
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,11 @@ def read_snippets(text: str) -> list[Snippet]:
         # Output belongs to the block directly above it, and to no other.
         end = block.end() if language in {"python", "sh"} else len(text)
     return snippets
+
+
+def read_pictures(text: str) -> list[str]:
+    """Return the names of the pictures that the code on a page draws for the page."""
+    return PICTURE.findall(text)
 
 
 def run_snippets(page: Path, folder: Path) -> Iterator[tuple[Snippet, str]]:
@@ -126,11 +135,13 @@ def make_example_files(folder: Path) -> None:
 
 
 def update(page: Path) -> None:
-    """Write what every snippet of a page prints below it."""
+    """Write what every snippet of a page prints below it, and the pictures it draws."""
     text = page.read_text()
     with tempfile.TemporaryDirectory() as folder:
         make_example_files(Path(folder))
         ran = list(run_snippets(page, Path(folder)))
+        for name in read_pictures(text):
+            shutil.copy(Path(folder) / name, IMAGES / name)
     for snippet, printed in reversed(ran):
         output = f"```text\n{printed}```\n" if printed and snippet.has_output else ""
         start, end = snippet.span

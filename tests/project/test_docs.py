@@ -8,11 +8,21 @@ import re
 import shutil
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
+from PIL.PngImagePlugin import PngImageFile
 
 import pueval
 from tests.conftest import ROOT
-from tests.project.snippets import FENCE, WIDTH, make_example_files, read_snippets, run_snippets
+from tests.project.snippets import (
+    FENCE,
+    IMAGES,
+    WIDTH,
+    make_example_files,
+    read_pictures,
+    read_snippets,
+    run_snippets,
+)
 
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
@@ -61,8 +71,9 @@ def example_files(tmp_path_factory):
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_snippets_print_what_the_page_shows(page, example_files, tmp_path, monkeypatch):
-    """Run all snippets of a page in order and compare every line they print."""
-    snippets = read_snippets(page.read_text())
+    """Run all snippets of a page in order; compare every line they print, and their pictures."""
+    text = page.read_text()
+    snippets = read_snippets(text)
     if not snippets:
         pytest.skip("no code on this page")
     need_torch("".join(snippet.code for snippet in snippets))
@@ -73,6 +84,23 @@ def test_snippets_print_what_the_page_shows(page, example_files, tmp_path, monke
         if snippet.has_output:
             assert printed == snippet.shown, f"{name_of(page)}, line {snippet.line + 1}"
     plt.close("all")
+    for name in read_pictures(text):
+        shown, drawn = (PngImageFile(folder / name) for folder in (IMAGES, tmp_path))
+        # Other versions of Matplotlib draw text differently.
+        if shown.info["Software"] == drawn.info["Software"]:
+            difference = np.subtract(shown.convert("RGB"), drawn.convert("RGB"), dtype=float)
+            # A changed digit changes this by more than 1.
+            assert np.sqrt(np.mean(difference**2)) < 0.5, f"{name} is not what {page.name} draws"
+
+
+def test_every_picture_can_be_drawn_again():
+    """By the code of its page, or by a script."""
+    names = {name for page in PAGES for name in read_pictures(page.read_text())}
+    assert len(names) >= 6
+    folders = (ROOT / "examples", ROOT / "benchmarks")
+    scripts = "".join(path.read_text() for folder in folders for path in folder.glob("*.py"))
+    for path in IMAGES.glob("*.png"):
+        assert path.name in names or re.search(rf"\b{path.stem}\b", scripts), path.name
 
 
 @pytest.mark.parametrize("page", WRITTEN_BY_HAND, ids=name_of)

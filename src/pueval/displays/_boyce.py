@@ -152,5 +152,5 @@ class BoyceDisplay(ClassifierDisplay):
         top = 2 * max(1.0, float(ratio.max(initial=0.0)))
         ax.set(xlabel="Score", ylabel="Presences / expected", ylim=(0, top))
         remove_spines(ax, despine=despine)
-        ax.legend(loc="upper left")
+        ax.legend(loc="upper left", fontsize="small")
         return self

@@ -160,9 +160,13 @@ class GainsDisplay(ClassifierDisplay):
         self.chance_level_ = line(share, "", None, label="random ranking", **CHANCE)
         if kind == "lift":
             ax.set(xscale="log", yscale="log", xlabel="Share of the rows", ylabel="Lift")
+            # In the first rows, a lift or its limit is often 0, which has no place on this axis.
+            heights = np.concatenate([line.get_ydata() for line in ax.lines])
+            heights = heights[heights > 0]
+            ax.set_ylim(0.7 * heights.min(), 1.5 * heights.max())
         else:
             ax.set(xlabel="Share of the rows", ylabel="Share of the positives")
             ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         remove_spines(ax, despine=despine)
-        ax.legend(loc="lower left" if kind == "lift" else "lower right")
+        ax.legend(loc="best" if kind == "lift" else "lower right", fontsize="small")
         return self

@@ -137,7 +137,8 @@ class MeasureByThresholdDisplay(ClassifierDisplay):
         ax : matplotlib Axes, optional
             Axes to draw on; by default those of a new figure.
         plot_naive, plot_band, plot_best : bool, default True
-            Whether to draw the naive curve, the confidence intervals and the best values.
+            Whether to draw the naive curve, the confidence intervals and the best values (also
+            in the legend).
         curve_kwargs, naive_kwargs, band_kwargs : dict, optional
             Matplotlib keywords for the corrected curve, the naive curve and the band.
         despine : bool, default False
@@ -156,8 +157,12 @@ class MeasureByThresholdDisplay(ClassifierDisplay):
         def position(threshold: Any) -> Any:
             return np.minimum(threshold, rightmost)
 
-        value = format_estimate(best.value, best.low, best.high, clipped=best.clipped)
-        label = self._label(f"corrected, best {value} {_at_threshold(best.threshold)}")
+        corrected, naive = "corrected", "naive"
+        if plot_best:
+            value = format_estimate(best.value, best.low, best.high, clipped=best.clipped)
+            corrected += f", best {value} {_at_threshold(best.threshold)}"
+            naive += f", best {format_number(best.naive)} {_at_threshold(best.naive_threshold)}"
+        label = self._label(corrected)
         options: dict[str, Any] = {"label": label, "linewidth": 2, "zorder": 3}
         x = position(curve.threshold)
         self.line_ = draw_line(ax, x, curve.value, "curve_kwargs", curve_kwargs, **options)
@@ -169,8 +174,7 @@ class MeasureByThresholdDisplay(ClassifierDisplay):
             options = {"label": f"{format_level(self.level or 0.95)} CI", "color": color}
             self.band_ = draw_band(ax, x[has_interval], low, high, band_kwargs, **options)
         if plot_naive:
-            text = f"naive, best {format_number(best.naive)} {_at_threshold(best.naive_threshold)}"
-            options = {"label": self._label(text), "zorder": 2, **NAIVE_LINE}
+            options = {"label": self._label(naive), "zorder": 2, **NAIVE_LINE}
             self.naive_line_ = draw_line(
                 ax, x, curve.naive, "naive_kwargs", naive_kwargs, **options
             )

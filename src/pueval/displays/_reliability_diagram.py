@@ -148,7 +148,7 @@ class CalibrationDisplay(ClassifierDisplay):
         ax.set_title(f"Slope {found.slope}, intercept {found.intercept}", fontsize="medium")
         ax.set(xlabel="Score", ylabel="Share of positives", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         remove_spines(ax, despine=despine)
-        ax.legend(loc="best")
+        ax.legend(loc="best", fontsize="small")
         return self
 
     def _plot_histogram(self, ax: Axes) -> BarContainer:
