@@ -35,7 +35,8 @@ def test_evaluate(file, tmp_path, capsys):
     assert run("evaluate", file, *given, "--measures", "probability,bedroc_score", *outputs) == 0
     printed = capsys.readouterr().out
     ev = evaluate(Y, SCORES["b"], prior=0.25)
-    assert f"{ev['log_loss'].naive:.3f}  {ev['log_loss']}" in printed
+    [line] = [each for each in printed.splitlines() if each.startswith("Log loss  ")]
+    assert line.split()[-3:] == [f"{ev['log_loss'].naive:.3f}", *str(ev["log_loss"]).split()]
     content = json.loads((tmp_path / "r.json").read_text())["models"]["b"]["families"]
     assert content == ev.family("probability", "bedroc_score").to_dict()
     page = (tmp_path / "r.html").read_text()
@@ -116,8 +117,9 @@ def test_scores_that_are_no_probabilities(file, tmp_path, capsys, monkeypatch, c
     [
         (("--measures", "propability"), "Did you mean 'probability'?"),
         (("--measures", ","), "--measures is empty. Name a family: probability, top, presence."),
-        (("--measures", "precision_at_k"), "unknown measure 'precision_at_k'. Use --at top=k."),
-        (("--measures", "net_benefit"), "In Python, use ev.net_benefit(q)."),
+        (("--measures", "precision_at_k"), "in the name, as in precision_at_100."),
+        (("--measures", "net_benefit"), "Write the number in the name, as in net_benefit_at_0.2."),
+        (("--measures", "recall_at_0.05"), "write it in percent: recall_at_5%"),
         (("--measures", "log_loss", "--over", "site"), "--measures cannot be combined with --over"),
     ],
 )

@@ -18,7 +18,11 @@ from pueval import AssumptionWarning, evaluate
 PREVALENCE = 0.3
 MEASURED = ("brier_score_loss", "log_loss", "d2_brier_score", "calibration_in_the_large")
 PROBABILITY_COLUMNS = ("Brier", "log loss", "skill", "in the large", "slope", "intercept", "bins",
-                       "ECE", "rejected", "bias / naive bias")  # fmt: skip
+                       "ECE", "NB .2", "NB .5", "posterior", "rejected",
+                       "bias / naive bias")  # fmt: skip
+RISKS = (0.2, 0.5)
+# Scores at which the local posterior is estimated: these quantiles.
+PLACES = (0.5, 0.75, 0.9)
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,12 @@ def _truth(score, weights):
 
     line = minimize(deviance, [0.0, 1.0], tol=1e-12).x
     posterior = PREVALENCE * positive / everybody
-    return {
+    benefits = {}
+    for risk in RISKS:
+        tpr, fpr = (each[score >= risk].sum() for each in (positive, negative))
+        benefit = PREVALENCE * tpr - (1 - PREVALENCE) * fpr * risk / (1 - risk)
+        benefits[f"net_benefit_at_{risk}"] = benefit
+    return benefits | {
         "brier_score_loss": brier,
         "log_loss": loss,
         "d2_brier_score": 1 - brier / (PREVALENCE * (1 - PREVALENCE)),
@@ -96,9 +105,10 @@ PROBABILITY_GRID = [
 PROBABILITY_TEXT = (
     "Predicted probabilities that are calibrated, too extreme, or Beta-distributed; a third of the "
     "positives are labeled, the prevalence is .3. *Bins*: share of ten bins whose interval covers "
-    "the share of positives. *ECE*: expected calibration error. *Rejected*: how often calibration "
-    "is rejected at 5%. The last column is the mean error of the Brier score over that of the "
-    "naive one."
+    "the share of positives. *ECE*: expected calibration error. *NB*: net benefit at a risk of .2 and "
+    ".5. *Posterior*: share of intervals of the local posterior, at three quantiles of the score, "
+    "that cover it. *Rejected*: how often calibration is rejected at 5%. The last column is the "
+    "mean error of the Brier score over that of the naive one."
 )
 PROBABILITY_REASONS = """
 Where coverage differs from 95%:
@@ -133,12 +143,27 @@ def measure_probabilities(setting, replications, *, seed=0, n_resamples=400):
         held["bins"].append(np.mean((calibration.low <= share) & (share <= calibration.high)))
         error = calibration.error
         held["ECE"].append(error.low - 1e-9 <= distance <= error.high)
+        for risk in RISKS:
+            name = f"net_benefit_at_{risk}"
+            held[f"NB {risk:g}".replace("0.", ".")].append(
+                ev[name].low <= truth[name] <= ev[name].high
+            )
+        held["posterior"].append(_share_held(ev, score, truth))
         held["rejected"].append(calibration.pvalue < 0.05)
         brier = ev["brier_score_loss"]
         errors.append([brier.value - truth["brier_score_loss"],
                        brier.naive - truth["brier_score_loss"]])  # fmt: skip
     bias, naive_bias = np.abs(np.mean(errors, axis=0))
     return [*(float(np.mean(each)) for each in held.values()), bias / naive_bias]
+
+
+def _share_held(ev, score, truth):
+    """Return the share of the intervals of local posteriors that cover them."""
+    places = np.quantile(score, PLACES)
+    found = ev.posterior(places)
+    grid, posterior, _ = truth["posterior"]
+    true = np.interp(places, grid, posterior)
+    return np.mean((found.low <= true) & (true <= found.high))
 
 
 def _edges(score):

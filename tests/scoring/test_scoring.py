@@ -25,8 +25,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from pueval import InputError, evaluate, priors
-from pueval.core.field_measures import ORDERING_MEASURES, needs_prior
-from pueval.core.mean_measures import MEAN_MEASURES
+from pueval.core.field_measures import ORDERING_MEASURES, needs_prior, needs_probabilities
 from pueval.core.measures import MEASURES, fbeta
 from pueval.metrics import f_pb
 from pueval.ranking import lee_liu, pseudo_f, pulp
@@ -129,7 +128,7 @@ class TestValues:
     def test_measure_of_a_family(self, data, name):
         X, y, _ = data
         model, measure = Probabilities().fit(X, y), ORDERING_MEASURES[name]
-        score = model.predict_proba(X)[:, 1] if name in MEAN_MEASURES else X[:, 0]
+        score = model.predict_proba(X)[:, 1] if needs_probabilities(name) else X[:, 0]
         value = evaluate(y, score, prior=0.2, level=None)[name].unclipped
         sign, prefix = (1, "") if measure.greater_is_better else (-1, "neg_")
         scorer = make_scorer(f"{prefix}{name}", prior=0.2)
@@ -404,7 +403,7 @@ class TestSearches:
     def test_every_scorer_can_be_pickled(self, data):
         X, y, _ = data
         for name in get_scorer_names():
-            of_probabilities = name.removeprefix("neg_") in MEAN_MEASURES
+            of_probabilities = needs_probabilities(name.removeprefix("neg_"))
             model = (Probabilities if of_probabilities else Given)().fit(X, y)
             given = {} if name in {"pulp", "lee_liu", "pseudo_f"} else {"prior": 0.2}
             scorer = get_scorer(name, **given)

@@ -51,7 +51,7 @@ from pueval.comparison.comparison_text import (
 )
 from pueval.comparison.paired_rows import check_model_names
 from pueval.comparison.rankings import MOST_MODELS, Rankings
-from pueval.core.field_measures import FAMILIES, FIELD_MEASURES
+from pueval.core.field_measures import find_field_measure, is_family_member
 from pueval.core.label_errors import LabelErrors
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
@@ -136,7 +136,7 @@ def compare_command(
     else:
         rows = read_rows(file, columns, labels=options.labels)
     compared = compared_measures(measures)
-    if any(name in FIELD_MEASURES for name in compared):
+    if any(find_field_measure(name) is not None for name in compared):
         counts = {score[k]: _counts(rows, k) for k in range(len(score))}
         check_family_scores(counts, compared)
     implied: list[str] = []
@@ -162,8 +162,7 @@ def compare_command(
         **KIND_CODES.arguments,
     )
     shown_measures = comparison.measures if all_measures else PRINTED_MEASURES
-    of_families = {member for members in FAMILIES.values() for member in members}
-    more = (name for name in compared if name in of_families and name not in shown_measures)
+    more = (name for name in compared if is_family_member(name) and name not in shown_measures)
     shown_measures += tuple(more)
     values = value_rows(comparison, shown_measures)
     rankings = leading_models(comparison).ranking() if ranking else None

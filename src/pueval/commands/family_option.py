@@ -12,10 +12,10 @@ from pueval.commands.options import OUTPUT
 from pueval.commands.terminal import print_line, show_table
 from pueval.core.field_measures import (
     FAMILIES,
-    FIELD_MEASURES,
-    ORDERING_MEASURES,
     check_scores,
     family_members,
+    find_field_measure,
+    find_ordering_measure,
 )
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, UnknownMeasureError
@@ -33,8 +33,9 @@ FamilyNames = Annotated[
         name=MEASURE_OPTIONS,
         group=OUTPUT,
         negative=(),
-        help=f"Also print families of measures ({', '.join(FAMILIES)}), or single measures of "
-        "them, such as log_loss. Separate several with commas.",
+        help=f"Also print families of measures ({', '.join(FAMILIES)}), or single measures, such "
+        "as log_loss, precision_at_100, recall_at_5% or net_benefit_at_0.2. Separate several with "
+        "commas.",
     ),
 ]
 ComparedMeasures = Annotated[
@@ -43,8 +44,9 @@ ComparedMeasures = Annotated[
         name=MEASURE_OPTIONS,
         group=OUTPUT,
         negative=(),
-        help="Measures for the comparison of pairs, such as f1, best_f1 or log_loss, or families "
-        "of measures, such as probability. Separate several with commas.",
+        help="Measures for the comparison of pairs, such as f1, best_f1, log_loss or "
+        "precision_at_100, or families of measures, such as probability. Separate several with "
+        "commas.",
     ),
 ]
 
@@ -54,9 +56,7 @@ def read_families(given: list[str] | None) -> tuple[str, ...]:
     try:
         return family_members(_names(given))
     except UnknownMeasureError as error:
-        text = str(error).replace("Use ev.top(k)", "Use --at top=k")
-        text = text.replace("Use ev.", "In Python, use ev.")
-        raise UnknownMeasureError(f"--measures: {text}") from None
+        raise UnknownMeasureError(f"--measures: {error}") from None
 
 
 def _names(given: list[str] | None) -> list[str]:
@@ -125,4 +125,4 @@ def compared_measures(given: list[str] | None) -> tuple[str, ...]:
 
 def _compares(measure: str) -> bool:
     """Return whether models can be ordered by a measure."""
-    return measure in ORDERING_MEASURES or measure not in FIELD_MEASURES
+    return find_ordering_measure(measure) is not None or find_field_measure(measure) is None

@@ -28,8 +28,13 @@ from pueval.comparison.paired_estimates import (
 from pueval.comparison.paired_rows import PairedRows
 from pueval.comparison.paired_top import whole_curves
 from pueval.core.average_precision import average_precision
+from pueval.core.calibration_measures import (
+    CalibrationMeasure,
+    distance_of_bins,
+    error_bins,
+)
 from pueval.core.curves import line_area
-from pueval.core.field_measures import FIELD_MEASURES, FieldMeasure
+from pueval.core.field_measures import FieldMeasure, find_ordering_measure
 from pueval.core.measures import AREAS, MEASURES, Measure
 from pueval.core.presence_family import RatioMeasure, find_threshold_measure
 from pueval.core.rates import Rates
@@ -117,10 +122,8 @@ class AuditedPairs:
         Measures of families, and others at the thresholds, such as F_pb and F2.
         """
         first = self.evaluations[0]
-        measure: FieldMeasure | Measure
-        if name in FIELD_MEASURES:
-            measure = FIELD_MEASURES[name]
-        else:
+        measure: FieldMeasure | Measure | None = find_ordering_measure(name)
+        if measure is None:
             measure = find_threshold_measure(name, first.counts, self.target)
         value = np.array([ev[name].unclipped for ev in self.evaluations])
         covariance = constant_covariance(value.size, np.nan)
@@ -141,6 +144,11 @@ class AuditedPairs:
         if isinstance(measure, TopMeasure):
             rates = _rates(self.audits[k].cells.lower, np.cumsum(positives, 1), np.cumsum(size, 1))
             return np.ravel(measure(whole_curves(replace(rates, size=ev._rates[0].n_rows))))
+        if isinstance(measure, CalibrationMeasure):
+            bins = error_bins(ev.counts, ev.mixture, self.target)
+            above = self._shares_of_cells_above(k, bins.threshold)
+            in_bins = [np.diff(part @ above, prepend=0) for part in (positives, size)]
+            return distance_of_bins(in_bins[0], in_bins[1], bins.score)
         means = ScoreMeans(ev.counts, measure.functions, self.audits[k].cells.lower)
         # Positives have the mean of those that labeled rows represent, if there are any.
         represented = means.kinds[-1]

@@ -11,8 +11,9 @@ from pueval.comparison.audited_pairs import AuditedPairs
 from pueval.comparison.model_pairs import ModelPairs
 from pueval.comparison.paired_estimates import BEST_VALUES, PairedEstimates
 from pueval.comparison.paired_rows import check_model_names, unknown_model_error
-from pueval.core.field_measures import ORDERING_MEASURES
+from pueval.core.field_measures import ORDERING_MEASURES, find_ordering_measure
 from pueval.core.measures import AREAS, MEASURES, Measure, unknown_measure_error
+from pueval.core.measures_at import PATTERNS
 from pueval.core.mixture import Mixture
 from pueval.core.presence_family import F_PB, find_threshold_measure
 from pueval.errors import InputError
@@ -94,7 +95,7 @@ class ComparedModels:
 
         So are measures of families, and after an audit all that are not in the default table.
         """
-        if measure in ORDERING_MEASURES:
+        if find_ordering_measure(measure) is not None:
             return True
         self._check_measure(measure)
         values = self._pairs.model_values
@@ -105,7 +106,7 @@ class ComparedModels:
             first = next(iter(self.evaluations.values()))
             return find_threshold_measure(measure, first.counts, self.target)
         except (InputError, TypeError):
-            names = [*self.measures, *ORDERING_MEASURES, F_PB]
+            names = [*self.measures, *ORDERING_MEASURES, F_PB, *PATTERNS]
             raise unknown_measure_error(measure, names) from None
 
     def values(self, measure: str) -> dict[str, float]:

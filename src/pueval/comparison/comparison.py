@@ -28,7 +28,7 @@ from pueval.comparison.values_by_prior import (
     best_values,
     threshold_values,
 )
-from pueval.core.field_measures import ORDERING_MEASURES
+from pueval.core.field_measures import find_ordering_measure
 from pueval.core.measures import AREAS, MEASURES
 from pueval.errors import InputError, require
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES
@@ -250,7 +250,7 @@ class Comparison(ComparedModels):
             best = MEASURES[measure.removeprefix("best_")]
             values = best_values(counts, best, purity, self.target)
         else:
-            if measure in ORDERING_MEASURES:
+            if find_ordering_measure(measure) is not None:
                 raise InputError(
                     f"order_by_prior has no {measure}. Choose an area, a best value or a measure "
                     "at a threshold."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pueval.comparison.differences import Difference, difference_cells
 from pueval.comparison.paired_estimates import BEST_VALUES
 from pueval.comparison.rankings import MOST_MODELS
-from pueval.core.field_measures import FIELD_MEASURES
+from pueval.core.field_measures import find_field_measure
 from pueval.core.measures import AREAS
 from pueval.errors import InputError
 from pueval.evaluation.assumption_text import (
@@ -83,7 +83,7 @@ def point_estimates(comparison: Comparison, measure: str) -> list[Estimate]:
     base = measure.removeprefix("best_")
     value_range = (0.0, 1.0)
     if base not in AREAS:
-        formula = FIELD_MEASURES.get(base) or comparison._threshold_measure(base)
+        formula = find_field_measure(base) or comparison._threshold_measure(base)
         value_range = formula.low, formula.high
     return [
         Estimate.of(value, math.nan, Interval(), value_range)
@@ -173,7 +173,7 @@ def _model_rows(comparison: Comparison) -> Table:
 def _tells_models_apart(comparison: Comparison, measure: str) -> bool:
     """Return whether models can be ranked by a measure: not at thresholds that differ by chance."""
     chosen = any(ev.threshold_chosen for ev in comparison.evaluations.values())
-    needs_no_threshold = measure in AREAS or measure in FIELD_MEASURES
+    needs_no_threshold = measure in AREAS or find_field_measure(measure) is not None
     return not chosen or needs_no_threshold or measure.startswith("best_")
 
 
@@ -228,7 +228,7 @@ def order_rows(comparison: Comparison, measures: tuple[str, ...] = HEADLINE_MEAS
     """Return header and rows of the table of the best model at each prior."""
     body = []
     for measure in measures:
-        if measure in FIELD_MEASURES:
+        if find_field_measure(measure) is not None:
             continue
         ranges = comparison.order_by_prior(measure).best_models
         text = ", ".join(f"{best.low:.3g} to {best.high:.3g}: {best.model}" for best in ranges)

@@ -13,6 +13,7 @@ from pueval._typing import Array, Target
 from pueval.comparison.area_covariances import area_covariances, influence_by_score
 from pueval.comparison.cluster_sums import prevalence_error, prevalence_sums
 from pueval.comparison.model_exchanges import ModelExchanges
+from pueval.comparison.paired_calibration import estimate_calibration_error
 from pueval.comparison.paired_estimates import (
     BEST_VALUES,
     EstimatesByMeasure,
@@ -26,8 +27,9 @@ from pueval.comparison.paired_rows import PairedRows
 from pueval.comparison.paired_shares import shares_at
 from pueval.comparison.paired_top import estimate_top_measure
 from pueval.core.average_precision import average_precision, average_precision_slope
+from pueval.core.calibration_measures import CalibrationMeasure
 from pueval.core.curves import direct_auc, naive_auc
-from pueval.core.field_measures import FIELD_MEASURES, check_scores
+from pueval.core.field_measures import check_scores, find_ordering_measure
 from pueval.core.measures import AREAS, MEASURES, Measure
 from pueval.core.mixture import Mixture
 from pueval.core.presence_family import RatioMeasure
@@ -135,7 +137,8 @@ class PairedEstimation:
         self, name: str, exchanges: Callable[[], ModelExchanges | None]
     ) -> PairedEstimates:
         """Estimate a measure of a family and its covariances, also for other mixtures."""
-        measure, options = FIELD_MEASURES[name], self.options
+        measure, options = find_ordering_measure(name), self.options
+        assert measure is not None  # noqa: S101 - others were refused
         for model, counts in zip(self.rows.names, self.rows.counts, strict=True):
             try:
                 check_scores(counts, name)
@@ -154,9 +157,17 @@ class PairedEstimation:
                 exchanges=exchanges(),
                 prevalence_varies=self.prevalence_varies,
             )
+        elif isinstance(measure, CalibrationMeasure):
+            estimate = partial(
+                estimate_calibration_error,
+                self.rows,
+                measure,
+                target=self.target,
+                prevalence_varies=self.prevalence_varies,
+            )
         else:
             estimate = partial(
-                PairedMeans.of(self.rows, measure.functions).estimate,
+                PairedMeans.of(self.rows, [measure.functions] * len(self.rows.names)).estimate,
                 measure,
                 target=self.target,
                 prevalence_varies=self.prevalence_varies,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -44,19 +45,21 @@ class PairedMeans:
     sums: Array | None
 
     @classmethod
-    def of(cls, rows: PairedRows, functions: ScoreFunctions) -> PairedMeans:
-        """Compute means and covariances in one pass over the rows."""
-        means = map_in_threads(
-            lambda counts: np.stack(ScoreMeans(counts, functions).shares[:3]), rows.counts
-        )
+    def of(cls, rows: PairedRows, functions: Sequence[ScoreFunctions]) -> PairedMeans:
+        """Compute means and covariances of each model's functions in one pass over the rows."""
+
+        def means_of(model: int) -> Array:
+            return np.stack(ScoreMeans(rows.counts[model], functions[model]).shares[:3])
+
+        means = map_in_threads(means_of, range(len(functions)))
         mean = np.stack(means)
         n_values = mean.shape[0] * mean.shape[2]
 
         def deviations(kind: int, where: Array) -> Array:
             return np.concatenate(
                 [
-                    functions(score[where]) - of_model[kind][:, None]
-                    for score, of_model in zip(rows.scores, mean, strict=True)
+                    of_score(score[where]) - of_model[kind][:, None]
+                    for of_score, score, of_model in zip(functions, rows.scores, mean, strict=True)
                 ]
             )
 

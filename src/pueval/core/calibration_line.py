@@ -22,7 +22,7 @@ from pueval._typing import Array, Target
 from pueval.core.mean_measures import probabilities_inside
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Rates, correct_steps, corrected_and_naive_rates
-from pueval.core.score_means import ScoreMeans
+from pueval.core.score_means import Means, ScoreMeans
 from pueval.counts.counts import Counts
 
 # Newton's method has converged if a step is smaller than this.
@@ -174,6 +174,30 @@ def solve_logistic(
             break
     diverged = ~(np.maximum(np.abs(step[0]), np.abs(step[1])) <= CONVERGED**0.5)
     return np.where(diverged, np.nan, a), np.where(diverged, np.nan, b)
+
+
+def cell_lines(
+    log_odds: ScoreMeans, rates: Rates, means: Means, start: tuple[float, float] = (0.0, 1.0)
+) -> Array:
+    """Return intercepts and slopes if all rows of a cell have the same score, of shape (2, …).
+
+    Parameters
+    ----------
+    log_odds : ScoreMeans
+        Log-odds in the cells.
+    rates : Rates
+        Rates at the lower ends of the cells, with a line per resample or without.
+    means : Means
+        Corrected means of the log-odds.
+    start : tuple of float
+        Intercept and slope to start from.
+    """
+    positive_mean = means.positive[..., 0]
+    share = np.broadcast_to(np.asarray(means.prevalence), positive_mean.shape)
+    rows = np.diff(rates.predicted, prepend=0, axis=-1)
+    rows = np.broadcast_to(rows, (*positive_mean.shape, rows.shape[-1]))
+    x = log_odds.pooled_cells[0]
+    return np.stack(solve_logistic(x, rows, share, positive_mean, start))
 
 
 def calibration_line(counts: Counts, mixture: Mixture, target: Target) -> tuple[float, float]:

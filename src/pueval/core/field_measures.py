@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pueval._typing import Target
+from pueval.core.calibration_measures import CALIBRATION_MEASURES, CalibrationMeasure
 from pueval.core.mean_measures import MEAN_MEASURES, MeanMeasure, check_probabilities
 from pueval.core.measures import unknown_measure_error
+from pueval.core.measures_at import PATTERNS, measure_at
 from pueval.core.mixture import Mixture
 from pueval.core.presence_family import F_PB, PRESENCE_MEASURES, PresenceCurve, RatioMeasure
 from pueval.core.ranked_rows import RankedRows
@@ -15,9 +17,15 @@ from pueval.core.top_measure import TopMeasure
 from pueval.core.top_measures import TOP_MEASURES
 from pueval.counts.counts import Counts
 
-FieldMeasure = MeanMeasure | TopMeasure | RatioMeasure
+FieldMeasure = MeanMeasure | CalibrationMeasure | TopMeasure | RatioMeasure
+# Those without a number in their names; `find_field_measure` finds all.
 # F_pb is a measure at a threshold: `pueval.core.presence_family.find_threshold_measure`.
-FIELD_MEASURES: dict[str, FieldMeasure] = {**MEAN_MEASURES, **TOP_MEASURES, **PRESENCE_MEASURES}
+FIELD_MEASURES: dict[str, FieldMeasure] = {
+    **MEAN_MEASURES,
+    **CALIBRATION_MEASURES,
+    **TOP_MEASURES,
+    **PRESENCE_MEASURES,
+}
 # Measures by which models can be ordered; they need no threshold.
 ORDERING_MEASURES = {
     name: measure
@@ -26,45 +34,71 @@ ORDERING_MEASURES = {
 }
 # Names of measures by family.
 FAMILIES: dict[str, tuple[str, ...]] = {
-    "probability": tuple(MEAN_MEASURES),
+    "probability": (*MEAN_MEASURES, *CALIBRATION_MEASURES),
     "top": tuple(TOP_MEASURES),
     "presence": (*PRESENCE_MEASURES, F_PB, "informedness"),
 }
 
 
+def find_field_measure(name: object) -> FieldMeasure | None:
+    """Return a measure of a family, or one with a number in its name; None if there is none."""
+    if not isinstance(name, str):
+        return None
+    return FIELD_MEASURES.get(name) or measure_at(name)
+
+
+def find_ordering_measure(name: object) -> FieldMeasure | None:
+    """Return a measure of a family by which models can be ordered; None if there is none."""
+    measure = find_field_measure(name)
+    return None if measure is None or measure.greater_is_better is None else measure
+
+
+def needs_probabilities(name: str) -> bool:
+    """Return whether a measure needs scores in [0, 1]."""
+    return isinstance(find_field_measure(name), MeanMeasure | CalibrationMeasure)
+
+
 def check_scores(counts: Counts, name: str) -> None:
     """Refuse scores that the measure cannot use."""
-    if name in MEAN_MEASURES:
+    if needs_probabilities(name):
         check_probabilities(counts, name)
 
 
 def field_value(name: str, counts: Counts, mixture: Mixture, target: Target) -> float:
     """Return the corrected value of a measure; not clipped."""
     check_scores(counts, name)
-    measure = FIELD_MEASURES[name]
-    if isinstance(measure, RatioMeasure):
-        return measure.value(counts, target)
+    measure = find_field_measure(name)
+    if isinstance(measure, CalibrationMeasure):
+        return measure(counts, mixture, target)
+    if isinstance(measure, MeanMeasure):
+        return float(measure(ScoreMeans(counts, measure.functions).corrected(mixture, target)))
     if isinstance(measure, PresenceCurve):
         return measure.value(counts, mixture, target)
     if isinstance(measure, TopMeasure):
         return RankedRows(counts, counts._roc_corners(), target).value(measure, mixture)
-    return float(measure(ScoreMeans(counts, measure.functions).corrected(mixture, target)))
+    assert measure is not None  # noqa: S101 - for the type checker
+    return measure.value(counts, target)
 
 
 def needs_prior(name: str) -> bool:
     """Return whether a measure depends on the prior even if labels are clean and random."""
-    measure = FIELD_MEASURES.get(name)
+    measure = find_field_measure(name)
     if isinstance(measure, TopMeasure):
         return measure.needs_prior
     return not isinstance(measure, RatioMeasure) and name != F_PB
 
 
+def is_family_member(name: str) -> bool:
+    """Return whether a measure belongs to a family, or has a number in its name."""
+    return any(name in members for members in FAMILIES.values()) or measure_at(name) is not None
+
+
 def family_members(names: Iterable[str]) -> tuple[str, ...]:
     """Return the measures of families, and measures given by name, each once."""
     members: dict[str, None] = {}
-    known = [*FAMILIES, *(name for names in FAMILIES.values() for name in names)]
     for name in names:
-        if name not in known:
-            raise unknown_measure_error(name, known, any_beta=False)
+        if name not in FAMILIES and not is_family_member(name):
+            known = [*FAMILIES, *(name for names in FAMILIES.values() for name in names)]
+            raise unknown_measure_error(name, [*known, *PATTERNS], any_beta=False)
         members |= dict.fromkeys(FAMILIES.get(name, (name,)))
     return tuple(members)

@@ -361,16 +361,21 @@ ALIASES = {
     "ece": "expected_calibration_error",
 }
 
-# Names of measures that need an argument, and what computes them.
-WITH_ARGUMENT = {
-    **dict.fromkeys(
-        ("precision_at_k", "recall_at_k", "f_at_k", "average_precision_at_k"), "ev.top(k)"
-    ),
-    "net_benefit": "ev.net_benefit(q)",
-    "expected_calibration_error": "ev.calibration()",
+# Names of measures that need a number, and how it is written.
+WITH_NUMBER = {
+    "precision_at_k": "precision_at_100",
+    "recall_at_k": "recall_at_100",
+    "f_at_k": "f1_at_100",
+    "average_precision_at_k": "average_precision_at_100",
+    "ndcg_at_k": "ndcg_at_100",
+    "net_benefit": "net_benefit_at_0.2",
 }
-# It has neither higher nor lower values that are better.
-WITHOUT_DIRECTION = "calibration_in_the_large"
+# Measures of which neither higher nor lower values are better, and their best values.
+WITHOUT_DIRECTION = {
+    "calibration_in_the_large": 0,
+    "calibration_intercept": 0,
+    "calibration_slope": 1,
+}
 
 
 def find_measure(name: str) -> Measure:
@@ -413,11 +418,13 @@ def unknown_measure_error(
 ) -> UnknownMeasureError:
     """Return the error for an unknown measure, with a suggestion or else the valid names."""
     alias = _usual_name(name)
-    if alias in WITH_ARGUMENT:
-        return UnknownMeasureError(f"unknown measure {name!r}. Use {WITH_ARGUMENT[alias]}.")
-    if alias.removeprefix("neg_") == WITHOUT_DIRECTION:
+    if alias in WITH_NUMBER:
         return UnknownMeasureError(
-            f"{WITHOUT_DIRECTION} cannot order models: values near 0 are best."
+            f"unknown measure {name!r}. Write the number in the name, as in {WITH_NUMBER[alias]}."
+        )
+    if (bare := alias.removeprefix("neg_")) in WITHOUT_DIRECTION:
+        return UnknownMeasureError(
+            f"{bare} cannot order models: values near {WITHOUT_DIRECTION[bare]} are best."
         )
     suggestions = [valid for valid in (alias, f"neg_{alias}") if valid in names]
     suggestions = suggestions or difflib.get_close_matches(str(name), names, n=1)

@@ -10,12 +10,8 @@ import numpy as np
 
 from pueval._checks import check_count
 from pueval._typing import Array
-from pueval.core.calibration_line import (
-    calibration_bins,
-    calibration_line,
-    debiased_distance,
-    quantile_edges,
-)
+from pueval.core.calibration_line import calibration_line
+from pueval.core.calibration_measures import calibration_error, error_bins, share_errors
 from pueval.core.mean_measures import check_probabilities
 from pueval.core.mixture import NAIVE
 from pueval.errors import InputError
@@ -53,8 +49,8 @@ class Calibration(Result):
     rows : ndarray
         Number (or weight) of rows of the target in each bin.
     error : Estimate
-        Expected calibration error: mean distance of share and score over the rows. It is corrected
-        for the noise of the shares, except without intervals.
+        Expected calibration error: mean distance of share and score over the rows, corrected for
+        the noise of the shares.
     slope, intercept : Estimate
         Logistic regression of the class on the log-odds of the score; 1 and 0 if calibrated. A
         slope below 1 means scores that are too extreme. Ends of their intervals can be infinite
@@ -121,6 +117,15 @@ class Calibration(Result):
         return text_table(["Mean score", "Positives", "Labeled", "Rows"], rows)
 
 
+def calibration_estimates(calibration: Calibration) -> dict[str, Estimate]:
+    """Return the estimates by the names of their measures."""
+    return {
+        "expected_calibration_error": calibration.error,
+        "calibration_slope": calibration.slope,
+        "calibration_intercept": calibration.intercept,
+    }
+
+
 def _histogram(ev: ModelEstimates) -> Array:
     """Return the number of rows of the target between `EDGES`."""
     kinds = ev.counts._samples[1:2] if ev.target == "unlabeled" else ev.counts._samples
@@ -141,7 +146,7 @@ def calibrate(ev: ModelEstimates, n_bins: int) -> Calibration:
         )
     counts, target = ev.counts, ev.target
     check_probabilities(counts, "calibration")
-    bins = calibration_bins(counts, ev.mixture, target, quantile_edges(counts, target, n_bins))
+    bins = error_bins(counts, ev.mixture, target, n_bins)
     shares, rows, score = bins.observed, bins.rows, bins.score
     keep = rows > 0
     line, naive_line = (
@@ -150,16 +155,18 @@ def calibrate(ev: ModelEstimates, n_bins: int) -> Calibration:
     )
     intervals = [Interval()] * shares.size
     lines, error_interval = (Interval(), Interval()), Interval()
-    errors, pvalue = np.zeros(shares.size), math.nan
+    pvalue = math.nan
     resamples, resampled = ev._resample(bins.threshold[:-1]), None
-    if resamples is not None:
+    if resamples is None:
+        errors = share_errors(counts, bins, ev.mixture, target)
+    else:
         resampled = CalibrationResamples(resamples, bins.threshold, line)
         intervals = [resampled.bin_interval(number) for number in range(shares.size)]
         errors = resampled.bin_errors
         pvalue = CalibrationTest(resamples).pvalue()
         if math.isfinite(line[0]):
             lines = resampled.line_intervals()
-    error = float(rows[keep] @ debiased_distance(shares - score, errors)[keep])
+    error = calibration_error(bins, errors)
     if resampled is not None:
         error_interval = resampled.calibration_error_interval(score, error)
     naive_error = float(rows[keep] @ np.abs(bins.naive - score)[keep])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pueval.core.field_measures import FIELD_MEASURES
+from pueval.core.field_measures import FIELD_MEASURES, find_field_measure
 from pueval.core.measures import AREA_TITLES, MEASURES, find_measure
 from pueval.core.presence_family import F_PB, F_PB_MEASURE
 from pueval.errors import UnknownMeasureError
@@ -52,6 +52,8 @@ def measure_title(measure: str) -> str:
         return f"Best {title_in_sentence(measure_title(measure.removeprefix('best_')))}"
     if measure in TITLES:
         return TITLES[measure]
+    if (of_field := find_field_measure(measure)) is not None:
+        return of_field.title
     try:
         return find_measure(measure).title
     except UnknownMeasureError:

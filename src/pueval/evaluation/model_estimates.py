@@ -10,10 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from pueval._typing import Array, Target
 from pueval.core.average_precision import average_precision
+from pueval.core.calibration_measures import N_BINS, CalibrationMeasure
 from pueval.core.curves import PrecisionRecallCurve, direct_auc, mean_placement
-from pueval.core.field_measures import FIELD_MEASURES, check_scores
-from pueval.core.mean_measures import MEAN_MEASURES
+from pueval.core.field_measures import (
+    FIELD_MEASURES,
+    FieldMeasure,
+    check_scores,
+    find_field_measure,
+)
+from pueval.core.mean_measures import MEAN_MEASURES, MeanMeasure
 from pueval.core.measures import AREAS, MEASURES, find_measure, unknown_measure_error
+from pueval.core.measures_at import NetBenefitMeasure
 from pueval.core.mixture import Mixture
 from pueval.core.presence_family import AREA_SHARE, F_PB, N_WINDOWS, OMISSION, PRESENCE_MEASURES
 from pueval.core.ranked_rows import RankedRows
@@ -26,6 +33,8 @@ from pueval.counts.counts import Counts
 from pueval.errors import InputError, UnknownMeasureError
 from pueval.evaluation.assumptions import Assumptions, resample_evaluation
 from pueval.evaluation.audit import Audit
+from pueval.evaluation.calibration import calibrate, calibration_estimates
+from pueval.evaluation.decision_curve import estimate_net_benefit
 from pueval.evaluation.estimates import (
     Best,
     Contingency,
@@ -38,7 +47,7 @@ from pueval.evaluation.estimates import (
 from pueval.evaluation.expectation import estimate_mean
 from pueval.evaluation.presence import estimate_f_pb, evaluate_presence
 from pueval.samples.steps import Steps
-from pueval.samples.threads import map_in_threads
+from pueval.samples.threads import map_in_threads, start_in_thread
 from pueval.thresholds.rules import find_rule
 from pueval.thresholds.threshold_choice import choose
 from pueval.uncertainty.intervals import Interval, IntervalOptions
@@ -71,23 +80,26 @@ class ModelEstimates(Mapping[str, Estimate]):
     splits: Splits | None = None
     audit: Audit | None = None
     _area_estimates: dict[str, Estimate] = field(default_factory=dict)
+    _kept_resamples: dict[float, Resamples | None] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Estimate:
-        for names, make in (
-            (self._areas, self._estimate_area),
-            (MEAN_MEASURES, self._estimate_mean_measure),
-            (TOP_MEASURES, self._estimate_top_measure),
-            (PRESENCE_MEASURES, self._estimate_presence_measure),
-            ((F_PB,), self._estimate_presence_measure),
-        ):
-            if name in names:
-                if name not in self._area_estimates:
-                    self._area_estimates[name] = make(name)
-                return self._area_estimates[name]
-        try:
+        if name in self._area_estimates:
+            return self._area_estimates[name]
+        if name in self.operating_point:
             return self.operating_point[name]
-        except UnknownMeasureError:
-            raise unknown_measure_error(name, [*self, *FIELD_MEASURES, F_PB]) from None
+        if name in self._areas:
+            estimate = self._estimate_area(name)
+        elif name == F_PB:
+            estimate = estimate_f_pb(self)
+        elif (measure := find_field_measure(name)) is not None:
+            estimate = self._estimate_field_measure(name, measure)
+        else:
+            try:
+                return self.operating_point[name]
+            except UnknownMeasureError:
+                raise unknown_measure_error(name, [*self, *FIELD_MEASURES, F_PB]) from None
+        self._area_estimates[name] = estimate
+        return estimate
 
     def __iter__(self) -> Iterator[str]:
         return iter((*self._areas, *self.operating_point))
@@ -97,8 +109,12 @@ class ModelEstimates(Mapping[str, Estimate]):
 
     def __contains__(self, name: object) -> bool:
         """Whether ``ev[name]`` is a measure, also of a family that the default table leaves out."""
-        names: tuple[Any, ...] = (self._areas, self.operating_point, FIELD_MEASURES, (F_PB,))
-        return any(name in each for each in names)
+        if name in self._areas or name in self.operating_point or name == F_PB:
+            return True
+        try:
+            return find_field_measure(name) is not None
+        except UnknownMeasureError:
+            return False
 
     # A mapping is equal by content and cannot be hashed; an evaluation is neither.
     __eq__, __hash__ = object.__eq__, object.__hash__
@@ -148,6 +164,15 @@ class ModelEstimates(Mapping[str, Estimate]):
         """Corrected contingency table at ``threshold``; not clipped."""
         return self.operating_point.table
 
+    def _estimate_areas(self) -> None:
+        """Estimate both areas; the error of the AUC on a core that the resamples leave idle."""
+        resamples = self._resamples
+        if resamples is None or resamples.standard_errors:
+            return
+        error = start_in_thread(lambda: resamples.naive_auc_error)
+        self["average_precision"]
+        error()
+
     def _estimate_area(self, name: str) -> Estimate:
         """Estimate the area under the ROC curve or the precision-recall curve."""
         value, naive = self._areas[name]
@@ -162,9 +187,23 @@ class ModelEstimates(Mapping[str, Estimate]):
             interval = self._resamples.average_precision_interval(self._average_precision)
         return Estimate.of(value, naive, interval)
 
+    def _estimate_field_measure(self, name: str, measure: FieldMeasure) -> Estimate:
+        """Estimate a measure of a family, and others that come from the same computation."""
+        check_scores(self.counts, name)
+        if isinstance(measure, NetBenefitMeasure):
+            return estimate_net_benefit(self, measure.risk, standardized=False).model
+        if isinstance(measure, MeanMeasure):
+            return self._estimate_mean_measure(name)
+        if isinstance(measure, CalibrationMeasure):
+            self._area_estimates.update(calibration_estimates(calibrate(self, N_BINS)))
+            return self._area_estimates[name]
+        if name in PRESENCE_MEASURES:
+            return self._estimate_presence_measure(name)
+        assert isinstance(measure, TopMeasure)  # noqa: S101 - for the type checker
+        return self._estimate_top(measure, self._first_rows_resamples(measure))
+
     def _estimate_mean_measure(self, name: str) -> Estimate:
         """Estimate a measure of predicted probabilities, and others of the same means with it."""
-        check_scores(self.counts, name)
         functions = MEAN_MEASURES[name].functions
         measures = [each for each in MEAN_MEASURES.values() if each.functions is functions]
         estimates = estimate_mean(
@@ -179,16 +218,26 @@ class ModelEstimates(Mapping[str, Estimate]):
         self._area_estimates.update(by_name)
         return by_name[name]
 
-    def _estimate_top_measure(self, name: str) -> Estimate:
-        """Estimate a measure of the top of the list, such as BEDROC."""
-        return self._estimate_top(TOP_MEASURES[name], self._top_resamples)
-
     def _estimate_together(self, names: Iterable[str]) -> None:
         """Estimate those of some measures that share much of what they are computed from."""
         top = [name for name in names if name in TOP_MEASURES and name not in self._area_estimates]
         measures = [TOP_MEASURES[name] for name in top]
         estimates = self._estimate_top_measures(measures, self._top_resamples) if top else []
         self._area_estimates.update(zip(top, estimates, strict=True))
+
+    def _first_rows_resamples(self, measure: TopMeasure) -> Resamples | None:
+        """Return the resamples for a measure of the top, such as BEDROC or precision_at_100."""
+        if measure.name in TOP_MEASURES or measure.rows is None:
+            return self._top_resamples
+        return self._resamples_of_first(measure.rows(self._rates[0].n_rows))
+
+    def _resamples_of_first(self, number: float) -> Resamples | None:
+        """Return the resamples for measures of a number of first rows."""
+        if number not in self._kept_resamples:
+            thresholds = top_thresholds(self.counts, self.target, [number])
+            self._kept_resamples.clear()  # they are large
+            self._kept_resamples[number] = self._resample(thresholds)
+        return self._kept_resamples[number]
 
     def _estimate_top(self, measure: TopMeasure, resamples: Resamples | None) -> Estimate:
         return self._estimate_top_measures([measure], resamples)[0]
@@ -218,8 +267,6 @@ class ModelEstimates(Mapping[str, Estimate]):
 
     def _estimate_presence_measure(self, name: str) -> Estimate:
         """Estimate a presence-only measure, and others of the same resamples with it."""
-        if name == F_PB:
-            return estimate_f_pb(self)
         presence = evaluate_presence(self, AREA_SHARE, OMISSION, N_WINDOWS, None)
         self._area_estimates.update({each: presence[each] for each in (*PRESENCE_MEASURES, F_PB)})
         return presence[name]

@@ -24,7 +24,6 @@ from pueval.evaluation.estimate_table import EstimateTable
 from pueval.evaluation.estimates import Estimate, estimate_rows
 from pueval.text.numbers import CLIPPED_NOTE, format_count, format_number
 from pueval.text.results import plain_dict
-from pueval.uncertainty.top_intervals import top_thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,7 +158,7 @@ def evaluate_top(ev: ModelEstimates, k: float | None, share: float | None) -> To
         "average_precision": average_precision_at(rows),
         "ndcg": ndcg(rows),
     }
-    resamples = ev._resample(top_thresholds(ev.counts, ev.target, [number]))
+    resamples = ev._resamples_of_first(number)
     counts = ev.counts
     labels_suffice = ev.purity == 1 and counts._audit is None
     if ev.target == "unlabeled" and counts.n_negative:

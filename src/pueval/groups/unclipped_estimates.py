@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.field_measures import FIELD_MEASURES
+from pueval.core.field_measures import FIELD_MEASURES, find_field_measure
 from pueval.core.measures import AREAS, MEASURES, unknown_measure_error
+from pueval.core.measures_at import PATTERNS
 from pueval.core.mixture import Mixtures
 from pueval.core.presence_family import F_PB, F_PB_MEASURE
 from pueval.core.rates import correct_area, labeled_contrast
@@ -132,13 +133,13 @@ def measure_range(name: str) -> tuple[float, float]:
     """Return the range of the true values of a measure."""
     if name in AREAS:
         return 0.0, 1.0
-    measure = F_PB_MEASURE if name == F_PB else (MEASURES | FIELD_MEASURES)[name]
+    measure = F_PB_MEASURE if name == F_PB else find_field_measure(name) or MEASURES[name]
     return measure.low, measure.high
 
 
 def is_field_measure(name: str) -> bool:
     """Return whether a measure belongs to a family, and is computed when it is looked up."""
-    return name in FIELD_MEASURES or name == F_PB
+    return name == F_PB or find_field_measure(name) is not None
 
 
 def check_group_measure(name: str, groups: Collection[Any] = ()) -> None:
@@ -148,7 +149,7 @@ def check_group_measure(name: str, groups: Collection[Any] = ()) -> None:
             raise UnknownMeasureError(
                 f"{name!r} is a group, not a measure. For a group, use groups.of({name!r})."
             )
-        names = [*GROUP_MEASURES, *FIELD_MEASURES, F_PB]
+        names = [*GROUP_MEASURES, *FIELD_MEASURES, F_PB, *PATTERNS]
         raise unknown_measure_error(name, names, any_beta=False)
 
 

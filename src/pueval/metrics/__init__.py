@@ -6,6 +6,11 @@ presence-only models need no prior.
 """
 
 from pueval.metrics._boyce_metrics import boyce_index, smoothed_boyce_index
+from pueval.metrics._calibration_metrics import (
+    calibration_intercept,
+    calibration_slope,
+    expected_calibration_error,
+)
 from pueval.metrics._early_metrics import (
     aul,
     bedroc_score,
@@ -73,6 +78,8 @@ __all__ = [
     "boyce_index",
     "brier_score_loss",
     "calibration_curve",
+    "calibration_intercept",
+    "calibration_slope",
     "class_likelihood_ratios",
     "cohen_kappa_score",
     "confusion_matrix",
@@ -80,6 +87,7 @@ __all__ = [
     "d2_log_loss_score",
     "delong_standard_error",
     "enrichment_factor",
+    "expected_calibration_error",
     "f1_score",
     "f_at_k",
     "f_pb",

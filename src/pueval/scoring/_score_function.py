@@ -19,7 +19,7 @@ from pueval.audit_estimates.audited_rows import AuditedRows, audited_purity
 from pueval.audit_estimates.labeling_model import Labeling
 from pueval.core.average_precision import average_precision
 from pueval.core.curves import direct_auc, naive_auc
-from pueval.core.field_measures import ORDERING_MEASURES, field_value, needs_prior
+from pueval.core.field_measures import field_value, find_ordering_measure, needs_prior
 from pueval.core.measures import AREAS, Measure
 from pueval.core.mixture import Mixture
 from pueval.core.presence_family import find_threshold_measure
@@ -209,7 +209,7 @@ def measure_value(
     """
     if isinstance(measure, str) and measure in AREAS:
         return _area(measure, counts, mixture, target)
-    if isinstance(measure, str) and measure in ORDERING_MEASURES:
+    if isinstance(measure, str) and find_ordering_measure(measure) is not None:
         value = field_value(measure, counts, mixture, target)
         return (zero_division or 0.0) if np.isnan(value) else value
     if isinstance(measure, str):

@@ -10,8 +10,12 @@ from typing import Any, Literal, get_args
 from pueval._checks import check_choice
 from pueval._typing import Target
 from pueval.audit_estimates.labeling_model import Labeling
-from pueval.core.field_measures import ORDERING_MEASURES, needs_prior
-from pueval.core.mean_measures import MEAN_MEASURES
+from pueval.core.field_measures import (
+    ORDERING_MEASURES,
+    find_ordering_measure,
+    needs_prior,
+    needs_probabilities,
+)
 from pueval.core.measures import AREAS, MEASURES, Measure, find_measure, unknown_measure_error
 from pueval.core.mixture import Mixture, check_target
 from pueval.core.presence_family import F_PB, F_PB_MEASURE, RatioMeasure
@@ -148,7 +152,7 @@ def make_scorer(
     if isinstance(response_method, list):
         response_method = tuple(response_method)
     chosen, greater_is_better = _resolve_measure(measure)
-    ranks = isinstance(chosen, str) and chosen in (*AREAS, *ORDERING_MEASURES, *PRIOR_FREE)
+    ranks = chosen in (*AREAS, *PRIOR_FREE) or find_ordering_measure(chosen) is not None
     method = _choose_response_method(chosen, response_method, threshold, ranks=ranks)
     options = {
         "prior": prior,
@@ -251,9 +255,9 @@ def _resolve_measure(measure: str | Measure) -> tuple[str | Measure, bool]:
         return measure, True
     negated = isinstance(measure, str) and measure.startswith(_NEGATED)
     bare = measure.removeprefix(_NEGATED) if negated else measure
+    of_family = F_PB_MEASURE if bare == F_PB else find_ordering_measure(bare)
     try:
-        of_family = ORDERING_MEASURES | {F_PB: F_PB_MEASURE}
-        resolved = of_family.get(bare) or find_measure(bare)
+        resolved = of_family or find_measure(bare)
     except (InputError, TypeError):
         raise unknown_measure_error(measure, get_scorer_names()) from None
     if resolved.greater_is_better == negated:
@@ -278,7 +282,7 @@ def _choose_response_method(
             raise InputError(
                 f"{name} is an area under a curve and has no threshold. Omit threshold."
             )
-        if name in ORDERING_MEASURES:
+        if find_ordering_measure(name) is not None:
             raise InputError(f"{name} needs no threshold. Omit threshold.")
     if threshold == "best" and ranks:
         raise InputError(f"{name} has no best threshold. Omit threshold.")
@@ -290,12 +294,12 @@ def _choose_response_method(
             f"or several of the last three; got {requested!r}."
         )
     if requested == "auto":
-        if name in MEAN_MEASURES:
+        if needs_probabilities(name):
             return "predict_proba"
         if threshold is None:
             return RANKING_METHODS if ranks else "predict"
         return RANKING_METHODS if threshold == "best" else THRESHOLD_METHODS
-    needs_scores = name in AREAS or name in ORDERING_MEASURES
+    needs_scores = name in AREAS or find_ordering_measure(name) is not None
     if "predict" in methods and (len(methods) > 1 or threshold is not None or needs_scores):
         raise InputError(
             f"predict returns classes, but {name} requires scores"
@@ -333,7 +337,7 @@ def _check_assumptions(
     prior_free = purity == 1 and not needs_prior(name)
     # The false positive rate of the target then follows from the prior and all negatives together.
     has_others = options["target"] == "unlabeled" and options["negative_label"] is not None
-    has_others = has_others and not isinstance(ORDERING_MEASURES.get(name), RatioMeasure)
+    has_others = has_others and not isinstance(find_ordering_measure(name), RatioMeasure)
     if prior_free and not has_others and not shares:
         return
     if len(shares) != 1:

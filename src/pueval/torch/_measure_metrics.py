@@ -8,7 +8,11 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar, Literal
 
-from pueval.core.field_measures import ORDERING_MEASURES, FieldMeasure
+from pueval.core.field_measures import (
+    ORDERING_MEASURES,
+    FieldMeasure,
+    find_ordering_measure,
+)
 from pueval.core.measures import (
     AREAS,
     MEASURES,
@@ -17,6 +21,7 @@ from pueval.core.measures import (
     find_measure,
     unknown_measure_error,
 )
+from pueval.core.measures_at import PATTERNS
 from pueval.core.mixture import Mixture
 from pueval.core.presence_family import F_PB, F_PB_MEASURE
 from pueval.counts.arguments import check_threshold
@@ -75,7 +80,7 @@ class PUMeasure(PUScalar):
         """Set the measure, its direction and its range, and complete the docstring."""
         super().__init_subclass__(**options)
         cls.measure = measure
-        cls._needs_threshold = measure not in AREAS and measure not in ORDERING_MEASURES
+        cls._needs_threshold = measure not in AREAS and find_ordering_measure(measure) is None
         low, high, cls.higher_is_better = 0.0, 1.0, True
         if measure not in AREAS:
             description = _find_measure(measure) if isinstance(measure, str) else measure
@@ -119,9 +124,10 @@ def _find_measure(name: str) -> Measure | FieldMeasure:
             "counts of any metric, metric.counts."
         )
     try:
-        return (ORDERING_MEASURES | {F_PB: F_PB_MEASURE}).get(name) or find_measure(name)
+        of_family = F_PB_MEASURE if name == F_PB else find_ordering_measure(name)
+        return of_family or find_measure(name)
     except UnknownMeasureError:
-        names = [*AREAS, *MEASURES, *ORDERING_MEASURES, F_PB]
+        names = [*AREAS, *MEASURES, *ORDERING_MEASURES, F_PB, *PATTERNS]
         raise unknown_measure_error(name, names) from None
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.calibration_line import (
     bin_shares,
+    cell_lines,
     debiased_distance,
     logits,
     observed_shares,
-    solve_logistic,
 )
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import Shares
@@ -110,12 +110,7 @@ class CalibrationResamples:
             mixture,
             resamples.target,
         )
-        positive_mean = means.positive[..., 0]
-        share = np.broadcast_to(np.asarray(means.prevalence), positive_mean.shape)
-        rows = np.diff(rates.predicted, prepend=0, axis=-1)
-        rows = np.broadcast_to(rows, (*positive_mean.shape, rows.shape[-1]))
-        x = self._log_odds.pooled_cells[0]
-        return np.stack(solve_logistic(x, rows, share, positive_mean, self._line))
+        return cell_lines(self._log_odds, rates, means, self._line)
 
     def line_intervals(self) -> tuple[Interval, Interval]:
         """Return the intervals of intercept and slope.

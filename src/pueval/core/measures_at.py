@@ -1,0 +1,114 @@
+"""Measures with a number in their names: precision_at_100, recall_at_5%, net_benefit_at_0.2.
+
+The number is one of first rows, a share of the rows in percent, or a risk threshold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+
+import numpy as np
+
+from pueval._typing import Array
+from pueval.core.decisions import check_risk_threshold
+from pueval.core.mean_measures import MeanMeasure
+from pueval.core.score_means import Means
+from pueval.core.top_measure import RowsOf, TopMeasure, first_rows
+from pueval.core.top_measures import (
+    average_precision_at,
+    enrichment,
+    f_at,
+    ndcg,
+    positives_at,
+    precision_at,
+    recall_at,
+)
+from pueval.errors import InputError, UnknownMeasureError
+
+_NAME = re.compile(r"(?P<what>[a-z0-9_.]+)_at_(?P<number>\d+(\.\d+)?|\.\d+)(?P<percent>%?)")
+_OF_FIRST_ROWS: dict[str, Callable[[RowsOf], TopMeasure]] = {
+    "precision": precision_at,
+    "recall": recall_at,
+    "positives": positives_at,
+    "enrichment_factor": enrichment,
+    "average_precision": average_precision_at,
+    "ndcg": ndcg,
+}
+NET_BENEFIT = "net_benefit"
+# How such names are written, for messages.
+PATTERNS = ("precision_at_100", "recall_at_5%", "net_benefit_at_0.2")
+
+
+@dataclass(frozen=True)
+class NetBenefitMeasure(MeanMeasure):
+    """Net benefit of treating the rows with a score at or above a risk threshold."""
+
+    risk: float = 0.5
+
+
+def _at_or_above(score: Array, risk: float) -> Array:
+    # A Python float would be rounded to the precision of the scores.
+    return (score >= np.float64(risk)).astype(np.float64)[None, :]
+
+
+def _net_benefit(means: Means, odds: float) -> Array:
+    """Return prevalence·tpr − odds·(1 − prevalence)·fpr."""
+    share = means.prevalence
+    value: Array = share * means.positive[..., 0] - odds * (1 - share) * means.negative[..., 0]
+    return value
+
+
+def net_benefit_measure(risk: float) -> NetBenefitMeasure:
+    """Return the net benefit at a risk threshold."""
+    odds = risk / (1 - risk)
+    return NetBenefitMeasure(
+        f"{NET_BENEFIT}_at_{risk:g}",
+        f"Net benefit at a risk of {risk:g}",
+        partial(_at_or_above, risk=risk),
+        partial(_net_benefit, odds=odds),
+        low=-odds,
+        greater_is_better=True,
+        risk=risk,
+    )
+
+
+@lru_cache(maxsize=512)
+def measure_at(name: str) -> TopMeasure | NetBenefitMeasure | None:
+    """Return the measure with a number in its name; None if the name is no such name.
+
+    Examples
+    --------
+    >>> measure_at("recall_at_5%").title, measure_at("net_benefit_at_0.2").risk
+    ('Recall, first 5%', 0.2)
+    >>> measure_at("precision") is None
+    True
+    """
+    found = _NAME.fullmatch(name)
+    if found is None:
+        return None
+    what, number, is_share = found["what"], float(found["number"]), bool(found["percent"])
+    if what == NET_BENEFIT:
+        try:
+            risk = check_risk_threshold(number / 100 if is_share else number)
+        except InputError as error:
+            raise UnknownMeasureError(f"{name}: {error}") from None
+        return replace(net_benefit_measure(risk), name=name)
+    beta = re.fullmatch(r"f(\d+(?:\.\d+)?)", what)
+    of_rows = partial(f_at, beta=float(beta[1])) if beta else _OF_FIRST_ROWS.get(what)
+    if of_rows is None or (beta and not float(beta[1])):
+        return None
+    if not is_share and not found["number"].isdigit():
+        raise UnknownMeasureError(
+            f"{name}: the number of rows must be an integer. For a share of the rows, write it in "
+            f"percent: {what}_at_{100 * number:g}%."
+        )
+    try:
+        rows = first_rows(share=number / 100) if is_share else first_rows(number)
+    except InputError as error:
+        raise UnknownMeasureError(f"{name}: {error}") from None
+    measure = of_rows(rows)
+    first = f"{number:g}%" if is_share else f"{number:,.0f} rows"
+    return replace(measure, name=name, title=f"{measure.title}, first {first}")
