@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.field_measures import field_value
+from pueval.core.field_measures import field_value, find_field_measure
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.presence_family import F_PB, find_threshold_measure
 from pueval.core.rates import correct_steps
+from pueval.core.top_measure import TopMeasure
 from pueval.counts.counts import Counts
+from pueval.errors import InputError
 from pueval.evaluation.estimates import Estimate
 from pueval.evaluation.evaluate import evaluate_counts
 from pueval.evaluation.evaluation import Evaluation
@@ -82,6 +84,8 @@ class FieldGroups:
         of_prior, of_purity = np.zeros((2, n_groups))
         for k, evaluate_group in evaluations.items():
             ev = evaluate_group()
+            if not _has_enough_rows(measure, ev):
+                continue
             estimate = ev[measure]
             for name in names:
                 columns[name][k] = getattr(estimate, name)
@@ -118,6 +122,18 @@ class FieldGroups:
             prior_change={self.measure: self.prior_change},
             purity_change={self.measure: self.purity_change},
         )
+
+
+def _has_enough_rows(measure: str, ev: Evaluation) -> bool:
+    """Return whether a group has as many rows as a measure of first rows is about."""
+    of_field = find_field_measure(measure)
+    if not isinstance(of_field, TopMeasure) or of_field.rows is None:
+        return True
+    try:
+        of_field.rows(ev._rates[0].n_rows)
+    except InputError:
+        return False
+    return True
 
 
 def _changes(

@@ -11,7 +11,8 @@ from collections.abc import Callable
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.field_measures import FIELD_MEASURES
+from pueval.core.calibration_measures import CalibrationMeasure, error_bins
+from pueval.core.field_measures import find_field_measure
 from pueval.core.mixture import Mixture
 from pueval.core.presence_family import RatioMeasure, find_threshold_measure
 from pueval.core.rates import Shares, correct_shares
@@ -21,11 +22,31 @@ from pueval.evaluation.evaluation import Evaluation
 from pueval.uncertainty.top_intervals import top_thresholds
 
 
-def overlap_slope(name: str, group: Evaluation, overall: Evaluation) -> float:
-    """Return how much the estimate of all rows moves with that of a group, on average.
+def overlap_covariance(
+    name: str, group: Evaluation, overall: Evaluation, error: float, overall_error: float
+) -> float:
+    """Return the covariance of the estimates of a group and of all rows.
 
-    Times the variance of the group, it is the covariance of both: as a slope, it fits standard
-    errors from other resamples.
+    The standard errors of both come from other resamples. So the resamples here say how much the
+    rows of the group move the difference of both estimates, and that of all rows, relative to the
+    group's own. The other rows move it at least as much as they would if all rows were alike: of a
+    group with nearly all rows, the rest is the difference of two noisy numbers.
+    """
+    of_difference, of_all_rows = _relative_variances(name, group, overall)
+    if not error > 0:
+        return 0.0 if error == 0 else math.nan
+    sizes = (ev.counts._labeled.effective_size for ev in (overall, group))
+    all_labeled, labeled = sizes
+    least = max(1 - labeled / all_labeled, 0.0) * overall_error**2
+    of_others = max(overall_error**2 - of_all_rows * error**2, least)
+    difference = of_difference * error**2 + of_others
+    return (overall_error**2 + error**2 - difference) / 2
+
+
+def _relative_variances(name: str, group: Evaluation, overall: Evaluation) -> tuple[float, float]:
+    """Return the variances that the rows of a group cause, divided by that of its estimate.
+
+    Those of the difference of the group from all rows, and of all rows.
     """
     own, of_all = (_Statistic(name, ev) for ev in (group, overall))
     resamples = group._resample(np.union1d(own.thresholds, of_all.thresholds))
@@ -44,9 +65,12 @@ def overlap_slope(name: str, group: Evaluation, overall: Evaluation) -> float:
     values = [own(draws.threshold, drawn), of_all(draws.threshold, moved)]
     defined = np.isfinite(values).all(axis=0)
     if defined.sum() < 2:
-        return math.nan
-    covariance = np.cov(np.array(values)[:, defined])
-    return float(covariance[0, 1] / covariance[0, 0]) if covariance[0, 0] > 0 else 0.0
+        return math.nan, math.nan
+    own_value, all_value = (np.ravel(value)[defined] for value in values)
+    variance = float(np.var(own_value))
+    if not variance > 0:
+        return 0.0, 0.0
+    return float(np.var(own_value - all_value)) / variance, float(np.var(all_value)) / variance
 
 
 def _overall_shift(shift: Array | None, group: Evaluation, overall: Evaluation) -> Array | None:
@@ -67,7 +91,7 @@ class _Statistic:
 
     def __init__(self, name: str, ev: Evaluation) -> None:
         self._ev = ev
-        self._measure = FIELD_MEASURES.get(name)
+        self._measure = find_field_measure(name)
         counts, target = ev.counts, ev.target
         self.thresholds = np.array([ev.threshold])
         if isinstance(self._measure, RatioMeasure):
@@ -75,6 +99,8 @@ class _Statistic:
         elif isinstance(self._measure, TopMeasure):
             rows = () if self._measure.rows is None else [self._measure.rows(ev._rates[0].n_rows)]
             self.thresholds = top_thresholds(counts, target, rows)
+        elif isinstance(self._measure, CalibrationMeasure):
+            self.thresholds = error_bins(counts, ev.mixture, target).threshold[:-1]
         elif self._measure is None:
             self._at_threshold = find_threshold_measure(name, counts, target)
 
@@ -89,6 +115,8 @@ class _Statistic:
             return self._of_rates(self._at_threshold, self.thresholds, at, mixture)
         if isinstance(measure, TopMeasure):
             return self._of_rates(measure, threshold, shares, mixture)
+        if isinstance(measure, CalibrationMeasure):
+            return np.ravel(measure.of_lines(counts, threshold, shares, mixture, target))
         means = ScoreMeans(counts, measure.functions, threshold).of_cells(shares)
         return np.ravel(measure(correct_means(counts, means, mixture, target)))
 

@@ -21,7 +21,7 @@ from pueval.groups.cluster_errors import (
 )
 from pueval.groups.evaluated_groups import EvaluatedGroups
 from pueval.groups.field_groups import estimate_field_rows
-from pueval.groups.field_overlap import overlap_slope
+from pueval.groups.field_overlap import overlap_covariance
 from pueval.groups.group_differences import DifferenceTest, GroupDifferences
 from pueval.groups.macro_average import MacroAverage, macro_average
 from pueval.groups.overlap_covariances import area_overlap_covariances, threshold_overlap_covariance
@@ -146,10 +146,13 @@ class GroupEvaluation(EvaluatedGroups):
 
     def _covariance_with_all_rows(self, measure: str) -> Array:
         if is_field_measure(measure):
-            slopes = np.full(len(self.names), math.nan)
+            covariance = np.full(len(self.names), math.nan)
+            error = self._unclipped(measure).error[measure]
+            overall_error = float(self._all_rows_by(measure).error[measure][0])
             for k in np.flatnonzero(self.evaluated).tolist():
-                slopes[k] = overlap_slope(measure, self._evaluate_group(k), self.overall)
-            covariance: Array = slopes * self._unclipped(measure).error[measure] ** 2
+                covariance[k] = overlap_covariance(
+                    measure, self._evaluate_group(k), self.overall, float(error[k]), overall_error
+                )
             return covariance
         if measure in AREAS:
             return area_overlap_covariances(
