@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from pueval.samples import threads
-from pueval.samples.threads import iterate_in_threads, map_in_threads
+from pueval.samples.threads import iterate_in_threads, map_in_threads, start_in_thread
 
 MAPS = [map_in_threads, lambda *args: list(iterate_in_threads(*args))]
 
@@ -109,6 +109,36 @@ def test_several_callers_at_once():
     for caller in callers:
         caller.join(60)
     assert results == {number: [n * number for n in range(200)] for number in range(8)}
+
+
+def test_a_started_function_runs_beside_the_caller():
+    begun, go_on = threading.Event(), threading.Event()
+
+    def work():
+        begun.set()
+        assert go_on.wait(60)
+        return threading.get_ident()
+
+    result = start_in_thread(work)
+    assert begun.wait(60)
+    go_on.set()
+    assert result() != threading.get_ident()
+
+
+def test_a_started_function_runs_in_the_caller_if_no_helper_is_free(monkeypatch):
+    go_on, caller = threading.Event(), threading.get_ident()
+    busy = [start_in_thread(lambda: go_on.wait(60)) for _ in range(os.cpu_count() or 1)]
+    assert start_in_thread(threading.get_ident)() == caller
+    go_on.set()
+    assert all(result() for result in busy)
+    monkeypatch.setattr(threads, "available_cores", lambda: 1)
+    assert start_in_thread(threading.get_ident)() == caller
+
+
+def test_the_error_of_a_started_function_is_raised():
+    result = start_in_thread(lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        result()
 
 
 def _double_in_threads(numbers):

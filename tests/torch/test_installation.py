@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-REQUIRED = ("torch", "torchmetrics", "pytorch_lightning")
+REQUIRED = ("torch", "torchmetrics", "pytorch_lightning", "jax")
 
 
 def in_a_new_interpreter(code):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pueval.counts.read_clusters import clusters_of_lines, read_clusters
-from pueval.counts.score_table import ScoreTable
+from pueval.counts.score_table import REDUCED_SCORES, ScoreTable
 from pueval.counts.score_warnings import warn_of_bins, warn_of_ties
 from pueval.errors import InputError
 from pueval.samples import steps as step_functions
@@ -22,6 +23,7 @@ from pueval.samples.sample import EMPTY
 from pueval.samples.steps import Steps
 from pueval.sources.arrays import read_arrays, read_table, to_host
 from pueval.sources.columns import Columns, CountedRows, Engine
+from pueval.sources.device_arrays import is_half_precision
 from pueval.sources.labels import LabelValues
 from pueval.sources.propensities import read_propensities
 
@@ -92,7 +94,8 @@ class Counts(ScoreTable):
             Labels: 1 or True for labeled positives, 0 or False for unlabeled rows.
         score : array-like of shape (n,)
             Scores of the classifier; higher means more likely positive. float32 stays float32.
-            float16 and bfloat16 have few distinct values; a warning says if many rows are tied.
+            float16, bfloat16 and float8 have few distinct values; a warning says if many rows are
+            tied.
         sample_weight : array-like of shape (n,), optional
             Weights of the rows. Integers are frequency weights, floats importance weights.
         propensity : array-like of shape (n,), optional
@@ -120,8 +123,8 @@ class Counts(ScoreTable):
         Warns
         -----
         BinnedScoresWarning
-            If "auto" puts distinct scores into the same bin, or scores in half precision tie many
-            labeled rows with others.
+            If "auto" puts distinct scores into the same bin, or scores in half precision or less
+            tie many labeled rows with others.
 
         Examples
         --------
@@ -146,7 +149,7 @@ class Counts(ScoreTable):
                 y, score, cluster, labels, sample_weight=sample_weight, propensity=propensity
             )
         counts = cls(*samples, represented, _inverse_propensities=of_unlabeled, _clusters=clusters)
-        if dtype.endswith("float16"):
+        if is_half_precision(dtype):
             warn_of_ties(counts, dtype)
         if bins == "auto" and samples[0].is_on_device:
             counts = counts.to_bins(DEFAULT_BINS)
@@ -387,6 +390,11 @@ class Counts(ScoreTable):
             _audit=self._audit,
             _clusters=self._clusters,
         )
+
+    @cached_property
+    def _thinned_without_clusters(self) -> Counts:
+        """The same rows without clusters, with few scores; several checks of results need them."""
+        return replace(self, _clusters=None)._thinned(REDUCED_SCORES)
 
     def to_bins(self, bins: int) -> Counts:
         """Put scores into bins that keep their order, to save memory.

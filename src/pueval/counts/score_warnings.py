@@ -1,4 +1,4 @@
-"""Warnings about scores that were binned, or are tied because of half precision."""
+"""Warnings about scores that were binned, or are tied because of half precision or less."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from pueval.counts.score_table import ScoreTable
 from pueval.errors import BinnedScoresWarning, warn_caller
 
-# Share of labeled rows that half precision may tie with others without a warning.
+# Share of labeled rows that half precision or less may tie with others without a warning.
 MOST_TIED = 0.01
 
 
@@ -23,7 +23,7 @@ def warn_of_bins(counts: ScoreTable) -> None:
 
 
 def warn_of_ties(counts: ScoreTable, dtype: str) -> None:
-    """Warn that scores in half precision tie many labeled rows with others."""
+    """Warn that scores in half precision or less tie many labeled rows with others."""
     if not counts.n_labeled or counts.n == counts.n_labeled:
         return
     corners = counts._roc_corners()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,13 +25,12 @@ from pueval.evaluation.audit_widths import AuditSettings
 from pueval.evaluation.estimates import IntervalOf, OperatingPoint, clipped_areas
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.findings import (
-    abrupt_labeled_scores,
     clipped_values,
     constant_scores,
     contradicted_assumptions,
     few_effective_rows,
     independent_rows,
-    noisy_labels,
+    label_doubts,
     predicted_classes,
     reversed_scores,
     threshold_beyond_scores,
@@ -39,6 +38,7 @@ from pueval.evaluation.findings import (
     worst_warnings,
 )
 from pueval.samples.steps import Steps
+from pueval.samples.threads import start_in_thread
 from pueval.sources.labels import LabelValues
 from pueval.thresholds.default_threshold import default_threshold
 from pueval.thresholds.threshold_choice import ChosenThresholdIntervals
@@ -384,24 +384,21 @@ def evaluate_counts(
     threshold_chosen = threshold is None
     interval_counts = counts if interval_counts is None else interval_counts
     resamples = None
-    if options is not None:
-        resamples = resample_evaluation(
-            interval_counts,
-            model.corners,
-            assumptions,
-            target,
-            model.threshold,
-            options,
-        )
-    earlier = [*too_few_clusters, *assumptions.warnings]
+    doubts: Callable[[], Sequence[str]] = list
     if options is not None:  # like all inference, doubts about labels need intervals
-        independent = independent_rows(interval_counts, resamples)
-        doubts = (
-            noisy_labels(independent, assumptions),
-            abrupt_labeled_scores(interval_counts, independent),
+        resamples = resample_evaluation(
+            interval_counts, model.corners, assumptions, target, model.threshold, options
         )
-        earlier += [doubt for doubt in doubts if doubt]
-    return build_evaluation(model, options, resamples, earlier, threshold_chosen=threshold_chosen)
+        independent = independent_rows(interval_counts, resamples)
+        # They take as long as all that follows.
+        doubts = start_in_thread(partial(label_doubts, interval_counts, independent, assumptions))
+    return build_evaluation(
+        model,
+        options,
+        resamples,
+        lambda: [*too_few_clusters, *assumptions.warnings, *doubts()],
+        threshold_chosen=threshold_chosen,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -447,13 +444,14 @@ def build_evaluation(
     model: ModelRates,
     options: IntervalOptions | None,
     resamples: Resamples | None,
-    earlier_warnings: Sequence[str] = (),
+    earlier_warnings: Callable[[], Sequence[str]] = list,
     *,
     threshold_chosen: bool = False,
 ) -> Evaluation:
     """Evaluate every measure and collect warnings, without issuing them.
 
-    If the threshold was chosen on the same rows, intervals account for that.
+    If the threshold was chosen on the same rows, intervals account for that. ``earlier_warnings``
+    are asked for last.
     """
     counts, threshold, mixture = model.counts, model.threshold, model.assumptions.mixture
     intervals: IntervalOf | None = None
@@ -478,7 +476,7 @@ def build_evaluation(
         constant_scores(counts),
         predicted_classes(counts),
         None if options is None else few_effective_rows(counts),
-        *earlier_warnings,
+        *earlier_warnings(),
         None if threshold_chosen else threshold_beyond_scores(counts, threshold),
         None if threshold_chosen else threshold_within_bin(counts, threshold),
         clipped_values(clipped_areas(areas) | point.clipped, mixture, threshold),

@@ -302,6 +302,7 @@ class Evaluation(SensitivityEstimates):
         -------
         pandas.DataFrame
         """
+        self._estimate_areas()
         return measure_frame(self, "Evaluation.frame()")
 
     def to_dict(self, *, all_points: bool = False) -> dict[str, Any]:
@@ -404,15 +405,16 @@ class Evaluation(SensitivityEstimates):
 
         For each measure, such as ``roc_auc``, it logs the corrected value as ``roc_auc``, its
         confidence interval as ``roc_auc_low`` and ``roc_auc_high``, and the value that counts
-        unlabeled rows as negative as ``roc_auc_naive``. It also logs ``prior`` (with its interval,
-        unless it is exact), ``purity``, ``prevalence`` and ``threshold``. Undefined numbers are
-        left out.
+        unlabeled rows as negative as ``roc_auc_naive``. It also logs ``prior`` and ``purity``
+        (each with its interval, such as ``purity_low`` and ``purity_high``, unless it is exact),
+        ``prevalence`` and ``threshold``. Undefined numbers are left out.
 
         Parameters
         ----------
-        target : module, run or writer
+        target : module, run, writer or logger
             The module ``mlflow``, which logs to its active run; the run that ``wandb.init()``
-            returns; or a ``SummaryWriter`` of ``torch.utils.tensorboard`` or ``tensorboardX``.
+            returns; a ``SummaryWriter`` of ``torch.utils.tensorboard`` or ``tensorboardX``; or a
+            logger of Lightning, such as ``self.logger`` in a ``LightningModule``.
         step : int, optional
             Step, such as the epoch. Without it, the tracker uses its own default.
         prefix : str, default ""

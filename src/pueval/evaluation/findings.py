@@ -191,6 +191,15 @@ def contradicted_assumptions(counts: Counts, assumptions: Assumptions) -> str | 
     return infeasibility_message(counts, assumptions.mixture)
 
 
+def label_doubts(counts: Counts, independent: Counts, assumptions: Assumptions) -> list[str]:
+    """Warn of labels that look noisy, and of labeled scores that end abruptly.
+
+    ``independent`` counts rows that belong together as what they are worth.
+    """
+    doubts = (noisy_labels(independent, assumptions), abrupt_labeled_scores(counts, independent))
+    return [doubt for doubt in doubts if doubt]
+
+
 def noisy_labels(counts: Counts, assumptions: Assumptions) -> str | None:
     """Warn that labels that are assumed to be clean look noisy; None if they were tested before.
 

@@ -70,6 +70,20 @@ class DeviceValues:
             places = to_numpy(found).astype(np.intp, copy=False)
         return places if wanted.ndim else places[0]
 
+    def search_both_sides(self, thresholds: Array) -> tuple[Array, Array]:
+        """Return how many scores are below, and how many not above, each threshold.
+
+        Both come in one transfer: for few thresholds, it takes longer than the search.
+        """
+        with self._on_device():
+            wanted = self._to_device(thresholds)
+            places = [
+                self._namespace.searchsorted(self._values, wanted, side=side)
+                for side in ("left", "right")
+            ]
+            left, right = to_numpy(self._namespace.stack(places)).astype(np.intp, copy=False)
+        return left, right
+
     def count_distinct(self) -> int:
         """Return the number of distinct scores."""
         with self._on_device():

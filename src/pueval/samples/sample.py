@@ -119,6 +119,11 @@ class SortedChunk:
         """Weight above, and weight at or above, each threshold."""
         values = self.values
         typed_thresholds, exact = _as_type(thresholds, values.dtype)
+        if self.device_values is not None:
+            left, right = self.device_values.search_both_sides(typed_thresholds)
+            at_or_above = values.size - left
+            is_tied = (left < right) & exact
+            return np.where(is_tied, values.size - right, at_or_above), at_or_above
         left = np.searchsorted(values, typed_thresholds, side="left")
         # Few thresholds equal a value; only those need a second search.
         tied = np.flatnonzero((values.take(left, mode="clip") == typed_thresholds) & exact)

@@ -1,4 +1,4 @@
-"""Threads and memory: a map that runs on all cores, and memory kept for temporary arrays."""
+"""Threads and memory: maps and tasks on other cores, and memory kept for temporary arrays."""
 
 from __future__ import annotations
 
@@ -66,6 +66,17 @@ def map_in_threads(
     if errors:
         raise errors[min(errors)]
     return [results[index] for index in range(len(items))]
+
+
+def start_in_thread(function: Callable[[], Result]) -> Callable[[], Result]:
+    """Start a function in a helper thread; return a function that waits for its result.
+
+    If there is one core, or all helpers are busy, it runs when its result is wanted.
+    """
+    if available_cores() < 2:
+        return function
+    helper = _helpers().submit(function)
+    return lambda: function() if helper.cancel() else helper.result()
 
 
 @cache

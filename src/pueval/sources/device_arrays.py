@@ -17,6 +17,12 @@ from pueval.sources.labels import LabelValues, inexact_scores_error, is_missing
 HOST_ROWS = 4_000_000
 # Rows that are sorted at once: some libraries sort and index with 32-bit integers.
 SORTED_ROWS = 2**30
+# Dtypes of tensors that NumPy has, too. It is no use to ask NumPy for its names: importing JAX adds
+# some, such as complex32, that PyTorch cannot convert.
+NUMPY_DTYPES = {
+    "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64",
+    "float32", "float64", "complex64", "complex128",
+}  # fmt: skip
 # Integers beyond these are not all float32, or float64, numbers.
 EXACT_FLOAT32, EXACT = 2**24, 2**53
 
@@ -45,6 +51,12 @@ def host_array(values: Any) -> Any:
     return to_numpy(values) if is_cupy_array(values) else values
 
 
+def is_half_precision(dtype: Any) -> bool:
+    """Whether a dtype is float16, bfloat16 or float8: half precision or less."""
+    name = str(dtype).removeprefix("torch.")
+    return name.endswith("float16") or name.startswith("float8")
+
+
 def _plain(values: Any) -> Any:
     """Return values without gradients and pending signs, and half precision or less as float32."""
     from array_api_compat import array_namespace, is_torch_array
@@ -55,10 +67,10 @@ def _plain(values: Any) -> Any:
         # NumPy cannot read a sign that PyTorch has only noted.
         values = values.detach().resolve_conj().resolve_neg()
     dtype = str(values.dtype).removeprefix("torch.")
-    if dtype.endswith("float16") or dtype.startswith("float8"):
+    if is_half_precision(dtype):
         xp = array_namespace(values)
         values = xp.astype(values, xp.float32)
-    elif is_tensor and dtype not in np.sctypeDict:
+    elif is_tensor and dtype not in NUMPY_DTYPES:
         raise InputError(
             f"tensors must have a dtype that NumPy has, too; got {dtype}. Convert them first."
         )

@@ -39,8 +39,11 @@ CELLS = 256
 NEARBY_STEPS = np.arange(-24, 25) / 4
 # Weights whose relative difference is smaller than this are equal up to rounding.
 EQUAL_WEIGHTS = 1e-9
-# Resamples that are drawn at a time, between two updates of the progress bar.
-BLOCK = 1000
+# Resamples that are drawn at a time, between two updates of the progress bar. Threads share them:
+# of fewer, each thread would get too few.
+BLOCK = 2000
+# The same where their sizes vary: large samples are drawn around the mean size of a block.
+VARYING_BLOCK = 1000
 # Expected number of labeled rows that a draw has beyond those seen, if propensities are known.
 # Chosen by simulation of coverage (tests/coverage).
 UNSEEN_ROWS = 0.5
@@ -186,6 +189,8 @@ def _draw_rows(
     elif sizes_vary:
         resample_sizes = _vary_sizes(sizes, options, rng)
     generators = rng.spawn(len(sizes))
+    at_a_time = VARYING_BLOCK if sizes_vary else BLOCK
+    blocks = [_blocks(drawn_sizes, at_a_time) for drawn_sizes in resample_sizes]
 
     def resample(kind: int) -> tuple[Array, Array]:
         """Return the expected share of each cell, and the number of rows drawn in it.
@@ -202,9 +207,7 @@ def _draw_rows(
             row_weight /= np.sum(rows * row_weight)
             cells = rows * row_weight
             drawn = row_weight * _draw_in_blocks(
-                lambda block: rng.poisson(rows, size=(block.size, rows.size)),
-                resample_sizes[kind],
-                advance,
+                lambda block: rng.poisson(rows, size=(block.size, rows.size)), blocks[kind], advance
             )
             if not sizes_vary:
                 drawn /= np.maximum(drawn.sum(axis=1, keepdims=True), cells[cells > 0].min())
@@ -213,7 +216,7 @@ def _draw_rows(
         cells = sizes[kind] * share + pseudo_observation
         cells /= cells.sum()
         draw = partial(draw_multinomial, rng, cells)
-        return cells, _draw_in_blocks(draw, resample_sizes[kind], advance)
+        return cells, _draw_in_blocks(draw, blocks[kind], advance)
 
     cells: Sequence[Array]
     rows: Sequence[Array]
@@ -224,7 +227,8 @@ def _draw_rows(
             shares = [*map(normalized, clusters.shares, clusters.cells)]
         rows = [size * share for size, share in zip(sizes, shares, strict=True)]
     else:
-        with progress_bar("resamples", _blocks(options) * sum(map(bool, sizes))) as advance:
+        n_blocks = len(blocks[0]) * sum(map(bool, sizes))
+        with progress_bar("resamples", n_blocks) as advance:
             cells, rows = zip(*map_in_threads(resample, range(len(sizes))), strict=True)
     expected = Shares(*(np.cumsum(share) for share in cells))
 
@@ -308,16 +312,16 @@ def _row_weights(sample: Sample, thresholds: Array) -> Array:
     return row_weight
 
 
-def _blocks(options: IntervalOptions) -> int:
-    return -(-options.n_resamples // BLOCK)
+def _blocks(sizes: Array, at_a_time: int) -> list[Array]:
+    return np.split(sizes, range(at_a_time, sizes.size, at_a_time))
 
 
 def _draw_in_blocks(
-    draw: Callable[[Array], Array], sizes: Array, advance: Callable[[], None]
+    draw: Callable[[Array], Array], blocks: list[Array], advance: Callable[[], None]
 ) -> Array:
-    """Draw resamples block by block, for the progress bar; blocks do not change the draws."""
+    """Draw resamples of some sizes block by block, for the progress bar."""
     drawn = []
-    for block in np.split(sizes, range(BLOCK, sizes.size, BLOCK)):
+    for block in blocks:
         drawn.append(draw(block))
         advance()
     return np.concatenate(drawn)
@@ -417,7 +421,8 @@ def _draw_labels(
     labeled = np.zeros((options.n_resamples, thresholds.size))
     if not counts.n_unlabeled:
         labeled += steps.labeled  # no other row can be labeled
-    with progress_bar("resamples", _blocks(options) * len(labels_and_candidates)) as advance:
+    n_blocks = -(-options.n_resamples // BLOCK)
+    with progress_bar("resamples", n_blocks * len(labels_and_candidates)) as advance:
         for (n_labels, n_candidates), rate in zip(labels_and_candidates, rates, strict=True):
             if n_labels <= 0 or not counts.n_unlabeled:
                 continue
@@ -427,7 +432,7 @@ def _draw_labels(
             correction = max((n_candidates - n_labels) / max(n_candidates - 1, 1), 0)
             sizes = np.full(options.n_resamples, size)
             draw = partial(draw_multinomial, rng, cells)
-            drawn = _draw_in_blocks(draw, sizes, advance) / size
+            drawn = _draw_in_blocks(draw, _blocks(sizes, BLOCK), advance) / size
             drawn = cells + np.sqrt(correction) * (drawn - cells)
             labeled += n_labels * np.cumsum(drawn, axis=1)
 

@@ -237,9 +237,11 @@ def influence_variance(
             gap_square, tail_square = _weight_off_steps(squared, kind, sizes.squared_weights[kind])
         pieces = [
             (every_group, influence.tail, tail, tail_square),
-            (steps.group, influence.background, steps.at[kind], squared.at[kind]),
             (steps.group, influence.gap, gap, gap_square),
         ]
+        if steps.at[kind].any():
+            tied = (steps.group, influence.background, steps.at[kind], squared.at[kind])
+            pieces.insert(1, tied)
         part = _variance_of_mean(pieces, total, n_rows, **options)
         share = divide_or_zero(total, sizes.n_background)
         variance += np.where(total > 0, share**2 * part, 0)

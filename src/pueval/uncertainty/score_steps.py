@@ -107,12 +107,15 @@ class ScoreSteps:
         """
         if counts._has_importance_weights:
             return cls.of_labeled(counts, corners)
-        rises = np.flatnonzero(np.diff(corners.labeled)) + 1
-        labeled = corners.labeled[rises] - corners.labeled[rises - 1]
-        at = (labeled, *(rows[rises] for rows in counts._tied_background(corners)))
+        labeled = np.diff(corners.labeled)
+        rises: Array | slice = np.flatnonzero(labeled)
+        if labeled[:-1].all():  # a slice copies nothing; only the lowest score may have no label
+            rises = slice(np.count_nonzero(labeled))
+        tied = (rows[1:][rises] for rows in counts._tied_background(corners))
         columns = (corners.labeled, corners.unlabeled, corners.negative)
-        reached = tuple(column[rises] for column in columns)
-        return cls(np.zeros(rises.size, dtype=np.intp), corners.threshold[rises], at, reached, 1)
+        reached = tuple(column[1:][rises] for column in columns)
+        score = corners.threshold[1:][rises]
+        return cls(np.zeros(score.size, dtype=np.intp), score, (labeled[rises], *tied), reached, 1)
 
     def sizes_at(self, sizes: GroupSizes) -> GroupSizes:
         """Return the sizes of the group of each step; those of a single group once."""
