@@ -2,7 +2,7 @@
 
     python -m benchmarks.roc_points [replications [processes]]
 
-writes benchmarks/ROC_POINTS.md (1,000 replications: about 25 CPU minutes). Scores are
+writes benchmarks/ROC_POINTS.md (600 replications: about 10 CPU minutes). Scores are
 N(separation, 1) for positives and N(0, 1) for negatives; points are thresholds at equally spaced
 quantiles of all scores.
 """
@@ -164,15 +164,17 @@ def main() -> None:
     text = [
         "# The indirect AUC by number of ROC points",
         "",
-        "`python -m benchmarks.roc_points 1000` writes this page; here with",
-        f"{replications:,} replications per setting. Root mean square errors of estimates of the",
-        "AUC by number of ROC points: thresholds at equally spaced quantiles of all scores, *all*",
-        "scores, and *exact*: the curve of `ev.roc_area`, which also follows the steps between",
-        "points. *Direct*: equation 4 of Jain et al. (2017) from the same points, clipped to",
-        "[0, 1]. *As printed*: algorithm 1 of the paper removes points outside the unit square.",
-        "*Moved*: pueval moves them to its edge. Rows are labeled + unlabeled; a prior or purity",
-        "that is not known is estimated by `pueval.priors.estimate`;",
-        f"{unidentified} samples in which it finds no prior are left out there.",
+        f"`python -m benchmarks.roc_points {replications}` wrote this page:",
+        f"{len(SETTINGS)} settings with {replications:,} replications each.",
+        "",
+        "Root mean square errors of estimates of the AUC by number of ROC points: thresholds at",
+        "equally spaced quantiles of all scores, *all* scores, and *exact*: the curve of",
+        "`ev.roc_area`, which also follows the steps between points. *Direct*: equation 4 of Jain",
+        "et al. (2017) from the same points, clipped to [0, 1]. *As printed*: algorithm 1 of the",
+        "paper removes points outside the unit square. *Moved*: pueval moves them to its edge.",
+        "Rows are labeled + unlabeled; a prior or purity that is not known is estimated by",
+        f"`pueval.priors.estimate`; {unidentified} samples in which it finds no prior are",
+        "left out there.",
         "",
         "## All settings together",
         "",

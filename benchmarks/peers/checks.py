@@ -11,6 +11,9 @@ from benchmarks.peers.scenarios import LABELED, POPULATION, PREVALENCE, SEPARATI
 
 AUDITED = 200  # unlabeled rows whose class is checked
 KERNEL_ROWS = 200  # its time grows with the third power
+BINS = 10
+# The threshold as a score of the population, of which `rows.score` is the probability.
+CUT = SEPARATION / 2 - np.log(PREVALENCE / (1 - PREVALENCE)) / SEPARATION
 
 
 def draw_audit(rows, rng):
@@ -52,8 +55,7 @@ def specificity(rows, rng):
 
     from pueval.metrics import specificity_score
 
-    cut = SEPARATION / 2 - np.log(PREVALENCE / (1 - PREVALENCE)) / SEPARATION
-    truth = POPULATION.measure("specificity", threshold=cut)
+    truth = POPULATION.measure("specificity", threshold=CUT)
     predicted = (rows.score >= THRESHOLD).astype(int)
     # pulearn expects the probability of a label.
     options = {"threshold": LABELED * THRESHOLD}
@@ -112,6 +114,113 @@ def log_loss(rows, rng):
         "pulearn, `pu_non_negative_risk`": abs(
             pu_non_negative_risk(rows.label, rows.score, pi=prior) - truth
         ),
+    }
+
+
+def lee_liu(rows, rng):
+    """Return errors of the Lee–Liu score: recall² divided by the share predicted positive."""
+    from pulearn.metrics import lee_liu_score as lee_liu_of_pulearn
+
+    from pueval.metrics import lee_liu_score
+
+    recall, fpr = norm.sf(CUT - SEPARATION), norm.sf(CUT)
+    truth = recall**2 / (PREVALENCE * recall + (1 - PREVALENCE) * fpr)
+    predicted = (rows.score >= THRESHOLD).astype(int)
+    return {
+        "pueval, `lee_liu_score`": abs(
+            lee_liu_score(rows.label, rows.score, threshold=THRESHOLD) - truth
+        ),
+        "pulearn, `lee_liu_score`": abs(lee_liu_of_pulearn(rows.label, predicted) - truth),
+    }
+
+
+def calibration(rows, rng):
+    """Return mean distances of calibration curves from the diagonal, on which the truth lies."""
+    import sklearn.calibration
+    from pu_toolbox.metrics import calibration_bucket_stats
+
+    from pueval.metrics import calibration_curve
+
+    known = {"prior": rows.prior, "purity": rows.purity}
+    buckets = calibration_bucket_stats(rows.label, rows.score, n_bins=BINS)["buckets"]
+    buckets = [one for one in buckets if one["n_samples"]]
+    curves = {
+        "pueval, `calibration_curve`": calibration_curve(
+            rows.label, rows.score, n_bins=BINS, **known
+        ),
+        "pu-toolbox, `calibration_bucket_stats`": (
+            np.array([one["accuracy"] for one in buckets]),
+            np.array([one["confidence"] for one in buckets]),
+        ),
+        "scikit-learn, `calibration_curve`": sklearn.calibration.calibration_curve(
+            rows.label, rows.score, n_bins=BINS
+        ),
+    }
+    size = np.histogram(rows.score, BINS, (0, 1))[0]
+    weight = size[size > 0]
+    return {
+        name: float(np.average(np.abs(observed - predicted), weights=weight))
+        for name, (observed, predicted) in curves.items()
+    }
+
+
+def net_benefit(rows, rng):
+    """Return errors of the net benefit at a risk threshold of one half."""
+    from pueval.metrics import net_benefit
+
+    recall, fpr = norm.sf(CUT - SEPARATION), norm.sf(CUT)
+    truth = PREVALENCE * recall - (1 - PREVALENCE) * fpr
+    known = {"prior": rows.prior, "purity": rows.purity}
+    found = {
+        "pueval, `net_benefit`": net_benefit(rows.label, rows.score, threshold=THRESHOLD, **known),
+        "nannyml, business value": business_value(rows.label, rows.score),
+        "nannyml, business value, true classes of a reference": business_value(
+            rows.positive, rows.score
+        ),
+    }
+    return {name: abs(value - truth) for name, value in found.items()}
+
+
+def business_value(target, score):
+    """Return the value per row if a false positive costs as much as a true positive brings."""
+    import pandas as pd
+    from nannyml import CBPE
+
+    frame = pd.DataFrame(
+        {"y": target.astype(int), "p": score, "predicted": (score >= THRESHOLD).astype(int)}
+    )
+    estimator = CBPE(
+        problem_type="classification_binary", y_true="y", y_pred="predicted", y_pred_proba="p",
+        metrics=["business_value"], business_value_matrix=[[0, -1], [0, 1]], chunk_number=1,
+    )  # fmt: skip
+    estimator.fit(frame)
+    table = estimator.estimate(frame.drop(columns="y")).filter(period="analysis").to_df()
+    return float(table["business_value"]["value"].iloc[0]) / len(frame)
+
+
+def audited_groups(rows, rng):
+    """Return mean errors of the share of positives among the unlabeled rows of two groups."""
+    from truescore import estimate_slices
+
+    from pueval import evaluate_by
+
+    group = (rng.random(rows.label.size) < np.where(rows.positive, 0.7, 0.3)).astype(int)
+    unlabeled = np.flatnonzero(rows.label == 0)
+    chosen = draw_audit(rows, rng)
+    gold = rows.positive[chosen].astype(float)
+    truth = [rows.positive[unlabeled][group[unlabeled] == one].mean() for one in (0, 1)]
+    audited = np.full(rows.label.size, np.nan)
+    audited[chosen] = gold
+    ours = evaluate_by(
+        rows.label, rows.score, group, audited=audited, target="unlabeled", level=None
+    ).prior
+    slices = estimate_slices(
+        rows.score[unlabeled], gold, np.searchsorted(unlabeled, chosen), group[unlabeled]
+    ).estimates
+    theirs = [one.corrected.point for one in sorted(slices, key=lambda one: one.name)]
+    return {
+        "pueval, `evaluate_by(…, audited=…)`": float(np.mean(np.abs(ours - truth))),
+        "truescore, `estimate_slices`": float(np.mean(np.abs(np.subtract(theirs, truth)))),
     }
 
 
@@ -209,18 +318,26 @@ def shifted_features(rows, rng):
 RANDOM, NOISY, FAVORED = (
     "labels at random", "15 % of the labels wrong", "high scores labeled more often",
 )  # fmt: skip
-# Each check with the scenarios in which it is run.
+# By environment, each check with the scenarios in which it is run.
 CHECKS = {
-    "labels called not random, share of draws": (random_labels, (RANDOM, FAVORED)),
-    "specificity, mean absolute error": (specificity, (RANDOM, NOISY)),
-    "ROC curve, mean absolute error": (roc_curve, (RANDOM, NOISY)),
-    "log loss of the unlabeled rows, mean absolute error": (log_loss, (RANDOM, NOISY)),
-    "prior, mean absolute error": (estimated_prior, (RANDOM, FAVORED)),
-    f"prevalence if both labels are wrong, {AUDITED} rows audited, mean absolute error": (
-        both_labels_wrong, (RANDOM,),
-    ),
-    "features called shifted, share of draws": (shifted_features, (RANDOM,)),
-    f"prior after {AUDITED} rows were audited: error, coverage, width": (
-        audited_prior, (RANDOM, FAVORED),
-    ),
+    "common": {
+        "labels called not random, share of draws": (random_labels, (RANDOM, FAVORED)),
+        "specificity, mean absolute error": (specificity, (RANDOM, NOISY)),
+        "ROC curve, mean absolute error": (roc_curve, (RANDOM, NOISY)),
+        "log loss of the unlabeled rows, mean absolute error": (log_loss, (RANDOM, NOISY)),
+        "calibration curve, mean absolute error": (calibration, (RANDOM, NOISY)),
+        "Lee–Liu score, mean absolute error": (lee_liu, (RANDOM, NOISY)),
+        "prior, mean absolute error": (estimated_prior, (RANDOM, FAVORED)),
+        f"prevalence if both labels are wrong, {AUDITED} rows audited, mean absolute error": (
+            both_labels_wrong, (RANDOM,),
+        ),
+        "features called shifted, share of draws": (shifted_features, (RANDOM,)),
+        f"prior after {AUDITED} rows were audited: error, coverage, width": (
+            audited_prior, (RANDOM, FAVORED),
+        ),
+        f"share of positives in two groups, {AUDITED} rows audited, mean absolute error": (
+            audited_groups, (RANDOM, FAVORED),
+        ),
+    },
+    "nannyml": {"net benefit, mean absolute error": (net_benefit, (RANDOM, NOISY))},
 }  # fmt: skip

@@ -4,6 +4,7 @@ The script imports each name in the environment of its library and stops if one 
 means that we found no public function or parameter for the feature in the installed package.
 """
 
+NANNYML_METRICS = "nannyml.performance_estimation.confidence_based.metrics"
 FEATURES = {
     "AUC corrected for hidden positives": {
         "pueval": ["pueval.metrics:roc_auc_score"],
@@ -37,8 +38,46 @@ FEATURES = {
         ]),
         "pu-toolbox": ("naive, Brier score", ["pu_toolbox.metrics:brier_score"]),
     },
+    "calibration (curve, slope) corrected": {
+        "pueval": ["pueval.metrics:calibration_curve", "pueval:Evaluation.calibration"],
+        "scikit-learn": ("naive, curve", ["sklearn.calibration:calibration_curve"]),
+        "pulearn": ("rescales", ["pulearn.metrics:calibrate_posterior_p_y1"]),
+        "pu-toolbox": ("naive, curve", [
+            "pu_toolbox.metrics:calibration_bucket_stats",
+            "pu_toolbox.metrics:expected_calibration_error",
+        ]),
+        "nannyml": ("naive, recalibrates", [
+            "nannyml.calibration:IsotonicCalibrator", "nannyml.calibration:needs_calibration",
+        ]),
+    },
+    "measures that need no prior": {
+        "pueval": ("Lee–Liu, PULP, recall and lift of the top", [
+            "pueval.metrics:lee_liu_score", "pueval.metrics:pulp_score",
+            "pueval.metrics:recall_at_k", "pueval.metrics:enrichment_factor",
+        ]),
+        "scikit-learn": ("recall", ["sklearn.metrics:recall_score"]),
+        "pulearn": ("Lee–Liu, recall", [
+            "pulearn.metrics:lee_liu_score", "pulearn.metrics:pu_recall_score",
+        ]),
+        "pu-toolbox": ("recall", ["pu_toolbox.metrics:pu_recall"]),
+        "confidenceinterval": ("recall", ["confidenceinterval:tpr_score"]),
+        "nannyml": ("recall", ["nannyml:CBPE"]),
+        "semisup-metrics": ("bounds of recall", ["semisup_metrics:bootstrap_ecdf_bounds"]),
+    },
     "precision and recall of the k highest scores": {
-        "pueval": ["pueval:Evaluation"],  # threshold_for(top=k)
+        "pueval": [
+            "pueval.metrics:precision_at_k", "pueval.metrics:recall_at_k", "pueval:Evaluation.top",
+        ],
+    },
+    "BEDROC and enrichment factor corrected": {
+        "pueval": ["pueval.metrics:bedroc_score", "pueval.metrics:enrichment_factor"],
+    },
+    "net benefit and decision curve corrected": {
+        "pueval": ["pueval.metrics:net_benefit", "pueval:Evaluation.decision_curve"],
+        "nannyml": ("naive, net benefit", [
+            "nannyml:CBPE",  # metrics=["business_value"]
+            f"{NANNYML_METRICS}:BinaryClassificationBusinessValue",
+        ]),
     },
     "labels that may be wrong": {
         "pueval": ["pueval:Mixture", "pueval:LabelErrors"],
@@ -63,6 +102,10 @@ FEATURES = {
     "clusters: rows that belong together": {
         "pueval": ["pueval:ClusterEffects"],
         "truescore": ("means", ["truescore:ppi_estimate"]),  # clusters=
+    },
+    "measures by group": {
+        "pueval": ["pueval:evaluate_by"],
+        "truescore": ("means", ["truescore:estimate_slices", "truescore:compare_slices"]),
     },
     "known negatives, too": {
         "pueval": ["pueval:Counts"],

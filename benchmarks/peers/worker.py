@@ -2,7 +2,7 @@
 
 Usage: python -m benchmarks.peers.worker accuracy ADAPTER REPLICATIONS
        python -m benchmarks.peers.worker speed ADAPTER BASELINE ROWS …
-       python -m benchmarks.peers.worker checks REPLICATIONS
+       python -m benchmarks.peers.worker checks ENVIRONMENT REPLICATIONS
        python -m benchmarks.peers.worker names MODULE:NAME …
 """
 
@@ -12,6 +12,7 @@ import json
 import sys
 import time
 from functools import partial
+from operator import attrgetter
 
 import numpy as np
 
@@ -47,10 +48,10 @@ def accuracy(name, replications):
     return found
 
 
-def checks(replications):
+def checks(environment, replications):
     """Return means over draws, by check, scenario and function."""
     found = {}
-    for name, (check, scenarios) in CHECKS.items():
+    for name, (check, scenarios) in CHECKS[environment].items():
         for scenario in scenarios:
             draws = []
             for seed in range(int(replications)):
@@ -95,14 +96,16 @@ def speed(name, baseline, *sizes):
 
 
 def names(*wanted):
-    """Return which names of the feature table exist."""
+    """Return which names of the feature table exist: MODULE:NAME or MODULE:CLASS.METHOD."""
     found = {}
     for one in wanted:
-        module, _, name = one.partition(":")
+        module, _, path = one.partition(":")
         try:
-            found[one] = hasattr(importlib.import_module(module), name)
-        except ImportError:
+            attrgetter(path)(importlib.import_module(module))
+        except (ImportError, AttributeError):
             found[one] = False
+        else:
+            found[one] = True
     return found
 
 

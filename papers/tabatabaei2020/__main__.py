@@ -163,7 +163,7 @@ def figure_3(page: Page, run: Run) -> None:
     figure.tight_layout()
     page.figure(
         figure, "figure3",
-        f"Figure 3. Estimated F1 of one classifier over the choice of labels (gray), its mean and standard deviation over {labelings:,} choices, and the standard deviation by the formula of section 4.1 (`labeling_moments`); largest difference"
+        f"Figure 3. Estimated F1 of one classifier over the choice of labels (gray), its mean and standard deviation over {labelings:,} choices (the paper: 100), and the standard deviation by the formula of section 4.1 (`labeling_moments`); largest difference"
         f" {worst:.3f}.",
     )  # fmt: skip
 

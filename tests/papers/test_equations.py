@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import math
 import re
 from itertools import combinations
 from pathlib import Path
@@ -13,6 +14,7 @@ from pueval import Counts, Mixture, claesen_bounds, conversions, evaluate
 from pueval.core.measures import MEASURES
 from pueval.core.rates import Rates, correct_area, correct_pair, replace_prevalence
 from pueval.ranking import lee_liu
+from pueval.ranking._hypergeometric import LogFactorials
 from pueval.sensitivity.rank_band import rank_band
 from pueval.simulate import binormal, label_at_random
 
@@ -323,3 +325,19 @@ def test_tabatabaei_lee_liu_of_true_classes():
     found = lee_liu(Counts.from_arrays(truth.astype(int), predicted.astype(int)), threshold=1)
     precision, recall = truth[predicted].mean(), predicted[truth].mean()
     assert found == pytest.approx(precision * recall / truth.mean(), abs=1e-12)
+
+
+# ---------------------------------------------------------------------- Hajizadeh et al.
+
+
+@pytest.mark.parametrize(("total", "labeled", "first"), [(9, 4, 5), (40, 25, 30), (300, 30, 120)])
+def test_hajizadeh_exactly_k_hits(total, labeled, first):
+    """Equations 1 and 4, with binomial coefficients as integers."""
+    hits = range(first + 1)
+    expected = [
+        math.comb(labeled, k) * math.comb(total - labeled, first - k) / math.comb(total, first)
+        for k in hits
+    ]
+    found = LogFactorials(total).pmf(np.array(hits), total, labeled, first)
+    assert found == pytest.approx(expected, rel=1e-10, abs=0)
+    assert found.sum() == pytest.approx(1, abs=1e-12)

@@ -30,3 +30,11 @@ def test_names_of_pueval_exist():
         for name in peers.word_and_names(offers.get("pueval", ("–", [])))[1]
     ]
     assert all(names(*wanted).values())
+
+
+def test_missing_names_are_found():
+    from benchmarks.peers.worker import names
+
+    missing = ("pueval:Evaluation.missing", "pueval:missing", "missing:evaluate")
+    found = names("pueval:Evaluation.calibration", *missing)
+    assert list(found.values()) == [True, False, False, False]
