@@ -105,10 +105,10 @@ PROBABILITY_GRID = [
 PROBABILITY_TEXT = (
     "Predicted probabilities that are calibrated, too extreme, or Beta-distributed; a third of the "
     "positives are labeled, the prevalence is .3. *Bins*: share of ten bins whose interval covers "
-    "the share of positives. *ECE*: expected calibration error. *NB*: net benefit at a risk of .2 and "
-    ".5. *Posterior*: share of intervals of the local posterior, at three quantiles of the score, "
-    "that cover it. *Rejected*: how often calibration is rejected at 5%. The last column is the "
-    "mean error of the Brier score over that of the naive one."
+    "the share of positives. *ECE*: expected calibration error. *NB*: net benefit at a risk of .2 "
+    "and .5. *Posterior*: share of intervals of the local posterior, at three quantiles of the "
+    "score, that cover it. *Rejected*: how often calibration is rejected at 5%. The last column is "
+    "the mean error of the Brier score over that of the naive one."
 )
 PROBABILITY_REASONS = """
 Where coverage differs from 95%:
