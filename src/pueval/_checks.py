@@ -4,32 +4,61 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from numbers import Real
+from numbers import Number, Real
 
 import numpy as np
 
 from pueval.errors import InputError
 
 SCORE_METHODS = ("predict_proba", "decision_function")
+# Characters and entries of a value that an error shows.
+LONGEST_SHOWN, SHOWN_PARTS = 60, 4
+
+
+def short_text(value: object) -> str:
+    """Return a value as short text for an error: its type, where it is not short itself.
+
+    Examples
+    --------
+    >>> short_text("20%"), short_text((0.3, 0.1)), short_text(np.zeros(500))
+    ("'20%'", '(0.3, 0.1)', 'an object of type ndarray')
+    """
+    if isinstance(value, tuple | list):
+        parts = [short_text(part) for part in value[:SHOWN_PARTS]]
+        text = ", ".join([*parts, "…"] if len(value) > SHOWN_PARTS else parts)
+        one = "," * (isinstance(value, tuple) and len(value) == 1)
+        return f"({text}{one})" if isinstance(value, tuple) else f"[{text}]"
+    if isinstance(value, str):
+        short = value if len(value) <= LONGEST_SHOWN else f"{value[: LONGEST_SHOWN - 1]}…"
+        return repr(short)
+    if value is None or isinstance(value, Number | bytes | dict | set | np.ndarray | np.generic):
+        text = repr(value)
+        if len(text) <= LONGEST_SHOWN and "\n" not in text:
+            return text
+    return f"an object of type {type(value).__name__}"
 
 
 def check_count(name: str, value: object, *, least: int = 1) -> None:
     """Raise unless the value is a whole number of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}.")
+        raise InputError(
+            f"{name} must be a whole number of at least {least}; got {short_text(value)}."
+        )
 
 
 def check_fraction(name: str, value: object) -> float:
     """Return a number strictly between 0 and 1 as a float; raise for anything else."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
-        raise InputError(f"{name} must be a number in (0, 1); got {value!r}.{percent_hint(value)}")
+        raise InputError(
+            f"{name} must be a number in (0, 1); got {short_text(value)}.{percent_hint(value)}"
+        )
     return float(value)
 
 
 def check_number(name: str, value: object) -> float:
     """Return a finite number as a float; raise for anything else."""
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise InputError(f"{name} must be a number; got {value!r}.")
+        raise InputError(f"{name} must be a number; got {short_text(value)}.")
     return float(value)
 
 
@@ -45,7 +74,7 @@ def check_choice(name: str, value: object, choices: Sequence[object]) -> None:
     """Raise unless the value is one of at least two choices."""
     if not is_choice(value, choices):
         *others, last = map(repr, choices)
-        raise InputError(f"{name} must be {', '.join(others)} or {last}; got {value!r}.")
+        raise InputError(f"{name} must be {', '.join(others)} or {last}; got {short_text(value)}.")
 
 
 def choose_score_method(estimator: object, argument: str, method: str, advice: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,6 +61,8 @@ class LabelErrors(Result):
 
     false_negative_rate: float
     false_positive_rate: float
+
+    _share_hint: ClassVar[str] = "Pass it as prior."
 
     def __post_init__(self) -> None:
         for name in ("false_negative_rate", "false_positive_rate"):

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Literal, get_args, overload
+from typing import Any, ClassVar, Literal, get_args, overload
 
 import numpy as np
 
-from pueval._checks import is_choice, percent_hint
+from pueval._checks import is_choice, percent_hint, short_text
 from pueval._typing import Array, Target
 from pueval.core.sizes import SampleSizes
 from pueval.errors import InputError
@@ -65,6 +65,8 @@ class Mixture(Result):
 
     prior: float
     purity: float = 1.0
+
+    _share_hint: ClassVar[str] = "Pass its .prior as prior, and its .purity as purity."
 
     def __post_init__(self) -> None:
         purity = check_share("purity", self.purity, low_open=True)
@@ -267,6 +269,29 @@ class Mixture(Result):
         labeled = self.purity * counts.n_labeled
         return labeled / (labeled + self.prior * counts.n_unlabeled)
 
+    def wrong_label_frequency(self, counts: SampleSizes[float]) -> float:
+        """Return the share of the negatives, known ones left out, that are labeled by mistake.
+
+        Parameters
+        ----------
+        counts : Counts
+            The data.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> from pueval import Counts
+        >>> counts = Counts.from_table([2, 1], labeled=[80, 20], unlabeled=[200, 700])
+        >>> round(Mixture(prior=0.1, purity=0.9).wrong_label_frequency(counts), 4)    # 10 of 820
+        0.0122
+        """
+        labeled = (1 - self.purity) * counts.n_labeled
+        negatives = labeled + (1 - self.prior) * counts.n_unlabeled
+        return labeled / negatives if labeled else 0.0
+
     def background_prior(self, counts: SampleSizes[float]) -> float:
         """Return the share of positives in the background: unlabeled rows and known negatives.
 
@@ -374,8 +399,11 @@ def check_share(
     hint = percent_hint(number)
     if isinstance(number, str) and number == "estimate":
         hint = f" To estimate it, leave {name} out of evaluate(), or see pueval.priors."
+    advice = _MEANING[name]
+    if isinstance(number, Result) and number._share_hint:
+        advice = number._share_hint
     raise InputError(
-        f"{name} must be a number in {interval}; got {value!r}. {_MEANING[name]}{hint}"
+        f"{name} must be a number in {interval}; got {short_text(number)}. {advice}{hint}"
     )
 
 

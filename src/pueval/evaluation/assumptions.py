@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from pueval._checks import short_text
 from pueval._typing import Array, Range, Target
 from pueval.core.cluster_table import label_count_effect
 from pueval.core.label_errors import LabelErrors
@@ -166,6 +167,8 @@ def resolve_assumptions(
     """
     shares = {"prior": prior, "prevalence": prevalence, "label_frequency": label_frequency}
     given = {name: value for name, value in shares.items() if value is not None}
+    if not isinstance(purity, Real | str | tuple | list):
+        check_share("purity", purity, low_open=True)
     if counts._audit is not None:
         return _audited(counts, given, level)
     if counts.has_propensity:
@@ -181,7 +184,7 @@ def resolve_assumptions(
         )
     if isinstance(prior, LabelErrors):
         return _given_label_errors(counts, target, purity, prior)
-    if hasattr(prior, "prior_interval"):
+    if hasattr(prior, "known_share"):
         return _given_estimate(prior, purity)
     if given:
         ((name, value),) = given.items()
@@ -190,7 +193,7 @@ def resolve_assumptions(
         return Assumptions(propensity_mixture(counts), from_propensity=True)
     if isinstance(purity, tuple | list):
         raise InputError(
-            f"purity as an interval needs a prior; got purity={purity!r} and no prior. "
+            f"purity as an interval needs a prior; got purity={short_text(purity)} and no prior. "
             'Give a prior, or estimate both with purity="estimate".'
         )
     from pueval.priors._estimate_prior import estimate_without_warning
@@ -225,7 +228,7 @@ def _audited(counts: Counts, given: dict[str, Any], level: float) -> Assumptions
 
 def _without_unlabeled(counts: Counts, purity: Any, given: dict[str, Any]) -> Assumptions:
     """Return the assumptions where the class of every row is known."""
-    if any(given.values()):
+    if not all(isinstance(value, Real) and value == 0 for value in given.values()):
         raise InputError(
             f"{', '.join(given)} has no effect without unlabeled rows, and there are none. "
             "Leave it out."
@@ -234,8 +237,8 @@ def _without_unlabeled(counts: Counts, purity: Any, given: dict[str, Any]) -> As
         raise too_many_positives_error(counts)
     if isinstance(purity, str):
         raise InputError(
-            f"purity must be a number; got {purity!r}. It cannot be estimated without unlabeled "
-            "rows, and there are none."
+            f"purity must be a number; got {short_text(purity)}. It cannot be estimated without "
+            "unlabeled rows, and there are none."
         )
     if isinstance(purity, tuple | list):
         region = Region((0.0, 0.0), _read_interval("purity", purity))
@@ -247,8 +250,8 @@ def _given_estimate(estimate: PriorEstimate, purity: Any) -> Assumptions:
     """Use an estimate that was made before, perhaps from another model's scores."""
     if purity not in (1.0, "estimate", estimate.purity):
         raise InputError(
-            f"the estimate given as prior has purity {estimate.purity:g}; got purity={purity!r}. "
-            "Leave purity out."
+            f"the estimate given as prior has purity {estimate.purity:g}; got "
+            f"purity={short_text(purity)}. Leave purity out."
         )
     return Assumptions(
         estimate.mixture(),
@@ -264,7 +267,8 @@ def _given_label_errors(
     """Derive prior and purity from the error rates of the labels."""
     if purity != 1:
         raise InputError(
-            f"LabelErrors determine the purity; got purity={purity!r} as well. Leave purity out."
+            f"LabelErrors determine the purity; got purity={short_text(purity)} as well. Leave "
+            "purity out."
         )
     if target != "population":
         raise InputError(
@@ -327,7 +331,9 @@ def _estimate_purity(
 ) -> PriorEstimate:
     """Estimate the purity for a given prior, prevalence or label frequency."""
     if purity != "estimate":
-        raise InputError(f'purity must be a number, an interval or "estimate"; got {purity!r}.')
+        raise InputError(
+            f'purity must be a number, an interval or "estimate"; got {short_text(purity)}.'
+        )
     line, purities = check_known_share(counts, target, name, value)
     # scikit-learn is slow to import, and not needed here.
     from pueval.priors._purity_estimate import estimate_purity
@@ -344,8 +350,8 @@ def check_known_share(
     """
     if isinstance(value, tuple | list):
         raise InputError(
-            f'purity="estimate" needs {name} as a number; got the interval {value!r}. Give purity '
-            "as an interval, too."
+            f'purity="estimate" needs {name} as a number; got the interval {short_text(value)}. '
+            "Give purity as an interval, too."
         )
     line = PriorLine.of(counts, name, value, target)
     low, high = line.purities
@@ -402,7 +408,7 @@ def _read_interval(name: str, value: Any) -> Range:
         if low <= high:
             return low, high
     raise InputError(
-        f"{name} as an interval must be two numbers, the lower one first; got {value!r}."
+        f"{name} as an interval must be two numbers, the lower one first; got {short_text(value)}."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pueval._checks import short_text
 from pueval._typing import Target
 from pueval.core.mixture import Mixture
 from pueval.counts.counts import Counts
@@ -14,7 +15,7 @@ def check_propensity_options(purity: Any, target: Target) -> None:
     """Refuse noisy labels and other targets, for which propensities are undefined."""
     if purity != 1:
         raise InputError(
-            f"propensities need clean labels; got purity={purity!r}. They are labeling "
+            f"propensities need clean labels; got purity={short_text(purity)}. They are labeling "
             "probabilities of positives, and are undefined for wrongly labeled rows. Omit one."
         )
     if target != "population":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -74,6 +74,10 @@ class DelayEstimate(Result):
     trend_pvalue: float
     unit: str
     level: float
+
+    _share_hint: ClassVar[str] = (
+        "Pass its propensities with its usable rows instead: evaluate(**delay.arguments(score))."
+    )
 
     @property
     def horizon(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -62,6 +62,8 @@ class PropensityEstimate(Result):
     hidden_interval: tuple[float, float]
     given: Literal["class_features", "audited"]
     level: float
+
+    _share_hint: ClassVar[str] = "Pass its .propensity as propensity instead."
 
     @property
     def label_frequency(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,6 +50,8 @@ class DependenceBounds(Result):
     label_frequency_interval: tuple[float, float]
     level: float
 
+    _share_hint: ClassVar[str] = "Pass its .label_frequency_interval as label_frequency."
+
     def _headline(self) -> str:
         def span(ends: tuple[float, float], show: Any) -> str:
             return f"{show(ends[0])} to {show(ends[1])}"
@@ -85,6 +87,11 @@ class TwoSources(Result):
     only_a: Array
     only_b: Array
     level: float
+
+    _share_hint: ClassVar[str] = (
+        "Pass its .label_frequency_interval as label_frequency, or its .label_frequency, which "
+        "ignores the uncertainty."
+    )
 
     @property
     def n_labeled(self) -> int:

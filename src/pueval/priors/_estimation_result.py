@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pueval.core.mixture import Mixture
 from pueval.core.prior_line import KnownShare
@@ -45,6 +45,8 @@ class MemberEstimate(Result):
     purity: float
     prior_interval: tuple[float, float] | None = None
     purity_interval: tuple[float, float] | None = None
+
+    _share_hint: ClassVar[str] = "Pass its .prior or .prior_interval as prior."
 
     @classmethod
     def from_fitted(cls, estimator: ScorePriorEstimator) -> MemberEstimate:
@@ -103,6 +105,8 @@ class PriorEstimate(Result):
     level: float
     known_share: KnownShare | None = None
     prior_slope: float = 0.0
+
+    _share_hint: ClassVar[str] = "Pass it as prior."
 
     def prior_at(self, purity: float) -> float:
         """Return the prior at another purity, if it follows from a known share.

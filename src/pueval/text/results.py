@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -36,6 +36,9 @@ class Result:
     its data frame, `_table` where these do not print well, and `to_dict` where its fields are not
     all there is to know.
     """
+
+    # What to pass in its place, where a share such as the prior is wanted.
+    _share_hint: ClassVar[str] = ""
 
     def _headline(self) -> str:
         """Return the key facts, in one line or a few."""
