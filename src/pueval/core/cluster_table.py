@@ -18,7 +18,7 @@ variance of independent rows counts, too: see `pueval.core.independence`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -32,8 +32,8 @@ from pueval.counts.clusters import clusters_freedom, size_freedom
 from pueval.counts.counts import Counts
 from pueval.counts.design_effect import with_design_effect
 
-# Cells in which rows are counted for a design effect, and most scores of `reduced_counts`.
-TABLE_CELLS, REDUCED_SCORES = 256, 4096
+# Cells in which rows are counted for a design effect.
+TABLE_CELLS = 256
 # Variances that are rounding errors: a perfect ranking has none.
 NO_VARIANCE = 1e-24
 # Tables that are kept: that of the cells of the draws, and that of `TABLE_CELLS`.
@@ -231,10 +231,11 @@ class ClusterTable:
         share = np.cumsum(self.share, axis=1)
         variance = np.zeros(3)
         for sign, scale, cells in zip(self.signs, self.scales, self.cells, strict=True):
-            above = np.cumsum(cells[:3], axis=2)
-            above -= above[:, :, -1:] * share[:, None, :]
-            above *= scale[:3, :, None]
-            variance += sign * np.sum(above**2, axis=(1, 2))
+            for kind in np.flatnonzero(self.total):
+                above = np.cumsum(cells[kind], axis=1)
+                above -= above[:, -1:] * share[kind]
+                above *= scale[kind, :, None]
+                variance[kind] += sign * np.sum(np.square(above, out=above))
         independent = np.sum(share * (1 - share), axis=1) * self.squares.sum(axis=1)
         return divide_or_zero(variance, independent)
 
@@ -371,5 +372,4 @@ def reduced_counts(counts: Counts, effect: float | None = None) -> Counts:
         effect = share_effect(counts)
     freedom = cluster_freedom(counts)
     effect *= (student_quantile(0.95, freedom) / normal_quantile(0.95)) ** 2
-    thinned = replace(counts, _clusters=None)._thinned(REDUCED_SCORES)
-    return with_design_effect(thinned, effect)
+    return with_design_effect(counts._thinned_without_clusters, effect)

@@ -28,6 +28,8 @@ LEAST_CLUSTERS = 10
 CHUNK = 1_000_000
 # Rows whose numbers are computed at a time: their arrays stay in the cache of a core.
 BLOCK = 131_072
+# Labeled, unlabeled and known negative rows.
+KINDS = 3
 # Bins in which scores are looked up.
 GRID = 2**16
 # Random seed of the merging, so that the same rows always have the same intervals.
@@ -37,12 +39,39 @@ MERGING_SEED = 20
 class Partition(NamedTuple):
     """A division of the rows into groups that are independent, and its sign in a variance.
 
-    ``group`` is the number of the group of each row, below ``n_groups``.
+    ``group`` is the number of the group of each row, below ``n_groups``, in the smallest type that
+    also holds the `lines`.
     """
 
     sign: int
     n_groups: int
     group: Array
+
+    @classmethod
+    def of(cls, sign: int, n_groups: int, group: Array) -> Partition:
+        """Store the groups in the smallest type."""
+        return cls(sign, n_groups, group.astype(_line_type(n_groups), copy=False))
+
+    def lines(self, kind: Array, rows: slice) -> Array:
+        """Return a number for the kind and group of some rows: kind · n_groups + group."""
+        line = np.multiply(kind[rows], self.n_groups, dtype=self.group.dtype)
+        line += self.group[rows]
+        return line
+
+    def keys(self, kind: Array, rows: slice, place: Array, n_cells: int) -> Array:
+        """Return a number for the kind, group and cell of some rows: line · n_cells + place."""
+        key = np.empty(place.size, dtype=np.intp)
+        for first in range(0, place.size, BLOCK):
+            block = key[first : first + BLOCK]
+            start = rows.start + first
+            line = self.lines(kind, slice(start, start + block.size))
+            np.multiply(line, np.intp(n_cells), out=block, dtype=np.intp)
+            block += place[first : first + BLOCK]
+        return key
+
+
+def _line_type(n_groups: int) -> type[np.signedinteger[Any]]:
+    return np.int16 if KINDS * n_groups < 2**15 else np.int32
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +124,8 @@ class Clusters:
             pairs = first.astype(np.int64) * (int(used.max(initial=-1)) + 1) + second
             both, code = np.unique(pairs, return_inverse=True)
             partitions.append(merge_clusters(code, np.arange(both.size), -1, 2))
-        labeled = np.flatnonzero(kind == 0)
         sizes = [used.size for _, used in codes]
-        seen = [_count_distinct(code[labeled]) for code, _ in codes]
+        seen = [_count_labeled(code, used, kind) for code, used in codes]
         return cls(
             len(codes),
             tuple(partitions),
@@ -133,7 +161,7 @@ class Clusters:
             ``with_score`` adds the scores of the lines.
         """
         used, code = np.unique(group, return_inverse=True)
-        partition = Partition(1, used.size, code.astype(np.int32))
+        partition = Partition.of(1, used.size, code)
         return cls(1, (partition,), kind.astype(np.int8), count, n_clusters, n_labeled_clusters)
 
     @property
@@ -156,11 +184,9 @@ class Clusters:
             weight = None if self.weight is None else self.weight[rows]
             return [
                 np.bincount(
-                    np.multiply(self.kind[rows], n_groups, dtype=np.int32) + group[rows],
-                    weight,
-                    3 * n_groups,
-                ).reshape(3, n_groups)
-                for _, n_groups, group in self.partitions
+                    partition.lines(self.kind, rows), weight, KINDS * partition.n_groups
+                ).reshape(KINDS, partition.n_groups)
+                for partition in self.partitions
             ]
 
         parts = map_in_threads(count, range(0, max(self.kind.size, 1), BLOCK))
@@ -205,9 +231,9 @@ class Clusters:
         partitions, counts = [], []
         for sign, _, group in self.partitions:
             used, code = np.unique(group[rows], return_inverse=True)
-            partitions.append(Partition(sign, max(used.size, 1), code.astype(np.int32)))
+            partitions.append(Partition.of(sign, max(used.size, 1), code))
             if sign > 0:
-                n_labeled = _count_distinct(code[self.kind[rows] == 0])
+                n_labeled = _count_labeled(code, np.arange(used.size), self.kind[rows])
                 counts.append((used.size, n_labeled))
         weight = None if self.weight is None else self.weight[rows]
         return replace(
@@ -268,7 +294,6 @@ class ClusterRows:
         """
         clusters, m = self.clusters, thresholds.size
         lookup = _ThresholdLookup.of(thresholds[::-1])
-        n_groups = [partition.n_groups for partition in clusters.partitions]
 
         def cell(start: int, stop: int) -> Array:
             """Return the number of each row's cell, block by block: small arrays stay in cache."""
@@ -283,11 +308,11 @@ class ClusterRows:
             place = cell(rows.start, rows.stop)
             weight = None if clusters.weight is None else clusters.weight[rows]
             tables = []
-            for _, size, group in clusters.partitions:
-                key = np.multiply(clusters.kind[rows], size, dtype=np.int32)
-                key += group[rows]
-                table = np.bincount(key * np.intp(m) + place, weight, 3 * size * m)
-                table = table.reshape(3, size, m)
+            for partition in clusters.partitions:
+                _, size, group = partition
+                key = partition.keys(clusters.kind, rows, place, m)
+                table = np.bincount(key, weight, KINDS * size * m)
+                table = table.reshape(KINDS, size, m)
                 if self.represented is not None:
                     key = group[rows] * np.intp(m) + place
                     positives = np.bincount(key, self.represented[rows], size * m)
@@ -295,9 +320,10 @@ class ClusterRows:
                 tables.append(table)
             return tables
 
-        totals: list[Any] = [0] * len(n_groups)
-        for tables in map_in_threads(count, range(0, self.score.size, CHUNK)):
-            totals = [total + table for total, table in zip(totals, tables, strict=True)]
+        totals, *others = map_in_threads(count, range(0, max(self.score.size, 1), CHUNK))
+        for tables in others:
+            for total, table in zip(totals, tables, strict=True):
+                np.add(total, table, out=total)
         return [np.asarray(total, np.float64) for total in totals]
 
 
@@ -336,7 +362,8 @@ class _ThresholdLookup(NamedTuple):
 
     def __call__(self, score: Array) -> Array:
         """Return the number of thresholds at or below each score."""
-        place = self.number[self.bins(score)]
+        # Faster than an index; all bins are within bounds.
+        place = np.take(self.number, self.bins(score), mode="clip")
         where = np.flatnonzero(place < 0)
         place[where] = np.searchsorted(self.ascending, score[where], side="right")
         return place
@@ -428,9 +455,10 @@ def merge_clusters(code: Array, used: Array, sign: int = 1, way: int = 0) -> Par
     if n_groups > MOST_GROUPS:
         order = np.random.default_rng([MERGING_SEED, way]).permutation(n_groups)
         n_groups, group_of_cluster = MOST_GROUPS, order % MOST_GROUPS
-    table = np.zeros(int(used.max(initial=-1)) + 1, dtype=np.int32)
+    # Small types: random access is faster in a smaller table.
+    table = np.zeros(int(used.max(initial=-1)) + 1, dtype=_line_type(n_groups))
     table[used] = group_of_cluster
-    group = np.empty(code.size, dtype=np.int32)
+    group = np.empty(code.size, dtype=table.dtype)
 
     def merge(start: int) -> None:
         rows = slice(start, start + CHUNK)
@@ -440,7 +468,13 @@ def merge_clusters(code: Array, used: Array, sign: int = 1, way: int = 0) -> Par
     return Partition(sign, n_groups, group)
 
 
-def _count_distinct(code: Array) -> int:
-    seen = np.zeros(int(code.max(initial=-1)) + 1, dtype=bool)
-    seen[code] = True
+def _count_labeled(code: Array, used: Array, kind: Array) -> int:
+    """Return the number of clusters with labeled rows; arguments as for `merge_clusters`."""
+    seen = np.zeros(int(used.max(initial=-1)) + 1, dtype=bool)
+
+    def mark(start: int) -> None:
+        rows = slice(start, start + CHUNK)
+        seen[code[rows][np.flatnonzero(kind[rows] == 0)]] = True
+
+    map_in_threads(mark, range(0, code.size, CHUNK))
     return int(np.count_nonzero(seen))

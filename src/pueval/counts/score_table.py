@@ -25,6 +25,8 @@ MIN_WEIGHT = 1e-60
 MIN_BACKGROUND_RATIO = 1e-8
 # Measures take shares below 1e-14 for rounding errors.
 MIN_LABELED_RATIO = 1e-12
+# Most scores of rows whose clusters only change their number: `Counts._thinned_without_clusters`.
+REDUCED_SCORES = 4096
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -199,10 +199,21 @@ def equal_labels(y: Array, value: Any) -> Array:
 def label_kinds(y: Any, labels: LabelValues) -> Array:
     """Return 0 for labeled rows, 1 for unlabeled and 2 for known negative ones."""
     y = one_column(y, "y")
-    kinds = np.full(len(y), -1, dtype=np.int8)
-    for kind, mask in enumerate(_masks(y, labels)):
-        np.copyto(kinds, kind, where=mask)
-    if (kinds < 0).any():
+    kinds = np.empty(len(y), dtype=np.int8)
+
+    def read(start: int) -> bool:
+        """Find the kinds of some rows; return whether every label has one."""
+        rows = slice(start, start + BLOCK)
+        block = kinds[rows]
+        block.fill(-1)
+        for kind, value in enumerate(labels.values):
+            if value is not None:
+                # As numbers: faster than copying where the mask holds.
+                mask = equal_labels(y[rows], value).view(np.int8)
+                np.maximum(block, (kind + 1) * mask - 1, out=block, dtype=np.int8)
+        return bool(block.min() >= 0)
+
+    if not all(map_in_threads(read, range(0, len(y), BLOCK))):
         raise _bad_labels_error(y, labels)
     return kinds
 
@@ -288,7 +299,17 @@ def owned_column(values: Any, name: str, convert: Callable[[Array], Array]) -> A
     column = one_column(values, name)
     converted = convert(column)
     # A Series, a tensor or a matrix shares its memory with the column that NumPy makes of it.
-    return converted.copy() if np.may_share_memory(converted, column) else converted
+    return _copy(converted) if np.may_share_memory(converted, column) else converted
+
+
+def _copy(values: Array) -> Array:
+    copied = np.empty_like(values)
+
+    def copy(start: int) -> None:
+        copied[start : start + BLOCK] = values[start : start + BLOCK]
+
+    map_in_threads(copy, range(0, values.size, BLOCK))
+    return copied
 
 
 def text_error(name: str, text: str | os.PathLike[str]) -> InputError:

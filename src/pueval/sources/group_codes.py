@@ -11,12 +11,15 @@ import numpy as np
 from pueval._checks import check_same_length
 from pueval._typing import Array
 from pueval.errors import InputError
+from pueval.samples.threads import map_in_threads
 from pueval.sources.arrays import one_column
 from pueval.sources.columns import NUMBER
 from pueval.sources.labels import is_missing, missing_error
 
 # Integers whose range is at most this many times the number of rows are looked up, not sorted.
 MAX_RANGE = 4
+# Integers that are read at a time.
+CHUNK = 1_000_000
 
 
 class GroupCodes(NamedTuple):
@@ -145,11 +148,16 @@ def _encode_integers(values: Array) -> GroupCodes:
 def _number_integers(values: Array) -> tuple[Array, Array, Array]:
     """Return a number for each integer, the numbers that occur, and the integers they stand for.
 
-    Numbers are the integers less the lowest one, if their range is small; ranks otherwise.
+    Numbers are the integers themselves if they are small; less the lowest one if only their range
+    is small; ranks otherwise.
     """
     if not values.size:
         return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), values
-    low, high = int(values.min()), int(values.max())
+    starts = range(0, values.size, CHUNK)
+    ends = map_in_threads(lambda start: _ends(values[start : start + CHUNK]), starts)
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    if low >= 0 and high <= MAX_RANGE * values.size:
+        low = 0  # numbers need not begin at 0
     if high - low > MAX_RANGE * values.size:
         distinct, code = np.unique(values, return_inverse=True)
         return code, np.arange(distinct.size), distinct
@@ -159,9 +167,17 @@ def _number_integers(values: Array) -> tuple[Array, Array, Array]:
         shifted = values.astype(np.int64, copy=False)
         shifted = shifted - low if low else shifted
     seen = np.zeros(high - low + 1, dtype=bool)
-    seen[shifted] = True
+
+    def mark(start: int) -> None:
+        seen[shifted[start : start + CHUNK]] = True
+
+    map_in_threads(mark, starts)
     used = np.flatnonzero(seen)
     return shifted, used, used.astype(values.dtype) + values.dtype.type(low)
+
+
+def _ends(values: Array) -> tuple[int, int]:
+    return int(values.min()), int(values.max())
 
 
 def _encode_objects(values: Array, name: str) -> GroupCodes:

@@ -93,12 +93,12 @@ def _poisson_draws(table: ClusterTable, n_resamples: int, rng: np.random.Generat
     """Return the drawn rows by kind, draw and cell."""
     (cells,), (scale,) = table.cells, table.scales
     deviation = _poisson_deviations((n_resamples, cells.shape[1]), rng)
-    drawn = np.stack(
-        [
-            of_kind.sum(axis=0) + deviation @ (c[:, None] * of_kind).astype(np.float32)
-            for of_kind, c in zip(cells, scale, strict=True)
-        ]
-    )
+    drawn = np.zeros((cells.shape[0], n_resamples, cells.shape[2]))
+    for kind, (of_kind, c) in enumerate(zip(cells, scale, strict=True)):
+        rows = of_kind.sum(axis=0)
+        if rows.any():
+            noise = deviation @ (c[:, None] * of_kind).astype(np.float32)
+            np.add(rows, noise, out=drawn[kind])
     of_rows = np.flatnonzero(rng.random(n_resamples) < table.independent_weight)
     for kind, squares in enumerate(table.squares):
         rows = cells[kind].sum(axis=0)
