@@ -17,7 +17,13 @@ from pueval.diagnosis.foreign_numbers import (
 )
 from pueval.diagnosis.next_command import next_command
 from pueval.diagnosis.prior_outlook import describe_prior
-from pueval.diagnosis.repeated_ids import MOST_COUNTED_ROWS, error_factor
+from pueval.diagnosis.repeated_ids import (
+    MOST_COUNTED_ROWS,
+    NOTABLE_FACTOR,
+    describe_factor,
+    describe_repeats,
+    error_factor,
+)
 from pueval.diagnosis.score_problems import repeats_label, score_problem
 from pueval.errors import Contradiction, name_model
 from pueval.sources.column_profiles import (
@@ -42,8 +48,6 @@ from pueval.text.numbers import format_count
 DUPLICATE_SHARE, TIED_SHARE = 0.01, 0.5
 # Label values that some tools use for unlabeled rows, and others for negatives.
 AMBIGUOUS_LABELS = ("-1", "-1.0")
-# Clusters that make the standard error larger by a smaller factor are no problem.
-NOTABLE_FACTOR = 1.1
 
 
 def doctor(
@@ -298,21 +302,16 @@ def _cluster_problem(
     values: LabelValues | None,
 ) -> str | None:
     """Say what rows with the same id change; None if that is next to nothing."""
-    option = shlex.join(["--cluster", profile.name])
-    text = (
-        f"column {profile.name!r} repeats: {about(profile.distinct)} values in "
-        f"{profile.rows:,} rows. If rows with the same value belong together, pass {option}"
-    )
+    repeats = describe_repeats(profile.name, about(profile.distinct), f"{profile.rows:,}")
+    text = f"column {repeats}"
     if profile.missing:
         return f"{text}, and drop or fill its {profile.missing:,} missing values first."
     factor = None
     if label is not None and values is not None and scores and profile.rows <= MOST_COUNTED_ROWS:
-        factor = error_factor(path, label, scores[0], profile.name, values)
+        columns = Columns(label, tuple(scores), cluster=profile.name)
+        factor = error_factor(path, columns, values)
     if factor is None:
         return f"{text}; otherwise intervals are too narrow."
     if factor <= NOTABLE_FACTOR:
         return None
-    return (
-        f"{text}: the standard error of the AUC of {scores[0]} would be about {factor:.1f} times "
-        "as large."
-    )
+    return f"{text}: {describe_factor(factor, scores[0])}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import shlex
@@ -28,52 +29,85 @@ from pueval.sources.standard_input import STANDARD_INPUT
 SAMPLE_ROWS, MOST_IDS = 10_000, 8
 # Rows that show which columns hold text.
 TEXT_ROWS = 100
-# A file with more rows is not read again to find out what clusters change.
-MOST_COUNTED_ROWS = 5_000_000
+# Files with more rows are not read again to find out what clusters change: by doctor, and below an
+# evaluation, which is faster.
+MOST_COUNTED_ROWS, MOST_REREAD_ROWS = 5_000_000, 200_000
+# Clusters that make the standard error larger by a smaller factor are no problem.
+NOTABLE_FACTOR = 1.1
 
 
-def find_repeated_ids(path: str | os.PathLike[str], known: Collection[str]) -> str | None:
-    """Say which column of ids repeats in the first rows of a file; None if there is none.
+def find_repeated_ids(
+    path: str | os.PathLike[str],
+    columns: Columns,
+    others: Collection[str] = (),
+    *,
+    labels: LabelValues | None = None,
+) -> str | None:
+    """Say which column of ids repeats in a file, and what clusters change; None if nothing.
 
     Ids are whole numbers or text in columns with such a name, or text in other columns, as in
-    `pueval.doctor`. Only the first file is read. Of several columns it is the one with the fewest
-    ids: the largest units; columns with the name of ids go first.
+    `pueval.doctor`. They are counted in the first rows of the first file. Of several columns it is
+    the one with the fewest ids: the largest units; columns with the name of ids go first. Ids that
+    change next to nothing are left out. That is found out for files of at most `MOST_REREAD_ROWS`
+    rows.
 
     Parameters
     ----------
     path : str or path
         Files, as for `Counts.from_file`.
-    known : collection of str
-        Columns that are used already.
+    columns : Columns
+        Columns of labels, scores and weights.
+    others : collection of str
+        More columns that are used already.
+    labels : LabelValues, optional
+        Labels of the rows. Without them, the text does not say what clusters change.
     """
     if os.fspath(path) == STANDARD_INPUT:
         return None
+    known = {*(name for name, _ in columns.contents), *others}
     try:
-        location = locate(path)
-        location = replace(location, files=location.files[:1])
-        names = column_names(location, next(iter(known), ""))
+        whole = locate(path)
+        location = replace(whole, files=whole.files[:1])
+        names = column_names(location, columns.label)
         names = [name for name in names if name not in known and names.count(name) == 1]
         names = _likely_ids(location, names[:MOST_COLUMNS])
         if not names:
             return None
-        n_rows, columns = _count_values(location, names)
+        n_rows, columns_of_ids = _count_values(location, names)
+        repeated = {
+            name: column.distinct
+            for name, column in zip(names, columns_of_ids, strict=True)
+            if column.repeats(n_rows) and column.holds_ids(name)
+        }
+        reread = labels is not None and bool(repeated) and _is_small(whole, columns.label)
     except InputError:
         # The rows were evaluated already; this is a hint and nothing else.
         return None
-    repeated = {
-        name: column.distinct
-        for name, column in zip(names, columns, strict=True)
-        if column.repeats(n_rows) and column.holds_ids(name)
-    }
-    if not repeated:
-        return None
-    name = min(repeated, key=lambda key: (not named_like_ids(key), repeated[key]))
     first = "first " if n_rows == SAMPLE_ROWS else ""
+    for name in sorted(repeated, key=lambda key: (not named_like_ids(key), repeated[key])):
+        text = describe_repeats(name, f"{repeated[name]:,}", f"the {first}{n_rows:,}")
+        factor = None
+        if labels is not None and reread:
+            with contextlib.suppress(InputError):  # such as a missing id below the first rows
+                factor = error_factor(path, replace(columns, cluster=name), labels)
+        if factor is None:
+            return f"Column {text}: the intervals above treat rows as independent."
+        if factor > NOTABLE_FACTOR:
+            return f"Column {text}: {describe_factor(factor, columns.scores[0])}"
+    return None
+
+
+def describe_repeats(name: str, distinct: str, rows: str) -> str:
+    """Say that the ids in a column repeat, and which option clusters need."""
     return (
-        f"Column {name!r} repeats: {repeated[name]:,} values in the {first}{n_rows:,} rows. If "
-        f"rows with the same value belong together, pass {shlex.join(['--cluster', name])}: the "
-        "intervals above treat rows as independent."
+        f"{name!r} repeats: {distinct} values in {rows} rows. If rows with the same value belong "
+        f"together, pass {shlex.join(['--cluster', name])}"
     )
+
+
+def describe_factor(factor: float, score: str) -> str:
+    """Say what clusters do to the standard error of the AUC."""
+    return f"the standard error of the AUC of {score} would be about {factor:.1f} times as large."
 
 
 class _ColumnValues(NamedTuple):
@@ -143,14 +177,22 @@ def _count_values(location: DataLocation, names: list[str]) -> tuple[int, list[_
     return n_rows, [_ColumnValues(*cells[5 * k : 5 * k + 5]) for k in range(len(names))]
 
 
+def _is_small(location: DataLocation, label: str) -> bool:
+    """Whether all files together have few enough rows to be read again; no more are counted."""
+    with connect_to(location) as connection:
+        rows = select_columns(connection, location, {"label": (label, "label")})
+        [(n_rows,)] = rows.limit(MOST_REREAD_ROWS + 1).aggregate("count(*)").fetchall()
+    return bool(n_rows <= MOST_REREAD_ROWS)
+
+
 def error_factor(
-    path: str, label: str, score: str, cluster: str, labels: LabelValues
+    path: str | os.PathLike[str], columns: Columns, labels: LabelValues
 ) -> float | None:
     """Return the standard error of the naive AUC with clusters, divided by that without.
 
-    None if there are too few clusters.
+    It is that of the first score. None if there are too few clusters, or each is a single row.
     """
-    columns = Columns(label, (score,), cluster=cluster)
+    columns = replace(columns, scores=columns.scores[:1])
     [rows] = read_files(path, columns, labels=labels)[()].values()
     counts = Counts._from_rows(rows, None)
     if counts._clusters is None or counts._clusters.clusters.missing_reason is not None:
