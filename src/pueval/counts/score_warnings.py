@@ -29,9 +29,8 @@ def warn_of_ties(counts: ScoreTable, dtype: str) -> None:
     corners = counts._roc_corners()
     tied = np.diff(corners.labeled)[corners.tied[1:]].sum() / counts.n_labeled
     if tied > MOST_TIED:
-        name = dtype.rsplit(".", maxsplit=1)[-1]
         warn_caller(
-            f"scores are {name}, and {tied:.0%} of the labeled rows have the same score as other "
+            f"scores are {dtype}, and {tied:.0%} of the labeled rows have the same score as other "
             "rows: rounding may have lost their order. Compute the scores in float32. If they were "
             "tied before rounding, convert them to float32.",
             BinnedScoresWarning,

@@ -23,6 +23,8 @@ NUMPY_DTYPES = {
     "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64",
     "float32", "float64", "complex64", "complex128",
 }  # fmt: skip
+# How the names of dtypes of half precision or less begin; float8 has several.
+HALF_PRECISION = ("float16", "bfloat16", "float8")
 # Integers beyond these are not all float32, or float64, numbers.
 EXACT_FLOAT32, EXACT = 2**24, 2**53
 
@@ -51,12 +53,6 @@ def host_array(values: Any) -> Any:
     return to_numpy(values) if is_cupy_array(values) else values
 
 
-def is_half_precision(dtype: Any) -> bool:
-    """Whether a dtype is float16, bfloat16 or float8: half precision or less."""
-    name = str(dtype).removeprefix("torch.")
-    return name.endswith("float16") or name.startswith("float8")
-
-
 def _plain(values: Any) -> Any:
     """Return values without gradients and pending signs, and half precision or less as float32."""
     from array_api_compat import array_namespace, is_torch_array
@@ -67,7 +63,7 @@ def _plain(values: Any) -> Any:
         # NumPy cannot read a sign that PyTorch has only noted.
         values = values.detach().resolve_conj().resolve_neg()
     dtype = str(values.dtype).removeprefix("torch.")
-    if is_half_precision(dtype):
+    if dtype.startswith(HALF_PRECISION):
         xp = array_namespace(values)
         values = xp.astype(values, xp.float32)
     elif is_tensor and dtype not in NUMPY_DTYPES:
