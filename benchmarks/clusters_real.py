@@ -35,7 +35,8 @@ SPEED = """
 Speed of `evaluate` with AUC, average precision, F1 and best F1 and their intervals, 10 million rows
 and a million clusters, on two cores (`python -m benchmarks.clusters`): 0.15 s without clusters and
 0.25 s with them, ratios of 1.67 to 1.79 in three runs. If NumPy sorts without vector instructions
-(`NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL"`), the ratio is 1.2: 0.68 and 0.81 s. The benchmark fails above 2.
+(`NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL"`), the ratio is 1.2: 0.68 and 0.81 s.
+The benchmark fails above 2.
 """
 
 
