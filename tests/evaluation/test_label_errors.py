@@ -50,6 +50,7 @@ def test_exact_population(rates):
     mixture = errors.mixture(counts)
     assert mixture.prevalence(counts) == pytest.approx(prevalence, abs=1e-12)
     assert mixture.label_frequency(counts) == pytest.approx(1 - rates[0], abs=1e-12)
+    assert mixture.wrong_label_frequency(counts) == pytest.approx(rates[1], abs=1e-12)
     ev = evaluate(counts, prior=errors, threshold=2, level=None)
     precision = 0.25 * 0.8 / (0.25 * 0.8 + 0.75 * 0.3)
     auc = 0.5 * (0.1 * 0.5) + 0.2 * (0.5 + 0.8) / 2 + 0.7 * (0.8 + 1) / 2 + 0.0

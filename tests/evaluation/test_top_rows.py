@@ -213,6 +213,17 @@ class TestGains:
         for each in (display, lift):
             mpl.pyplot.close(each.figure_)
 
+    def test_first_rows_without_labels_do_not_squeeze_the_lift(self, data):
+        """Their lift is 0, and intervals of the next rows are wide: both were on the axis."""
+        _, labeled, score = data
+        first = labeled.copy()
+        first[np.argsort(-score)[:3]] = False
+        display = GainsDisplay.from_evaluation(evaluate(first, score, prior=0.08), kind="lift")
+        assert display.line_.get_ydata()[0] == 0
+        highest = max(line.get_ydata().max() for line in display.ax_.lines)
+        assert display.ax_.get_ylim() == pytest.approx((0.7, 1.5 * highest))
+        mpl.pyplot.close(display.figure_)
+
 
 def test_first_rows_that_look_perfect_are_not_certain(rng):
     """More labeled rows come first than expected; every resample would look perfect, too."""

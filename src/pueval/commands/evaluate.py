@@ -60,6 +60,7 @@ from pueval.commands.options import (
 )
 from pueval.commands.output_files import check_outputs, file_title, write_models
 from pueval.commands.over_time_command import OVER_TIME_DEFAULTS, OverTimeOptions
+from pueval.commands.row_tables import ROW_TABLE_DEFAULTS, RowTableOptions, TableRows
 from pueval.commands.shared_prior import evaluate_with_one_prior
 from pueval.commands.terminal import (
     command_line,
@@ -76,6 +77,7 @@ from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.measure_family import MeasureFamily
 from pueval.groups.group_text import report_table
 from pueval.report import write_report
+from pueval.sources.columns import Columns
 
 
 def evaluate_command(
@@ -95,6 +97,7 @@ def evaluate_command(
         Literal["shared", "label_frequency", "each"], Parameter(group=ASSUMPTIONS)
     ] = "shared",
     time: OverTimeOptions = OVER_TIME_DEFAULTS,
+    row_tables: RowTableOptions = ROW_TABLE_DEFAULTS,
     shrink: Annotated[bool, Parameter(group=OUTPUT, negative=())] = False,
     threshold: Annotated[float | None, Parameter(group=OUTPUT)] = None,
     at: Annotated[list[str] | None, Parameter(group=OUTPUT, negative=())] = None,
@@ -210,6 +213,16 @@ def evaluate_command(
         labeling_bias=labeling_bias is not None,
         **shares.given(),
     )
+    has_row_tables = row_tables.check(
+        assumptions,
+        rows,
+        clusters,
+        propensity=propensity is not None,
+        by=by is not None,
+        over=over_time,
+        audit=has_audit,
+        label_errors=shares.label_errors is not None,
+    )
     options: dict[str, Any] = {
         "target": target,
         "threshold": threshold,
@@ -256,7 +269,8 @@ def evaluate_command(
         else:
             print_groups(groups, clusters)
             print_group_families(groups, families, PRINTED_GROUPS)
-            _print_repeated_ids(file, label, score, rows, clusters, by)
+            if not (clusters or has_audit):
+                _print_repeated_ids(file, Columns(label, tuple(score), rows.weight), rows, by)
             print_written(json_path, html_path)
         return exit_code(model_warnings(groups))
     if over_time:
@@ -289,6 +303,11 @@ def evaluate_command(
             raise missing_column_error(file, label)
         audits, _ = read_audit(file, label, score, audit, rows)
         options |= {} if audit.labeling is None else {"labeling": audit.labeling}
+    table_rows = None
+    if has_row_tables:
+        if label is None or not score:
+            raise missing_column_error(file, label)
+        table_rows = TableRows.read(file, label, score, row_tables, rows, propensity, assumptions)
     counts = read_models(file, label, score or [], rows, clusters, propensity)
     check_family_scores(counts, families)
     options["variance"] = variance
@@ -313,6 +332,7 @@ def evaluate_command(
     if bounds:
         rank_bounds = {name: ev.bounds(level=level or 0.95) for name, ev in evaluations.items()}
     chosen = choose_thresholds(at or [], evaluations)
+    tables = None if table_rows is None else table_rows.tables(evaluations, options["level"])
     if json_path is not None:
         content = {
             name: ev.to_dict(all_points=all_points)
@@ -321,6 +341,7 @@ def evaluate_command(
             | ({"bounds": rank_bounds[name].to_dict()} if rank_bounds else {})
             | ({"choices": chosen.to_dict(name)} if at else {})
             | ({"families": ev.family(*families).to_dict()} if families else {})
+            | ({} if tables is None else tables.to_dict(name))
             for name, ev in evaluations.items()
         }
         write_models(json_path, file, label, content)
@@ -349,13 +370,17 @@ def evaluate_command(
         print_bounds(rank_bounds, shown)
     if bias_bounds:
         print_bias_bounds(bias_bounds, shown)
+    if tables is not None:
+        tables.show()
     if rows.weight is not None:
         print_line(weight_sentence(next(iter(counts.values()))))
     if any(chosen.points.values()):
         print_thresholds(chosen.points)
         if intervals:
             print_line("Intervals account for choosing these thresholds on the same rows.")
-    _print_repeated_ids(file, label, score, rows, clusters, audit.id)
+    if label is not None and score and not (clusters or has_audit):
+        columns = Columns(label, tuple(score), rows.weight)
+        _print_repeated_ids(file, columns, rows, propensity)
     print_notes(f"! {warning}" for warning in chosen.warnings)
     print_written(json_path, html_path)
     return exit_code(model_warnings(evaluations))
@@ -368,17 +393,13 @@ def _families(
     return {name: ev.family(*measures) for name, ev in evaluations.items()} if measures else {}
 
 
-def _print_repeated_ids(
-    file: str,
-    label: str | None,
-    score: list[str] | None,
-    rows: CountOptions,
-    clusters: tuple[str, ...],
-    other: str | None,
-) -> None:
-    """Print a line about ids that repeat, unless clusters were given."""
-    if not clusters and label is not None and rows.engine == "duckdb":
-        used = [label, *(score or []), rows.weight, other]
-        hint = find_repeated_ids(file, [name for name in used if name is not None])
+def _print_repeated_ids(file: str, columns: Columns, rows: CountOptions, other: str | None) -> None:
+    """Print a line about ids that repeat, and what clusters would change.
+
+    ``other`` is another column in use.
+    """
+    if rows.engine == "duckdb":
+        others = () if other is None else (other,)
+        hint = find_repeated_ids(file, columns, others, labels=rows.labels)
         if hint is not None:
             print_line(hint)

@@ -1,4 +1,27 @@
-"""top_by_query(): the first rows of many lists, such as those of users, plates or families."""
+"""top_by_query(): the first rows of many lists, such as those of users, plates or families.
+
+In the place of the class of a row stands its gain, which has the mean 1 for positives and 0 for
+negatives. If positives are labeled with probability c and negatives, by mistake, with probability
+d, the gain is (label − d)/(c − d): label/c with clean labels, where c may differ by row. Known
+negatives have the gain 0. With a purity p, the label frequency c and all lists together, d follows
+from the numbers of labeled and unlabeled rows n_L and n_U as in `pueval.evaluation.positive_sums`,
+
+    d = (1 − p)·n_L/(n_L + n_U − p·n_L/c).
+
+The mean of a measure over Q lists has the variance of the list's contributions, divided by Q. With
+clean labels, contributions are the measures of the lists. Otherwise d is estimated, too: a list
+with l labeled rows among m labeled or unlabeled ones adds
+
+    (∂mean/∂d)·(1 − p)·(m̄·l − l̄·m)/(m̄ − p·l̄/c)²
+
+to its measure, where l̄ and m̄ are means over the lists. Pooled recall is a ratio of sums over
+lists, with hits H and positives P: its contributions are (H − R·P)/(1 − h)/P̄, where h is the share
+of the list in all positives, as in the jackknife.
+
+A row with a frequency weight stands for so many rows with its score, which have successive ranks.
+Importance weights have no unit: in each list, ranks are sums of weights divided by the weight of
+one row, Σ weight²/Σ weight, as in `pueval.core.rank_weights`.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +32,13 @@ from typing import Any
 
 import numpy as np
 
-from pueval._checks import check_count, check_fraction, check_number
+from pueval._checks import check_count, check_fraction
 from pueval._typing import Array
 from pueval.core.confidence import student_quantile
-from pueval.core.mixture import Mixture
-from pueval.counts.counts import Counts
-from pueval.errors import InputError
 from pueval.evaluation.estimates import Estimate, estimate_rows
-from pueval.sources.arrays import (
-    as_scores,
-    check_same_order,
-    label_kinds,
-    one_column,
-)
-from pueval.sources.group_codes import encode_groups
-from pueval.sources.labels import KIND_CODES, LabelValues
-from pueval.sources.propensities import labeled_propensities
+from pueval.evaluation.query_lists import QueryLists
+from pueval.evaluation.query_rows import QueryRows
+from pueval.sources.labels import LabelValues
 from pueval.text.numbers import CLIPPED_NOTE
 from pueval.text.results import Result
 from pueval.text.tables import text_table
@@ -45,17 +59,21 @@ class TopByQuery(Result):
     query : ndarray
         Names of the queries, sorted.
     rows, labeled : ndarray
-        Number of rows and of labeled rows.
+        Number of rows and of labeled rows; with importance weights the effective numbers.
     positives : ndarray
-        Estimated number of positives: the sum of label/label_frequency.
+        Estimated number of positives: the sum of gains, such as label/label_frequency.
     precision, recall, dcg : ndarray
         Measures of the first k rows, or of all rows of a shorter list. Recall is NaN for queries
-        without labeled rows.
+        without labeled rows, and for all queries if labels can be wrong.
     macro : dict of str to Estimate
         Mean of each measure over the queries for which it is defined, with an interval over
         queries. The naive value has unlabeled rows as negatives.
+    pooled_recall : Estimate
+        Share of the positives of all queries together that are among the first k rows of theirs.
     k : int
         Number of first rows.
+    purity : float
+        Share of true positives among the labeled rows.
     level : float or None
         Confidence level.
     """
@@ -68,7 +86,9 @@ class TopByQuery(Result):
     recall: Array
     dcg: Array
     macro: dict[str, Estimate]
+    pooled_recall: Estimate
     k: int
+    purity: float
     level: float | None
 
     @property
@@ -76,25 +96,46 @@ class TopByQuery(Result):
         """Number of queries without labeled rows, which have no recall."""
         return int(np.count_nonzero(self.labeled == 0))
 
+    def estimates(self) -> dict[str, Estimate]:
+        """Return the estimates of all queries together by title, as they are printed.
+
+        Returns
+        -------
+        dict of str to Estimate
+        """
+        titled = {TITLES[name]: estimate for name, estimate in self.macro.items()}
+        return titled | {"Pooled recall": self.pooled_recall}
+
     def _columns(self) -> Mapping[str, Any]:
         names = ("query", "rows", "labeled", "positives", *TITLES)
         return {name: getattr(self, name) for name in names}
 
-    def _headline(self) -> str:
+    def summary(self) -> str:
+        """Return how many lists there are, in one line.
+
+        Returns
+        -------
+        str
+        """
         rows = "row" if self.k == 1 else f"{self.k:,} rows"
         queries = "1 query"
         if self.query.size > 1:
             queries = f"{self.query.size:,} queries, mean over queries"
         text = f"The first {rows} of {queries}"
-        if self.n_without_labels:
+        if self.purity < 1:
+            text += "; with wrong labels, single queries have no recall"
+        elif self.n_without_labels:
             has = "has" if self.n_without_labels == 1 else "have"
             text += f"; {self.n_without_labels:,} {has} no labeled rows, so no recall"
         return text
 
+    def _headline(self) -> str:
+        return self.summary()
+
     def _table(self) -> str:
-        titled = ((TITLES[name], estimate) for name, estimate in self.macro.items())
-        table = text_table(*estimate_rows(titled, self.level))
-        clipped = any(estimate.clipped for estimate in self.macro.values())
+        estimates = self.estimates()
+        table = text_table(*estimate_rows(estimates.items(), self.level))
+        clipped = any(estimate.clipped for estimate in estimates.values())
         return f"{table}\n{CLIPPED_NOTE}" if clipped else table
 
 
@@ -105,7 +146,9 @@ def top_by_query(
     *,
     k: int,
     label_frequency: float | None = None,
+    purity: float = 1.0,
     propensity: Any = None,
+    sample_weight: Any = None,
     level: float | None = 0.95,
     pos_label: Any = 1,
     unlabeled_label: Any = 0,
@@ -123,9 +166,18 @@ def top_by_query(
 
     There is no NDCG: the best DCG of a query depends on its number of positives, which a few labels
     tell only roughly, and the ratio would be too high on average. Queries are independent and count
-    equally; rows have no weights. Recall is a mean over the queries with labeled rows, which can
-    differ from the others. Tied rows count by the expectation over their orders. Assumes that
-    labels are clean (there is no ``purity``), and random given the propensity.
+    equally. Recall is a mean over the queries with labeled rows, which tend to have more positives
+    than the others. With propensities it is also biased, as a ratio of two noisy sums if a query
+    has few labels. *Pooled recall* has neither problem: the share of the positives of all queries
+    that are among the first k rows of their lists. Tied rows count by the expectation over their
+    orders. All rows of a list are ranked, also labeled ones. Assumes that labels are random given
+    the propensity.
+
+    With a ``purity`` below 1, some labels are wrong: each negative is labeled with the same
+    probability w, (1 − purity)·n_L divided by the number of negatives, and label/c is replaced by
+    (label − w)/(c − w). Assumes that wrongly labeled rows are a random sample of the negatives of
+    all queries. Single queries, and so macro averages, then have no recall: the estimated number of
+    positives of a query can be 0 or negative. Use pooled recall.
 
     Parameters
     ----------
@@ -139,8 +191,14 @@ def top_by_query(
         Number of first rows of each list; shorter lists count as a whole.
     label_frequency : float, optional
         Share of all positives that are labeled, c, in (0, 1]. Give it or ``propensity``.
+    purity : float, default 1.0
+        Share of true positives among the labeled rows of all queries; 1 means clean labels.
     propensity : array-like of shape (n,), optional
-        For labeled rows, the probability in (0, 1] that the row, being positive, was labeled.
+        For labeled rows, the probability in (0, 1] that the row, being positive, was labeled. Needs
+        clean labels.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows. Integers are frequency weights: 3 counts as three rows of the list,
+        with successive ranks. Floats are importance weights. Queries count equally all the same.
     level : float or None, default 0.95
         Confidence level of the intervals over queries; None for no intervals.
     pos_label, unlabeled_label, negative_label : optional
@@ -172,142 +230,105 @@ def top_by_query(
     check_count("k", k)
     if level is not None:
         check_fraction("level", level)
-    check_same_order({"y": y, "score": score, "query": query, "propensity": propensity})
-    kind = label_kinds(y, LabelValues(pos_label, unlabeled_label, negative_label))
-    labeled = kind == 0
-    scores = as_scores(one_column(score, "score"))
-    if scores.size != labeled.size or not np.isfinite(scores).all():
-        not_finite = np.count_nonzero(~np.isfinite(scores))
-        raise InputError(
-            f"score must have a finite number for each of the {labeled.size:,} rows of y; got "
-            f"{scores.size:,} scores, {not_finite:,} of them not finite."
-        )
-    probability = _label_probability(labeled, label_frequency, propensity)
-    _check_positives(kind, scores, probability, label_frequency)
-    names, code = encode_groups(query, labeled.size, "query")
-    lists = _Lists.of(scores, code, len(names), k)
-    naive = lists.measures(labeled.astype(np.float64))
-    found = lists.measures(labeled / probability)
+    rows = QueryRows.read(
+        y,
+        score,
+        query,
+        label_frequency=label_frequency,
+        purity=purity,
+        propensity=propensity,
+        sample_weight=sample_weight,
+        labels=LabelValues(pos_label, unlabeled_label, negative_label),
+    )
+    lists = QueryLists.of(rows.score, rows.code, rows.weight, len(rows.names), k)
+    found, naive = lists.measures(rows.gain()), lists.measures(rows.labeled.astype(np.float64))
+    n_rows, n_labeled = lists.rows, lists.weighted_sum(rows.labeled) / lists.row_weight
+    if rows.weight.dtype.kind != "f":
+        n_rows, n_labeled = n_rows.astype(np.int64), n_labeled.astype(np.int64)
+    noise = dict.fromkeys(TITLES, np.zeros(n_rows.size))
+    pooled_noise = noise["recall"]
+    if purity < 1 and label_frequency is not None:
+        change = _wrong_label_change(lists, rows, purity, label_frequency)
+        slope = rows.slope()
+        slopes = lists.measures(slope)
+        noise |= {name: slopes[name].mean() * change for name in ("precision", "dcg")}
+        pooled_noise = _recall_residuals(lists, rows.gain(), slope).mean() * change
+        found["recall"] = np.full(n_rows.size, math.nan)
     return TopByQuery(
-        query=np.array(names),
-        rows=lists.rows,
-        labeled=lists.sum(labeled.astype(np.int64)).astype(np.int64),
+        query=np.array(rows.names),
+        rows=n_rows,
+        labeled=n_labeled,
         positives=found["positives"],
         **{name: found[name] for name in TITLES},
-        macro={name: _average(name, found[name], naive[name], level) for name in TITLES},
+        macro={
+            name: _average(name, found[name], noise[name], naive[name], level) for name in TITLES
+        },
+        pooled_recall=_pool_recall(lists, rows, pooled_noise, level),
         k=k,
+        purity=float(purity),
         level=level,
     )
 
 
-def _label_probability(labeled: Array, label_frequency: float | None, propensity: Any) -> Array:
-    """Return the probability that each labeled row, being positive, was labeled."""
-    if (label_frequency is None) == (propensity is None):
-        got = "neither" if propensity is None else "both"
-        raise InputError(
-            "give label_frequency, the share of all positives that are labeled, or the propensity "
-            f"of each row; got {got}. Pass label_frequency=1 for the naive values."
-        )
-    if label_frequency is not None:
-        frequency = check_number("label_frequency", label_frequency)
-        if not 0 < frequency <= 1:
-            raise InputError(f"label_frequency must be in (0, 1]; got {label_frequency!r}.")
-        return np.full(labeled.size, frequency)
-    probability = np.ones(labeled.size)
-    probability[labeled] = labeled_propensities(propensity, labeled)
-    return probability
+def _wrong_label_change(
+    lists: QueryLists, rows: QueryRows, purity: float, label_frequency: float
+) -> Array:
+    """Return how much each list changes the estimated probability of wrong labels."""
+    labeled, possible = lists.weighted_sum(rows.labeled), lists.weighted_sum(rows.possible)
+    negatives = possible.mean() - purity * labeled.mean() / label_frequency
+    difference = possible.mean() * labeled - labeled.mean() * possible
+    change: Array = (1 - purity) * difference / negatives**2
+    return change
 
 
-def _check_positives(
-    kind: Array, score: Array, probability: Array, label_frequency: float | None
-) -> None:
-    """Refuse rows without labels, and labels that represent more positives than there are rows."""
-    counts = Counts.from_arrays(kind, score, **KIND_CODES.arguments)
-    counts._check_nonempty()
-    if label_frequency is not None and label_frequency < 1:
-        Mixture.from_label_frequency(counts, label_frequency)
-    represented = float(np.sum(1 / probability[kind == 0]))
-    possible = counts.n_labeled + counts.n_unlabeled
-    if represented > possible:
-        raise InputError(
-            f"by their propensities, {counts.n_labeled:,} labeled rows represent "
-            f"{represented:,.6g} positives, but only {possible:,} rows are labeled or unlabeled. "
-            "Check the propensities."
-        )
+def _average(name: str, values: Array, noise: Array, naive: Array, level: float | None) -> Estimate:
+    """Return the mean over queries with its interval over queries.
 
-
-@dataclass(frozen=True, eq=False)
-class _Lists:
-    """Lists of rows in the order of their scores.
-
-    Attributes
-    ----------
-    code : ndarray
-        Number of the list of each row.
-    rows : ndarray
-        Number of rows of each list.
-    in_top, discount : ndarray
-        Whether each row is among the first k, and its discount if it is: means over the orders of
-        tied rows.
-    k : int
-        Number of first rows.
+    ``noise`` is what an estimated probability of wrong labels adds to each query.
     """
-
-    code: Array
-    rows: Array
-    in_top: Array
-    discount: Array
-    k: int
-
-    @classmethod
-    def of(cls, score: Array, code: Array, n_queries: int, k: int) -> _Lists:
-        """Find the weights of all rows in their lists."""
-        order = np.lexsort((-score, code))
-        code_sorted, score_sorted = code[order], score[order]
-        rows = np.bincount(code, minlength=n_queries)
-        start = np.cumsum(rows) - rows
-        rank = np.arange(score.size) - start[code_sorted] + 1
-        new = np.ones(score.size, dtype=bool)
-        new[1:] = (np.diff(code_sorted) != 0) | (np.diff(score_sorted) != 0)
-        tie = np.cumsum(new) - 1
-        size = np.bincount(tie)
-
-        def mean_in_ties(weight: Array) -> Array:
-            in_order: Array = np.empty(score.size)
-            in_order[order] = (np.bincount(tie, weight) / size)[tie]
-            return in_order
-
-        top = rank <= k
-        return cls(code, rows, mean_in_ties(top), mean_in_ties(top / np.log2(rank + 1)), k)
-
-    def sum(self, values: Array) -> Array:
-        """Return the sum over the rows of each query."""
-        return np.bincount(self.code, values, self.rows.size)
-
-    def measures(self, gain: Array) -> dict[str, Array]:
-        """Return the measures of each query; ``gain`` is the class of each row, or label/c."""
-        positives, hits = self.sum(gain), self.sum(gain * self.in_top)
-        with np.errstate(invalid="ignore"):
-            recall = hits / positives
-        return {
-            "positives": positives,
-            "precision": hits / np.minimum(self.rows, self.k),
-            "recall": recall,
-            "dcg": self.sum(gain * self.discount),
-        }
-
-
-def _average(name: str, found: Array, naive: Array, level: float | None) -> Estimate:
-    """Return the mean over queries with its interval over queries."""
-    defined = np.isfinite(found)
     limits = (0.0, math.inf if name == "dcg" else 1.0)
+    # With wrong labels, recall is undefined, but the naive one is not.
+    defined = np.isfinite(values) if np.isfinite(values).any() else np.isfinite(naive)
     if not defined.any():
         return Estimate.of(math.nan, math.nan, Interval(), limits)
-    values = found[defined]
-    mean, interval = float(values.mean()), Interval()
-    if level is not None and values.size > 1:
-        error = float(values.std(ddof=1)) / math.sqrt(values.size)
-        margin = student_quantile(level, values.size - 1) * error
-        low, high = np.clip([mean - margin, mean + margin], *limits).tolist()
-        interval = Interval(low, high, error)
-    return Estimate.of(mean, float(naive[defined].mean()), interval, limits)
+    value = float(values[defined].mean())
+    interval = _interval(value, (values + noise)[defined], level, limits)
+    return Estimate.of(value, float(naive[defined].mean()), interval, limits)
+
+
+def _recall_residuals(lists: QueryLists, gain: Array, changed: Array) -> Array:
+    """Return the hits of each list minus recall·positives, with ``changed`` gains but one recall.
+
+    They sum to 0 if gains have not changed.
+    """
+    positives = lists.weighted_sum(gain).sum()
+    recall = lists.hits(gain).sum() / positives if positives > 0 else math.nan
+    return lists.hits(changed) - recall * lists.weighted_sum(changed)
+
+
+def _pool_recall(lists: QueryLists, rows: QueryRows, noise: Array, level: float | None) -> Estimate:
+    """Return the share of all positives that are among the first rows of their lists."""
+    gain = rows.gain()
+    naive = float(lists.hits(rows.labeled).sum() / lists.weighted_sum(rows.labeled).sum())
+    positives = lists.weighted_sum(gain)
+    total = float(positives.sum())
+    if total <= 0:
+        return Estimate.of(math.nan, naive, Interval())
+    recall = float(lists.hits(gain).sum()) / total
+    share = np.clip(positives / total, 0, 0.5)
+    residuals = (_recall_residuals(lists, gain, gain) + noise) / (1 - share)
+    interval = _interval(recall, residuals / positives.mean(), level, (0.0, 1.0))
+    return Estimate.of(recall, naive, interval)
+
+
+def _interval(
+    value: float, contributions: Array, level: float | None, limits: tuple[float, float]
+) -> Interval:
+    """Return the interval of a mean over queries from what each of them contributes."""
+    size = contributions.size
+    if level is None or size < 2 or math.isnan(value):
+        return Interval()
+    error = float(contributions.std(ddof=1)) / math.sqrt(size)
+    margin = student_quantile(level, size - 1) * error
+    low, high = np.clip([value - margin, value + margin], *limits).tolist()
+    return Interval(low, high, error)

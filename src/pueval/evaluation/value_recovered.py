@@ -1,14 +1,26 @@
 """Value-weighted measures: the money that a threshold recovers, not the rows that it finds.
 
-If labels are a random sample of the positives, whatever their value, then each labeled row
-represents w = 1/label_frequency positives, or w = 1/propensity. The sum of any quantity z over the
-positives is estimated by Σ w·z over the labeled rows (Horvitz and Thompson, 1952): the value of the
-positives at or above a threshold with z = value there and 0 below. If the number of positives is
-known, from the prior or the prevalence, the weights are that number divided by the number of
-labeled rows.
+A value counts in the place of a row: what a threshold recovers is the sum of z over the positives,
+with z = value at or above the threshold and 0 below. Such sums, and their variances over the
+choice of labels, are estimated in `pueval.evaluation.positive_sums`, with the weights of the rows,
+if they have any, as in `evaluate`: a frequency weight of 3 is three rows, and importance weights
+multiply the values.
+
+With clean labels, each labeled row represents w = 1/label_frequency positives, or
+w = 1/propensity, and the sum is Σ w·z over the labeled rows (Horvitz and Thompson, 1952). If the
+number of positives is known, from the prior or the prevalence, w is that number divided by the
+number of labeled rows. With a purity below 1, labeled and unlabeled rows are two mixtures of
+positives and negatives, and the sum follows from the sums of z over both. This needs wrongly
+labeled rows to be a random sample of the negatives, whatever their score and value. Propensities
+are labeling probabilities of positives, undefined for wrong labels, so they need clean labels.
 
 The prior by value, the share of the value of unlabeled rows that belongs to positives, is not the
-prior by rows. It follows from the label frequency, which is the same by value.
+prior by rows. Neither is the purity by value that by rows. Shares are those of rows here.
+
+Recall by value R is a ratio of two estimated sums, with the standard error of Σ (z − R·value),
+divided by the value of all positives. Its interval is Wilson's (1927) for a share of as many rows
+as have this standard error; with few rows, or values that differ much, it covers better than one
+that is symmetric. Precision and net value have known denominators and costs: all alarms are known.
 """
 
 from __future__ import annotations
@@ -21,10 +33,11 @@ import numpy as np
 
 from pueval._checks import check_fraction, check_number
 from pueval._typing import Array, Target
-from pueval.core.confidence import student_quantile
+from pueval.core.confidence import proportion_limit, student_quantile
 from pueval.core.mixture import check_target
 from pueval.counts.arguments import check_threshold
 from pueval.evaluation.estimates import Estimate
+from pueval.evaluation.positive_sums import PositiveSums
 from pueval.evaluation.value_rows import ValueRows
 from pueval.sources.labels import LabelValues
 from pueval.text.numbers import CLIPPED_NOTE, format_count, format_number, format_threshold
@@ -42,7 +55,8 @@ class ValueRecovered(Result):
     threshold, cost : float
         Threshold of the score, and cost of an alarm.
     alarms, alarm_value : float
-        Number and value of the rows of the target at or above the threshold.
+        Number and value of the rows of the target at or above the threshold; sums of weights if
+        rows have weights.
     recovered : Estimate
         Value of the positives among them.
     total : Estimate
@@ -74,20 +88,29 @@ class ValueRecovered(Result):
             f"{format_count(self.alarms)} rows, worth {format_number(self.alarm_value)}"
         )
 
-    def _table(self) -> str:
-        titles = {
-            "recovered": "Value recovered",
-            "total": "Value of all positives",
-            "recall": "Recall by value",
-            "precision": "Precision by value",
-            "net": f"Net value (cost {self.cost:g} per row)",
+    def estimates(self) -> dict[str, Estimate]:
+        """Return all estimates by title, as they are printed.
+
+        Returns
+        -------
+        dict of str to Estimate
+        """
+        return {
+            "Value recovered": self.recovered,
+            "Value of all positives": self.total,
+            "Recall by value": self.recall,
+            "Precision by value": self.precision,
+            f"Net value (cost {self.cost:g} per row)": self.net,
         }
-        rows = []
-        for name, title in titles.items():
-            estimate = getattr(self, name)
-            rows.append([title, format_number(estimate.naive), str(estimate)])
+
+    def _table(self) -> str:
+        estimates = self.estimates()
+        rows = [
+            [title, format_number(estimate.naive), str(estimate)]
+            for title, estimate in estimates.items()
+        ]
         table = text_table(["", "naive", "corrected"], rows)
-        clipped = any(getattr(self, name).clipped for name in titles)
+        clipped = any(estimate.clipped for estimate in estimates.values())
         return f"{table}\n{CLIPPED_NOTE}" if clipped else table
 
 
@@ -101,7 +124,9 @@ def value_recovered(
     prior: float | None = None,
     prevalence: float | None = None,
     label_frequency: float | None = None,
+    purity: float = 1.0,
     propensity: Any = None,
+    sample_weight: Any = None,
     target: Target = "population",
     level: float | None = 0.95,
     pos_label: Any = 1,
@@ -114,8 +139,13 @@ def value_recovered(
     where w = 1/label_frequency, 1/propensity, or the number of positives divided by the number of
     labeled rows. Recall by value is its share of the value of all positives, precision by value its
     share of the value of all rows at or above the threshold, and net value = recovered value −
-    cost·alarms. Assumes clean labels that are random, also with respect to the value: rows of high
-    value must not be labeled more often. Otherwise, give propensities.
+    cost·alarms. Assumes that labels are random, also with respect to the value: rows of high value
+    must not be labeled more often. Otherwise, give propensities.
+
+    With a ``purity`` below 1, the labeled rows at or above the threshold have the value
+    purity·n_L·m₁ + (1 − purity)·n_L·m₀ and the unlabeled ones prior·n_U·m₁ + (1 − prior)·n_U·m₀,
+    where m₁ and m₀ are means over the positives and the negatives. The value of the positives is
+    their number times m₁. Assumes that wrongly labeled rows are a random sample of the negatives.
 
     Parameters
     ----------
@@ -132,8 +162,13 @@ def value_recovered(
     prior, prevalence, label_frequency : float, optional
         Share of positives among the unlabeled **rows**, share of positives among all **rows**, or
         share of all positives that are labeled. Give exactly one of these, or ``propensity``.
+    purity : float, default 1.0
+        Share of true positives among the labeled **rows**; 1 means clean labels.
     propensity : array-like of shape (n,), optional
-        Probability that a row, being positive, is labeled.
+        Probability that a row, being positive, is labeled. Needs clean labels.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows. Integers are frequency weights, floats importance weights. All numbers
+        and values are then sums of weights.
     target : {"population", "unlabeled"}, default "population"
         Rows whose value is estimated: all rows, or only the unlabeled rows.
     level : float or None, default 0.95
@@ -145,7 +180,8 @@ def value_recovered(
     -------
     ValueRecovered
         Intervals are about these rows, over the random choice of the labels: rows and values are
-        known, and unknown is which unlabeled rows are positive.
+        known, and unknown is which rows are positive. Prior, prevalence, label frequency and purity
+        count as exact.
 
     References
     ----------
@@ -156,7 +192,7 @@ def value_recovered(
     --------
     >>> import numpy as np
     >>> from pueval import value_recovered
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(1)
     >>> fraud = rng.random(20_000) < 0.05
     >>> score = rng.normal(size=20_000) + 2 * fraud
     >>> amount = np.exp(rng.normal(size=20_000) + 0.5 * score)      # high scores, high amounts
@@ -173,68 +209,62 @@ def value_recovered(
         level = check_fraction("level", level)
     cost = check_number("cost", cost)
     cut = check_threshold(threshold)
+    labels = LabelValues(pos_label, unlabeled_label, negative_label)
     rows = ValueRows.read(
-        y, score, value, propensity, LabelValues(pos_label, unlabeled_label, negative_label)
+        y, score, value, sample_weight=sample_weight, propensity=propensity, labels=labels
     )
-    weight, known_number = rows.weights(prior, prevalence, label_frequency)
     above = rows.score >= np.float64(cut)  # a Python float would be rounded to float32
+    sums = rows.positives(prior, prevalence, label_frequency, purity, target, above)
     in_target = rows.kind == 1 if target == "unlabeled" else np.ones(rows.kind.size, dtype=bool)
-    possible = in_target & (rows.kind != 2)
-    labeled = rows.kind == 0
-    v, a = rows.value[labeled], above[labeled].astype(np.float64)
-    # Positives of the target that each labeled row represents: itself, and hidden ones.
-    represented = weight if target == "population" else weight - 1
-    alarms, alarm_value = (
-        float((above & in_target).sum()),
-        float(rows.value[above & in_target].sum()),
-    )
+    possible = rows.possible
+    v, a = rows.value[possible], above[possible]
+    labeled_value = sums.weight * v * sums.labeled
+
+    def value_of(chosen: Array) -> float:
+        return float(rows.weight[chosen] @ rows.value[chosen])
+
+    alarms, alarm_value = float(rows.weight[above & in_target].sum()), value_of(above & in_target)
 
     def estimate(
         numbers: Array, naive: float, ends: tuple[float, float], scale: float, shift: float = 0.0
     ) -> Estimate:
         """Estimate the sum of numbers over the positives, divided by a scale and shifted."""
-        center = numbers.mean() if known_number else 0.0
-        error = _standard_error(numbers - center, weight) / scale if scale else math.nan
-        found = float(represented @ numbers) / scale if scale else math.nan
+        error = sums.standard_error(numbers) / scale if scale > 0 else math.nan
+        found = sums.total(numbers) / scale if scale > 0 else math.nan
         interval = Interval()
         if level is not None and math.isfinite(error):
-            effective = v.sum() ** 2 / max(float(v @ v), np.finfo(float).tiny)
-            margin = student_quantile(level, max(effective - 1, 1.0)) * error
+            freedom = max(sums.effective_number(v) - 1, 1.0)
+            margin = student_quantile(level, freedom) * error
             low, high = (min(max(found + sign * margin, ends[0]), ends[1]) for sign in (-1, 1))
             interval = Interval(low + shift, high + shift, error)
         return Estimate.of(found + shift, naive, interval, (ends[0] + shift, ends[1] + shift))
 
-    seen = (float(v @ a), float(v.sum())) if target == "population" else (0.0, 0.0)
-    naive_alarm_value = float(rows.value[above].sum())
-    naive = float(v @ a)
-    most = [float(rows.value[possible & chosen].sum()) for chosen in (above, in_target)]
-    recovered = estimate(v * a, naive, (seen[0], most[0]), 1.0)
-    total = estimate(v, float(v.sum()), (seen[1], most[1]), 1.0)
-    of_all = max(float(represented @ v), np.finfo(float).tiny)
-    recall_value = float(represented @ (v * a)) / of_all
-    # As in the jackknife, rows of high value are compared with the recall without them.
-    leverage = np.minimum(represented * v / of_all, 0.5)
-    residual = estimate(
-        v * (a - recall_value) / (1 - leverage), math.nan, (-math.inf, math.inf), total.unclipped
-    )
+    naive, naive_total = float(labeled_value @ a), float(labeled_value.sum())
+    # Labeled rows are positives for certain only if labels are clean.
+    is_certain = target == "population" and purity == 1
+    least = (naive, naive_total) if is_certain else (0.0, 0.0)
+    most = [value_of(possible & in_target & chosen) for chosen in (above, in_target)]
+    total = estimate(v, naive_total, (least[1], most[1]), 1.0)
+    recall = _recall(sums, v, a, naive / naive_total if naive_total else math.nan, level)
+    naive_alarms = float(rows.weight[above].sum()), value_of(above)
     return ValueRecovered(
         threshold=cut,
         cost=cost,
         alarms=alarms,
         alarm_value=alarm_value,
-        recovered=recovered,
+        recovered=estimate(v * a, naive, (least[0], most[0]), 1.0),
         total=total,
-        recall=_shifted(residual, recall_value, naive / v.sum() if v.sum() else math.nan),
+        recall=recall,
         precision=estimate(
             v * a,
-            naive / naive_alarm_value if naive_alarm_value else math.nan,
+            naive / naive_alarms[1] if naive_alarms[1] else math.nan,
             (0.0, 1.0),
             alarm_value,
         ),
         net=estimate(
             v * a,
-            naive - cost * float(above.sum()),
-            (seen[0], most[0]),
+            naive - cost * naive_alarms[0],
+            (least[0], most[0]),
             1.0,
             -cost * alarms,
         ),
@@ -242,18 +272,23 @@ def value_recovered(
     )
 
 
-def _standard_error(numbers: Array, weight: Array) -> float:
-    """Return the standard error of Σ weight·number over labels drawn with probability 1/weight."""
-    n = numbers.size
-    variance = float(np.sum(weight * (weight - 1) * numbers**2)) * n / max(n - 1, 1)
-    return math.sqrt(max(variance, 0.0))
-
-
-def _shifted(residual: Estimate, value: float, naive: float) -> Estimate:
-    """Return the estimate of a ratio from that of its residual, which has the mean 0."""
-    low, high = (
-        min(max(end + value, 0.0), 1.0) if not math.isnan(end) else end
-        for end in (residual.low, residual.high)
-    )
-    interval = Interval(low, high, residual.standard_error)
-    return Estimate.of(value, naive, interval)
+def _recall(
+    sums: PositiveSums, value: Array, above: Array, naive: float, level: float | None
+) -> Estimate:
+    """Return the share of the value of the positives that is at or above the threshold."""
+    total = sums.total(value)
+    if total <= 0:
+        return Estimate.of(math.nan, naive, Interval())
+    recall = sums.total(value * above) / total
+    error = sums.standard_error(value * (above - recall)) / total
+    if level is None:
+        return Estimate.of(recall, naive, Interval())
+    if sums.are_certain:
+        return Estimate.of(recall, naive, Interval(recall, recall, error))
+    n = sums.effective_number(value)
+    critical_value = student_quantile(level, max(n - 1, 1.0))
+    share = min(max(recall, 0.0), 1.0)
+    if 0 < share < 1 and error > 0:
+        n = share * (1 - share) / error**2
+    low, high = (float(proportion_limit(share, n, sign * critical_value)) for sign in (-1, 1))
+    return Estimate.of(recall, naive, Interval(low, high, error))
