@@ -3,9 +3,9 @@
 python -m benchmarks.families [rows] [repeats]
 
 2% of the rows are labeled, and scores are probabilities. "evaluate" counts the rows and evaluates
-the default table without intervals; the lines below are what families, and `ev.calibration()`, add
-to it, without and with 95% intervals. np.sort uses one core. Processor time adds up all cores, so
-it hardly depends on what else the machine does.
+the default table without intervals; the lines below are what families add to it, without and with 95%
+intervals. np.sort uses one core. Processor time adds up all cores, so it hardly depends on what
+else the machine does.
 """
 
 import sys
@@ -45,7 +45,6 @@ def main(n_rows, repeats):
                 add(f"{family}, {title}", seconds)
                 total += seconds
             add(f"all families, {title}", total)
-            add(f"calibration, {title}", timed(lambda ev=ev: ev.calibration())[0])
     medians = {name: np.median(values, axis=0) for name, values in times.items()}
     unit = medians.pop("np.sort")
     print(f"{n_rows:,} rows, median of {repeats}; np.sort took {unit[0]:.2f} s, of which the")
