@@ -3,8 +3,8 @@
 python -m benchmarks.families [rows] [repeats]
 
 2% of the rows are labeled, and scores are probabilities. "evaluate" counts the rows and evaluates
-the default table without intervals; the lines below are what families add to it, without and with 95%
-intervals. np.sort uses one core. Processor time adds up all cores, so it hardly depends on what
+the default table without intervals; the lines below are what families add to it, without and with
+95% intervals. np.sort uses one core. Processor time adds up all cores, so it hardly depends on what
 else the machine does.
 """
 
