@@ -119,6 +119,9 @@ def test_area_of_monotone_rates(rng, purity):
     assert roc_area(rates) == pytest.approx(exact, abs=0.01)
     direct = metrics.roc_auc_score(labeled, np.round(score), prior=0.2, purity=purity)
     assert line_area(rates.fpr, rates.tpr) == pytest.approx(direct, abs=1e-12)
+    # Two points by hand: a triangle, and two trapezoids.
+    area = 0.2 * 0.4 / 2 + 0.4 * (0.4 + 0.8) / 2 + 0.4 * (0.8 + 1) / 2
+    assert line_area(np.array([0.2, 0.6]), np.array([0.4, 0.8])) == pytest.approx(area)
     both = Rates(
         rates.threshold,
         *np.stack([[c, c] for c in (rates.tpr, rates.fpr, rates.predicted)]),

@@ -12,7 +12,13 @@ import pytest
 
 from pueval import Counts, Mixture, claesen_bounds, conversions, evaluate
 from pueval.core.measures import MEASURES
-from pueval.core.rates import Rates, correct_area, correct_pair, replace_prevalence
+from pueval.core.rates import (
+    Rates,
+    correct_area,
+    correct_pair,
+    correct_steps,
+    replace_prevalence,
+)
 from pueval.ranking import lee_liu
 from pueval.ranking._hypergeometric import LogFactorials
 from pueval.sensitivity.rank_band import rank_band
@@ -94,6 +100,10 @@ def test_jain_theorem_1(mixture):
     gamma_pu, eta_pu = ((score[y == k] >= 0.8).mean() for k in (1, 0))
     gamma = ((1 - alpha) * gamma_pu - (1 - beta) * eta_pu) / (beta - alpha)
     eta = (beta * eta_pu - alpha * gamma_pu) / (beta - alpha)
+    # Measures take the false positive rate from the table, so the corrected one is checked here.
+    assert correct_pair(gamma_pu, eta_pu, mixture, alpha) == pytest.approx((gamma, eta), abs=1e-12)
+    rates = correct_steps(ev.counts, ev.counts.at(0.8), mixture, "unlabeled")
+    assert (rates.tpr[0], rates.fpr[0]) == pytest.approx((gamma, eta), abs=1e-12)
     assert ev["recall"].value == pytest.approx(gamma, abs=1e-12)
     assert ev["false_positive_rate"].value == pytest.approx(eta, abs=1e-12)
     assert ev["precision"].value == pytest.approx(alpha * gamma / eta_pu, abs=1e-12)
