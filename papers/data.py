@@ -90,7 +90,12 @@ def load(name: str) -> Data:
     if folder:
         path = Path(folder) / f"{FILES.get(name, name)}.parquet"
         if not path.exists():
-            raise DataError(f"{path} is missing. Unset PUEVAL_DATA to fetch {name} from OpenML.")
+            elsewhere = (
+                f"Unset PUEVAL_DATA to fetch {name} from OpenML."
+                if name in OPENML
+                else f"{name} is not on OpenML: add the file to this folder."
+            )
+            raise DataError(f"{path} is missing. {elsewhere}")
         return _from_parquet(name, path)
     return _from_openml(name)
 

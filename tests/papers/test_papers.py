@@ -71,6 +71,9 @@ class TestData:
         monkeypatch.setenv("PUEVAL_DATA", str(tmp_path))
         with pytest.raises(data.DataError, match=r"pima.parquet is missing. Unset PUEVAL_DATA"):
             data.load("pima")
+        message = r"activity_s1.parquet is missing. activity_s1 is not on OpenML: add the file"
+        with pytest.raises(data.DataError, match=message):
+            data.load("activity_s1")
 
     def test_openml(self, cache, monkeypatch):
         """Rows of other classes go, text becomes columns, and the target becomes two classes."""
