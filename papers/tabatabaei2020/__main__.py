@@ -43,7 +43,11 @@ def table_2(page: Page, run: Run) -> None:
         {"data": "heart", "train": "labels", "number": 10},
         {"data": "heart", "train": "classes", "number": 10},
     ]
-    times = {"none": 1000, "labels": run.times(40, 300), "classes": run.times(10, 50)}
+    times = {
+        "none": run.times(1000, 1000),
+        "labels": run.times(40, 300),
+        "classes": run.times(10, 50),
+    }
     parts = [
         study(errors, [setting], replications=times[setting["train"]], n_jobs=run.jobs)
         for setting in settings
