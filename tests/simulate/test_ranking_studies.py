@@ -150,3 +150,7 @@ def test_refusals(models):
         ranking_study(positive, scores, lambda positive, seed: positive, measures=["pulp"])
     with pytest.raises(InputError, match="replications"):
         ranking_study(positive, scores, label, replications=1)
+    with pytest.raises(InputError, match="'auc' must be a function of labels and scores; got 'x'"):
+        ranking_study(positive, scores, label, measures={"auc": "x"})
+    with pytest.raises(InputError, match="'undefined' must be a number for every labeling; got"):
+        ranking_study(positive, scores, label, measures={"undefined": lambda y, score: np.nan})

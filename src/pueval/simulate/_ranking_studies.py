@@ -245,6 +245,11 @@ def _read_measures(
     if isinstance(measures, Mapping):
         if not measures:
             raise InputError("measures must not be empty.")
+        for name, measure in measures.items():
+            if not callable(measure):
+                raise InputError(
+                    f"measure {name!r} must be a function of labels and scores; got {measure!r}."
+                )
         return partial(_call_measures, dict(measures))
     allowed = (*RANKING_NAMES, *CORRECTED_NAMES)
     names = allowed if measures is None else measures
@@ -263,7 +268,11 @@ def _call_measures(
     measures: dict[str, Measure], label: Array, score: Array, mixture: Mixture
 ) -> dict[str, float]:
     del mixture  # a function brings its own assumptions
-    return {name: float(measure(label, score)) for name, measure in measures.items()}
+    values = {name: float(measure(label, score)) for name, measure in measures.items()}
+    for name, value in values.items():
+        if np.isnan(value):
+            raise InputError(f"measure {name!r} must be a number for every labeling; got nan.")
+    return values
 
 
 def _named_measures(
