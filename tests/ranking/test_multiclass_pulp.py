@@ -124,8 +124,9 @@ def test_refusals():
         ranking.multiclass_pulp([0, 5, -1], scores, classes=[0, 1], unlabeled_label=-1)
     with pytest.raises(InputError, match="no row is labeled 1"):
         ranking.multiclass_pulp([0, 0, -1], scores, classes=[0, 1], unlabeled_label=-1)
-    with pytest.raises(InputError, match="two different labels"):
-        ranking.multiclass_pulp([0, 0, -1], scores, classes=[0, 0], unlabeled_label=-1)
+    for classes in ([0, 0], [0], 2):
+        with pytest.raises(InputError, match="two different labels"):
+            ranking.multiclass_pulp([0, 0, -1], scores, classes=classes, unlabeled_label=-1)
     with pytest.raises(InputError, match="average"):
         ranking.multiclass_pulp(
             [0, 1, -1], scores, classes=[0, 1], unlabeled_label=-1, average="micro"

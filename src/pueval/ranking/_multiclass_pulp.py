@@ -126,14 +126,14 @@ def multiclass_pulp(
     check_choice("average", average, ("macro", "weighted"))
     labels, labeled = _read_labels(y, unlabeled_label)
     table = np.asarray(to_host(scores))
-    names = [*classes]
+    names = [*classes] if np.iterable(classes) else []
+    if len(set(names)) < max(len(names), 2):
+        raise InputError(f"classes must be at least two different labels; got {classes!r}.")
     if table.shape != (labels.size, len(names)):
         raise InputError(
             f"scores must have a row for each of {labels.size:,} labels and a column for each of "
             f"{len(names):,} classes; got shape {table.shape}."
         )
-    if len(set(names)) < len(names) or len(names) < 2:
-        raise InputError(f"classes must be at least two different labels; got {names!r}.")
     unknown = [name for name in _classes(labels[labeled]) if name not in names]
     if unknown:
         raise InputError(f"y has the label {unknown[0]!r}, which is not one of the classes.")
