@@ -156,7 +156,8 @@ def semisup_metrics(rows):
 def pueval_bounds(rows):
     from pueval import Counts, claesen_bounds
 
-    bounds = claesen_bounds(Counts.from_arrays(rows.label, rows.score), prior=rows.prior)
+    counts = Counts.from_arrays(rows.label, rows.score)
+    bounds = claesen_bounds(counts, prior=rows.prior, target=rows.target)
     return {
         name: (np.mean(getattr(bounds, name)), *getattr(bounds, name))
         for name in ("roc_auc", "average_precision")
