@@ -139,6 +139,9 @@ def test_interval_of_the_prior(rng):
     counts = Counts.from_arrays(y, score)
     exact = claesen_bounds(counts, prior=prior)
     wide = claesen_bounds(counts, prior=(0.8 * prior, 1.2 * prior))
+    lowest, highest = (claesen_bounds(counts, prior=factor * prior) for factor in (0.8, 1.2))
+    np.testing.assert_array_equal(wide.low.fpr, lowest.low.fpr)
+    np.testing.assert_array_equal(wide.high.fpr, highest.high.fpr)
     assert wide.roc_auc[0] < exact.roc_auc[0] < exact.roc_auc[1] < wide.roc_auc[1]
     assert wide.average_precision[0] < exact.average_precision[0]
     assert exact.average_precision[1] < wide.average_precision[1]
