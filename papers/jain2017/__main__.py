@@ -144,7 +144,7 @@ def table_1(page: Page, frame: pd.DataFrame) -> pd.DataFrame:
     )
     page.add(table(["data", "prior", "purity", "error of purity − prior", "AUC", *kinds], rows))
     page.add(
-        "### Sign tests (one-sided: indirect is better)\n\n"
+        "### Sign tests (one-sided: indirect is better; ties are shared equally, as in the paper)\n\n"
         f"- known: {sign_test(cells['auc_DR'], cells['auc_IR'])} (paper: 1, 28, 7; P = 6.5e-06)\n"
         f"- estimated, AlphaMax: {sign_test(cells['auc_DA'], cells['auc_IA'])} (paper: 9, 25, 2; P = 0.0057)\n"
         f"- estimated, pueval: {sign_test(cells['auc_DE'], cells['auc_IE'])}"
