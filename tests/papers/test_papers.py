@@ -436,9 +436,10 @@ class TestIndex:
         assert [row[8] for row in found] == ["1 of 8", "1 of 8"]
         assert f"| {found[0][6]}, {found[1][6]}: highest of eight |" in INDEX
         assert "and with test sets of one size it has none" in text
-        assert "With test sets of one size, the AUC orders them\n  better under every" in INDEX
+        index = " ".join(INDEX.split())
+        assert "With test sets of one size, the AUC orders them better under every" in index
         leads = re.search(r"\+(\.\d+), \+(\.\d+) with stratified folds", text)
-        assert f"({leads[1]} and {leads[2]}; the paper:" in INDEX
+        assert f"({leads[1]} and {leads[2]}; the paper:" in index
 
 
 def test_the_library_does_not_need_them():
