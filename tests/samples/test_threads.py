@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -152,3 +153,37 @@ def test_forked_processes_have_threads_of_their_own():
     with multiprocessing.get_context("fork").Pool(2) as pool:
         doubled = pool.map_async(_double_in_threads, [range(8)] * 4).get(timeout=60)
     assert doubled == [[*range(0, 16, 2)]] * 4
+
+
+AFTER_THE_MAIN_THREAD = """
+import atexit, threading
+from pueval.samples import threads
+
+threads.available_cores = lambda: 4
+
+def work(n):
+    return 2 * n
+
+def print_results():
+    in_map = threads.map_in_threads(work, range(3))
+    in_order = list(threads.iterate_in_threads(work, range(3)))
+    print(in_map, in_order, threads.start_in_thread(lambda: work(3))())
+
+def print_at_last():
+    threading.main_thread().join()
+    print_results()
+
+atexit.register(print_results)
+threading.Thread(target=print_at_last).start()
+"""
+
+
+def test_work_goes_on_while_python_exits():
+    done = subprocess.run(
+        [sys.executable, "-c", AFTER_THE_MAIN_THREAD],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.splitlines() == ["[0, 2, 4] [0, 2, 4] 6"] * 2, done.stderr

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import TypeVar
 
@@ -55,11 +55,11 @@ def map_in_threads(
             except BaseException as error:  # noqa: BLE001 - raised below
                 errors[index] = error
 
-    helpers = [_helpers().submit(work) for _ in range(workers - 1)]
+    helpers = [_submit(work) for _ in range(workers - 1)]
     try:
         work()
         for helper in helpers:
-            if not helper.cancel():  # it has begun
+            if helper is not None and not helper.cancel():  # it has begun
                 helper.result()
     finally:
         remaining.clear()  # after an interrupt, helpers stop after their current item
@@ -75,8 +75,16 @@ def start_in_thread(function: Callable[[], Result]) -> Callable[[], Result]:
     """
     if available_cores() < 2:
         return function
-    helper = _helpers().submit(function)
-    return lambda: function() if helper.cancel() else helper.result()
+    helper = _submit(function)
+    return lambda: function() if helper is None or helper.cancel() else helper.result()
+
+
+def _submit(function: Callable[[], Result]) -> Future[Result] | None:
+    """Hand a function to a helper; None where no thread can start, as when Python exits."""
+    try:
+        return _helpers().submit(function)
+    except RuntimeError:
+        return None
 
 
 @cache
@@ -99,7 +107,11 @@ def iterate_in_threads(
         yield from map(function, items)
         return
     with ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(function, items)
+        try:
+            results = pool.map(function, items)
+        except RuntimeError:  # no thread can start
+            results = map(function, items)
+        yield from results
 
 
 def keep_memory() -> None:
