@@ -10,7 +10,14 @@ import polars as pl
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from pueval import AssumptionWarning, Counts, InputError, compare, evaluate
+from pueval import (
+    AssumptionWarning,
+    BinnedScoresWarning,
+    Counts,
+    InputError,
+    compare,
+    evaluate,
+)
 from pueval.comparison import area_covariances
 from pueval.comparison.area_covariances import influence_by_score
 from pueval.comparison.best_probability import best_probability
@@ -460,6 +467,13 @@ def test_constant_scores(rng):
     assert found.best_probability("best_matthews_corrcoef")["a"] == 1
     assert repr(found)
     assert json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_half_precision_is_said(rng):
+    y, scores, _ = models(rng, 4000)
+    with pytest.warns(BinnedScoresWarning, match="model 'b': scores are float16, and .*%") as said:
+        compare(y, {"a": scores["a"], "b": scores["a"].astype(np.float16)}, prior=0.2, level=None)
+    assert len(said) == 1
 
 
 def test_perfect_models_and_one_labeled_row(rng):

@@ -110,6 +110,8 @@ def compare(
         If the prior is larger than a ranking allows, a measure had to be clipped, a model gives
         all rows the same score, or labels that are assumed to be clean look noisy to the model with
         the best naive AUC.
+    BinnedScoresWarning
+        If a model's scores in half precision or less tie many labeled rows with others.
 
     References
     ----------

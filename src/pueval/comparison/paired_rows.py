@@ -14,6 +14,7 @@ from pueval._checks import check_same_length
 from pueval._typing import Array
 from pueval.counts.clusters import Clusters, used_rows
 from pueval.counts.counts import Counts
+from pueval.counts.score_warnings import warn_of_ties
 from pueval.errors import InputError
 from pueval.samples.sample import make_weighted_sample
 from pueval.samples.threads import map_in_threads
@@ -154,6 +155,8 @@ def read_paired_rows(
 
     counts = map_in_threads(count, model_scores)
     counts[0]._check_nonempty()
+    for (name, score), of_model in zip(columns, counts, strict=True):
+        warn_of_ties(of_model, getattr(score, "dtype", None), name)
     weight = None if weights is None else np.concatenate(weights)
     names, model_columns = tuple(model_scores), tuple(model_scores.values())
     return PairedRows(names, model_columns, tuple(counts), positions, weight, clusters)

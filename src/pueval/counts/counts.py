@@ -23,7 +23,6 @@ from pueval.samples.sample import EMPTY
 from pueval.samples.steps import Steps
 from pueval.sources.arrays import read_arrays, read_table, to_host
 from pueval.sources.columns import Columns, CountedRows, Engine
-from pueval.sources.device_arrays import HALF_PRECISION
 from pueval.sources.labels import LabelValues
 from pueval.sources.propensities import read_propensities
 
@@ -135,7 +134,7 @@ class Counts(ScoreTable):
         if not isinstance(bins, str) or bins != "auto":
             bins = check_bins_choice(bins)
         labels = LabelValues(pos_label, unlabeled_label, negative_label)
-        dtype = str(getattr(score, "dtype", "")).removeprefix("torch.")
+        dtype = getattr(score, "dtype", None)
         if propensity is not None or cluster is not None:
             score = to_host(score)
         samples = read_arrays(y, score, labels=labels, sample_weight=sample_weight)
@@ -149,8 +148,7 @@ class Counts(ScoreTable):
                 y, score, cluster, labels, sample_weight=sample_weight, propensity=propensity
             )
         counts = cls(*samples, represented, _inverse_propensities=of_unlabeled, _clusters=clusters)
-        if dtype.startswith(HALF_PRECISION):
-            warn_of_ties(counts, dtype)
+        warn_of_ties(counts, dtype)
         if bins == "auto" and samples[0].is_on_device:
             counts = counts.to_bins(DEFAULT_BINS)
             warn_of_bins(counts)

@@ -166,7 +166,7 @@ class PUMetric(PriorMetric):
             return counts
         # Bins that are no finer than the type lose at least as much, and were asked for.
         if self.bins is None or self.bins > values_per_doubling(dtype):
-            warn_of_ties(counts, str(dtype))
+            warn_of_ties(counts, dtype)
         return counts
 
     def reset(self) -> None:
