@@ -76,7 +76,7 @@ def assert_same(counts, expected):
     assert counts == expected
     for mine, theirs in zip(counts._tabulated, expected._tabulated, strict=True):
         assert mine.dtype == theirs.dtype
-        np.testing.assert_array_equal(mine, theirs)
+        assert mine.tobytes() == theirs.tobytes()
 
 
 def test_counts_are_those_of_numpy_and_stay_on_the_device(put):
@@ -110,6 +110,16 @@ def test_measures_curves_and_bounds_need_no_copy_of_the_scores(put, monkeypatch,
     assert ev.bounds()["roc_auc"] == expected.bounds()["roc_auc"]
     assert ev.at(0.7)["f1"] == expected.at(0.7)["f1"]
     assert evaluate(counts, seed=1).prior == evaluate(y, score, seed=1).prior
+
+
+@pytest.mark.parametrize("decimals", [0, 7])
+def test_zero_has_no_sign(put, decimals):
+    y, score = rows(decimals=decimals)
+    score[:40] = np.tile([0.0, -0.0], 20)
+    counts = Counts.from_arrays(y, score, bins=None)
+    assert not np.signbit(counts.score[counts.score == 0]).any()
+    assert_same(Counts.from_arrays(y[::-1], score[::-1], bins=None), counts)
+    assert_same(Counts.from_arrays(put(y[::-1].copy()), put(score[::-1].copy()), bins=None), counts)
 
 
 @pytest.mark.parametrize("bins", [2, 64, 4096, 2**20])

@@ -311,17 +311,20 @@ class Sample:
         return np.unique(scores.astype(np.float64))
 
     def distinct_cumulative(self) -> tuple[Array, Array]:
-        """Return the distinct values, descending, and the weight at or above each."""
+        """Return the distinct values, descending, and the weight at or above each.
+
+        Zero is 0.0, whether it was that, −0.0 or both.
+        """
         if not self.chunks:
             return np.empty(0), np.empty(0, dtype=np.int64)
         merged = self.merged().chunks[0].on_host()
         values = merged.values
         new = values[1:] != values[:-1]
         if merged.count is None and new.all():
-            return values[::-1].copy(), np.arange(1, values.size + 1)
+            return values[::-1] + 0.0, np.arange(1, values.size + 1)
         first = np.flatnonzero(np.r_[True, new])[::-1]
         reached = values.size - first if merged.count is None else merged.cumulative[first]
-        return values[first], reached
+        return values[first] + 0.0, reached
 
     def distinct_counts(self) -> tuple[Array, Array]:
         """Return the distinct values, descending, and the weight of each."""
