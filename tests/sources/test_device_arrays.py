@@ -275,6 +275,19 @@ def test_tensors_of_the_host_are_counted_like_arrays():
     assert_same(counts, Counts.from_arrays(y, leaf.detach().bfloat16().float().numpy()))
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_numpy_arrays_of_types_from_jax(dtype):
+    ml_dtypes = _module("ml_dtypes", "needs JAX: make torch")
+    y, score = rows()
+    short = score.astype(getattr(ml_dtypes, dtype))
+    with pytest.warns(BinnedScoresWarning, match=f"scores are {dtype}, and .*%"):
+        counts = Counts.from_arrays(y.astype(short.dtype), short, bins=None)
+    assert_same(counts, Counts.from_arrays(y, short.astype(np.float32), bins=None))
+    weight = np.full(y.size, 0.5, short.dtype)
+    counts = Counts.from_arrays(y, score, sample_weight=weight)
+    assert counts == Counts.from_arrays(y, score, sample_weight=np.full(y.size, 0.5))
+
+
 @pytest.fixture(params=["host", "device path"])
 def torch_path(request, monkeypatch):
     """Return PyTorch; its tensors are counted on the host, or where they are."""

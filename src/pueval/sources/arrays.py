@@ -270,6 +270,8 @@ def one_column(values: Any, name: str) -> Array:
     if len(columns := _column_names(values)) > 1:
         raise _several_columns_error(name, columns)
     array = np.asarray(to_host(values))
+    if array.dtype != np.float16 and array.dtype.name.startswith(device_arrays.HALF_PRECISION):
+        array = array.astype(np.float32)  # bfloat16 or float8, which JAX adds to NumPy
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
