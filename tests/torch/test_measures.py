@@ -181,6 +181,32 @@ def test_states_merge(rng, bins):
     assert first.compute() == updated(PUAUROC(prior=0.2, bins=bins), parts).compute()
 
 
+@pytest.mark.parametrize("bins", [None, 256])
+@pytest.mark.parametrize("as_dict", [False, True])
+def test_values_and_epochs_count_merged_rows(rng, bins, as_dict):
+    parts = [(scores.bfloat16(), labels) for scores, labels in batches(rng)]
+    metric, other = (PUAUROC(prior=0.2, bins=bins) for _ in range(2))
+    with pytest.warns(BinnedScoresWarning, match="bfloat16"):
+        expected = updated(PUAUROC(prior=0.2, bins=bins), parts).compute()
+    updated(metric, [(scores.float(), labels) for scores, labels in parts[:2]]).compute()
+    updated(other, parts[2:])
+    if as_dict:
+        metric.merge_state({name: getattr(other, name) for name in other._defaults})
+        assert metric.compute() == expected
+    else:
+        metric.merge_state(other)
+        with pytest.warns(BinnedScoresWarning, match="bfloat16"):
+            assert metric.compute() == expected
+    metric.reset()
+    assert metric.epoch == 1
+    metric.merge_state(other)
+    metric.reset()
+    assert metric.epoch == 2
+    metric.merge_state(metric.clone())  # no rows
+    metric.reset()
+    assert metric.epoch == 2
+
+
 def test_a_tracker_finds_the_best_epoch(rng):
     tracker = torchmetrics.MetricTracker(PUError(prior=0.2, threshold=0.8))
     for noise in (2.0, 0.0, 1.0):

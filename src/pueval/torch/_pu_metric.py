@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -23,6 +23,9 @@ from pueval.torch._tensor_rows import (
     read_rows,
     values_per_doubling,
 )
+
+if TYPE_CHECKING:
+    from torchmetrics import Metric
 
 SHARED_PARAMETERS = """prior : float, (low, high), PriorEstimate or LabelErrors, optional
         Share of positives among the unlabeled rows, in [0, 1). Give exactly one of ``prior``,
@@ -175,6 +178,22 @@ class PUMetric(PriorMetric):
             self.epoch += bool(self._update_count)
             self._low_precision = None
         super().reset()
+
+    def merge_state(self, incoming_state: dict[str, Any] | Metric) -> None:
+        """Add the rows of another metric of the same settings, or of its states.
+
+        Parameters
+        ----------
+        incoming_state : Metric or dict
+            The other metric, or its states by name.
+        """
+        super().merge_state(incoming_state)
+        self._computed = None  # TorchMetrics would return the value from before
+        if isinstance(incoming_state, PUMetric):
+            self._update_count += incoming_state._update_count
+            self._low_precision = self._low_precision or incoming_state._low_precision
+        else:
+            self._update_count += 1
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Add the rows of a batch, and return the value of this batch alone.
