@@ -181,6 +181,15 @@ def test_predicted_classes_are_moved_inside_by_their_own_precision(name, dtype):
     assert found == pytest.approx(expected, rel=5e-3 if dtype is np.float16 else 1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:scores are float16")
+def test_tensors_of_half_precision_have_its_precision():
+    torch = pytest.importorskip("torch", reason="needs PyTorch: make torch")
+    y, score, _ = data(9, weighted=False)
+    predicted = (score > 0.6).astype(np.float16)
+    loss = metrics.log_loss(y, predicted, prior=0.0)
+    assert metrics.log_loss(torch.tensor(y), torch.tensor(predicted), prior=0.0) == loss
+
+
 def test_log_loss_refuses_what_are_no_probabilities():
     for wrong in ([2, 0, 0], [True, False, None]):
         with pytest.raises(InputError):

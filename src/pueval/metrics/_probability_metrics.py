@@ -46,9 +46,12 @@ def _inside_by_own_type(probability: Any) -> Any:
 
     Counts hold integers, booleans and float16 as float32, which has another precision.
     """
-    if str(getattr(probability, "dtype", "")).endswith(("float32", "float64")):
+    dtype = str(getattr(probability, "dtype", "")).removeprefix("torch.")
+    if dtype in {"float32", "float64"}:
         return probability
     p = one_column(probability, "score")
+    if dtype == "float16":
+        p = p.astype(np.float16)  # a tensor, which was read as float32
     if p.dtype.kind in "biu" or p.dtype == np.float16:
         # Others are refused below.
         p = np.where((p >= 0) & (p <= 1), probabilities_inside(p), p)
