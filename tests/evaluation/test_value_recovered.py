@@ -276,6 +276,59 @@ def test_coverage_if_few_rows_have_most_of_the_value(purity):
     assert np.min(np.mean(held, axis=0)) >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 400)
 
 
+@pytest.mark.parametrize(("threshold", "purity"), [(4.0, 1.0), (5.0, 1.0), (5.0, 0.8)])
+def test_coverage_with_few_labeled_rows_above_the_threshold(threshold, purity):
+    """About 6 or 2 of them: the estimates are skewed, and often 0."""
+    held, n = [], 3000
+    for number in range(400):
+        rng = np.random.default_rng([number, 5])
+        positive = rng.random(n) < 0.2
+        score = rng.standard_t(4, size=n) + 1.5 * positive
+        value = rng.gamma(2, size=n)
+        wrong = (1 - purity) / purity * 0.3 * 0.2 / 0.8
+        y = rng.random(n) < np.where(positive, 0.3, wrong)
+        given = {"prior": positive[~y].mean()} if purity < 1 else {"label_frequency": 0.3}
+        found = value_recovered(y, score, value, threshold=threshold, purity=purity, **given)
+        above = score >= threshold
+        recovered = value[positive & above].sum()
+        truth = {"recovered": recovered, "precision": recovered / value[above].sum()}
+        held.append([getattr(found, name).low <= t <= getattr(found, name).high
+                     for name, t in truth.items()])  # fmt: skip
+    assert np.min(np.mean(held, axis=0)) >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 400)
+
+
+@pytest.mark.parametrize("purity", [1.0, 0.9])
+@pytest.mark.parametrize("given", [{"label_frequency": 0.1}, {"prior": 0.1}])
+def test_alarms_without_labeled_rows_may_be_positive(given, purity, rng):
+    positive = rng.random(2000) < 0.1
+    score = rng.normal(size=2000) + positive
+    y = positive & (rng.random(2000) < 0.1)
+    threshold = np.sort(score)[-20]
+    y[score >= threshold] = False
+    found = value_recovered(
+        y, score, np.ones(2000), threshold=threshold, cost=2, purity=purity, **given
+    )
+    assert found.recovered.naive == 0 == found.recovered.low
+    # Of 20 alarms, all 20 may be positive: (1 − 0.1)²⁰ = 12% of such samples have no label.
+    assert found.recovered.high == 20
+    assert found.precision.high == 1
+    assert found.net.high == 20 - 2 * 20
+    # Without any alarm, or if all rows are alarms, there is nothing to estimate.
+    none = value_recovered(y, score, np.ones(2000), threshold=9.0, purity=purity, **given)
+    assert none.recovered.high == none.recall.high == 0
+    everything = value_recovered(y, score, np.ones(2000), threshold=-9.0, purity=purity, **given)
+    assert everything.recall.low == everything.recall.high == 1
+
+
+@pytest.mark.parametrize("target", ["population", "unlabeled"])
+def test_propensities_without_unlabeled_rows(target):
+    y, score, value = [1, 1, 2], [3.0, 2.0, 1.0], [1.0, 2.0, 3.0]
+    found = value_recovered(
+        y, score, value, threshold=2.5, propensity=[1, 1, 1], negative_label=2, target=target
+    )
+    assert found.total.low == found.total.high == (3.0 if target == "population" else 0.0)
+
+
 def test_nothing_is_certain_about_wrong_labels():
     y, score, value = [1, 1, 0, 0, 0], [3.0, 1.0, 2.0, 0.5, 2.5], [10.0, 30.0, 40.0, 90.0, 5.0]
     found = value_recovered(y, score, value, threshold=2.0, prior=0.4, purity=0.9)

@@ -46,3 +46,31 @@ def proportion_limit(share: float | Array, n_rows: float | Array, critical_value
     margin = np.sqrt(square * share * (1 - share) + square**2 / 4)
     limit: Array = (share + square / 2 + np.copysign(margin, critical_value)) / (1 + square)
     return limit
+
+
+def mean_limits(
+    mean: float,
+    standard_error: float,
+    bounds: tuple[float, float],
+    n_rows: float,
+    critical_value: float,
+) -> tuple[float, float]:
+    """Return limits of the mean of numbers between two bounds.
+
+    They are Wilson's for a share of as many rows as have this standard error, or of ``n_rows`` if
+    all numbers are at one of the bounds, up to rounding.
+
+    Examples
+    --------
+    >>> [round(limit, 2) for limit in mean_limits(0.5, 0.5, (0, 5), 30, 1.96)]
+    [0.08, 2.11]
+    """
+    least, width = bounds[0], bounds[1] - bounds[0]
+    share = min(max((mean - least) / width, 0.0), 1.0)
+    if 1e-9 < share < 1 - 1e-9 and standard_error > 0:
+        n_rows = share * (1 - share) * (width / standard_error) ** 2
+    low, high = (
+        least + width * float(proportion_limit(share, n_rows, sign * critical_value))
+        for sign in (-1, 1)
+    )
+    return low, high

@@ -40,6 +40,10 @@ would be too small. But the values of unlabeled rows are known. So the share of 
 estimated in cells of rows with similar values (`similar_rows`), and a row counts in the variance
 with that of its cell. With propensities, it is the mean of (1 − c)/c² over the labeled rows of the
 cell, as a share of all its rows. Coverage is in benchmarks/VALUES_AND_QUERIES.md.
+
+If few of the labeled rows count in a sum, as above a high threshold, the estimate is skewed, and 0
+if none of them counts. So its limits are Wilson's for the labeled share of Σ z, which is between 0
+and 1, see `pueval.core.confidence.mean_limits`.
 """
 
 from __future__ import annotations
@@ -51,6 +55,7 @@ from functools import cached_property
 import numpy as np
 
 from pueval._typing import Array
+from pueval.core.confidence import mean_limits
 
 # Labeled rows in a cell of rows with similar values. Chosen by simulation of coverage.
 CELL_ROWS = 10
@@ -141,6 +146,20 @@ class PositiveSums:
         n = float(self.rows[self.labeled].sum())
         variance = float((self.weight * self._row_weight) @ variances)
         return math.sqrt(variance * n / max(n - 1, 1))
+
+    def limits(self, numbers: Array, critical_value: float) -> tuple[float, float]:
+        """Return the limits of `total` for numbers that are at least 0."""
+        found, error = self.total(numbers), self.standard_error(numbers)
+        weighted = self.weight * numbers
+        total = float(weighted.sum())
+        is_known = self.are_certain or (error == 0 and bool(weighted[self.labeled].any()))
+        if total == 0 or is_known:
+            return found, found
+        gain = (self._factor * self._positive)[self.weight > 0]
+        n_rows = total**2 / float((self._row_weight * weighted) @ numbers)
+        bounds = (min(float(gain.min()), 0.0), float(gain.max()))
+        low, high = mean_limits(found / total, error / total, bounds, n_rows, critical_value)
+        return low * total, high * total
 
     def _cell_means(self, numbers: Array) -> Array:
         """Return the mean over the cell of each row."""

@@ -19,8 +19,9 @@ prior by rows. Neither is the purity by value that by rows. Shares are those of 
 
 Recall by value R is a ratio of two estimated sums, with the standard error of Σ (z − R·value),
 divided by the value of all positives. Its interval is Wilson's (1927) for a share of as many rows
-as have this standard error; with few rows, or values that differ much, it covers better than one
-that is symmetric. Precision and net value have known denominators and costs: all alarms are known.
+as have this standard error, and so are those of sums (`PositiveSums.limits`). With few labeled
+rows, or values that differ much, they cover better than intervals that are symmetric. Precision and
+net value have known denominators and costs: all alarms are known.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ import numpy as np
 
 from pueval._checks import check_fraction, check_number
 from pueval._typing import Array, Target
-from pueval.core.confidence import proportion_limit, student_quantile
+from pueval.core.confidence import mean_limits, student_quantile
 from pueval.core.mixture import check_target
 from pueval.counts.arguments import check_threshold
 from pueval.evaluation.estimates import Estimate
@@ -229,14 +230,15 @@ def value_recovered(
         numbers: Array, naive: float, ends: tuple[float, float], scale: float, shift: float = 0.0
     ) -> Estimate:
         """Estimate the sum of numbers over the positives, divided by a scale and shifted."""
-        error = sums.standard_error(numbers) / scale if scale > 0 else math.nan
         found = sums.total(numbers) / scale if scale > 0 else math.nan
         interval = Interval()
-        if level is not None and math.isfinite(error):
-            freedom = max(sums.effective_number(v) - 1, 1.0)
-            margin = student_quantile(level, freedom) * error
-            low, high = (min(max(found + sign * margin, ends[0]), ends[1]) for sign in (-1, 1))
-            interval = Interval(low + shift, high + shift, error)
+        if level is not None and scale > 0:
+            critical_value = student_quantile(level, max(sums.effective_number(v) - 1, 1.0))
+            low, high = (
+                min(max(limit / scale, ends[0]), ends[1]) + shift
+                for limit in sums.limits(numbers, critical_value)
+            )
+            interval = Interval(low, high, sums.standard_error(numbers) / scale)
         return Estimate.of(found + shift, naive, interval, (ends[0] + shift, ends[1] + shift))
 
     naive, naive_total = float(labeled_value @ a), float(labeled_value.sum())
@@ -283,12 +285,10 @@ def _recall(
     error = sums.standard_error(value * (above - recall)) / total
     if level is None:
         return Estimate.of(recall, naive, Interval())
-    if sums.are_certain:
+    has_value = above[value > 0]
+    if sums.are_certain or has_value.all() or not has_value.any():
         return Estimate.of(recall, naive, Interval(recall, recall, error))
     n = sums.effective_number(value)
     critical_value = student_quantile(level, max(n - 1, 1.0))
-    share = min(max(recall, 0.0), 1.0)
-    if 0 < share < 1 and error > 0:
-        n = share * (1 - share) / error**2
-    low, high = (float(proportion_limit(share, n, sign * critical_value)) for sign in (-1, 1))
+    low, high = mean_limits(recall, error, (0.0, 1.0), n, critical_value)
     return Estimate.of(recall, naive, Interval(low, high, error))
