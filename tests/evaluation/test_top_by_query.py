@@ -165,6 +165,48 @@ def test_coverage_with_wrong_labels():
     assert np.all(np.abs(np.mean(naive, axis=0) - truth) > 10 * error)
 
 
+@pytest.mark.parametrize(("k", "mean", "label_frequency"), [(1, 0.2, 0.3), (5, 0.05, 0.1)])
+def test_coverage_with_few_labels(k, mean, label_frequency):
+    """About 4 labeled rows among the first k; the truth is that of all lists."""
+    covered, truths = [], []
+    for seed in range(400):
+        rng = np.random.default_rng([seed, 2])
+        query = np.repeat(np.arange(20), 40)
+        positive = rng.random(800) < rng.beta(10 * mean, 10 - 10 * mean, size=20)[query]
+        score = rng.normal(size=800) + 1.5 * positive
+        y = positive & (rng.random(800) < label_frequency)
+        if not y.any():
+            continue
+        top = top_by_query(y, score, query, k=k, label_frequency=label_frequency)
+        true = top_by_query(positive, score, query, k=k, label_frequency=1.0, level=None)
+        ours, theirs = (
+            [each.macro["precision"], each.macro["dcg"], each.pooled_recall] for each in (top, true)
+        )
+        covered.append([(e.low, e.high) for e in ours])
+        truths.append([e.value for e in theirs])
+    low, high = np.moveaxis(covered, -1, 0)
+    truth = np.mean(truths, axis=0)
+    coverage = np.mean((low <= truth) & (truth <= high), axis=0)
+    assert np.all(coverage >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 400))
+
+
+@pytest.mark.parametrize("purity", [1.0, 0.8])
+@pytest.mark.parametrize("found", [0, 1])
+def test_few_labels_tell_little(found, purity):
+    """All of 3 labeled rows are the first or the last of their lists."""
+    score, query = np.tile(np.arange(20.0), 30), np.repeat(np.arange(30), 20)
+    y = (query % 10 == 1) & (score == (19 if found else 0))
+    top = top_by_query(y, score, query, k=5, label_frequency=0.1, purity=purity)
+    assert top.pooled_recall.naive == found
+    for estimate in top.estimates().values():
+        if np.isfinite(estimate.value):
+            assert estimate.high - estimate.low > 0.3
+    # The first rows of whole lists have all positives.
+    whole = top_by_query(y, score, query, k=20, label_frequency=0.1, purity=purity)
+    recalls = [whole.pooled_recall] if purity < 1 else [whole.pooled_recall, whole.macro["recall"]]
+    assert all(recall.low == recall.high == 1 for recall in recalls)
+
+
 def test_pooled_recall_counts_positives_not_queries():
     y, score = [1, 0, 1, 1, 0, 1], [6, 5, 4, 3, 2, 1]
     top = top_by_query(y, score, ["a", "a", "b", "b", "b", "b"], k=1, label_frequency=0.8)
@@ -187,10 +229,13 @@ def test_interval_is_that_of_a_mean():
     top = top_by_query(positive, score, query, k=5, label_frequency=1.0)
     estimate = top.macro["precision"]
     assert estimate.standard_error == pytest.approx(top.precision.std(ddof=1) / np.sqrt(60))
-    # Student's t with 59 degrees of freedom.
-    assert estimate.high - estimate.value == pytest.approx(
-        2.001 * estimate.standard_error, rel=1e-4
-    )
+    # Wilson's with Student's t of 59 degrees of freedom, for as many rows as have this error.
+    share = estimate.value
+    square = 2.0010**2 * estimate.standard_error**2 / (share * (1 - share))
+    center = (share + square / 2) / (1 + square)
+    margin = np.sqrt(square * share * (1 - share) + square**2 / 4) / (1 + square)
+    limits = (estimate.low, estimate.high)
+    assert limits == pytest.approx((center - margin, center + margin), rel=1e-5)
     assert np.isnan(top_by_query(positive, score, query, k=5, label_frequency=1, level=None)
                     .macro["precision"].low)  # fmt: skip
 

@@ -18,6 +18,11 @@ to its measure, where l̄ and m̄ are means over the lists. Pooled recall is a r
 lists, with hits H and positives P: its contributions are (H − R·P)/(1 − h)/P̄, where h is the share
 of the list in all positives, as in the jackknife.
 
+Measures are between bounds: in the first rows of all lists, none or all may be labeled. Limits are
+Wilson's between these bounds, see `pueval.core.confidence.mean_limits`: with few labeled rows they
+cover better than symmetric ones, and nothing is certain because all of them are first rows, or
+none. For pooled recall, the effective number of lists is (ΣP)²/ΣP².
+
 A row with a frequency weight stands for so many rows with its score, which have successive ranks.
 Importance weights have no unit: in each list, ranks are sums of weights divided by the weight of
 one row, Σ weight²/Σ weight, as in `pueval.core.rank_weights`.
@@ -34,7 +39,7 @@ import numpy as np
 
 from pueval._checks import check_count, check_fraction
 from pueval._typing import Array
-from pueval.core.confidence import student_quantile
+from pueval.core.confidence import mean_limits, student_quantile
 from pueval.evaluation.estimates import Estimate, estimate_rows
 from pueval.evaluation.query_lists import QueryLists
 from pueval.evaluation.query_rows import QueryRows
@@ -169,7 +174,8 @@ def top_by_query(
     equally. Recall is a mean over the queries with labeled rows, which tend to have more positives
     than the others. With propensities it is also biased, as a ratio of two noisy sums if a query
     has few labels. *Pooled recall* has neither problem: the share of the positives of all queries
-    that are among the first k rows of their lists. Tied rows count by the expectation over their
+    that are among the first k rows of their lists. If a few long lists have most of the positives,
+    its interval is too narrow. Tied rows count by the expectation over their
     orders. All rows of a list are ranked, also labeled ones. Assumes that labels are random given
     the propensity.
 
@@ -254,6 +260,7 @@ def top_by_query(
         noise |= {name: slopes[name].mean() * change for name in ("precision", "dcg")}
         pooled_noise = _recall_residuals(lists, rows.gain(), slope).mean() * change
         found["recall"] = np.full(n_rows.size, math.nan)
+    bounds = _bounds(lists, rows)
     return TopByQuery(
         query=np.array(rows.names),
         rows=n_rows,
@@ -261,7 +268,8 @@ def top_by_query(
         positives=found["positives"],
         **{name: found[name] for name in TITLES},
         macro={
-            name: _average(name, found[name], noise[name], naive[name], level) for name in TITLES
+            name: _average(name, found[name], noise[name], naive[name], bounds[name], level)
+            for name in TITLES
         },
         pooled_recall=_pool_recall(lists, rows, pooled_noise, level),
         k=k,
@@ -281,7 +289,28 @@ def _wrong_label_change(
     return change
 
 
-def _average(name: str, values: Array, noise: Array, naive: Array, level: float | None) -> Estimate:
+def _bounds(lists: QueryLists, rows: QueryRows) -> dict[str, tuple[float, float]]:
+    """Return the least and the highest value of the mean of each measure.
+
+    The first rows of all lists are then unlabeled, or labeled. Recall is 1 if they are all rows.
+    """
+    gain, most = rows.gain(), lists.measures(np.ones(rows.score.size))
+    least, highest = min(float(gain.min()), 0.0), float(gain.max())
+    bounds = {
+        name: (least * float(most[name].mean()), highest * float(most[name].mean()))
+        for name in ("precision", "dcg")
+    }
+    return bounds | {"recall": (float(lists.in_top.min() == 1), 1.0)}
+
+
+def _average(
+    name: str,
+    values: Array,
+    noise: Array,
+    naive: Array,
+    bounds: tuple[float, float],
+    level: float | None,
+) -> Estimate:
     """Return the mean over queries with its interval over queries.
 
     ``noise`` is what an estimated probability of wrong labels adds to each query.
@@ -291,8 +320,8 @@ def _average(name: str, values: Array, noise: Array, naive: Array, level: float 
     defined = np.isfinite(values) if np.isfinite(values).any() else np.isfinite(naive)
     if not defined.any():
         return Estimate.of(math.nan, math.nan, Interval(), limits)
-    value = float(values[defined].mean())
-    interval = _interval(value, (values + noise)[defined], level, limits)
+    value, n = float(values[defined].mean()), np.count_nonzero(defined)
+    interval = _interval(value, (values + noise)[defined], float(n), bounds, limits, level)
     return Estimate.of(value, float(naive[defined].mean()), interval, limits)
 
 
@@ -317,18 +346,32 @@ def _pool_recall(lists: QueryLists, rows: QueryRows, noise: Array, level: float 
     recall = float(lists.hits(gain).sum()) / total
     share = np.clip(positives / total, 0, 0.5)
     residuals = (_recall_residuals(lists, gain, gain) + noise) / (1 - share)
-    interval = _interval(recall, residuals / positives.mean(), level, (0.0, 1.0))
+    n = total**2 / float(positives @ positives)
+    bounds = _bounds(lists, rows)["recall"]
+    interval = _interval(recall, residuals / positives.mean(), n, bounds, (0.0, 1.0), level)
     return Estimate.of(recall, naive, interval)
 
 
 def _interval(
-    value: float, contributions: Array, level: float | None, limits: tuple[float, float]
+    value: float,
+    contributions: Array,
+    effective_number: float,
+    bounds: tuple[float, float],
+    limits: tuple[float, float],
+    level: float | None,
 ) -> Interval:
-    """Return the interval of a mean over queries from what each of them contributes."""
+    """Return the interval of a mean over queries from what each of them contributes.
+
+    ``effective_number`` is the effective number of queries, ``bounds`` has the least and the
+    highest value of the estimate, and ``limits`` those of the truth.
+    """
     size = contributions.size
     if level is None or size < 2 or math.isnan(value):
         return Interval()
     error = float(contributions.std(ddof=1)) / math.sqrt(size)
-    margin = student_quantile(level, size - 1) * error
-    low, high = np.clip([value - margin, value + margin], *limits).tolist()
+    low, high = value, value
+    if bounds[0] < bounds[1]:
+        critical_value = student_quantile(level, max(effective_number - 1, 1.0))
+        low, high = mean_limits(value, error, bounds, effective_number, critical_value)
+    low, high = np.clip([low, high], *limits).tolist()
     return Interval(low, high, error)
