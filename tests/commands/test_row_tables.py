@@ -150,7 +150,11 @@ VALUE, QUERY = ["--value", "amount"], ["--query", "user", "--top", "3"]
         (["--query", "user", "--label-frequency", "0.4"], "--query needs --top"),
         (
             ["--query", "user", "--top", "0", "--label-frequency", "0.4"],
-            "k must be a whole number",
+            "--top must be a whole number",
+        ),
+        (
+            [*QUERY, "--label-frequency", "0.4", "--target", "unlabeled"],
+            "--query cannot be combined with --target unlabeled",
         ),
         (VALUE, "--value needs --prior, --prevalence, --label-frequency or --propensity"),
         ([*QUERY, "--prior", "0.2"], "--query needs --label-frequency or --propensity"),

@@ -217,6 +217,7 @@ def evaluate_command(
         assumptions,
         rows,
         clusters,
+        target,
         propensity=propensity is not None,
         by=by is not None,
         over=over_time,

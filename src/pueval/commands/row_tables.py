@@ -11,7 +11,8 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from pueval._typing import Array
+from pueval._checks import check_count
+from pueval._typing import Array, Target
 from pueval.commands.evaluation_tables import show_below
 from pueval.commands.family_option import print_clipped_note
 from pueval.commands.options import WHOLE, CountOptions
@@ -66,6 +67,7 @@ class RowTableOptions:
         assumptions: Mapping[str, Any],
         rows: CountOptions,
         clusters: Sequence[str],
+        target: Target,
         *,
         propensity: bool,
         **others: bool,
@@ -79,6 +81,13 @@ class RowTableOptions:
                 raise InputError(f"--{name} needs --{needed}, a column of the file.")
         if self.query is not None and self.top is None:
             raise InputError("--query needs --top, the number of first rows of each list.")
+        if self.top is not None:
+            check_count("--top", self.top)
+        if self.query is not None and target == "unlabeled":
+            raise InputError(
+                "--query cannot be combined with --target unlabeled: lists have labeled rows, too. "
+                "Leave one of them out."
+            )
         given = [name for name in ("value", "query") if getattr(self, name) is not None]
         for option in given:
             for other, is_given in others.items():

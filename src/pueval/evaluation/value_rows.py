@@ -71,9 +71,10 @@ class ValueRows:
         values = values.astype(np.float64)
         wrong = ~(np.isfinite(values) & (values >= 0))
         if wrong.any():
+            more = f" and {wrong.sum() - 1:,} more" if wrong.sum() > 1 else ""
             raise InputError(
-                f"value must be a number of at least 0 in every row; got {values[wrong][0]} and "
-                f"{np.count_nonzero(wrong) - 1:,} more. Use 0 for rows that are worth nothing."
+                f"value must be a number of at least 0 in every row; got {values[wrong][0]:g}"
+                f"{more}. Use 0 for rows that are worth nothing."
             )
         weight = np.ones(kind.size, dtype=np.int64)
         if sample_weight is not None:
