@@ -387,6 +387,11 @@ def test_thresholds_are_not_rounded_to_the_type_of_the_scores(rng):
     assert found.alarms == np.sum(score.astype(float) >= 0.7)
 
 
+def test_infinite_thresholds_are_words():
+    found = value_recovered([1, 0, 0], [3.0, 2.0, 1.0], [1, 1, 1], threshold=np.inf, prior=0.1)
+    assert str(found).startswith("Value above all scores: 0 rows, worth 0.000")
+
+
 def test_marks_of_clipped_values_are_explained():
     y, score, value = [1, 0, 0], [3.0, 2.0, 1.0], [10.0, 1.0, 1.0]
     found = value_recovered(y, score, value, threshold=2.0, label_frequency=0.5)

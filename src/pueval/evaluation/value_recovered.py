@@ -84,8 +84,9 @@ class ValueRecovered(Result):
     level: float | None
 
     def _headline(self) -> str:
+        at_or = "at or above " if math.isfinite(self.threshold) else ""
         return (
-            f"Value at or above {format_threshold(self.threshold)}: "
+            f"Value {at_or}{format_threshold(self.threshold)}: "
             f"{format_count(self.alarms)} rows, worth {format_number(self.alarm_value)}"
         )
 
