@@ -79,6 +79,7 @@ def test_by_hand():
     assert found.recovered.standard_error == pytest.approx(np.sqrt(975))
     # At least what is labeled, at most all alarms that are not known to be negative.
     assert (found.recovered.low, found.recovered.high) == (10.0, 50.0)
+    assert (found.precision.low, found.precision.high) == (10 / 55, 50 / 55)
     prevalence = value_recovered(
         y, score, value, threshold=2.0, prevalence=0.6, negative_label=2, level=0.9
     )

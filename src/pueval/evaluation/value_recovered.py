@@ -261,7 +261,7 @@ def value_recovered(
         precision=estimate(
             v * a,
             naive / naive_alarms[1] if naive_alarms[1] else math.nan,
-            (0.0, 1.0),
+            (least[0] / alarm_value, most[0] / alarm_value) if alarm_value else (0.0, 1.0),
             alarm_value,
         ),
         net=estimate(
