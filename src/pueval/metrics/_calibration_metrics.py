@@ -33,8 +33,9 @@ def expected_calibration_error(
     Mean distance of mean score and share of positives over bins with about equally many rows of the
     target. In a bin, the share of positives is π·γ/θ, where π is the prevalence, γ the share of the
     positives and θ the share of all rows that fall into the bin. Because shares are noisy, their
-    distances are too large on average: each is replaced by the |μ| for which |N(μ, σ²)| has the
-    observed distance as its mean, with σ the standard error of the share; 0 if there is none.
+    distances are too large on average: each is replaced by the distance ``abs(μ)`` for which the
+    absolute value of a normal number with mean μ and standard deviation σ, the standard error of
+    the share, has the observed distance as its mean; 0 if there is none.
     Assumes random labeling, and independent rows. For an interval see
     `pueval.Evaluation.calibration`.
 
