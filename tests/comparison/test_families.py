@@ -100,6 +100,47 @@ def test_errors_of_top_measures_are_standard_deviations():
     assert np.all((ratio > 0.78) & (ratio < 1.25)), ratio
 
 
+@pytest.mark.filterwarnings("ignore::pueval.errors.AssumptionWarning")
+@pytest.mark.parametrize("k", [20, 100])
+def test_few_first_rows_of_many_against_rows_that_are_exchanged(k):
+    """Swap the ranks by which two models place a row, in half of the rows, and count again."""
+    rng = np.random.default_rng(4)
+    positive = rng.random(100_000) < 0.05
+    common = rng.normal(size=positive.size) + 2 * positive
+    scores = {name: common + rng.normal(size=positive.size) for name in "ab"}
+    labeled = positive & (rng.random(positive.size) < 0.4)
+    [difference] = compare(labeled, scores, prevalence=0.05).differences(f"precision_at_{k}")
+    ranks = [np.argsort(np.argsort(-score)) for score in scores.values()]
+    candidates = np.flatnonzero(np.min(ranks, axis=0) < 10 * k)
+    first, second, y = ranks[0][candidates], ranks[1][candidates], labeled[candidates]
+    found = []
+    for _ in range(500):
+        swap = rng.random(candidates.size) < 0.5
+        orders = (np.argsort(np.where(swap, *pair)) for pair in [(first, second), (second, first)])
+        one, other = (y[order[:k]].sum() for order in orders)
+        found.append(one - other)
+    precision_of_one = 0.05 * positive.size / labeled.sum() / k
+    expected = precision_of_one * np.sqrt(np.mean(np.square(found)))
+    assert difference.standard_error == pytest.approx(expected, rel=0.12)
+
+
+@pytest.mark.filterwarnings("ignore:.*were clipped:pueval.errors.AssumptionWarning")
+def test_first_rows_that_look_perfect_vary():
+    rng = np.random.default_rng(4)
+    positive = rng.random(20_000) < 0.05
+    common = rng.normal(size=positive.size) + 6 * positive
+    scores = {name: common + rng.normal(size=positive.size) / 2 for name in "ab"}
+    labeled = positive & (rng.random(positive.size) < 0.5)
+    comparison = compare(labeled, scores, prevalence=0.05, threshold=3.0)
+    [difference] = comparison.differences("average_precision_at_100")
+    assert difference.value == 0
+    assert difference.pvalue == 1
+    # As wide as the interval of precision, which is not clipped.
+    [precision] = comparison.differences("precision_at_100")
+    assert difference.high - difference.low >= 0.99 * (precision.high - precision.low)
+    assert difference.high > 0.1
+
+
 @pytest.mark.parametrize("measure", ["log_loss", "bedroc_score"])
 def test_weights_are_repeated_rows(measure):
     y, scores, _ = probabilities(2)

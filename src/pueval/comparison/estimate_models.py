@@ -109,9 +109,11 @@ class PairedEstimation:
         """Estimate all measures, without covariances."""
         return self._estimate(models)
 
-    def exchange_models(self) -> ModelExchanges | None:
+    def exchange_models(self, *, of_first_rows: bool = False) -> ModelExchanges | None:
         """Exchange the models of each pair in random rows; None without confidence intervals."""
-        return None if self.options is None else ModelExchanges.of(self.rows, self.options.seed)
+        if self.options is None:
+            return None
+        return ModelExchanges.of(self.rows, self.options.seed, of_first_rows=of_first_rows)
 
     def estimate_pairs(
         self, models: Sequence[Model], exchanges: ModelExchanges | None

@@ -54,6 +54,8 @@ EXCHANGES = 256
 # show how much alike two models order the rows that no labeled row is near.
 LABELED_POSITIONS = 128
 OTHER_POSITIONS = np.arange(1, 16) / 16
+# Positions of first rows, in about equal ratios, for measures of a few of many first rows.
+FIRST_POSITIONS = 64
 # Distinct scores of a model among which positions are looked up.
 SCORES = 8192
 # The noise of both models in an exchange, as parts of that of their difference.
@@ -114,10 +116,17 @@ class ModelExchanges:
     pseudo_observation: Array
 
     @classmethod
-    def of(cls, rows: PairedRows, seed: int) -> ModelExchanges:
-        """Find common positions of all models, assign rows to groups, and draw the signs."""
+    def of(cls, rows: PairedRows, seed: int, *, of_first_rows: bool = False) -> ModelExchanges:
+        """Find common positions of all models, assign rows to groups, and draw the signs.
+
+        With ``of_first_rows``, positions are close to each other near the top of the list, too.
+        """
         rng = np.random.default_rng([seed, 2])
-        steps = [counts._thinned(SCORES).steps() for counts in rows.counts]
+        keep = [_first_scores(counts) if of_first_rows else () for counts in rows.counts]
+        steps = [
+            counts._thinned(SCORES, keep=of_model).steps()
+            for counts, of_model in zip(rows.counts, keep, strict=True)
+        ]
         total = np.array(rows.weight_by_kind, dtype=np.float64)
         reached = [np.stack([step.labeled, step.unlabeled, step.negative]) for step in steps]
         positions = [above.sum(axis=0) / total.sum() for above in reached]
@@ -130,9 +139,14 @@ class ModelExchanges:
             )
         )
         if position.size > LABELED_POSITIONS:
-            kept = np.linspace(0, position.size - 1, LABELED_POSITIONS).round().astype(np.intp)
-            position = position[kept]
+            kept = np.linspace(0, position.size - 1, LABELED_POSITIONS)
+            if of_first_rows:
+                kept = np.union1d(kept, np.geomspace(1, position.size, FIRST_POSITIONS) - 1)
+            position = position[np.unique(kept.round().astype(np.intp))]
         position = np.union1d(position, OTHER_POSITIONS)
+        if of_first_rows:
+            n_rows = sum(kind.n_rows for kind in rows.counts[0]._samples)
+            position = np.union1d(position, np.geomspace(1 / n_rows, 1, FIRST_POSITIONS))
         last = [np.searchsorted(at, position * (1 + 1e-12), side="right") - 1 for at in positions]
         share = np.stack(
             [
@@ -231,6 +245,14 @@ class ModelExchanges:
         correlation: Array = np.clip(divide_or_zero(covariance, np.outer(error, error)), 0, 1)
         correlation[(correlation > 1 - ROUNDING) | np.eye(len(noise), dtype=bool)] = 1
         return correlation
+
+
+def _first_scores(counts: Counts) -> Array:
+    """Return scores of the first rows of each kind, at ranks in about equal ratios."""
+    kinds = [kind for kind in counts._samples if kind.total]
+    return np.concatenate(
+        [kind.scores_at_ranks(np.geomspace(1, kind.n_rows, FIRST_POSITIONS)) for kind in kinds]
+    )
 
 
 def _labeled_effect(rows: PairedRows) -> float:

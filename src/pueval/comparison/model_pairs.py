@@ -49,6 +49,10 @@ class ModelPairs:
         return self.estimation.exchange_models()
 
     @cached_property
+    def _first_rows_exchanges(self) -> ModelExchanges | None:
+        return self.estimation.exchange_models(of_first_rows=True)
+
+    @cached_property
     def _field_estimates(self) -> dict[str, PairedEstimates]:
         return {}
 
@@ -56,7 +60,7 @@ class ModelPairs:
         """Return the estimates of a measure of a family, with the covariances of all pairs."""
         if name not in self._field_estimates:
             self._field_estimates[name] = self.estimation.estimate_field_measure(
-                name, lambda: self._exchanges
+                name, lambda: self._first_rows_exchanges
             )
         return self._field_estimates[name]
 

@@ -10,7 +10,7 @@ import numpy as np
 from pueval._typing import Array, Target
 from pueval.comparison.cluster_sums import prevalence_error
 from pueval.comparison.difference_variances import covariance_of_differences
-from pueval.comparison.model_exchanges import ModelExchanges
+from pueval.comparison.model_exchanges import Formula, ModelExchanges
 from pueval.comparison.paired_estimates import (
     PairedEstimates,
     constant_covariance,
@@ -22,6 +22,7 @@ from pueval.core.presence_family import PresenceCurve
 from pueval.core.ranked_rows import RankedRows
 from pueval.core.rates import Rates, replace_prevalence
 from pueval.core.top_measure import TopMeasure
+from pueval.core.top_measures import precision_at
 from pueval.counts.counts import Counts
 from pueval.samples.threads import map_in_threads
 
@@ -52,18 +53,30 @@ def estimate_top_measure(
 
     rates = map_in_threads(rate, rows.counts)
     value = np.array([_value(measure, of_model) for of_model in rates])
-    covariance = constant_covariance(value.size, math.nan)
+    covariance, least_error = constant_covariance(value.size, math.nan), None
     if exchanges is not None:
-        [(error, _)] = exchanges.errors(
-            {measure.name: lambda of_pair: measure(whole_curves(of_pair))}, mixture, target
-        ).values()
+        compared: list[TopMeasure] = [measure]
+        if measure.saturates and measure.rows is not None:
+            # First rows that look perfect look so after exchanges, too; their precision, which is
+            # not clipped, varies.
+            compared.append(precision_at(measure.rows))
+        formulas = {each.name: _formula(each) for each in compared}
+        error, *others = [
+            each.standard for each in exchanges.errors(formulas, mixture, target).values()
+        ]
+        least_error = others[0] if others else None
         change = np.zeros(value.size)
         if prevalence_varies:
             slope = np.array([_prevalence_slope(measure, of_model) for of_model in rates])
             change = slope * prevalence_error(mixture, rows.counts[0])
         square = error**2 + np.subtract.outer(change, change) ** 2
         covariance = covariance_of_differences(square, np.zeros(value.size))
-    return paired_field_estimates(measure, value, covariance)
+    estimates = paired_field_estimates(measure, value, covariance)
+    return replace(estimates, least_error=least_error)
+
+
+def _formula(measure: TopMeasure) -> Formula:
+    return lambda rates: measure(whole_curves(rates))
 
 
 def _value(measure: TopMeasure, rates: Rates) -> float:
