@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
-from pueval import Counts, InputError, evaluate, metrics
+from pueval import Counts, InputError, compare, evaluate, metrics
 from pueval.core.calibration_line import CalibrationBins, debiased_distance, observed_shares
 from pueval.core.calibration_measures import (
     BIAS_AT_ZERO,
@@ -92,6 +92,47 @@ def test_standard_errors_are_those_of_a_bootstrap(target):
         rates = correct_steps(again, again.at(bins.threshold), mixture, target)
         drawn.append(observed_shares(rates))
     np.testing.assert_allclose(found, np.std(drawn, axis=0), rtol=0.2)
+
+
+def test_standard_errors_with_clusters_are_those_of_a_bootstrap_of_clusters():
+    rng = np.random.default_rng(2)
+    n_clusters, size = 200, 20
+    cluster = np.repeat(np.arange(n_clusters), size)
+    common, other = rng.normal(size=(2, n_clusters))[:, cluster]
+    log_odds = common + rng.normal(size=cluster.size) - 1
+    labeled = rng.random(cluster.size) < 0.4 * expit(log_odds + 3 * other)
+    score, mixture = expit(log_odds), Mixture(0.2)
+    counts = Counts.from_arrays(labeled, score, cluster=cluster)
+    bins = error_bins(counts, mixture, "population")
+    found = share_errors(counts, bins, mixture, "population")
+    drawn = []
+    for _ in range(300):
+        rows = np.add.outer(size * rng.integers(n_clusters, size=n_clusters), np.arange(size))
+        again = Counts.from_arrays(labeled[rows.ravel()], score[rows.ravel()])
+        rates = correct_steps(again, again.at(bins.threshold), mixture, "population")
+        drawn.append(observed_shares(rates))
+    spread = np.std(drawn, axis=0)
+    independent = Counts.from_arrays(labeled, score)
+    too_small = share_errors(independent, bins, mixture, "population")
+    np.testing.assert_allclose(found, spread, rtol=0.2)
+    assert np.mean(too_small / spread) < 0.8
+
+
+@pytest.mark.filterwarnings("ignore::pueval.errors.AssumptionWarning")
+@pytest.mark.parametrize(
+    "given", [{"prevalence": 0.3}, {"label_frequency": 0.4}, {}, {"prevalence": 0.3, "cluster": 0}]
+)
+def test_error_is_the_same_with_and_without_intervals_and_in_comparisons(given):
+    _, labeled, score = draw(3000, spread=2)
+    if "cluster" in given:
+        given = given | {"cluster": np.arange(3000) // 10}
+    name, values = "expected_calibration_error", []
+    for level in (0.95, None):
+        values.append(evaluate(labeled, score, level=level, **given)[name].unclipped)
+        comparison = compare(labeled, {"a": score, "b": score**2}, level=level, **given)
+        values += [comparison["a"][name].unclipped, comparison.values(name)["a"]]
+    np.testing.assert_allclose(values, values[0], rtol=1e-9)
+    assert values[0] > 0.005
 
 
 def test_error_of_calibrated_scores_is_nearly_zero():

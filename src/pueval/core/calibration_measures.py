@@ -24,12 +24,13 @@ from pueval.core.calibration_line import (
     logits,
     quantile_edges,
 )
+from pueval.core.cluster_table import ClusterTable
 from pueval.core.measures import clip
 from pueval.core.mixture import Mixture
 from pueval.core.rates import Shares, correct_shares
 from pueval.core.score_means import ScoreMeans, correct_means
 from pueval.counts.counts import Counts
-from pueval.samples.sample import Sample
+from pueval.samples.sample import Sample, score_range
 
 # Bins with about equally many rows, by default.
 N_BINS = 10
@@ -116,7 +117,7 @@ def distance_of_bins(positives: Array, rows: Array, score: Array) -> Array:
 def share_errors(counts: Counts, bins: CalibrationBins, mixture: Mixture, target: Target) -> Array:
     """Return standard errors of the shares of positives in bins, for this prior and purity.
 
-    As if rows were independent; with importance weights, as many as their effective number.
+    With importance weights or clusters, rows are as many as they are worth.
     """
     at = Shares.of(counts, counts.at(bins.threshold))
     shares = [None if share is None else np.diff(share, prepend=0) for share in at[:4]]
@@ -133,12 +134,18 @@ def share_errors(counts: Counts, bins: CalibrationBins, mixture: Mixture, target
     if counts.has_propensity:
         # Labeled rows and the positives that they represent are the same rows.
         samples[0], moved[0] = counts._inverse_propensity_sample(), [0, 3]
-    variance = np.zeros(bins.threshold.size)
-    for sample, kinds in zip(samples, moved, strict=True):
+    variance, slopes = np.zeros(bins.threshold.size), np.zeros((3, bins.threshold.size))
+    for kind, (sample, kinds) in enumerate(zip(samples, moved, strict=True)):
         share, size = shares[kinds[-1]], sample.effective_size
         if share is not None and size > 1:
             slope = (observed(kinds, STEP) - observed(kinds, -STEP)) / (2 * STEP)
             variance += slope**2 * share * (1 - share) / (size - 1)
+            slopes[kind] = np.nan_to_num(slope)
+    if counts._clusters is not None:
+        lowest, _ = score_range([sample for sample in counts._samples if sample.chunks])
+        table = ClusterTable.of(counts, np.append(bins.threshold[:-1], lowest))
+        in_bin = np.eye(bins.threshold.size)
+        variance *= [table.design_effect(slopes * of_bin) for of_bin in in_bin]
     return np.sqrt(np.nan_to_num(variance))
 
 

@@ -156,19 +156,15 @@ def calibrate(ev: ModelEstimates, n_bins: int) -> Calibration:
     intervals = [Interval()] * shares.size
     lines, error_interval = (Interval(), Interval()), Interval()
     pvalue = math.nan
-    resamples, resampled = ev._resample(bins.threshold[:-1]), None
-    if resamples is None:
-        errors = share_errors(counts, bins, ev.mixture, target)
-    else:
+    error = calibration_error(bins, share_errors(counts, bins, ev.mixture, target))
+    resamples = ev._resample(bins.threshold[:-1])
+    if resamples is not None:
         resampled = CalibrationResamples(resamples, bins.threshold, line)
         intervals = [resampled.bin_interval(number) for number in range(shares.size)]
-        errors = resampled.bin_errors
+        error_interval = resampled.calibration_error_interval(score, error)
         pvalue = CalibrationTest(resamples).pvalue()
         if math.isfinite(line[0]):
             lines = resampled.line_intervals()
-    error = calibration_error(bins, errors)
-    if resampled is not None:
-        error_interval = resampled.calibration_error_interval(score, error)
     naive_error = float(rows[keep] @ np.abs(bins.naive - score)[keep])
 
     def ascending(values: Array) -> Array:
