@@ -223,7 +223,22 @@ def test_intervals_exist_where_some_resamples_have_no_line():
         infinite += np.isinf(found.slope.high)
         assert "inf" not in str(found)
         assert found.pvalue < 0.001
-    assert infinite == 2
+    assert infinite == 1
+
+
+def test_slopes_have_intervals_of_their_reciprocals():
+    """The steeper a line, the more it varies; uncertain signs have symmetric intervals."""
+    rng = np.random.default_rng(5)
+    positive = rng.random(1000) < 0.3
+    score = np.where(positive, rng.beta(4, 2, 1000), rng.beta(2, 4, 1000))
+    labeled = positive & (rng.random(1000) < 0.3)
+    found = evaluate(labeled, score, prevalence=0.3, threshold=0.5).calibration().slope
+    assert 1 / found.low + 1 / found.high == pytest.approx(2 / found.value)
+    reciprocal_error = (1 / found.low - 1 / found.value) / stats.norm.isf(0.025)
+    assert found.standard_error == pytest.approx(reciprocal_error * found.value**2)
+    found = evaluate(labeled, rng.random(1000), prevalence=0.3, threshold=0.5).calibration().slope
+    assert found.low < 0 < found.high
+    assert found.low + found.high == pytest.approx(2 * found.value)
 
 
 def exact_line(x, is_row, prevalence, positive_mean):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -115,45 +117,58 @@ class CalibrationResamples:
     def line_intervals(self) -> tuple[Interval, Interval]:
         """Return the intervals of intercept and slope.
 
-        Where many resamples have no line, or some possible prior has none, the intervals are
-        percentiles of the resamples, with infinitely steep lines in the place of missing ones.
+        With few labeled rows, slopes are skewed: the steeper the line, the more it varies. The
+        reciprocal of a slope hardly is, and it is 0 if labeled rows look completely separated from
+        the rest, when there is no line. So the interval is that of the reciprocal, if all resampled
+        lines ascend.
+        """
+        slope = self._line[1]
+        resampled = self._resampled_lines(self._drawn_mixture)[1]
+        if slope > 0 and not np.any(resampled <= 0):
+            reciprocal = self._line_interval(1, _reciprocal)
+            error = reciprocal.standard_error * slope**2
+            return self._line_interval(0), replace(reciprocal.reciprocal(), standard_error=error)
+        return self._line_interval(0), self._line_interval(1)
+
+    def _line_interval(
+        self, which: int, transform: Callable[[Array], Array] = np.asarray
+    ) -> Interval:
+        """Return the interval of the intercept (0) or the slope (1), transformed.
+
+        Where many resamples have no line, or some possible prior has none, it has percentiles of
+        the resamples, with infinitely steep lines in the place of missing ones.
         """
         resamples, line = self._resamples, self._line
-        base = self._expected_line(resamples.mixture)
+        # Cells change the line a little, by the same amount for every mixture.
+        shift = float(np.nan_to_num(line[which] - self._expected_line(resamples.mixture)[which]))
 
-        def interval(which: int) -> Interval:
-            def value(mixture: Mixture) -> float:
-                # Cells change the line a little, by the same amount for every mixture.
-                return float(line[which] + self._expected_line(mixture)[which] - base[which])
+        def value(mixture: Mixture) -> float:
+            return float(transform(self._expected_line(mixture)[which] + shift))
 
-            def resampled(mixture: Mixture | Mixtures) -> Array:
-                shift = line[which] - base[which]
-                values: Array = self._resampled_lines(mixture)[which] + shift
-                return values
+        def resampled(mixture: Mixture | Mixtures) -> Array:
+            return transform(self._resampled_lines(mixture)[which] + shift)
 
-            normal = resamples._interval(
-                value,
-                lambda mixture: (0.0, bootstrap_standard_error(resampled(mixture))),
-                resampled,
-                resamples.prior.corner_scenarios(),
+        normal = resamples._interval(
+            value,
+            lambda mixture: (0.0, bootstrap_standard_error(resampled(mixture))),
+            resampled,
+            resamples.prior.corner_scenarios(),
+            -math.inf,
+            math.inf,
+        )
+        if not math.isnan(normal.low):
+            return normal
+        prior = resamples.prior
+        region = prior.given_region or prior.confidence_region
+        return Interval.union(
+            resamples.options.percentile_interval(
+                float(transform(np.asarray(line[which]))),
+                transform(_with_steep_lines(self._resampled_lines(mixture))[which] + shift),
                 -math.inf,
                 math.inf,
             )
-            if not math.isnan(normal.low):
-                return normal
-            prior, shift = resamples.prior, float(np.nan_to_num(line[which] - base[which]))
-            region = prior.given_region or prior.confidence_region
-            return Interval.union(
-                resamples.options.percentile_interval(
-                    line[which],
-                    _with_steep_lines(self._resampled_lines(mixture))[which] + shift,
-                    -math.inf,
-                    math.inf,
-                )
-                for mixture in (self._drawn_mixture, *([] if region is None else region.nodes))
-            )
-
-        return interval(0), interval(1)
+            for mixture in (self._drawn_mixture, *([] if region is None else region.nodes))
+        )
 
     def _resampled_lines(self, mixture: Mixture | Mixtures) -> Array:
         return self._kept_lines(mixture, resampled=True)
@@ -169,6 +184,12 @@ class CalibrationResamples:
             shares = draws.resampled if resampled else draws.expected
             self._kept[key] = self._lines(shares, mixture, noise=resampled)
         return self._kept[key]
+
+
+def _reciprocal(slope: Array) -> Array:
+    """Return reciprocals; 0 where there is no slope, because it is infinitely steep."""
+    with np.errstate(divide="ignore"):
+        return np.where(np.isnan(slope), 0.0, 1 / np.asarray(slope))
 
 
 def _with_steep_lines(lines: Array) -> Array:

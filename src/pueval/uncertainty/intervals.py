@@ -47,6 +47,11 @@ class Interval:
             low, high = (float(end) for end in np.exp([self.low, self.high]))
         return Interval(low, high, self.standard_error * math.sqrt(low * high))
 
+    def reciprocal(self) -> Interval:
+        """Return the interval of a positive number from this interval of its reciprocal."""
+        low, high = (1 / end if end > 0 else math.inf for end in (self.high, self.low))
+        return Interval(low, high, self.standard_error)
+
 
 @dataclass(frozen=True)
 class IntervalOptions:
