@@ -113,10 +113,9 @@ PROBABILITY_TEXT = (
 PROBABILITY_REASONS = """
 Where coverage differs from 95%:
 
-- **Slope with 100 labeled rows**: it depends on the log-odds of a few labeled rows with extreme
-  scores. In some resamples, these rows look completely separated, and the slope does not exist. It
-  counts as infinite, and so intervals can be infinite. For Beta-distributed scores with a given
-  prevalence, intervals cover the slope in 90% of samples.
+- **Slope and intercept with 100 labeled rows**: they depend on the log-odds of a few labeled rows
+  with extreme scores. Where these rows look almost completely separated from the rest, the slope is
+  hardly limited, and intervals can be infinite.
 - **Estimated prior**: its interval is valid for all shapes of score distributions, so intervals are
   wider than these populations need.
 - **Bins**: upper ends are at least those of Wilson's interval, for bins with few labeled rows."""

@@ -33,7 +33,7 @@ SECTIONS = {
         5,
         "high: the prior's interval holds for all shapes",
     ),
-    "Predicted probabilities": (3, "low: slopes from few labels; high: estimated prior"),
+    "Predicted probabilities": (3, "low: few labels; high: estimated prior"),
     "Top of the list": (6, "high: lists that look perfect by chance, estimated prior"),
     "Many small groups, shrunken": (5, "low: AP of small groups is skewed; high: equal groups"),
 }
