@@ -112,9 +112,43 @@ def test_scores_that_are_no_probabilities(file, tmp_path, capsys, monkeypatch, c
     assert not (tmp_path / "r.json").exists()
 
 
+def test_compared_measures_are_in_every_output(file, tmp_path):
+    outputs = ("--json", tmp_path / "r.json", "--html", tmp_path / "r.html")
+    given = ("--label", "label", "--score", "a", "--score", "b", "--prior", 0.25)
+    names = ("precision_at_100", "f2", "calibration_slope", "f1")
+    assert run("compare", file, *given, "--measures", ",".join(names[:2]), *outputs) == 0
+    comparison = compare(Y, SCORES, prior=0.25)
+    content = json.loads((tmp_path / "r.json").read_text())
+    added = {row["measure"]: row["value"] for row in content["differences"][-2:]}
+    for name in names[:2]:
+        found = content["models"]["b"]["families"][name]
+        assert found["value"] == pytest.approx(comparison["b"][name].value)
+        assert added[name] == pytest.approx(comparison.differences(name)[0].value)
+        assert content["best_probability"][name] is not None
+    page = (tmp_path / "r.html").read_text()
+    assert "More measures" in page
+    assert page.count("Precision, first 100 rows") >= 2  # in the tables of values and of pairs
+    # Values of measures that cannot order models have no differences.
+    content = comparison.to_dict(families=names)
+    assert [*content["models"]["a"]["families"]] == [*names]
+    differences = [row["measure"] for row in content["differences"]]
+    assert (differences.count("f1"), differences.count("calibration_slope")) == (1, 0)
+
+
+@pytest.mark.parametrize("command", [("evaluate",), ("compare", "--score", "b")])
+def test_too_many_first_rows_are_refused_before_anything_is_printed(file, capsys, command):
+    name, *more = command
+    given = ("--label", "label", "--score", "a", *more, "--prior", 0.25)
+    assert run(name, file, *given, "--measures", "precision_at_901") == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "a: precision_at_901: k must be at most 900, the number of rows" in captured.err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (("--measures", "f2", "--by", "site"), "unknown measure 'f2'. The measures are roc_auc"),
         (("--measures", "propability"), "Did you mean 'probability'?"),
         (("--measures", ","), "--measures is empty. Name a family: probability, top, presence."),
         (("--measures", "precision_at_k"), "in the name, as in precision_at_100."),
@@ -126,7 +160,9 @@ def test_scores_that_are_no_probabilities(file, tmp_path, capsys, monkeypatch, c
 def test_refusals(file, capsys, options, message):
     given = ("--label", "label", "--score", "a", "--prior", 0.25)
     assert run("evaluate", file, *given, *options) != 0
-    assert message in capsys.readouterr().err
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.out == ""
 
 
 def test_compare_prints_no_table_without_rows(file, capsys):

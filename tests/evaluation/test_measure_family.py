@@ -83,8 +83,11 @@ def test_marks_of_clipped_values_are_explained():
         ("precision_at_k", "as in precision_at_100"),
         ("net_benefit", "as in net_benefit_at_0.2"),
         ("precision_at_0.05", "write it in percent: precision_at_5%"),
-        ("precision_at_0", "precision_at_0: k must be a number of rows"),
-        ("net_benefit_at_20", "risk threshold must be a number in .0, 1.; got 20"),
+        ("precision_at_10.5", "write it in percent: precision_at_10.5%"),
+        ("precision_at_0", "precision_at_0: the number of rows must be at least 1"),
+        ("recall_at_150%", "recall_at_150%: the share must be above 0% and at most 100%"),
+        ("net_benefit_at_20", "net_benefit_at_20: .* For 20%, write net_benefit_at_0.2"),
+        ("net_benefit_at_1", r"the risk must lie between 0 and 1\.$"),
         ("ece", "Did you mean 'expected_calibration_error'"),
     ],
 )

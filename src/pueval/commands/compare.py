@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from pueval._typing import Target
 from pueval.commands.audit_options import AUDIT_DEFAULTS, AuditOptions, read_rows_with_audit
 from pueval.commands.exit_codes import exit_code
-from pueval.commands.family_option import ComparedMeasures, check_family_scores, compared_measures
+from pueval.commands.family_option import ComparedMeasures, check_families, compared_measures
 from pueval.commands.model_counts import cluster_columns, single_cluster
 from pueval.commands.options import (
     ASSUMPTIONS,
@@ -138,7 +138,7 @@ def compare_command(
     compared = compared_measures(measures)
     if any(find_field_measure(name) is not None for name in compared):
         counts = {score[k]: _counts(rows, k) for k in range(len(score))}
-        check_family_scores(counts, compared)
+        check_families(counts, compared, target)
     implied: list[str] = []
     if isinstance(assumptions["prior"], LabelErrors):
         mixture = _implied_shares(assumptions["prior"], rows, target)
@@ -167,15 +167,16 @@ def compare_command(
     values = value_rows(comparison, shown_measures)
     rankings = leading_models(comparison).ranking() if ranking else None
     tables = [values, *_pair_tables(comparison, compared, rankings)]
+    families = tuple(name for name in compared if name not in comparison.measures)
     if json_path is not None:
-        write_json(
-            json_path, {"file": file, "label": label} | comparison.to_dict(all_points=all_points)
-        )
+        content = comparison.to_dict(all_points=all_points, families=families)
+        write_json(json_path, {"file": file, "label": label} | content)
     if html_path is not None:
         comparison.to_html(
             html_path,
             # Rankings need counts, which importance weights do not give; the printed table says so.
             ranking=ranking and comparison.has_integer_counts,
+            families=families,
             command=shlex.join(["pueval", *command_line.get()]),
             file=file_title(file),
         )

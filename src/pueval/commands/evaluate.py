@@ -22,7 +22,7 @@ from pueval.commands.evaluation_tables import (
 from pueval.commands.exit_codes import exit_code
 from pueval.commands.family_option import (
     FamilyNames,
-    check_family_scores,
+    check_families,
     print_families,
     print_group_families,
     read_families,
@@ -76,6 +76,7 @@ from pueval.evaluation.evaluate import evaluate
 from pueval.evaluation.evaluation import Evaluation
 from pueval.evaluation.measure_family import MeasureFamily
 from pueval.groups.group_text import report_table
+from pueval.groups.unclipped_estimates import check_group_measure
 from pueval.report import write_report
 from pueval.sources.columns import Columns
 
@@ -238,6 +239,8 @@ def evaluate_command(
         labeling = variance == "labeling"
         check_group_options(at=at, ranking=ranking, variance=labeling, **counting)
         shares.refuse_label_errors("--by")
+        for measure in families:
+            check_group_measure(measure)
         if label is None or not score:
             raise missing_column_error(file, label)
         column = single_cluster(clusters, "--by")
@@ -245,7 +248,7 @@ def evaluate_command(
             file, label, score, by, rows, column, audit if has_audit else None
         )
         if families:
-            check_family_scores({name: count_rows(r) for name, r in models.items()}, families)
+            check_families({name: count_rows(r) for name, r in models.items()}, families, target)
         options |= audited
         groups = evaluate_groups(models, group_prior, assumptions, options | {"shrink": shrink})
         if json_path is not None:
@@ -310,7 +313,7 @@ def evaluate_command(
             raise missing_column_error(file, label)
         table_rows = TableRows.read(file, label, score, row_tables, rows, propensity, assumptions)
     counts = read_models(file, label, score or [], rows, clusters, propensity)
-    check_family_scores(counts, families)
+    check_families(counts, families, target)
     options["variance"] = variance
     if has_audit:
         evaluations = {

@@ -7,15 +7,15 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from pueval._typing import Target
 from pueval.commands.evaluation_tables import show_below
 from pueval.commands.options import OUTPUT
 from pueval.commands.terminal import print_line, show_table
 from pueval.core.field_measures import (
     FAMILIES,
-    check_scores,
+    can_order_models,
+    check_rows,
     family_members,
-    find_field_measure,
-    find_ordering_measure,
 )
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, UnknownMeasureError
@@ -34,8 +34,8 @@ FamilyNames = Annotated[
         group=OUTPUT,
         negative=(),
         help=f"Also print families of measures ({', '.join(FAMILIES)}), or single measures, such "
-        "as log_loss, precision_at_100, recall_at_5% or net_benefit_at_0.2. Separate several with "
-        "commas.",
+        "as f2, log_loss, precision_at_100, recall_at_5% or net_benefit_at_0.2. Separate several "
+        "with commas.",
     ),
 ]
 ComparedMeasures = Annotated[
@@ -66,12 +66,12 @@ def _names(given: list[str] | None) -> list[str]:
     return [name for name in names if name]
 
 
-def check_family_scores(models: Mapping[str, Counts], measures: tuple[str, ...]) -> None:
-    """Refuse scores that the measures cannot use, before anything is computed."""
+def check_families(models: Mapping[str, Counts], measures: tuple[str, ...], target: Target) -> None:
+    """Refuse rows that the measures cannot use, before anything is computed."""
     for model, counts in models.items():
         for measure in measures:
             try:
-                check_scores(counts, measure)
+                check_rows(counts, measure, target)
             except InputError as error:
                 raise InputError(f"{model}: {error}") from None
 
@@ -118,11 +118,6 @@ def compared_measures(given: list[str] | None) -> tuple[str, ...]:
     """Replace families by their measures that can compare models."""
     measures: dict[str, None] = {}
     for name in _names(given):
-        members = [member for member in FAMILIES.get(name, (name,)) if _compares(member)]
+        members = [each for each in FAMILIES.get(name, (name,)) if can_order_models(each)]
         measures |= dict.fromkeys(members or [name])
     return tuple(measures)
-
-
-def _compares(measure: str) -> bool:
-    """Return whether models can be ordered by a measure."""
-    return find_ordering_measure(measure) is not None or find_field_measure(measure) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ from pueval.comparison.values_by_prior import (
     best_values,
     threshold_values,
 )
-from pueval.core.field_measures import find_ordering_measure
+from pueval.core.field_measures import can_order_models, family_members, find_ordering_measure
 from pueval.core.measures import AREAS, MEASURES
 from pueval.errors import InputError, require
 from pueval.evaluation.measure_titles import HEADLINE_MEASURES
@@ -284,13 +285,16 @@ class Comparison(ComparedModels):
         index = pandas.MultiIndex.from_tuples(keys, names=["measure", "model"])
         return pandas.DataFrame(rows, index=index)
 
-    def to_dict(self, *, all_points: bool = False) -> dict[str, Any]:
+    def to_dict(self, *, all_points: bool = False, families: Sequence[str] = ()) -> dict[str, Any]:
         """Return everything but `ranking` as plain numbers, lists and text, ready for JSON.
 
         Parameters
         ----------
         all_points : bool, default False
             Whether curves have all of their points; see `Evaluation.to_dict`.
+        families : sequence of str, optional
+            Families or measures to add: their estimates, and their differences if they can order
+            models. See `Evaluation.family`.
 
         Returns
         -------
@@ -298,7 +302,7 @@ class Comparison(ComparedModels):
             Undefined and infinite numbers are None. ``compared`` has the names of the models that
             are compared in pairs: all, or the 20 with the best ROC AUC; see `subset` for others.
         """
-        return comparison_json.as_data(self, all_points=all_points)
+        return comparison_json.as_data(self, all_points=all_points, families=families)
 
     def to_markdown(self) -> str:
         """Return the printed table of measures in Markdown, with a column per model.
@@ -324,6 +328,7 @@ class Comparison(ComparedModels):
         path: str | os.PathLike[str],
         *,
         ranking: bool = False,
+        families: Sequence[str] = (),
         command: str | None = None,
         file: str | None = None,
     ) -> None:
@@ -338,6 +343,9 @@ class Comparison(ComparedModels):
             File to write.
         ranking : bool, default False
             Whether to include the measures that need no prior.
+        families : sequence of str, optional
+            Families or measures to show in a table of their own, and to compare if they can order
+            models: see `Evaluation.family`.
         command : str, optional
             Command that reproduces the report; Python code by default.
         file : str, optional
@@ -346,7 +354,8 @@ class Comparison(ComparedModels):
         from pueval.report import write_report
 
         shown = comparison_text.leading_models(self)
-        measures = self.measures if shown is self else HEADLINE_MEASURES
+        more = [name for name in family_members(families) if can_order_models(name)]
+        measures = dict.fromkeys((*(self.measures if shown is self else HEADLINE_MEASURES), *more))
         differences = [vars(row) for measure in measures for row in shown.differences(measure)]
         write_report(
             path,
@@ -357,6 +366,9 @@ class Comparison(ComparedModels):
             prior_model=self.prior_model,
             notes=() if self.prior_estimate is None else self.prior_estimate.warnings,
             file=file,
+            families={name: ev.family(*families) for name, ev in shown.evaluations.items()}
+            if families
+            else None,
         )
 
     def plot(self, **options: Any) -> ComparisonDisplay:

@@ -29,7 +29,7 @@ from pueval.comparison.paired_top import estimate_top_measure
 from pueval.core.average_precision import average_precision, average_precision_slope
 from pueval.core.calibration_measures import CalibrationMeasure
 from pueval.core.curves import direct_auc, naive_auc
-from pueval.core.field_measures import check_scores, find_ordering_measure
+from pueval.core.field_measures import check_rows, find_ordering_measure
 from pueval.core.measures import AREAS, MEASURES, Measure
 from pueval.core.mixture import Mixture
 from pueval.core.presence_family import RatioMeasure
@@ -143,7 +143,7 @@ class PairedEstimation:
         assert measure is not None  # noqa: S101 - others were refused
         for model, counts in zip(self.rows.names, self.rows.counts, strict=True):
             try:
-                check_scores(counts, name)
+                check_rows(counts, name, self.target)
             except InputError as error:
                 raise InputError(f"model {model!r}: {error}") from None
         if isinstance(measure, RatioMeasure):

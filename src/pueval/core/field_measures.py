@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pueval._typing import Target
 from pueval.core.calibration_measures import CALIBRATION_MEASURES, CalibrationMeasure
 from pueval.core.mean_measures import MEAN_MEASURES, MeanMeasure, check_probabilities
-from pueval.core.measures import unknown_measure_error
+from pueval.core.measures import AREAS, MEASURES, find_measure, unknown_measure_error
 from pueval.core.measures_at import PATTERNS, measure_at
 from pueval.core.mixture import Mixture
 from pueval.core.presence_family import F_PB, PRESENCE_MEASURES, PresenceCurve, RatioMeasure
@@ -16,6 +16,7 @@ from pueval.core.score_means import ScoreMeans
 from pueval.core.top_measure import TopMeasure
 from pueval.core.top_measures import TOP_MEASURES
 from pueval.counts.counts import Counts
+from pueval.errors import UnknownMeasureError
 
 FieldMeasure = MeanMeasure | CalibrationMeasure | TopMeasure | RatioMeasure
 # Those without a number in their names; `find_field_measure` finds all.
@@ -53,20 +54,28 @@ def find_ordering_measure(name: object) -> FieldMeasure | None:
     return None if measure is None or measure.greater_is_better is None else measure
 
 
+def can_order_models(name: str) -> bool:
+    """Return whether models can be ordered by a measure."""
+    return find_ordering_measure(name) is not None or find_field_measure(name) is None
+
+
 def needs_probabilities(name: str) -> bool:
     """Return whether a measure needs scores in [0, 1]."""
     return isinstance(find_field_measure(name), MeanMeasure | CalibrationMeasure)
 
 
-def check_scores(counts: Counts, name: str) -> None:
-    """Refuse scores that the measure cannot use."""
+def check_rows(counts: Counts, name: str, target: Target) -> None:
+    """Refuse scores that the measure cannot use, and too few rows for its number of first rows."""
     if needs_probabilities(name):
         check_probabilities(counts, name)
+    measure = find_field_measure(name)
+    if isinstance(measure, TopMeasure) and measure.rows is not None:
+        measure.rows(counts._n_rows(target))
 
 
 def field_value(name: str, counts: Counts, mixture: Mixture, target: Target) -> float:
     """Return the corrected value of a measure; not clipped."""
-    check_scores(counts, name)
+    check_rows(counts, name, target)
     measure = find_field_measure(name)
     if isinstance(measure, CalibrationMeasure):
         return measure(counts, mixture, target)
@@ -97,8 +106,17 @@ def family_members(names: Iterable[str]) -> tuple[str, ...]:
     """Return the measures of families, and measures given by name, each once."""
     members: dict[str, None] = {}
     for name in names:
-        if name not in FAMILIES and not is_family_member(name):
-            known = [*FAMILIES, *(name for names in FAMILIES.values() for name in names)]
-            raise unknown_measure_error(name, [*known, *PATTERNS], any_beta=False)
+        if not (name in FAMILIES or is_family_member(name) or name in AREAS):
+            try:
+                find_measure(name)
+            except UnknownMeasureError:
+                known = [
+                    *AREAS,
+                    *MEASURES,
+                    *(each for names in FAMILIES.values() for each in names),
+                ]
+                raise unknown_measure_error(
+                    name, [*FAMILIES, *dict.fromkeys(known), *PATTERNS]
+                ) from None
         members |= dict.fromkeys(FAMILIES.get(name, (name,)))
     return tuple(members)

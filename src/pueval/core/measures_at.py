@@ -13,7 +13,6 @@ from functools import lru_cache, partial
 import numpy as np
 
 from pueval._typing import Array
-from pueval.core.decisions import check_risk_threshold
 from pueval.core.mean_measures import MeanMeasure
 from pueval.core.score_means import Means
 from pueval.core.top_measure import RowsOf, TopMeasure, first_rows
@@ -91,24 +90,36 @@ def measure_at(name: str) -> TopMeasure | NetBenefitMeasure | None:
         return None
     what, number, is_share = found["what"], float(found["number"]), bool(found["percent"])
     if what == NET_BENEFIT:
-        try:
-            risk = check_risk_threshold(number / 100 if is_share else number)
-        except InputError as error:
-            raise UnknownMeasureError(f"{name}: {error}") from None
+        risk = number / 100 if is_share else number
+        if not 0 < risk < 1:
+            instead = (
+                f" For {number:g}%, write {what}_at_{number / 100:g}." if 1 < risk < 100 else ""
+            )
+            raise UnknownMeasureError(f"{name}: the risk must lie between 0 and 1.{instead}")
         return replace(net_benefit_measure(risk), name=name)
     beta = re.fullmatch(r"f(\d+(?:\.\d+)?)", what)
     of_rows = partial(f_at, beta=float(beta[1])) if beta else _OF_FIRST_ROWS.get(what)
     if of_rows is None or (beta and not float(beta[1])):
         return None
+    if is_share and not 0 < number <= 100:
+        raise UnknownMeasureError(f"{name}: the share must be above 0% and at most 100%.")
     if not is_share and not found["number"].isdigit():
+        share = number if number > 1 else 100 * number
         raise UnknownMeasureError(
             f"{name}: the number of rows must be an integer. For a share of the rows, write it in "
-            f"percent: {what}_at_{100 * number:g}%."
+            f"percent: {what}_at_{share:g}%."
         )
-    try:
-        rows = first_rows(share=number / 100) if is_share else first_rows(number)
-    except InputError as error:
-        raise UnknownMeasureError(f"{name}: {error}") from None
-    measure = of_rows(rows)
+    if number == 0:
+        raise UnknownMeasureError(f"{name}: the number of rows must be at least 1.")
+    rows = first_rows(share=number / 100) if is_share else first_rows(number)
+    measure = of_rows(partial(_name_rows, name, rows))
     first = f"{number:g}%" if is_share else f"{number:,.0f} rows"
     return replace(measure, name=name, title=f"{measure.title}, first {first}")
+
+
+def _name_rows(name: str, rows: RowsOf, size: float) -> float:
+    """Return the number of first rows; an error about it names the measure."""
+    try:
+        return rows(size)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None

@@ -15,12 +15,12 @@ from pueval.core.curves import PrecisionRecallCurve, direct_auc, mean_placement
 from pueval.core.field_measures import (
     FIELD_MEASURES,
     FieldMeasure,
-    check_scores,
+    check_rows,
     find_field_measure,
 )
 from pueval.core.mean_measures import MEAN_MEASURES, MeanMeasure
 from pueval.core.measures import AREAS, MEASURES, find_measure, unknown_measure_error
-from pueval.core.measures_at import NetBenefitMeasure
+from pueval.core.measures_at import PATTERNS, NetBenefitMeasure
 from pueval.core.mixture import Mixture
 from pueval.core.presence_family import AREA_SHARE, F_PB, N_WINDOWS, OMISSION, PRESENCE_MEASURES
 from pueval.core.ranked_rows import RankedRows
@@ -97,7 +97,8 @@ class ModelEstimates(Mapping[str, Estimate]):
             try:
                 return self.operating_point[name]
             except UnknownMeasureError:
-                raise unknown_measure_error(name, [*self, *FIELD_MEASURES, F_PB]) from None
+                known = [*self, *FIELD_MEASURES, F_PB, *PATTERNS]
+                raise unknown_measure_error(name, known) from None
         self._area_estimates[name] = estimate
         return estimate
 
@@ -189,7 +190,7 @@ class ModelEstimates(Mapping[str, Estimate]):
 
     def _estimate_field_measure(self, name: str, measure: FieldMeasure) -> Estimate:
         """Estimate a measure of a family, and others that come from the same computation."""
-        check_scores(self.counts, name)
+        check_rows(self.counts, name, self.target)
         if isinstance(measure, NetBenefitMeasure):
             return estimate_net_benefit(self, measure.risk, standardized=False).model
         if isinstance(measure, MeanMeasure):
