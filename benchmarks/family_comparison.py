@@ -25,6 +25,8 @@ MEASURES = (
     "precision_at_5%",
     "recall_at_5%",
     "average_precision_at_5%",
+    "precision_at_50",
+    "average_precision_at_50",
 )
 TEXT = """# Differences of two models: calibration, net benefit, first rows
 
@@ -70,9 +72,7 @@ def truth(setting):
         # or 0 where the score is the probability.
         bins = zip(np.array_split(y, 10), np.array_split(s, 10), strict=True)
         distances = [abs(part.mean() - of_score.mean()) for part, of_score in bins]
-        k = TRUTH_ROWS // 20
-        rank = np.arange(1, k + 1)
-        precision = np.cumsum(y[:k]) / rank
+        first = [_first_rows(y, round(TRUTH_ROWS * share)) for share in (0.05, 50 / setting[-1])]
         benefits = [
             np.mean(y & (s >= risk)) - np.mean(~y & (s >= risk)) * risk / (1 - risk)
             for risk in (0.2, 0.5)
@@ -82,12 +82,19 @@ def truth(setting):
                 np.mean(distances),
                 np.mean((s - y) ** 2),
                 *benefits,
-                y[:k].mean(),
-                y[:k].sum() / y.sum(),
-                np.sum(precision * y[:k]) / min(k, y.sum()),
+                *first[0],
+                first[1][0],
+                first[1][2],
             ]
         )
     return np.subtract(*of_models)
+
+
+def _first_rows(y, k):
+    """Return precision, recall and average precision of the first rows."""
+    found = np.cumsum(y[:k])
+    average = np.sum(found / np.arange(1, k + 1) * y[:k]) / min(k, y.sum())
+    return found[-1] / k, found[-1] / y.sum(), average
 
 
 def replicate(seed, setting):
