@@ -72,6 +72,31 @@ def test_gradient_and_information(wrong_rate):
     assert np.abs(slope[0] / curvature).max() < 0.05
 
 
+@pytest.mark.parametrize("wrong_rate", [0.0, 0.02])
+def test_log_likelihood(wrong_rate):
+    rng = np.random.default_rng(3)
+    counts = Counts.from_arrays(rng.random(3000) < 0.1, rng.normal(size=3000))
+    cells = ScoreCells.of(counts)
+    tally = AuditTally(*rng.integers(0, 3, size=(4, cells.lower.size)).astype(float))
+    model = LabelingModel(cells, tally, wrong_rate)
+    points = rng.normal(scale=[[0.1], [0.5], [1.0]], size=(3, model.size))
+    slow = []
+    for point in points:
+        positive = expit(model.positive_basis @ point[: model.split])
+        propensity = expit(model.propensity_basis @ point[model.split :])
+        label = positive * propensity + (1 - positive) * wrong_rate
+        slow.append(
+            model.labeled @ np.log(label)
+            + model.unlabeled @ np.log(1 - label)
+            + tally.unlabeled_positive @ np.log(positive * (1 - propensity))
+            + tally.labeled_positive @ np.log(positive * propensity)
+            + (tally.unlabeled_negative + tally.labeled_negative) @ np.log(1 - positive)
+        )
+    np.testing.assert_allclose(model.log_likelihood(points), slow, rtol=1e-11)
+    # Extreme coefficients give finite densities.
+    assert np.isfinite(model.log_likelihood(1e4 * points)).all()
+
+
 def test_posterior_against_integration_on_a_grid():
     # Two scores: π has two free values, e is one number. The exact posterior is an integral over
     # three coefficients.

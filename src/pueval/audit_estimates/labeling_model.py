@@ -73,6 +73,8 @@ EXTRA_VARIANCE, MOST_SPREAD = 8.0, 1.3
 # Newton's method stops when no posterior density gains more than this, on the log scale.
 TOLERANCE = 1e-4
 MOST_STEPS = 60
+# Products of three odds must be finite.
+MOST_LOGIT = 200.0
 TINY = 1e-300
 
 
@@ -168,23 +170,39 @@ class LabelingModel:
 
     def probabilities(self, coefficients: Array) -> tuple[Array, Array]:
         """Return π and e in each cell, for each line of coefficients."""
-        positive = scipy.special.expit(coefficients[:, : self.split] @ self.positive_basis.T)
-        propensity = scipy.special.expit(coefficients[:, self.split :] @ self.propensity_basis.T)
+        positive, propensity = (scipy.special.expit(x) for x in self._logits(coefficients))
         return positive, propensity
 
-    def log_likelihood(self, coefficients: Array) -> Array:
-        """Return the log-likelihood for each line of coefficients, up to a constant."""
-        positive, propensity = self.probabilities(coefficients)
-        tally, wrong = self.tally, self.wrong_rate
-        is_labeled = positive * propensity + (1 - positive) * wrong
-        terms = (
-            self.labeled * np.log(is_labeled + TINY)
-            + self.unlabeled * np.log1p(-is_labeled.clip(max=1 - 1e-15))
-            + tally.unlabeled_positive * np.log(positive * (1 - propensity) + TINY)
-            + tally.labeled_positive * np.log(positive * propensity + TINY)
-            + (tally.unlabeled_negative + tally.labeled_negative) * np.log(1 - positive + TINY)
+    def _logits(self, coefficients: Array) -> tuple[Array, Array]:
+        return (
+            coefficients[:, : self.split] @ self.positive_basis.T,
+            coefficients[:, self.split :] @ self.propensity_basis.T,
         )
-        total: Array = terms.sum(axis=1)
+
+    def log_likelihood(self, coefficients: Array) -> Array:
+        """Return the log-likelihood for each line of coefficients, up to a constant.
+
+        With the odds a = (1 − π)/π and b = (1 − e)/e, every probability is a sum of products of
+        a, b and w, divided by (1 + a) or (1 + a)(1 + b). So few logarithms are needed, and none of
+        a difference.
+        """
+        logits = [x.clip(-MOST_LOGIT, MOST_LOGIT) for x in self._logits(coefficients)]
+        negative_odds, unlabeled_odds = (np.exp(-logit) for logit in logits)
+        tally, wrong = self.tally, self.wrong_rate
+        found = tally.unlabeled_positive + tally.labeled_positive
+        negative = tally.unlabeled_negative + tally.labeled_negative
+        by_label = self.labeled + self.unlabeled + found
+        mistakes = negative_odds * (1 + unlabeled_odds)
+        terms = [
+            (np.log1p(negative_odds), -by_label - negative),
+            (np.log1p(unlabeled_odds), -by_label),
+            (np.log(unlabeled_odds + mistakes * (1 - wrong)), self.unlabeled),
+            (logits[0], -negative),
+            (logits[1], -tally.unlabeled_positive),
+        ]
+        if wrong:
+            terms.append((np.log1p(mistakes * wrong), self.labeled))
+        total: Array = sum(np.vecdot(logarithm, weight) for logarithm, weight in terms)
         return total
 
     def score_and_information(self, coefficients: Array) -> tuple[Array, Array]:
