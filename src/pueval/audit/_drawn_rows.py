@@ -14,6 +14,7 @@ from pueval._typing import Array
 from pueval.audit._plan_result import Plan
 from pueval.audit._systematic_sampling import systematic_sample
 from pueval.errors import InputError
+from pueval.samples.steps import find_cells
 from pueval.sources.columns import Columns
 from pueval.sources.duckdb_connections import text_literal
 from pueval.sources.labels import LabelValues
@@ -93,7 +94,7 @@ def draw_from_file(
     key = f"{seed} {len(checked)} "
     while True:
         ids, score, rank = _smallest_hashes(path, columns, labels, key, lower, limit)
-        stratum = np.searchsorted(-lower, -score).clip(max=lower.size - 1)
+        stratum = find_cells(lower, score)
         old = np.array([name in checked for name in ids], bool)
         drawn = old & (rank < probability[stratum])
         drawn[_smallest_of_strata(stratum, rank, ~old, wanted)] = True

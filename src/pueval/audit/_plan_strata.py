@@ -16,6 +16,7 @@ from pueval.audit_estimates.score_cells import ScoreCells
 from pueval.core.mixture import Mixture
 from pueval.core.rates import correct_pair
 from pueval.counts.counts import Counts
+from pueval.samples.steps import find_cells
 
 # Strata: a third of them each for labeled, unlabeled and known negative rows, if there are any.
 STRATA = 60
@@ -105,8 +106,7 @@ class PlanStrata:
 
     def find(self, score: Array) -> Array:
         """Return the index of the stratum of each score."""
-        index = np.searchsorted(-self.lower, -np.asarray(score, np.float64))
-        return np.minimum(index, self.lower.size - 1)
+        return find_cells(self.lower, score)
 
 
 def _smooth_labeled(counts: Counts, lower: Array, unlabeled: Array) -> Array:

@@ -12,9 +12,9 @@ import numpy as np
 import scipy  # loads its submodules when they are first used
 
 from pueval._typing import Array
-from pueval.counts.audited_positives import find_cells
 from pueval.counts.counts import Counts
 from pueval.samples.sample import EMPTY
+from pueval.samples.steps import find_cells
 
 # Cells: half of them bounded by quantiles of the labeled rows, half by those of the unlabeled rows.
 CELLS = 60

@@ -30,12 +30,13 @@ from pueval.core.mean_measures import MeanMeasure
 from pueval.core.mixture import Mixture
 from pueval.core.score_means import Means
 from pueval.counts.counts import Counts
+from pueval.samples.steps import find_cells
 from pueval.samples.threads import map_in_threads
 
 
 def _signed_scores(score: Array, threshold: Array, sign: Array) -> Array:
     """Return d·s and d of each row."""
-    of_row = sign[np.searchsorted(-threshold, -score.astype(np.float64))]
+    of_row = sign[find_cells(threshold, score)]
     return np.stack([of_row * score, of_row])
 
 

@@ -31,6 +31,7 @@ from pueval.core.rates import Shares, correct_shares
 from pueval.core.score_means import ScoreMeans, correct_means
 from pueval.counts.counts import Counts
 from pueval.samples.sample import Sample, score_range
+from pueval.samples.steps import find_cells
 
 # Bins with about equally many rows, by default.
 N_BINS = 10
@@ -161,9 +162,8 @@ def _error_of_lines(
     counts: Counts, threshold: Array, shares: Shares, mixture: Mixture, target: Target
 ) -> Array:
     bins = error_bins(counts, mixture, target)
-    place = np.searchsorted(-threshold, -bins.threshold)
-    columns = [int(k) for k in np.minimum(place, threshold.size - 1)]
-    rates = correct_shares(counts, bins.threshold, shares.part(columns), mixture, target)
+    at_bins = shares.part(find_cells(threshold, bins.threshold))
+    rates = correct_shares(counts, bins.threshold, at_bins, mixture, target)
     positives, rows = bin_shares(rates)
     return distance_of_bins(rates.prevalence * positives, rows, bins.score)
 

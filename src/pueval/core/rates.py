@@ -122,7 +122,7 @@ class Shares(NamedTuple):
             else steps.represented_positives / counts.n_represented,
         )
 
-    def part(self, columns: list[int]) -> Shares:
+    def part(self, columns: Array) -> Shares:
         """Return the shares at some of the thresholds."""
         positive = None if self.positive is None else self.positive[..., columns]
         labeled, unlabeled, negative = (share[..., columns] for share in self[:3])

@@ -23,6 +23,7 @@ from pueval.core.rates import (
     replace_prevalence,
 )
 from pueval.core.sizes import SampleSizes
+from pueval.samples.steps import find_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +44,7 @@ class LabelingTilt:
 
     def at(self, threshold: Array) -> Array:
         """Return the factor of the scores from each threshold to the next higher one."""
-        group = np.searchsorted(-self.lower, -threshold)
-        factors: Array = self.factor[np.minimum(group, self.factor.size - 1)]
+        factors: Array = self.factor[find_cells(self.lower, threshold)]
         return factors
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pueval._typing import Array, Target
+from pueval.samples.steps import find_cells
 
 if TYPE_CHECKING:
     from pueval.counts.score_table import ScoreTable
@@ -26,12 +27,6 @@ def raise_purity(purity: Array, prior: Array) -> Array:
     """
     least: Array = 1 - MOST_WRONG * (1 - np.clip(prior, 0, 1))
     return np.maximum(purity, least)
-
-
-def find_cells(lower: Array, score: Array) -> Array:
-    """Return the index of the cell of each score; ``lower`` has the lower edges, descending."""
-    index = np.searchsorted(-lower, -np.asarray(score, np.float64))
-    return np.minimum(index, lower.size - 1)
 
 
 @dataclass(frozen=True, eq=False)

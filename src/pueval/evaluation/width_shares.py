@@ -11,7 +11,7 @@ from pueval._typing import Array
 from pueval.core.average_precision import average_precision
 from pueval.core.measures import find_measure
 from pueval.core.mixture import Mixture
-from pueval.core.rates import Rates, Shares, correct_area, correct_shares
+from pueval.core.rates import Shares, correct_area
 from pueval.uncertainty.intervals import bootstrap_standard_error
 from pueval.uncertainty.measure_intervals import Resamples
 from pueval.uncertainty.prior_region import Region
@@ -99,7 +99,6 @@ def _value_function(
     name: str, resamples: Resamples, threshold: float
 ) -> Callable[[Shares, Mixture], Array]:
     """Return the function from shares of rows and a mixture to values of a measure."""
-    counts, draws, target = resamples.counts, resamples.draws, resamples.target
     if name == "roc_auc":
 
         def area(shares: Shares, mixture: Mixture) -> Array:
@@ -109,16 +108,10 @@ def _value_function(
 
         return area
 
-    def rates(shares: Shares, mixture: Mixture, columns: list[int] | None = None) -> Rates:
-        thresholds = draws.threshold
-        if columns is not None:
-            shares, thresholds = shares.part(columns), thresholds[columns]
-        return correct_shares(counts, thresholds, shares, mixture, target)
-
+    rates = resamples.rates_for
     if name == "average_precision":
         return lambda shares, mixture: np.atleast_1d(average_precision(rates(shares, mixture)))
-    measure = find_measure(name)
-    column = [int(np.flatnonzero(draws.threshold == threshold)[0])]
+    measure, column = find_measure(name), resamples.column_of(threshold)
 
     def at_threshold(shares: Shares, mixture: Mixture) -> Array:
         return np.asarray(measure(rates(shares, mixture, column))).ravel()

@@ -24,7 +24,7 @@ from pueval.counts.counts import Counts
 from pueval.errors import InputError
 from pueval.evaluation.evaluation import Evaluation
 from pueval.groups.unclipped_estimates import UnclippedEstimates
-from pueval.samples.steps import Steps
+from pueval.samples.steps import Steps, find_cells
 from pueval.uncertainty.bootstrap_draws import cell_thresholds
 from pueval.uncertainty.clustered_auc import ClusteredAuc, clustered_auc_limits
 from pueval.uncertainty.influence import AveragePrecisions, influence_variance, placements
@@ -96,7 +96,7 @@ def _error_ratios(
     of_area = AveragePrecisions(steps, sizes, mixtures, overall.target).influence()
     labeled, background = of_area.at_scores(steps, bounds)
     # A labeled row between two labeled scores moves the rates from its own score on.
-    nearest = np.minimum(np.searchsorted(-steps.score, -bounds), steps.score.size - 1)
+    nearest = find_cells(steps.score, bounds)
     labeled = np.where(labeled == 0, of_area.labeled[nearest], labeled)
     weight = table.total / max(table.total[1:].sum(), 1e-300)
     influence = np.stack([labeled, weight[1] * background, weight[2] * background])

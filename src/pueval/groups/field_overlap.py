@@ -19,6 +19,7 @@ from pueval.core.rates import Shares, correct_shares
 from pueval.core.score_means import ScoreMeans, correct_means
 from pueval.core.top_measure import TopMeasure
 from pueval.evaluation.evaluation import Evaluation
+from pueval.samples.steps import find_cells
 from pueval.uncertainty.top_intervals import top_thresholds
 
 
@@ -109,9 +110,9 @@ class _Statistic:
         counts, target, mixture = self._ev.counts, self._ev.target, self._ev.mixture
         measure = self._measure
         if isinstance(measure, RatioMeasure):
-            return measure(counts, target, shares.part(self._columns(threshold)))
+            return measure(counts, target, shares.part(find_cells(threshold, self.thresholds)))
         if measure is None:
-            at = shares.part(self._columns(threshold))
+            at = shares.part(find_cells(threshold, self.thresholds))
             return self._of_rates(self._at_threshold, self.thresholds, at, mixture)
         if isinstance(measure, TopMeasure):
             return self._of_rates(measure, threshold, shares, mixture)
@@ -119,10 +120,6 @@ class _Statistic:
             return np.ravel(measure.of_lines(counts, threshold, shares, mixture, target))
         means = ScoreMeans(counts, measure.functions, threshold).of_cells(shares)
         return np.ravel(measure(correct_means(counts, means, mixture, target)))
-
-    def _columns(self, threshold: Array) -> list[int]:
-        place = np.searchsorted(-threshold, -self.thresholds)
-        return [int(k) for k in np.minimum(place, threshold.size - 1)]
 
     def _of_rates(
         self, measure: Callable[..., Array], threshold: Array, shares: Shares, mixture: Mixture

@@ -48,6 +48,12 @@ class Steps:
         return Steps(*parts)
 
 
+def find_cells(lower: Array, score: Array) -> Array:
+    """Return the index of the cell of each score; ``lower`` has the lower edges, descending."""
+    index = np.searchsorted(-lower, -np.asarray(score, np.float64))
+    return np.minimum(index, lower.size - 1)
+
+
 def tabulate_scores(samples: Samples) -> tuple[Array, Array, Array, Array]:
     """Return the distinct scores, descending, and the rows of each kind at each score."""
     distinct = [sample.distinct_counts() for sample in samples]

@@ -31,7 +31,7 @@ from pueval.core.tilted_rates import (
 )
 from pueval.counts.counts import Counts
 from pueval.errors import InputError, UnknownMeasureError
-from pueval.samples.steps import Steps
+from pueval.samples.steps import Steps, find_cells
 from pueval.sensitivity.grid import SCORES
 from pueval.sensitivity.positive_shares import Limits, PositiveShares, smallest_bias
 
@@ -212,7 +212,7 @@ class BiasedLabeling:
             above, at_or_above = above + cumulative - rows, at_or_above + cumulative
             size = counts.n
         placement = 1 - (above + at_or_above) / (2 * size)
-        group = np.searchsorted(-shares.lower, -score.astype(np.float64))
+        group = find_cells(shares.lower, score)
         sums = np.bincount(group, rows * placement, shares.lower.size) / counts.n_labeled
         if shares.wrong_labels:
             steps = counts.at(shares.lower)

@@ -242,7 +242,7 @@ class ChosenThresholdIntervals:
         choice, near = choice.near_best(shares)
         drawn = resamples.draws.resampled
         if near.size < threshold.size:
-            drawn = drawn.part(near.tolist())
+            drawn = drawn.part(near)
         picks = np.concatenate(
             map_in_threads(
                 lambda block: choice.pick(drawn.lines(block)), drawn.line_blocks(), LINE_THREADS

@@ -12,6 +12,7 @@ from pueval.core.calibration_line import bin_shares, observed_shares
 from pueval.core.confidence import proportion_limit
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import Rates, Shares, correct_steps, replace_prevalence
+from pueval.samples.steps import find_cells
 from pueval.uncertainty.intervals import Interval, bootstrap_standard_error
 from pueval.uncertainty.measure_intervals import Resamples
 
@@ -36,8 +37,7 @@ class BinIntervals:
         self._resamples = resamples
         self._prevalence = prevalence
         self._steps = resamples.counts.at(thresholds)
-        place = np.searchsorted(-resamples.draws.threshold, -thresholds)
-        self._columns = [int(k) for k in np.minimum(place, resamples.draws.threshold.size - 1)]
+        self._columns = find_cells(resamples.draws.threshold, thresholds)
 
     def rates(self, mixture: Mixture) -> Rates:
         """Return the rates of the data at the lower ends of the bins."""

@@ -22,6 +22,7 @@ from pueval.core.presence_measures import (
 from pueval.core.rates import Shares
 from pueval.core.smoothed_ratio import PresenceBins, smoothed_correlation, smoothed_log_ratio
 from pueval.core.top_measure import measure_lines
+from pueval.samples.steps import find_cells
 from pueval.uncertainty.intervals import Interval, bootstrap_standard_error
 from pueval.uncertainty.measure_intervals import Resamples
 
@@ -48,9 +49,7 @@ class PresenceResamples:
 
     def _shares_at(self, thresholds: Array) -> Shares:
         draws = self._resamples.draws
-        place = np.searchsorted(-draws.threshold, -thresholds)
-        columns = [int(k) for k in np.minimum(place, draws.threshold.size - 1)]
-        return draws.resampled.part(columns)
+        return draws.resampled.part(find_cells(draws.threshold, thresholds))
 
     def _presence_and_target_shares(self, thresholds: Array) -> tuple[Array, Array]:
         resamples = self._resamples

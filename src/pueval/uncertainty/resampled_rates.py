@@ -131,7 +131,7 @@ class ResampledRates:
     # ------------------------------------------------------------------ rates
 
     def rates_for(
-        self, shares: Shares, mixture: Mixture | Mixtures, columns: list[int] | None = None
+        self, shares: Shares, mixture: Mixture | Mixtures, columns: Array | None = None
     ) -> Rates:
         """Correct shares for a mixture, at all thresholds or at those of some columns."""
         threshold = self.draws.threshold
@@ -174,10 +174,13 @@ class ResampledRates:
         """Return the rates of each resample at a threshold that bounds a cell."""
 
         def rates() -> Rates:
-            column = [int(np.flatnonzero(self.draws.threshold == threshold)[0])]
-            return self.rates_for(self.draws.resampled, mixture, column)
+            return self.rates_for(self.draws.resampled, mixture, self.column_of(threshold))
 
         return self._kept(("resamples", threshold, mixture), rates)
+
+    def column_of(self, threshold: float) -> Array:
+        """Return the column of the draws at a threshold that bounds a cell."""
+        return np.flatnonzero(self.draws.threshold == threshold)[[0]]
 
     def _steps_at(self, threshold: float) -> Steps:
         return self._kept(("counts", threshold), lambda: self.counts.at(threshold))

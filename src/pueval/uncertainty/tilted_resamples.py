@@ -70,7 +70,7 @@ class TiltedResamples(Resamples):
         return same
 
     def rates_for(
-        self, shares: Shares, mixture: Mixture | Mixtures, columns: list[int] | None = None
+        self, shares: Shares, mixture: Mixture | Mixtures, columns: Array | None = None
     ) -> Rates:
         """Correct shares for a mixture and the tilt, at all thresholds or those of some columns."""
         threshold = self.draws.threshold
