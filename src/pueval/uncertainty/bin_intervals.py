@@ -13,7 +13,7 @@ from pueval.core.confidence import proportion_limit
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import Rates, Shares, correct_steps, replace_prevalence
 from pueval.samples.steps import find_cells
-from pueval.uncertainty.intervals import Interval, bootstrap_standard_error
+from pueval.uncertainty.intervals import Interval
 from pueval.uncertainty.measure_intervals import Resamples
 
 
@@ -74,12 +74,7 @@ class BinIntervals:
             shares = observed_shares(self.drawn_rates(resamples.draws.expected, mixture))
             return np.atleast_1d(shares[..., number])
 
-        normal = resamples._interval(
-            value,
-            lambda mixture: (0.0, bootstrap_standard_error(resampled(mixture))),
-            resampled,
-            resamples.prior.scenarios(expected),
-        )
+        normal = resamples.interval(value, resampled, resamples.prior.scenarios(expected))
         rates = self.rates(resamples.mixture)
         positives, rows = (share[number] for share in bin_shares(rates))
         if math.isnan(normal.low) or not rows > 0:

@@ -64,7 +64,7 @@ class CalibrationResamples:
         far from it only the first hold the truth often enough.
         """
         resamples = self._resamples
-        resampled = self._bins.drawn_rates(resamples.draws.resampled, self._drawn_mixture)
+        resampled = self._bins.drawn_rates(resamples.draws.resampled, self._resamples.drawn_mixture)
         shares, (_, rows) = observed_shares(resampled), bin_shares(resampled)
         distance = debiased_distance(np.nan_to_num(shares - score), self.bin_errors)
         values = (rows * distance).sum(axis=-1)
@@ -77,16 +77,11 @@ class CalibrationResamples:
             drawn.standard_error,
         )
 
-    @property
-    def _drawn_mixture(self) -> Mixture | Mixtures:
-        drawn = self._resamples.mixture_draws
-        return self._resamples.mixture if drawn is None else drawn
-
     @cached_property
     def bin_errors(self) -> Array:
         """Standard errors of the shares of positives; 0 where they are not defined."""
         shares = observed_shares(
-            self._bins.drawn_rates(self._resamples.draws.resampled, self._drawn_mixture)
+            self._bins.drawn_rates(self._resamples.draws.resampled, self._resamples.drawn_mixture)
         )
         errors: Array = np.array([bootstrap_standard_error(column) for column in shares.T])
         errors[np.isnan(errors)] = 0.0
@@ -123,7 +118,7 @@ class CalibrationResamples:
         lines ascend.
         """
         slope = self._line[1]
-        resampled = self._resampled_lines(self._drawn_mixture)[1]
+        resampled = self._resampled_lines(self._resamples.drawn_mixture)[1]
         if slope > 0 and not np.any(resampled <= 0):
             reciprocal = self._line_interval(1, _reciprocal)
             error = reciprocal.standard_error * slope**2
@@ -148,18 +143,11 @@ class CalibrationResamples:
         def resampled(mixture: Mixture | Mixtures) -> Array:
             return transform(self._resampled_lines(mixture)[which] + shift)
 
-        normal = resamples._interval(
-            value,
-            lambda mixture: (0.0, bootstrap_standard_error(resampled(mixture))),
-            resampled,
-            resamples.prior.corner_scenarios(),
-            -math.inf,
-            math.inf,
-        )
+        scenarios = resamples.prior.corner_scenarios()
+        normal = resamples.interval(value, resampled, scenarios, -math.inf, math.inf)
         if not math.isnan(normal.low):
             return normal
-        prior = resamples.prior
-        region = prior.given_region or prior.confidence_region
+        region = resamples.prior.region
         return Interval.union(
             resamples.options.percentile_interval(
                 float(transform(np.asarray(line[which]))),
@@ -167,7 +155,10 @@ class CalibrationResamples:
                 -math.inf,
                 math.inf,
             )
-            for mixture in (self._drawn_mixture, *([] if region is None else region.nodes))
+            for mixture in (
+                self._resamples.drawn_mixture,
+                *([] if region is None else region.nodes),
+            )
         )
 
     def _resampled_lines(self, mixture: Mixture | Mixtures) -> Array:

@@ -78,11 +78,10 @@ class CalibrationTest:
         n = min(resamples.n_independent_labeled, options.degrees_of_freedom + 1)
         if n <= 2:
             return math.nan
-        region = prior.given_region or prior.confidence_region
+        region = prior.region
         if region is None:
-            drawn = resamples.mixture_draws
             scenarios = [resamples.mixture]
-            covariances = [self._covariance(resamples.mixture if drawn is None else drawn)]
+            covariances = [self._covariance(resamples.drawn_mixture)]
         else:
             # The covariance changes slowly with the prior, the gradient does not.
             scenarios, nodes = region.grid(PVALUE_GRID), region.nodes

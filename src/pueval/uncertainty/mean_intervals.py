@@ -11,7 +11,7 @@ from pueval._typing import Array
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import Shares
 from pueval.core.score_means import Means, ScoreFunctions, ScoreMeans, correct_means
-from pueval.uncertainty.intervals import Interval, IntervalOptions, bootstrap_standard_error
+from pueval.uncertainty.intervals import Interval, IntervalOptions
 from pueval.uncertainty.measure_intervals import Resamples
 
 # Added to the seed, for numbers that are independent of all other draws.
@@ -68,11 +68,4 @@ class MeanResamples:
             return values(self._resampled, mixture)
 
         scenarios = resamples.prior.scenarios(lambda mixture: values(self._expected, mixture))
-        return resamples._interval(
-            value,
-            lambda mixture: (0.0, bootstrap_standard_error(resampled(mixture))),
-            resampled,
-            scenarios,
-            low,
-            high,
-        )
+        return resamples.interval(value, resampled, scenarios, low, high)

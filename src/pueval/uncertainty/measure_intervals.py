@@ -69,34 +69,32 @@ class Resamples(ResampledRates):
             normal = options.ratio_interval if measure.is_ratio else options.normal_interval
             return normal(float(value(self.mixture)[0]), error, low, high)
 
-        @cache
-        def resampled(mixture: Mixture | Mixtures) -> Array:
-            rates = self.resampled_rates_at(threshold, mixture)
-            values = measure(rates)
-            if measure.is_ratio:
-                # A ratio with a denominator of 0 is infinite, not undefined.
-                values = np.where(np.isnan(values) & (rates.predicted > 0), math.inf, values)
-            return values.ravel()
-
+        resampled = cache(partial(self.resampled_values, measure, threshold))
         if measure.is_ratio:
             # Ratios are far from normal.
             region = self.prior.given_region
-            first = self.mixture if self.mixture_draws is None else self.mixture_draws
             center = float(value(self.mixture)[0])
             if region is not None and self.prior.prior_error is not None:
                 region = region.widened(self.prior.prior_error, self.options.critical_value)
             return Interval.union(
                 self.options.percentile_interval(center, resampled(m), measure.low, measure.high)
-                for m in (first, *([] if region is None else region.nodes))
+                for m in (self.drawn_mixture, *([] if region is None else region.nodes))
             )
-        return self._interval(
-            lambda mixture: float(value(mixture)[0]),
-            lambda mixture: (0.0, bootstrap_standard_error(resampled(mixture))),
-            resampled,
-            self.prior.scenarios(value, as_column=False),
-            low,
-            high,
+        scenarios = self.prior.scenarios(value, as_column=False)
+        return self.interval(
+            lambda mixture: float(value(mixture)[0]), resampled, scenarios, low, high
         )
+
+    def resampled_values(
+        self, measure: Measure, threshold: float, mixture: Mixture | Mixtures
+    ) -> Array:
+        """Return a measure at a threshold of the draws, one value per resample."""
+        rates = self.resampled_rates_at(threshold, mixture)
+        values = measure(rates)
+        if measure.is_ratio:
+            # A ratio with a denominator of 0 is infinite, not undefined.
+            values = np.where(np.isnan(values) & (rates.predicted > 0), math.inf, values)
+        return values.ravel()
 
     def best_interval(self, measure: Measure, value: Callable[[Mixture], float]) -> Interval:
         """Return the interval of the best value over all thresholds.
@@ -266,6 +264,25 @@ class Resamples(ResampledRates):
             self.prior.corner_scenarios(),
             normal_interval=normal_interval,
         )
+
+    def interval(
+        self,
+        value: Callable[[Mixture], float],
+        resampled: Callable[[Mixture | Mixtures], Array],
+        scenarios: list[Mixture],
+        low: float = 0.0,
+        high: float = 1.0,
+    ) -> Interval:
+        """Return the interval of an estimate that has no bias worth a correction.
+
+        ``value`` returns the estimate for a mixture, ``resampled`` that of each resample. Intervals
+        are made for all ``scenarios``, and clipped to the range from ``low`` to ``high``.
+        """
+
+        def bias_and_error(mixture: Mixture | Mixtures) -> tuple[float, float]:
+            return 0.0, bootstrap_standard_error(resampled(mixture))
+
+        return self._interval(value, bias_and_error, resampled, scenarios, low, high)
 
     def _interval(
         self,

@@ -23,7 +23,7 @@ from pueval.core.rates import Shares
 from pueval.core.smoothed_ratio import PresenceBins, smoothed_correlation, smoothed_log_ratio
 from pueval.core.top_measure import measure_lines
 from pueval.samples.steps import find_cells
-from pueval.uncertainty.intervals import Interval, bootstrap_standard_error
+from pueval.uncertainty.intervals import Interval
 from pueval.uncertainty.measure_intervals import Resamples
 
 # Resamples of the smoothed ratio: each is fitted with several penalties.
@@ -130,10 +130,5 @@ class PresenceResamples:
             values: Array = measure_lines([measure], rates)[0] + shift
             return values
 
-        return resamples._interval(
-            value,
-            lambda mixture: (0.0, bootstrap_standard_error(resampled(mixture))),
-            resampled,
-            resamples.prior.scenarios(expected),
-            high=measure.high,
-        )
+        scenarios = resamples.prior.scenarios(expected)
+        return resamples.interval(value, resampled, scenarios, high=measure.high)

@@ -128,6 +128,11 @@ class ResampledRates:
         """Prior and purity of each resample, if they vary."""
         return None if self.prior.draw_mixtures is None else self.prior.draw_mixtures(self.draws)
 
+    @property
+    def drawn_mixture(self) -> Mixture | Mixtures:
+        """Prior and purity of each resample; one mixture for all of them if these do not vary."""
+        return self.mixture if self.mixture_draws is None else self.mixture_draws
+
     # ------------------------------------------------------------------ rates
 
     def rates_for(

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import scipy  # loads its submodules when they are first used
@@ -25,7 +26,7 @@ from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import Rates, Shares
 from pueval.core.tilted_rates import LabelingTilt, tilted_rates
 from pueval.uncertainty.bootstrap_draws import BootstrapDraws
-from pueval.uncertainty.intervals import Interval, bootstrap_standard_error
+from pueval.uncertainty.intervals import Interval
 from pueval.uncertainty.measure_intervals import Resamples
 
 ValueOf = Callable[[Mixture], float]
@@ -90,25 +91,20 @@ class TiltedResamples(Resamples):
 
         ``value`` returns the bound for a mixture.
         """
-
-        def resampled(mixture: Mixture | Mixtures) -> Array:
-            rates = self.resampled_rates_at(threshold, mixture)
-            values = measure(rates)
-            if measure.is_ratio:
-                # A ratio with a denominator of 0 is infinite, not undefined.
-                values = np.where(np.isnan(values) & (rates.predicted > 0), math.inf, values)
-            return values.ravel()
-
+        resampled = partial(self.resampled_values, measure, threshold)
         if measure.is_ratio:
-            first = self.mixture if self.mixture_draws is None else self.mixture_draws
             others = self.prior.corner_scenarios()[1:] if self.prior.given_region else []
             return Interval.union(
                 self.options.percentile_interval(
                     value(mixture), resampled(drawn), measure.low, measure.high
                 )
-                for mixture, drawn in ((self.mixture, first), *((m, m) for m in others))
+                for mixture, drawn in (
+                    (self.mixture, self.drawn_mixture),
+                    *((m, m) for m in others),
+                )
             )
-        return self._bound_interval(value, resampled, measure.low, measure.high)
+        scenarios = self.prior.corner_scenarios()
+        return self.interval(value, resampled, scenarios, measure.low, measure.high)
 
     def auc_bound_interval(self, value: ValueOf) -> Interval:
         """Return the interval of a bound of the AUC; ``value`` returns the bound for a mixture."""
@@ -123,20 +119,7 @@ class TiltedResamples(Resamples):
         def resampled(mixture: Mixture | Mixtures) -> Array:
             return self._kept(("roc_auc", mixture), lambda: areas(mixture))
 
-        return self._bound_interval(value, resampled)
-
-    def _bound_interval(
-        self,
-        value: ValueOf,
-        resampled: Callable[[Mixture | Mixtures], Array],
-        low: float = 0.0,
-        high: float = 1.0,
-    ) -> Interval:
-        def bias_and_error(mixture: Mixture | Mixtures) -> tuple[float, float]:
-            return 0.0, bootstrap_standard_error(resampled(mixture))
-
-        scenarios = self.prior.corner_scenarios()
-        return self._interval(value, bias_and_error, resampled, scenarios, low, high)
+        return self.interval(value, resampled, self.prior.corner_scenarios())
 
 
 def imbens_manski_level(width: float, low_error: float, high_error: float, level: float) -> float:

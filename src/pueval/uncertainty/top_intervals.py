@@ -207,21 +207,13 @@ def _percentile_or_prior_interval(
     prior = resamples.prior
     scenarios = prior.scenarios(expected)
     if prior.confidence_region is not None and resamples.mixture_draws is not None:
-        return resamples._interval(
-            value,
-            lambda mixture: (0.0, bootstrap_standard_error(resampled(mixture))),
-            resampled,
-            scenarios,
-            measure.low,
-            measure.high,
-        )
+        return resamples.interval(value, resampled, scenarios, measure.low, measure.high)
     if prior.given_region is not None and prior.prior_error is not None:
         widened = prior.given_region.widened(prior.prior_error, resamples.options.critical_value)
         scenarios += widened.corners
     first, *others = scenarios
-    varied = first if resamples.mixture_draws is None else resamples.mixture_draws
     intervals = []
-    for mixture, drawn in ((first, varied), *((other, other) for other in others)):
+    for mixture, drawn in ((first, resamples.drawn_mixture), *((other, other) for other in others)):
         center, values = value(mixture), resampled(drawn)
         limits = measure.low, measure.high
         intervals.append(resamples.options.percentile_interval(center, values, *limits))

@@ -79,6 +79,11 @@ class UncertainPrior:
         """Whether prior and purity are known exactly."""
         return self.given_region is None and self.draw_mixtures is None
 
+    @property
+    def region(self) -> Region | None:
+        """Given region, or confidence region of an estimate; None if there is neither."""
+        return self.given_region or self.confidence_region
+
     def scenarios(
         self, function: Callable[[Mixtures], Array], *, as_column: bool = True
     ) -> list[Mixture]:
@@ -88,7 +93,7 @@ class UncertainPrior:
         region. ``as_column`` is that of `find_extremes`; it goes with an expensive function, for
         which only the corners of a given region are added.
         """
-        region = self.given_region or self.confidence_region
+        region = self.region
         if region is None:
             return [self.mixture]
         points = region.corners if as_column else region.nodes
@@ -97,7 +102,7 @@ class UncertainPrior:
 
     def corner_scenarios(self) -> list[Mixture]:
         """Return the scenarios for a measure that is monotone in prior and purity."""
-        region = self.given_region or self.confidence_region
+        region = self.region
         return [self.mixture, *([] if region is None else region.corners)]
 
     def curve_scenarios(self, critical_value: float) -> Iterator[tuple[Mixture, float]]:
@@ -109,7 +114,7 @@ class UncertainPrior:
         rows.
         """
         yield self.mixture, 1.0
-        region = self.given_region or self.confidence_region
+        region = self.region
         if region is None:
             return
         if self.prior_error is not None:
