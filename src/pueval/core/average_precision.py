@@ -9,7 +9,7 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.core.measures import MEASURES, ZERO
-from pueval.core.rates import Rates, monotone_rates, within_unit
+from pueval.core.rates import Rates, monotone_rates, predicted_share, within_unit
 from pueval.core.sizes import divide_or_zero
 
 # Weight of the derivatives without the constraint that rates are monotone. Tuned for coverage
@@ -147,5 +147,5 @@ class AveragePrecisionTerms:
         """Return other rates at the same thresholds, sorted and on the same envelope."""
         tpr, fpr = np.clip(rates.tpr, 0, 1)[self.order], np.clip(rates.fpr, 0, 1)[self.envelope]
         prevalence = np.broadcast_to(rates.prevalence, rates.tpr.shape)[self.order]
-        predicted = prevalence * tpr + (1 - prevalence) * fpr
+        predicted = predicted_share(tpr, fpr, prevalence)
         return Rates(np.empty(0), tpr, fpr, predicted, prevalence, rates.size)

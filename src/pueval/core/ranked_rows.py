@@ -11,7 +11,7 @@ from pueval._typing import Array, Target
 from pueval.core.curves import correct_roc_from_corners
 from pueval.core.fpr_noise import fpr_noise
 from pueval.core.mixture import NAIVE, Mixture
-from pueval.core.rates import Rates, correct_steps, naive_rates
+from pueval.core.rates import Rates, correct_steps, naive_rates, predicted_share
 from pueval.core.top_measure import TopMeasure
 from pueval.counts.counts import Counts
 from pueval.samples.steps import Steps
@@ -60,7 +60,7 @@ def roc_rates(counts: Counts, corners: Steps, mixture: Mixture, target: Target) 
     """Return the rates at the points of the corrected ROC curve."""
     curve = correct_roc_from_corners(counts, corners, mixture, target)
     prevalence = mixture.prevalence(counts, target)
-    predicted = prevalence * curve.tpr + (1 - prevalence) * curve.fpr
+    predicted = predicted_share(curve.tpr, curve.fpr, prevalence)
     size = counts.n if target == "population" else counts.n_unlabeled
     row_weight = counts._row_weight(target)
     return Rates(curve.threshold, curve.tpr, curve.fpr, predicted, prevalence, size, row_weight)

@@ -248,18 +248,40 @@ def correct_shares(
     tpr, fpr = correct_pair(shares.labeled, background, mixture, mixture.background_prior(counts))
     if target == "unlabeled" and np.any(n_negative):
         # The rates also use the known negatives; ``predicted`` must agree with them.
-        predicted = prevalence * tpr + (1 - prevalence) * fpr
+        predicted = predicted_share(tpr, fpr, prevalence)
     rates = Rates(threshold, tpr, fpr, predicted, prevalence, size, row_weight)
+    return with_drawn_prevalence(rates, counts, shares, mixture, target)
+
+
+def with_drawn_prevalence(
+    rates: Rates,
+    counts: SampleSizes[Any],
+    shares: Shares,
+    mixture: Mixture | Mixtures,
+    target: Target,
+) -> Rates:
+    """Return the same rates with the prevalence of each resample, if it varies."""
     if shares.prevalence_shift is None or target != "population":
         return rates
-    shifted = prevalence + shares.prevalence_shift * mixture.prevalence_standard_error(counts)
-    return replace_prevalence(rates, np.clip(shifted, SMALLEST_PREVALENCE, 1 - SMALLEST_PREVALENCE))
+    error = mixture.prevalence_standard_error(counts)
+    drawn = rates.prevalence + shares.prevalence_shift * error
+    return replace_prevalence(rates, np.clip(drawn, SMALLEST_PREVALENCE, 1 - SMALLEST_PREVALENCE))
 
 
 def replace_prevalence(rates: Rates, prevalence: float | Array) -> Rates:
     """Return the same rates for a target with another prevalence."""
-    predicted = prevalence * rates.tpr + (1 - prevalence) * rates.fpr
+    predicted = predicted_share(rates.tpr, rates.fpr, prevalence)
     return replace(rates, prevalence=prevalence, predicted=predicted)
+
+
+def predicted_share(tpr: Array, fpr: Array, prevalence: float | Array) -> Array:
+    """Return the share of the target that is predicted positive."""
+    return prevalence * tpr + (1 - prevalence) * fpr
+
+
+def fpr_from_predicted(predicted: Array, tpr: Array, prevalence: float | Array) -> Array:
+    """Return the false positive rate for which this share of the target is predicted positive."""
+    return (predicted - prevalence * tpr) / (1 - prevalence)
 
 
 def full_lines(rates: Rates) -> Rates:
@@ -325,7 +347,7 @@ def monotone_rates(rates: Rates) -> Rates:
     threshold = rates.threshold
     if order is not None:
         threshold = np.take_along_axis(np.broadcast_to(threshold, tpr.shape), order, axis=-1)
-    predicted = rates.prevalence * tpr + (1 - rates.prevalence) * fpr
+    predicted = predicted_share(tpr, fpr, rates.prevalence)
     return Rates(threshold, tpr, fpr, predicted, rates.prevalence, rates.size, rates.row_weight)
 
 

@@ -16,11 +16,12 @@ import numpy as np
 from pueval._typing import Array, Target
 from pueval.core.mixture import Mixture, Mixtures
 from pueval.core.rates import (
-    SMALLEST_PREVALENCE,
     Rates,
     Shares,
     background_share,
-    replace_prevalence,
+    fpr_from_predicted,
+    predicted_share,
+    with_drawn_prevalence,
 )
 from pueval.core.sizes import SampleSizes
 from pueval.samples.steps import find_cells
@@ -136,13 +137,10 @@ def rates_from_recall(
     """
     prior = reference_prior(counts, mixture, target)
     reference = reference_share(counts, shares, target)
-    fpr = (reference - prior * tpr) / (1 - prior)
+    fpr = fpr_from_predicted(reference, tpr, prior)
     prevalence = mixture.prevalence(counts, target)
     predicted, size = reference, counts.n
     if target == "unlabeled":
-        predicted, size = prevalence * tpr + (1 - prevalence) * fpr, counts.n_unlabeled
+        predicted, size = predicted_share(tpr, fpr, prevalence), counts.n_unlabeled
     rates = Rates(threshold, tpr, fpr, predicted, prevalence, size)
-    if shares.prevalence_shift is None or target != "population":
-        return rates
-    shifted = prevalence + shares.prevalence_shift * mixture.prevalence_standard_error(counts)
-    return replace_prevalence(rates, np.clip(shifted, SMALLEST_PREVALENCE, 1 - SMALLEST_PREVALENCE))
+    return with_drawn_prevalence(rates, counts, shares, mixture, target)

@@ -13,7 +13,7 @@ from pueval._checks import check_choice, check_count, check_fraction
 from pueval._typing import Array
 from pueval.core.curves import PrecisionRecallCurve, RocCurve
 from pueval.core.measures import AREAS, find_measure
-from pueval.core.rates import Rates
+from pueval.core.rates import Rates, predicted_share
 from pueval.errors import InputError
 from pueval.simulate._distributions import Density, Normal, Remainder
 from pueval.text.results import Result
@@ -117,7 +117,7 @@ class Population:
         """
         thresholds = np.atleast_1d(np.asarray(threshold, dtype=np.float64))
         tpr, fpr = self.positive.survival(thresholds), self.negative.survival(thresholds)
-        predicted = self.prevalence * tpr + (1 - self.prevalence) * fpr
+        predicted = predicted_share(tpr, fpr, self.prevalence)
         return Rates(thresholds, tpr, fpr, predicted, self.prevalence, 1)
 
     def measure(self, name: str, *, threshold: float) -> float:

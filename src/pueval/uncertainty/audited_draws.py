@@ -13,7 +13,7 @@ import numpy as np
 
 from pueval._typing import Array
 from pueval.core.mixture import Mixtures, cap_prior
-from pueval.core.rates import Shares
+from pueval.core.rates import Shares, fpr_from_predicted
 from pueval.counts.audited_positives import raise_purity
 from pueval.counts.counts import Counts
 from pueval.uncertainty.bootstrap_draws import BootstrapDraws
@@ -78,9 +78,9 @@ def with_wrong_labels(tpr: Array, predicted: Array, prevalence: Array, purity: A
     """Return the share of labeled rows above thresholds, if they were a random sample.
 
     Rates are corrected for purity, so wrong labels are mixed in first: purity·tpr +
-    (1 − purity)·fpr, with fpr = (predicted − prevalence·tpr) / (1 − prevalence).
+    (1 − purity)·fpr.
     """
-    fpr = (predicted - prevalence * tpr) / (1 - prevalence)
+    fpr = fpr_from_predicted(predicted, tpr, prevalence)
     share: Array = purity * tpr + (1 - purity) * fpr
     return share
 

@@ -13,7 +13,7 @@ import scipy  # loads its submodules when they are first used
 from pueval._typing import Array, Target
 from pueval.core.confidence import proportion_limit
 from pueval.core.mixture import Mixture, Mixtures
-from pueval.core.rates import Rates
+from pueval.core.rates import Rates, fpr_from_predicted
 from pueval.core.top_measure import TopMeasure, measure_lines
 from pueval.core.top_measures import precision_at, recall_at
 from pueval.counts.counts import Counts
@@ -155,7 +155,7 @@ def _smooth_error(resamples: Resamples, measure: TopMeasure) -> float:
     mass = np.maximum(density, 0) * width
     mass /= mass.sum()
     lines = np.tri(edges.size, edges.size - 1, -1).T
-    fpr = (edges - prevalence * lines) / (1 - prevalence)
+    fpr = fpr_from_predicted(edges, lines, prevalence)
     weight = measure(
         Rates(edges, lines, fpr, np.broadcast_to(edges, lines.shape), prevalence, size)
     )
@@ -191,7 +191,7 @@ def _upper_end_with_few_hits(
     upper = float(proportion_limit(found, n_rows, resamples.options.critical_value))
     prevalence = float(np.asarray(rates.prevalence))
     tpr = np.array([0.0, upper, 1.0])
-    fpr = (predicted - prevalence * tpr) / (1 - prevalence)
+    fpr = fpr_from_predicted(predicted, tpr, prevalence)
     threshold = np.array([np.inf, 0.0, -np.inf])
     return float(measure(Rates(threshold, tpr, fpr, predicted, prevalence, rates.n_rows)))
 
