@@ -153,11 +153,10 @@ def mean_placement(counts: Counts, target: Target = "population") -> float:
     score, cumulative = counts._inverse_propensity_sample().distinct_cumulative()
     weight = np.diff(cumulative, prepend=0)
     outscored_by = np.zeros(score.size)
-    kinds = counts._samples if target == "population" else (counts._unlabeled,)
-    for kind in kinds:
+    for kind in counts._target_samples(target):
         above, at_or_above = kind.cumulative_counts(score)
         outscored_by += (above + at_or_above) / 2
-    size = sum(kind.total for kind in kinds)
+    size = counts._target_size(target)
     return 1 - float(np.sum(weight * outscored_by)) / float(cumulative[-1]) / size
 
 

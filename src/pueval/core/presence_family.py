@@ -184,7 +184,7 @@ def _by_line(rates: Rates, formula: Callable[[Array, Array], Array]) -> Array:
 
 def presences_per_row(counts: Counts, target: Target) -> float:
     """Return the number of presences per row of the target, for F_pb."""
-    return counts.n_labeled / (counts.n_unlabeled if target == "unlabeled" else counts.n)
+    return counts.n_labeled / counts._target_size(target)
 
 
 def find_threshold_measure(name: str, counts: Counts, target: Target) -> Measure:

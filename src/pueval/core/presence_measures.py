@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy  # loads its submodules when they are first used
@@ -71,7 +71,7 @@ def presence_windows(
         edges = _class_edges(classes, low, high)
         return PresenceWindows(edges[:-1], edges[1:])
     if window is None:
-        least, most = map(float, score_range(_target_samples(counts, target)))
+        least, most = map(float, score_range(counts._target_samples(target)))
         width = (most - least) / DEFAULT_WINDOWS
     elif 0 < window < high - low:
         width = window
@@ -90,10 +90,6 @@ def _class_edges(classes: int | Array, low: float, high: float) -> Array:
         return np.linspace(low, high, int(classes) + 1)
     inner = np.asarray(classes, dtype=np.float64)
     return np.unique(np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]]))
-
-
-def _target_samples(counts: Counts, target: Target) -> Any:
-    return counts._samples[1:2] if target == "unlabeled" else counts._samples
 
 
 def presence_and_target_shares(

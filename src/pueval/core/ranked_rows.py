@@ -61,8 +61,7 @@ def roc_rates(counts: Counts, corners: Steps, mixture: Mixture, target: Target) 
     curve = correct_roc_from_corners(counts, corners, mixture, target)
     prevalence = mixture.prevalence(counts, target)
     predicted = predicted_share(curve.tpr, curve.fpr, prevalence)
-    size = counts.n if target == "population" else counts.n_unlabeled
-    row_weight = counts._row_weight(target)
+    size, row_weight = counts._target_size(target), counts._row_weight(target)
     return Rates(curve.threshold, curve.tpr, curve.fpr, predicted, prevalence, size, row_weight)
 
 

@@ -135,21 +135,23 @@ class ScoreTable(Result):
         """Return the scores of each kind of rows in the target."""
         return (self._unlabeled,) if target == "unlabeled" else self._samples
 
+    def _target_size(self, target: Target) -> int | float:
+        """Return the number (or weight) of the rows in the target."""
+        return self.n_unlabeled if target == "unlabeled" else self.n
+
     def _target_rows(self, target: Target) -> Sample:
         """Return the scores of all rows of the target."""
         return reduce(add, self._target_samples(target))
 
     def _row_weight(self, target: Target) -> float:
         """Return the weight that counts as one row of the target: see `Sample.row_weight`."""
-        kinds = self._target_samples(target)
-        total = sum(kind.total for kind in kinds)
-        squares = sum(kind.total * kind.row_weight for kind in kinds)
+        total = self._target_size(target)
+        squares = sum(kind.total * kind.row_weight for kind in self._target_samples(target))
         return float(squares / total) if total else 1.0
 
     def _n_rows(self, target: Target) -> int | float:
         """Return the number of rows in the target; with importance weights the effective one."""
-        total = sum(kind.total for kind in self._target_samples(target))
-        return rows_of_weight(total, self._row_weight(target))
+        return rows_of_weight(self._target_size(target), self._row_weight(target))
 
     @property
     def _has_importance_weights(self) -> bool:

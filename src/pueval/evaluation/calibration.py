@@ -128,10 +128,9 @@ def calibration_estimates(calibration: Calibration) -> dict[str, Estimate]:
 
 def _histogram(ev: ModelEstimates) -> Array:
     """Return the number of rows of the target between `EDGES`."""
-    kinds = ev.counts._samples[1:2] if ev.target == "unlabeled" else ev.counts._samples
     ends = np.append(EDGES[:-1], np.inf)
     total = np.zeros(ends.size)
-    for kind in kinds:
+    for kind in ev.counts._target_samples(ev.target):
         total += kind.cumulative_counts(ends)[1]
     return -np.diff(total)
 
@@ -176,7 +175,7 @@ def calibrate(ev: ModelEstimates, n_bins: int) -> Calibration:
         low=ascending(np.array([interval.low for interval in intervals])),
         high=ascending(np.array([interval.high for interval in intervals])),
         naive=ascending(bins.naive),
-        rows=ascending(rows * (counts.n_unlabeled if target == "unlabeled" else counts.n)),
+        rows=ascending(rows * counts._target_size(target)),
         error=Estimate.of(error, naive_error, error_interval),
         slope=Estimate.of(line[1], naive_line[1], lines[1], ANY_NUMBER),
         intercept=Estimate.of(line[0], naive_line[0], lines[0], ANY_NUMBER),

@@ -7,6 +7,7 @@ from typing import Any, Unpack
 from pueval._typing import Array, Target
 from pueval.core import presence_measures
 from pueval.core.mixture import check_target
+from pueval.core.presence_family import presences_per_row
 from pueval.core.presence_measures import (
     minimal_area,
     partial_area_ratio,
@@ -195,5 +196,5 @@ def f_pb(
     check_same_order({"y_true": y_true, "y_pred": y_pred})
     counts = read_presences(y_true, predicted_positive(y_pred, labels), target, labels)
     recall, predicted = presence_shares(counts, counts.at(1.0), target)
-    rows = counts.n_unlabeled if target == "unlabeled" else counts.n
-    return float(presence_measures.f_pb(recall, predicted, counts.n_labeled / rows)[0])
+    presences = presences_per_row(counts, target)
+    return float(presence_measures.f_pb(recall, predicted, presences)[0])

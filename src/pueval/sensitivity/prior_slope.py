@@ -40,11 +40,11 @@ def prior_slope(
     except UnknownMeasureError:
         raise unknown_measure_error(name, ["roc_auc", *MEASURES]) from None
     rates = correct_steps(counts, counts.at(threshold), mixture, target)
-    size = counts.n if target == "population" else counts.n_unlabeled
     # Equations 1 and 2 of Jain et al. (2017), differentiated in the share of positives.
     gap = (rates.tpr - rates.fpr) * background_slope / contrast
     rate_slopes = (1 - mixture.purity) * gap, -mixture.purity * gap
-    return _measure_slope(measure, rates, *rate_slopes, counts.n_unlabeled / size)
+    unlabeled_share = counts.n_unlabeled / counts._target_size(target)
+    return _measure_slope(measure, rates, *rate_slopes, unlabeled_share)
 
 
 def _measure_slope(

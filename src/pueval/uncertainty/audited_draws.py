@@ -36,7 +36,7 @@ def draw_audited(counts: Counts, draw: Callable[[], BootstrapDraws]) -> Bootstra
         # More wrong labels than expected are that many positives fewer.
         change = (purity - audit.purity)[:, None] * counts.n_labeled
         positives = positives + change * draws.resampled.labeled
-    size = counts.n_unlabeled if audit.target == "unlabeled" else counts.n
+    size = counts._target_size(audit.target)
     expected = audit.positives(
         draws.threshold,
         counts.n_labeled * np.diff(draws.expected.labeled, prepend=0),
@@ -94,7 +94,7 @@ def _with_wrong_labels(
     if np.all(purity == 1):
         return tpr
     rows = np.atleast_2d(_target_rows(counts, shares))
-    size = counts.n_unlabeled if audit.target == "unlabeled" else counts.n
+    size = counts._target_size(audit.target)
     predicted = rows / size
     if audit.target == "population" and counts.n_negative:
         predicted = predicted + counts.n_negative * np.atleast_2d(shares.negative) / size
