@@ -232,9 +232,8 @@ def roc_area(rates: Rates) -> Array:
 def line_area(fpr: Array, tpr: Array) -> Array:
     """Return the area under straight lines from (0, 0) through points, and on to (1, 1)."""
     last_fpr, last_tpr = fpr[..., -1], tpr[..., -1]
-    inner = np.sum(np.diff(fpr, axis=-1) * (tpr[..., 1:] + tpr[..., :-1]) / 2, axis=-1)
     ends = fpr[..., 0] * tpr[..., 0] / 2 + (1 - last_fpr) * (1 + last_tpr) / 2
-    area: Array = inner + ends
+    area: Array = np.trapezoid(tpr, fpr) + ends
     return area
 
 

@@ -45,9 +45,8 @@ Function = Callable[[Array], Array]
 
 def _partial_auc(rates: Rates, max_fpr: float) -> Array:
     fpr, tpr = cut_lines(*_whole_lines(monotone_rates(rates)), np.asarray(max_fpr))
-    area = np.sum(np.diff(fpr, axis=-1) * (tpr[..., 1:] + tpr[..., :-1]) / 2, axis=-1)
     least = max_fpr**2 / 2
-    value: Array = (1 + (area - least) / (max_fpr - least)) / 2
+    value: Array = (1 + (np.trapezoid(tpr, fpr) - least) / (max_fpr - least)) / 2
     return value
 
 

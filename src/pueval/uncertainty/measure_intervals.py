@@ -326,8 +326,7 @@ class Resamples(ResampledRates):
         if shares.positive is not None and self.target == "population":
             share = self.counts.n_labeled / self.counts.n
             x = share * shares.labeled + (1 - share) * x
-        steps = np.diff(x, axis=-1) * (y[..., 1:] + y[..., :-1]) / 2
-        area: Array = x[..., 0] * y[..., 0] / 2 + steps.sum(axis=-1)
+        area: Array = x[..., 0] * y[..., 0] / 2 + np.trapezoid(y, x)
         return area
 
 

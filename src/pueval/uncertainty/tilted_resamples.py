@@ -111,9 +111,8 @@ class TiltedResamples(Resamples):
 
         def areas(mixture: Mixture | Mixtures) -> Array:
             rates = self.rates_for(self.draws.resampled, mixture)
-            middle = (rates.tpr[..., 1:] + rates.tpr[..., :-1]) / 2
             first: Array = rates.fpr[..., 0] * rates.tpr[..., 0] / 2
-            area: Array = first + np.sum(np.diff(rates.fpr, axis=-1) * middle, axis=-1)
+            area: Array = first + np.trapezoid(rates.tpr, rates.fpr)
             return area
 
         def resampled(mixture: Mixture | Mixtures) -> Array:
