@@ -18,8 +18,7 @@ from pueval.core.rates import correct_steps
 from pueval.errors import InputError
 from pueval.evaluation.estimates import Estimate, best_value
 from pueval.text.numbers import format_estimate, format_number
-from pueval.text.results import Result
-from pueval.text.tables import text_table
+from pueval.text.results import Result, spaced_table
 from pueval.uncertainty.intervals import Interval
 
 if TYPE_CHECKING:
@@ -81,21 +80,17 @@ class CostCurve(Result):
         return f"Cost curve: normalized expected cost at {self.value.size} {costs}"
 
     def _table(self) -> str:
-        size = self.value.size
-        shown = np.unique(np.linspace(0, size - 1, min(size, SHOWN_ROWS)).round().astype(int))
-        rows = [
-            [
+        def cells(k: int) -> list[str]:
+            return [
                 f"{self.probability_cost[k]:g}",
                 format_number(self.naive[k]),
                 format_estimate(self.value[k], self.low[k], self.high[k]),
                 format_number(self.trivial[k]),
                 f"{self.threshold[k]:.4g}",
             ]
-            for k in shown
-        ]
+
         header = ["Probability cost", "naive", "corrected", "all or none", "threshold"]
-        more = f"\n{shown.size} of {size:,} rows; .frame() returns all"
-        return text_table(header, rows) + (more if size > SHOWN_ROWS else "")
+        return spaced_table(header, cells, self.value.size, rows=SHOWN_ROWS)
 
 
 def _expected_cost(t: Table, share: float) -> Array:

@@ -23,8 +23,7 @@ from pueval.core.measures import ROUNDING, Measure
 from pueval.errors import InputError
 from pueval.evaluation.estimates import Estimate
 from pueval.text.numbers import CLIPPED_NOTE, format_estimate, format_number
-from pueval.text.results import Result, plain_data
-from pueval.text.tables import text_table
+from pueval.text.results import Result, plain_data, spaced_table
 from pueval.uncertainty.intervals import Interval
 
 if TYPE_CHECKING:
@@ -164,21 +163,17 @@ class DecisionCurve(Result):
         return "\n".join(lines)
 
     def _table(self) -> str:
-        size = self.threshold.size
-        shown = np.unique(np.linspace(0, size - 1, min(size, SHOWN_ROWS)).round().astype(int))
-        rows = [
-            [
+        def cells(k: int) -> list[str]:
+            return [
                 f"{self.threshold[k]:g}",
                 format_number(self.naive[k]),
                 format_estimate(self.value[k], self.low[k], self.high[k]),
                 format_number(self.treat_all[k]),
                 format_estimate(self.gain[k], self.gain_low[k], self.gain_high[k]),
             ]
-            for k in shown
-        ]
-        table = text_table(["Threshold", "naive", "corrected", "treat all", "gain"], rows)
-        more = f"\n{shown.size} of {size:,} rows; .frame() returns all"
-        return table if size <= SHOWN_ROWS else table + more
+
+        header = ["Threshold", "naive", "corrected", "treat all", "gain"]
+        return spaced_table(header, cells, self.threshold.size, rows=SHOWN_ROWS)
 
 
 def _ranges(threshold: Array, holds: Array) -> tuple[tuple[float, float], ...]:

@@ -22,7 +22,7 @@ from pueval.core.score_windows import (
 )
 from pueval.errors import InputError
 from pueval.text.numbers import format_count, format_estimate, format_number, format_threshold
-from pueval.text.results import Result
+from pueval.text.results import Result, spaced_table
 from pueval.text.tables import text_table
 from pueval.uncertainty.bin_intervals import BinIntervals
 from pueval.uncertainty.intervals import Interval
@@ -80,19 +80,18 @@ class LocalPosterior(Result):
 
     def _table(self) -> str:
         ratios = (self.likelihood_ratio, self.likelihood_ratio_low, self.likelihood_ratio_high)
-        rows = [
-            [
+
+        def cells(k: int) -> list[str]:
+            return [
                 format_threshold(self.score[k]),
                 format_number(self.naive[k]),
                 format_estimate(self.posterior[k], self.low[k], self.high[k]),
                 format_estimate(*(float(column[k]) for column in ratios)),
                 format_count(round(float(self.rows[k]))),
             ]
-            for k in np.unique(np.linspace(0, self.score.size - 1, 12).round().astype(int))
-        ]
+
         header = ["Score", "labeled", "posterior", "likelihood ratio", "rows"]
-        more = f"\n12 of {self.score.size:,} rows; .frame() returns all"
-        table = text_table(header, rows) + (more if self.score.size > 12 else "")
+        table = spaced_table(header, cells, self.score.size)
         n_beyond = np.count_nonzero(
             (self.score < self.window_low) | (self.score > self.window_high)
         )

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -114,12 +114,23 @@ def short_table(columns: Mapping[str, Any], *, rows: int = SHOWN_ROWS) -> str:
     3 of 101 rows; .frame() returns all
     """
     size = max((len(column) for column in columns.values()), default=0)
+    header = [name.replace("_", " ") for name in columns]
+
+    def cells(k: int) -> list[str]:
+        return [_cell(name, column[k]) for name, column in columns.items()]
+
+    return spaced_table(header, cells, size, rows=rows)
+
+
+def spaced_table(
+    header: list[str], cells: Callable[[int], list[str]], size: int, *, rows: int = SHOWN_ROWS
+) -> str:
+    """Show a table of ``size`` rows as `short_table` does; ``cells`` returns those of a row."""
     shown = evenly_spaced(size, rows)
-    cells = [[_cell(name, column[k]) for name, column in columns.items()] for k in shown]
-    table = text_table([name.replace("_", " ") for name in columns], cells)
-    return (
-        table if size <= rows else f"{table}\n{shown.size} of {size:,} rows; .frame() returns all"
-    )
+    table = text_table(header, [cells(k) for k in shown.tolist()])
+    if size <= rows:
+        return table
+    return f"{table}\n{shown.size} of {size:,} rows; .frame() returns all"
 
 
 def _cell(name: str, value: Any) -> str:
