@@ -104,8 +104,8 @@ class MeasureByThresholdDisplay(ClassifierDisplay):
         -------
         MeasureByThresholdDisplay
         """
-        level = None if ev.resampling is None else ev.resampling.level
-        return cls(curve=ev.by_threshold(measure), best=ev.best(measure), level=level, name=name)
+        curve, best = ev.by_threshold(measure), ev.best(measure)
+        return cls(curve=curve, best=best, level=ev._level, name=name)
 
     def frame(self) -> pd.DataFrame:
         """Return the plotted data.

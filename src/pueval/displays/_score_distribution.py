@@ -131,7 +131,7 @@ class ScoreDistributionDisplay(ClassifierDisplay):
             prior=ev.mixture.prior,
             prior_interval=mixture_intervals(ev).prior,
             threshold=threshold,
-            level=None if ev.resampling is None else ev.resampling.level,
+            level=ev._level,
             audited=None if ev.audit is None else AuditedScores.of(ev.audit, scale),
             name=name,
         )

@@ -183,5 +183,5 @@ def calibrate(ev: ModelEstimates, n_bins: int) -> Calibration:
         pvalue=pvalue,
         edges=EDGES.copy(),
         histogram=_histogram(ev),
-        level=None if ev.resampling is None else ev.resampling.level,
+        level=ev._level,
     )

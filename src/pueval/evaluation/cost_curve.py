@@ -127,7 +127,7 @@ def estimate_cost_curve(ev: ModelEstimates, shares: Iterable[float] | None) -> C
         **columns,
         threshold=np.array(thresholds),
         trivial=np.minimum(points, 1 - points),
-        level=None if ev.resampling is None else ev.resampling.level,
+        level=ev._level,
     )
 
 

@@ -297,5 +297,5 @@ def estimate_decision_curve(
         gain_low=smaller("low"),
         gain_high=smaller("high"),
         standardized=standardized,
-        level=None if ev.resampling is None else ev.resampling.level,
+        level=ev._level,
     )

@@ -90,9 +90,8 @@ def estimate_table(
     ev: Evaluation, names: Iterable[str] = REPORTED_MEASURES
 ) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of the table of measures; by default of those that people report."""
-    level = None if ev.resampling is None else ev.resampling.level
     names = [*names]
-    header, rows = estimate_rows(((TITLES[name], ev[name]) for name in names), level)
+    header, rows = estimate_rows(((TITLES[name], ev[name]) for name in names), ev._level)
     if ev.splits is not None and ev.splits.n_repeats > 1:
         header.append("SD between splits")
         for row, name in zip(rows, names, strict=True):

@@ -57,8 +57,7 @@ class FieldEstimates(DecisionEstimates):
             raise InputError(f"name at least one family: {', '.join(FAMILIES)}.")
         members = family_members(names)
         self._estimate_together(members)
-        level = None if self.resampling is None else self.resampling.level
-        return MeasureFamily(names, {name: self[name] for name in members}, level)
+        return MeasureFamily(names, {name: self[name] for name in members}, self._level)
 
     def calibration(self, *, bins: int = 10) -> Calibration:
         """Evaluate whether scores are the probabilities of being positive.

@@ -98,5 +98,5 @@ def gains_curve(ev: ModelEstimates) -> GainsCurve:
         prevalence=ev.prevalence,
         naive_prevalence=NAIVE.prevalence(ev.counts),
         size=size,
-        level=None if ev.resampling is None else ev.resampling.level,
+        level=ev._level,
     )

@@ -229,7 +229,7 @@ def estimate_posterior(
         window_high=windows.high,
         rows=found["rows"],
         prevalence=own if prevalence is None else prevalence,
-        level=None if ev.resampling is None else ev.resampling.level,
+        level=ev._level,
     )
 
 

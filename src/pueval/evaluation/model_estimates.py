@@ -156,6 +156,11 @@ class ModelEstimates(Mapping[str, Estimate]):
         return self.mixture.prevalence(self.counts, self.target)
 
     @property
+    def _level(self) -> float | None:
+        """Confidence level of the intervals; None if there are none."""
+        return None if self.resampling is None else self.resampling.level
+
+    @property
     def resolution(self) -> Resolution | None:
         """Largest error that binned scores can cause; None if scores are not binned."""
         return resolution(self.counts, self.mixture)
@@ -315,7 +320,7 @@ class ModelEstimates(Mapping[str, Estimate]):
         intervals: IntervalOf | None = None
         if resamples is not None:
             intervals = partial(resamples.interval_at, threshold=threshold)
-        level, rates = self.operating_point.level, self._rates_at(threshold)
+        level, rates = self._level, self._rates_at(threshold)
         return OperatingPoint(threshold, level, rates, intervals)
 
     def best(self, measure: str) -> Best:
@@ -448,7 +453,7 @@ class ModelEstimates(Mapping[str, Estimate]):
             return self._resample(threshold, threshold_chosen=True)
 
         choice = choose(rule, self._rates[0], resample)
-        threshold, level = choice.threshold, self.operating_point.level
+        threshold, level = choice.threshold, self._level
         rates = self._rates_at(threshold)
         extra = {} if rule.measure is None else {rule.measure.name: rule.measure}
         interval = choice.threshold_interval

@@ -180,14 +180,13 @@ def evaluate_presence(
         "f_pb": estimate_f_pb(ev),
         "tss": ev["informedness"],
     }
-    level = None if ev.resampling is None else ev.resampling.level
     return Presence(
         curve,
         share,
         points.area_threshold(share),
         omission,
         ev.operating_point.threshold,
-        level,
+        ev._level,
         estimates,
     )
 

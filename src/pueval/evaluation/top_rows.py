@@ -167,7 +167,7 @@ def evaluate_top(ev: ModelEstimates, k: float | None, share: float | None) -> To
     return TopRows(
         rows=number,
         size=size,
-        level=None if ev.resampling is None else ev.resampling.level,
+        level=ev._level,
         needs_prior=needs_prior,
         _measures=measures,
         _estimate=partial(ev._estimate_top, resamples=resamples),

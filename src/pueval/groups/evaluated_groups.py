@@ -156,7 +156,7 @@ class EvaluatedGroups(Mapping[str, GroupEstimates]):
     @property
     def level(self) -> float | None:
         """Confidence level of the intervals; None if there are none."""
-        return None if self.overall.resampling is None else self.overall.resampling.level
+        return self.overall._level
 
     @property
     def evaluated(self) -> Array:

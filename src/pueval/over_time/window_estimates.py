@@ -102,8 +102,7 @@ class WindowOptions:
     @property
     def level(self) -> float | None:
         """Confidence level; None for no intervals."""
-        resampling = self.overall.resampling
-        return None if resampling is None else resampling.level
+        return self.overall._level
 
 
 def window_sizes(counts: Sequence[Counts]) -> tuple[GroupSizes, Array, Array]:
