@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Number, Real
 
 import numpy as np
@@ -13,6 +13,8 @@ from pueval.errors import InputError
 SCORE_METHODS = ("predict_proba", "decision_function")
 # Characters and entries of a value that an error shows.
 LONGEST_SHOWN, SHOWN_PARTS = 60, 4
+# Values that an error lists as examples.
+SHOWN_EXAMPLES = 5
 
 
 def short_text(value: object) -> str:
@@ -29,13 +31,30 @@ def short_text(value: object) -> str:
         one = "," * (isinstance(value, tuple) and len(value) == 1)
         return f"({text}{one})" if isinstance(value, tuple) else f"[{text}]"
     if isinstance(value, str):
-        short = value if len(value) <= LONGEST_SHOWN else f"{value[: LONGEST_SHOWN - 1]}…"
-        return repr(short)
+        return repr(shorten(value, LONGEST_SHOWN))
     if value is None or isinstance(value, Number | bytes | dict | set | np.ndarray | np.generic):
         text = repr(value)
         if len(text) <= LONGEST_SHOWN and "\n" not in text:
             return text
     return f"an object of type {type(value).__name__}"
+
+
+def shorten(text: str, longest: int) -> str:
+    """Return a text of at most so many characters."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def list_examples(values: Iterable[object]) -> str:
+    """Return the first few distinct values as text for an error.
+
+    Examples
+    --------
+    >>> list_examples("abba"), list_examples(range(10))
+    ("'a', 'b'", '0, 1, 2, 3, 4, …')
+    """
+    distinct = [*dict.fromkeys(values)]
+    more = ", …" if len(distinct) > SHOWN_EXAMPLES else ""
+    return ", ".join(map(repr, distinct[:SHOWN_EXAMPLES])) + more
 
 
 def check_count(name: str, value: object, *, least: int = 1) -> None:

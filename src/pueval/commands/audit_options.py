@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from cyclopts import Group, Parameter
 
+from pueval._checks import list_examples
 from pueval._typing import Array
 from pueval.audit_estimates.audited_rows import AuditedRows
 from pueval.audit_estimates.combined_audits import combined_weights
@@ -22,8 +23,6 @@ from pueval.sources.labels import LabelValues
 from pueval.sources.row_ids import find_rows, read_rows_and_find
 
 AUDIT = Group("Audit", sort_key=2)
-# Ids that a message shows.
-SHOWN = 5
 
 
 @Parameter(name="*")
@@ -202,9 +201,9 @@ def merge_truths(checked: Sequence[CheckedRows]) -> dict[str, bool]:
             if truths.setdefault(name, positive) != positive:
                 different.append(name)
     if different:
-        shown = ", ".join(map(repr, different[:SHOWN])) + (", …" if len(different) > SHOWN else "")
         raise InputError(
             f"the audits disagree on the truth of {len(different):,} "
-            f"{'row' if len(different) == 1 else 'rows'}: {shown}. Settle them first."
+            f"{'row' if len(different) == 1 else 'rows'}: {list_examples(different)}. Settle them "
+            "first."
         )
     return truths

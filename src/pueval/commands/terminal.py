@@ -17,6 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from pueval._checks import shorten
 from pueval._writing import is_device
 from pueval.commands.option_names import name_options
 from pueval.commands.text_curves import draw_curves
@@ -211,7 +212,7 @@ def roc_picture(name: str, ev: Evaluation, *, braille: bool = True) -> Text:
     shown = "".join(ch if ch.isprintable() else "?" for ch in name)
     area = ev["roc_auc"]
     text = Text(no_wrap=True)
-    text.append(f"{_cut('ROC curve of ' + shown, WIDTH + 4)}\n", style="bold")
+    text.append(f"{shorten('ROC curve of ' + shown, WIDTH + 4)}\n", style="bold")
     for k, row in enumerate(rows):
         text.append({0: "1 ", HEIGHT - 1: "0 "}.get(k, "  ") + side)
         for cell in row:
@@ -229,7 +230,3 @@ def roc_picture(name: str, ev: Evaluation, *, braille: bool = True) -> Text:
             "\n" + f"({format_number(area.low)}–{format_number(area.high)})".rjust(WIDTH + 3)
         )
     return text
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from pueval._checks import shorten
 from pueval._typing import Array
 from pueval.errors import InputError
 
@@ -34,9 +35,7 @@ def single_line(name: str, longest: int = LONGEST_NAME) -> str:
     >>> single_line("a\nmodel"), single_line("x" * 50), single_line("from $5 to $9")
     ('a model', 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…', 'from \\$5 to \\$9')
     """
-    line = " ".join(name.split())
-    if len(line) > longest:
-        line = line[: longest - 1] + "…"
+    line = shorten(" ".join(name.split()), longest)
     # Matplotlib reads text between dollar signs as mathematics.
     return line.replace("$", r"\$")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from pueval._checks import shorten
 from pueval._typing import Array
 from pueval.core.measures import was_clipped
 from pueval.errors import InputError, require
@@ -102,7 +103,7 @@ def printable_name(name: Any) -> str:
     text = str(name)
     if not text.isprintable():
         text = text.encode("unicode_escape").decode("ascii")
-    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
+    return shorten(text, LONGEST_NAME)
 
 
 def json_name(name: Any) -> Any:

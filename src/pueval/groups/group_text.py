@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pueval._checks import shorten
 from pueval.evaluation.findings import worst_warnings
 from pueval.evaluation.measure_titles import TITLES
 from pueval.groups.group_estimates import json_name, printable_name
@@ -82,7 +83,7 @@ def group_table(
     if any(groups.notes[:most]):
         header.append("note")
         for row, note in zip(rows, [*[""] * above, *groups.notes[:most]], strict=True):
-            row.append(note if len(note) <= LONGEST_NOTE else note[: LONGEST_NOTE - 1] + "…")
+            row.append(shorten(note, LONGEST_NOTE))
     return header, rows
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pueval._checks import list_examples
 from pueval._typing import Array
 from pueval.errors import InputError
 
@@ -69,7 +70,7 @@ class Features:
             return self.names.index(feature)
         if isinstance(feature, int | np.integer) and 0 <= feature < len(self.names):
             return int(feature)
-        shown = ", ".join(map(repr, self.names[:5])) + (", …" if len(self.names) > 5 else "")
+        shown = list_examples(self.names)
         raise InputError(f"{argument}: X has no feature {feature!r}. Its features are {shown}.")
 
     def part(self, positions: Sequence[int]) -> Features:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pueval._checks import shorten
 from pueval.evaluation.findings import worst_warnings
 from pueval.evaluation.measure_titles import TITLES
 from pueval.over_time.window_results import time_measure_title
@@ -50,7 +51,7 @@ def time_table(
     if any(times.notes[first:]):
         header.append("note")
         for row, note in zip(rows, ["", *times.notes[first:]], strict=True):
-            row.append(note if len(note) <= LONGEST_NOTE else note[: LONGEST_NOTE - 1] + "…")
+            row.append(shorten(note, LONGEST_NOTE))
     return header, rows
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pueval._checks import check_choice, check_same_length
+from pueval._checks import check_choice, check_same_length, list_examples
 from pueval._typing import Array
 from pueval.counts.counts import Counts
 from pueval.errors import InputError
@@ -230,7 +230,8 @@ def _read_labels(y: Any, unlabeled_label: Any) -> tuple[Array, Array]:
     if labeled.all():
         raise InputError(
             f"y has no unlabeled row: no label is {unlabeled_label!r}. Its labels are "
-            f"{_list_some(labels)}. Pass the label of the unlabeled rows as unlabeled_label."
+            f"{list_examples(labels.tolist())}. Pass the label of the unlabeled rows as "
+            "unlabeled_label."
         )
     return labels, labeled
 
@@ -242,16 +243,11 @@ def _check_predictions(predicted: Array, classes: list[Any]) -> None:
         for values in (classes, predicted.tolist())
     ]
     if texts in ([{True}, {False}], [{False}, {True}]):
+        shown = list_examples(predicted.tolist())
         raise InputError(
-            f"predicted has other values than y: {_list_some(predicted)}, and the classes are "
-            f"{_list_some(np.array(classes, dtype=object))}. Pass both as numbers or both as text."
+            f"predicted has other values than y: {shown}, and the classes are "
+            f"{list_examples(classes)}. Pass both as numbers or both as text."
         )
-
-
-def _list_some(values: Array) -> str:
-    """Name a few distinct values."""
-    distinct = _classes(values)
-    return ", ".join(map(repr, distinct[:5])) + (", …" if len(distinct) > 5 else "")
 
 
 def _is_missing(label: Any) -> bool:

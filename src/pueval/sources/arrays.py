@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pueval._checks import list_examples
 from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.samples.sample import (
@@ -22,7 +23,6 @@ from pueval.samples.sample import (
 from pueval.samples.threads import available_cores, keep_memory, map_in_threads
 from pueval.sources import device_arrays
 from pueval.sources.labels import (
-    SHOWN,
     LabelValues,
     inexact_scores_error,
     infinite_error,
@@ -337,7 +337,7 @@ def _column_names(values: Any) -> list[str]:
 
 
 def _several_columns_error(name: str, columns: list[str]) -> InputError:
-    shown = ", ".join(map(repr, columns[:SHOWN])) + (", …" if len(columns) > SHOWN else "")
+    shown = list_examples(columns)
     advice = {
         "y": "Pass the one with the labels.",
         "score": "Pass one of them, or compare the models: compare(y, score).",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pueval._checks import list_examples
 from pueval._typing import Array
 from pueval.errors import InputError
 from pueval.sources.column_profiles import column_names
@@ -19,8 +20,6 @@ from pueval.sources.labels import LabelMatch
 from pueval.sources.paths import locate
 from pueval.sources.row_ids import ROW_NUMBER
 
-# Values that a message shows.
-SHOWN = 5
 PROBABILITY = "probability"
 
 
@@ -117,7 +116,7 @@ def read_checked_rows(
         ids = (
             "1 checked id occurs" if len(repeated) == 1 else f"{len(repeated):,} checked ids occur"
         )
-        raise InputError(f"{ids} more than once in {text}: {_show(repeated)}.")
+        raise InputError(f"{ids} more than once in {text}: {list_examples(repeated)}.")
     chosen = None
     if probability is not None:
         _refuse(
@@ -135,10 +134,4 @@ def _refuse(values: Sequence[str], rule: str) -> None:
     """Raise an error that shows values that break a rule, if there are any."""
     if values:
         rows = "1 row" if len(values) == 1 else f"{len(values):,} rows"
-        raise InputError(f"{rule}; got {_show(values)} in {rows}.")
-
-
-def _show(values: Sequence[str]) -> str:
-    """Name a few distinct values."""
-    distinct = list(dict.fromkeys(values))
-    return ", ".join(map(repr, distinct[:SHOWN])) + (", …" if len(distinct) > SHOWN else "")
+        raise InputError(f"{rule}; got {list_examples(values)} in {rows}.")

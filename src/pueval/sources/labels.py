@@ -16,10 +16,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pueval._checks import shorten
 from pueval.errors import InputError
 
 # Label values shown in a message.
-SHOWN = 5
+SHOWN, LONGEST_LABEL = 5, 40
 # More distinct numbers than this are unlikely to be labels.
 MOST_LABELS = 20
 # Codes of rows that are not labeled, unlabeled or negative (0, 1, 2).
@@ -165,7 +166,7 @@ class LabelValues:
     def unrecognized_error(self, values: Iterable[Any], rows: int) -> InputError:
         """Return the error for label values that are none of the three."""
         values = list(values)
-        shown = ", ".join(_short(value) for value in values[:SHOWN])
+        shown = ", ".join(shorten(repr(value), LONGEST_LABEL) for value in values[:SHOWN])
         if len(values) > SHOWN:
             shown += ", …"
         names = ("pos_label", "unlabeled_label", "negative_label")
@@ -230,11 +231,6 @@ def merged_scores_error(merged: int) -> InputError:
 
 def _rows(count: int) -> str:
     return f"{count:,} row" + ("" if count == 1 else "s")
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else text[:39] + "…"
 
 
 def _finite_number(value: Any) -> float | None:

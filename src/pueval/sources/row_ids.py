@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pueval._checks import list_examples
 from pueval._typing import Array
 from pueval.errors import InputError, require
 from pueval.sources.columns import Columns
@@ -21,8 +22,6 @@ from pueval.sources.storage import is_counts_file
 
 # The column with the numbers of rows, where rows have no ids.
 ROW_NUMBER = "row"
-# Ids that a message shows.
-SHOWN = 5
 
 
 @contextmanager
@@ -117,13 +116,14 @@ def _check_found(
         unknown = [name for name, n in zip(ids, times, strict=True) if n == 0]
         are = "1 audited id is" if len(unknown) == 1 else f"{len(unknown):,} audited ids are"
         raise InputError(
-            f"{are} not in {where} of {path}: {_show(unknown)}. "
+            f"{are} not in {where} of {path}: {list_examples(unknown)}. "
             f"{_example(rows)}Spreadsheets may change ids, such as 007 to 7."
         )
     if np.any(times > 1):
         repeated = [name for name, n in zip(ids, times, strict=True) if n > 1]
         raise InputError(
-            f"{where} of {path} has repeated ids, such as {_show(repeated)}. Ids must be unique."
+            f"{where} of {path} has repeated ids, such as {list_examples(repeated)}. Ids must be "
+            "unique."
         )
 
 
@@ -131,8 +131,3 @@ def _example(rows: Any) -> str:
     """Show an id of the file, so that differences in spelling are seen."""
     first = rows.limit(1).select("id").fetchall()
     return f"An id there is {first[0][0]!r}. " if first else ""
-
-
-def _show(ids: Sequence[str]) -> str:
-    distinct = list(dict.fromkeys(ids))
-    return ", ".join(map(repr, distinct[:SHOWN])) + (", …" if len(distinct) > SHOWN else "")
