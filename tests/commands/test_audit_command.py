@@ -181,16 +181,19 @@ def test_two_simple_random_audits_are_one(rows, scores, rng, tmp_path):
 
 def test_a_row_in_two_audits(rows, scores, rng, tmp_path, capsys):
     checked = check(rows, rng)
-    first, second, out = (tmp_path / name for name in ("1.csv", "2.csv", "out.json"))
+    names = ("1.csv", "2.csv", "3.csv", "out.json")
+    first, second, third, out = (tmp_path / name for name in names)
     checked.to_csv(first, index=False)
     checked[:20].to_csv(second, index=False)
     both = command(scores, "--audit", first, "--audit", second, "--id", "id", "--json", out)
     assert run(both) == 0
     assert model_of(out)["audit"]["n_unlabeled"] == 150
-    checked[:20].assign(truth=lambda c: 1 - c["truth"]).to_csv(second, index=False)
+    for path in (second, third):
+        checked[:20].assign(truth=lambda c: 1 - c["truth"]).to_csv(path, index=False)
     capsys.readouterr()
-    assert run(both) == 2
-    assert "the audits disagree on the truth of 20 rows" in capsys.readouterr().err
+    for command_line in (both, [*both, "--audit", str(third)]):
+        assert run(command_line) == 2
+        assert "the audits disagree on the truth of 20 rows" in capsys.readouterr().err
     checked[:20].assign(probability=0.1).to_csv(second, index=False)
     assert run(both) == 2
     assert f"{first} has no probabilities, but another audit has" in capsys.readouterr().err

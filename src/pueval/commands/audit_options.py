@@ -195,11 +195,11 @@ def read_rows_with_audit(
 def merge_truths(checked: Sequence[CheckedRows]) -> dict[str, bool]:
     """Return the truth of every checked id; files must agree on those they share."""
     truths: dict[str, bool] = {}
-    different: list[str] = []
+    different: dict[str, None] = {}
     for audit in checked:
         for name, positive in zip(audit.ids, audit.positive.tolist(), strict=True):
             if truths.setdefault(name, positive) != positive:
-                different.append(name)
+                different[name] = None
     if different:
         raise InputError(
             f"the audits disagree on the truth of {len(different):,} "
