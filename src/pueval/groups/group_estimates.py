@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from pueval._checks import shorten
 from pueval._typing import Array
 from pueval.core.measures import was_clipped
 from pueval.errors import InputError, require
 from pueval.evaluation.measure_titles import measure_title
+from pueval.text.numbers import format_estimate
 from pueval.text.results import Result, plain_dict, short_table
 
 if TYPE_CHECKING:
@@ -22,13 +26,32 @@ LONGEST_NAME, SHOWN_GROUPS = 40, 10
 
 
 class GroupResult(Result):
-    """Base of results with one entry per group, which have ``measure`` and ``groups``."""
+    """Base of results with one entry per group, which have ``measure`` and ``groups``.
+
+    Groups can be windows of time; see `pueval.over_time.window_results`.
+    """
 
     measure: str
     groups: tuple[Any, ...]
 
+    # What an entry is; its plural is the field with the names of the entries.
+    _entry: ClassVar[str] = "group"
+
+    @property
+    def _names(self) -> tuple[Any, ...]:
+        names: tuple[Any, ...] = getattr(self, f"{self._entry}s")
+        return names
+
+    @property
+    def _printed_names(self) -> Sequence[Any]:
+        return [printable_name(name) for name in self._names]
+
+    @property
+    def _title(self) -> str:
+        return measure_title(self.measure)
+
     def frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with a row per group.
+        """Return a pandas DataFrame with a row per entry.
 
         Returns
         -------
@@ -36,7 +59,7 @@ class GroupResult(Result):
         """
         pandas = require("pandas", extra="pandas", purpose=f"{type(self).__name__}.frame()")
         # Without tupleize_cols, pandas would split groups that are tuples into levels.
-        index = pandas.Index(list(self.groups), name="group", tupleize_cols=False)
+        index = pandas.Index(list(self._names), name=self._entry, tupleize_cols=False)
         return pandas.DataFrame(dict(self._columns()), index=index)
 
     def to_dict(self) -> dict[str, Any]:
@@ -47,19 +70,38 @@ class GroupResult(Result):
         dict
             Undefined and infinite numbers are None.
         """
-        return plain_dict(vars(self) | {"groups": [json_name(name) for name in self.groups]})
+        names = [json_name(name) for name in self._names]
+        return plain_dict(vars(self) | {f"{self._entry}s": names})
 
     def _headline(self) -> str:
-        n_groups = len(self.groups)
-        return f"{measure_title(self.measure)} of {n_groups:,} group{'s' * (n_groups != 1)}"
+        number = len(self._names)
+        return f"{self._title} of {number:,} {self._entry}{'s' * (number != 1)}"
 
     def _table(self) -> str:
-        names = [printable_name(name) for name in self.groups]
-        return short_table({"group": names, **self._columns()})
+        return short_table({self._entry: self._printed_names, **self._columns()})
+
+
+class EstimateArrays(GroupResult):
+    """Base of estimates of one measure in every group or window."""
+
+    value: Array
+    low: Array
+    high: Array
+    unclipped: Array
+
+    @property
+    def clipped(self) -> Array:
+        """Whether each value was outside the range of the measure."""
+        clipped: Array = was_clipped(self.unclipped, self.value)
+        return clipped
+
+    def _text(self, k: int) -> str:
+        """Show the estimate of an entry, given by its number."""
+        return format_estimate(self.value[k], self.low[k], self.high[k], clipped=self.clipped[k])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupEstimates(GroupResult):
+class GroupEstimates(EstimateArrays):
     """One measure of every group: arrays in the order of the groups.
 
     Attributes
@@ -91,11 +133,19 @@ class GroupEstimates(GroupResult):
     standard_error: Array
     unclipped: Array
 
-    @property
-    def clipped(self) -> Array:
-        """Whether each value was outside the range of the measure."""
-        clipped: Array = was_clipped(self.unclipped, self.value)
-        return clipped
+
+def frame_of_results(
+    results: Mapping[str, GroupResult], about_entries: dict[str, Any], purpose: str
+) -> pd.DataFrame:
+    """Return a pandas DataFrame with a row for every measure of every group or window.
+
+    ``about_entries`` are columns that are the same for all measures.
+    """
+    pandas = require("pandas", extra="pandas", purpose=purpose)
+    parts = [part.frame().assign(measure=name, **about_entries) for name, part in results.items()]
+    frame: pd.DataFrame = pandas.concat(parts)
+    order = np.argsort(np.tile(np.arange(len(parts[0])), len(parts)), kind="stable")
+    return frame.iloc[order].set_index("measure", append=True)
 
 
 def printable_name(name: Any) -> str:

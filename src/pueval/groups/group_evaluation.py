@@ -12,7 +12,7 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.measures import AREAS
 from pueval.core.sizes import GroupSizes
-from pueval.errors import InputError, require
+from pueval.errors import InputError
 from pueval.groups import group_text
 from pueval.groups.audited_groups import estimate_audited_rows
 from pueval.groups.cluster_errors import (
@@ -23,6 +23,7 @@ from pueval.groups.evaluated_groups import EvaluatedGroups
 from pueval.groups.field_groups import estimate_field_rows
 from pueval.groups.field_overlap import overlap_covariance
 from pueval.groups.group_differences import DifferenceTest, GroupDifferences
+from pueval.groups.group_estimates import frame_of_results
 from pueval.groups.macro_average import MacroAverage, macro_average
 from pueval.groups.overlap_covariances import area_overlap_covariances, threshold_overlap_covariance
 from pueval.groups.unclipped_estimates import (
@@ -174,7 +175,6 @@ class GroupEvaluation(EvaluatedGroups):
             Indexed by group and measure, with the columns of `Estimate` and the rows, prior and
             note of the group. ``groups["f1"].frame()`` has a single measure.
         """
-        pandas = require("pandas", extra="pandas", purpose="GroupEvaluation.frame()")
         about_group: dict[str, Any] = {
             "n_labeled": self.n_labeled,
             "n_unlabeled": self.n_unlabeled,
@@ -184,10 +184,7 @@ class GroupEvaluation(EvaluatedGroups):
         }
         if self.n_audited is not None:
             about_group["n_audited"] = self.n_audited
-        parts = [part.frame().assign(measure=name, **about_group) for name, part in self.items()]
-        frame: pd.DataFrame = pandas.concat(parts)
-        order = np.argsort(np.tile(np.arange(len(self.names)), len(self)), kind="stable")
-        return frame.iloc[order].set_index("measure", append=True)
+        return frame_of_results(self, about_group, "GroupEvaluation.frame()")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, lists and text, ready for JSON.

@@ -73,12 +73,7 @@ def group_table(
         sizes = (groups.n_labeled[k], groups.n_unlabeled[k], groups.n_negative[k])
         n_audited = 0 if audited is None else int(audited[k])
         row = cells(printable_name(name), sizes, n_audited, groups.prior[k])
-        row += [
-            format_estimate(
-                estimate.value[k], estimate.low[k], estimate.high[k], clipped=estimate.clipped[k]
-            )
-            for estimate in estimates
-        ]
+        row += [estimate._text(k) for estimate in estimates]
         rows.append(row)
     if any(groups.notes[:most]):
         header.append("note")

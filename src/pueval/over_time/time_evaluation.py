@@ -12,8 +12,9 @@ import numpy as np
 from pueval._typing import Array
 from pueval.core.measures import unknown_measure_error
 from pueval.counts.counts import Counts
-from pueval.errors import InputError, require
+from pueval.errors import InputError
 from pueval.evaluation.evaluation import Evaluation
+from pueval.groups.group_estimates import frame_of_results
 from pueval.over_time import time_text
 from pueval.over_time.estimate_windows import estimate_windows
 from pueval.over_time.measure_monitor import change_sequence, look_spans
@@ -281,7 +282,6 @@ class TimeEvaluation(Mapping[str, TimeEstimates]):
             Indexed by window and measure, with the columns of `TimeEstimates` and the start, end,
             rows and note of the window. ``times["f1"].frame()`` has a single measure.
         """
-        pandas = require("pandas", extra="pandas", purpose="TimeEvaluation.frame()")
         about_window: dict[str, Any] = {
             "start": self.start,
             "end": self.end,
@@ -290,10 +290,7 @@ class TimeEvaluation(Mapping[str, TimeEstimates]):
             "n_negative": self.n_negative,
             "note": list(self.notes),
         }
-        parts = [part.frame().assign(measure=name, **about_window) for name, part in self.items()]
-        frame: pd.DataFrame = pandas.concat(parts)
-        order = np.argsort(np.tile(np.arange(len(self.names)), len(self)), kind="stable")
-        return frame.iloc[order].set_index("measure", append=True)
+        return frame_of_results(self, about_window, "TimeEvaluation.frame()")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, lists and text, ready for JSON.

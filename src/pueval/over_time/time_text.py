@@ -10,7 +10,7 @@ from pueval._checks import shorten
 from pueval.evaluation.findings import worst_warnings
 from pueval.evaluation.measure_titles import TITLES
 from pueval.over_time.window_results import time_measure_title
-from pueval.text.numbers import CLIPPED_NOTE, format_count, format_estimate, format_level
+from pueval.text.numbers import CLIPPED_NOTE, format_count, format_level
 from pueval.text.results import plain_dict
 from pueval.text.tables import html_summary, text_table
 
@@ -41,12 +41,7 @@ def time_table(
     for k in range(first, len(times.names)):
         sizes = [times.n_labeled[k], times.n_unlabeled[k], times.n_negative[k]][: 2 + with_negative]
         row = [str(times.names[k]), *map(format_count, sizes)]
-        row += [
-            format_estimate(
-                estimate.value[k], estimate.low[k], estimate.high[k], clipped=estimate.clipped[k]
-            )
-            for estimate in estimates
-        ]
+        row += [estimate._text(k) for estimate in estimates]
         rows.append(row)
     if any(times.notes[first:]):
         header.append("note")

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pueval._typing import Array
-from pueval.core.measures import was_clipped
-from pueval.errors import require
 from pueval.evaluation.measure_titles import measure_title
+from pueval.groups.group_estimates import EstimateArrays, GroupResult
 from pueval.text.numbers import format_interval, format_level, format_number
-from pueval.text.results import Result, plain_dict, short_table
-
-if TYPE_CHECKING:
-    import pandas as pd
+from pueval.text.results import Result
 
 
 def time_measure_title(measure: str) -> str:
@@ -21,44 +18,24 @@ def time_measure_title(measure: str) -> str:
     return measure.capitalize() if measure in {"prior", "prevalence"} else measure_title(measure)
 
 
-class WindowResult(Result):
+class WindowResult(GroupResult):
     """Base of results with one entry per window, which have ``measure`` and ``windows``."""
 
-    measure: str
     windows: tuple[Any, ...]
 
-    def frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with a row per window.
+    _entry = "window"
 
-        Returns
-        -------
-        pandas.DataFrame
-        """
-        pandas = require("pandas", extra="pandas", purpose=f"{type(self).__name__}.frame()")
-        index = pandas.Index(list(self.windows), name="window")
-        return pandas.DataFrame(dict(self._columns()), index=index)
+    @property
+    def _printed_names(self) -> Sequence[Any]:
+        return self.windows
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain numbers, lists and text, ready for JSON.
-
-        Returns
-        -------
-        dict
-            Undefined and infinite numbers are None.
-        """
-        return plain_dict(vars(self))
-
-    def _headline(self) -> str:
-        n_windows = len(self.windows)
-        title = time_measure_title(self.measure)
-        return f"{title} of {n_windows:,} window{'s' * (n_windows != 1)}"
-
-    def _table(self) -> str:
-        return short_table({"window": self.windows, **self._columns()})
+    @property
+    def _title(self) -> str:
+        return time_measure_title(self.measure)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TimeEstimates(WindowResult):
+class TimeEstimates(WindowResult, EstimateArrays):
     """One measure of every window: arrays in the order of the windows.
 
     Attributes
@@ -88,12 +65,6 @@ class TimeEstimates(WindowResult):
     naive: Array
     standard_error: Array
     unclipped: Array
-
-    @property
-    def clipped(self) -> Array:
-        """Whether each value was outside the range of the measure."""
-        clipped: Array = was_clipped(self.unclipped, self.value)
-        return clipped
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -168,7 +139,7 @@ class ChangeSequence(WindowResult):
     false_alarm_rate: float
 
     def _headline(self) -> str:
-        n_looks, text = len(self.windows), time_measure_title(self.measure)
+        n_looks, text = len(self.windows), self._title
         if self.reference is None:
             return f"{text}: no look, as there are too few rows for a reference"
         text += f" since {self.reference}: {n_looks:,} look{'s' * (n_looks != 1)}, "
