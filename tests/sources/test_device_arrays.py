@@ -157,6 +157,21 @@ def test_types_of_scores(put, dtype):
         assert_same(Counts.from_arrays(put(y), put(score), bins=None), expected)
 
 
+@pytest.mark.parametrize("value", [-1, 256, 2**40, 2**70])
+def test_labels_are_no_values_beyond_their_type(put, value):
+    """Libraries take 255 of type uint8 for −1, and 0 for 256."""
+    y, score = rows(100)
+    expected = Counts.from_arrays(y, score, bins=None)
+    for dtype in (np.uint8, np.bool_):
+        counts = Counts.from_arrays(
+            put(y.astype(dtype)), put(score), bins=None, negative_label=value
+        )
+        assert_same(counts, expected)
+    wrapped = np.where(y == 1, 1, 255).astype(np.uint8)
+    with pytest.raises(InputError, match="with an unrecognized label: 255"):
+        Counts.from_arrays(put(wrapped), put(score), unlabeled_label=value)
+
+
 def test_half_precision_is_said(put):
     y, score = rows(decimals=7)
     with pytest.warns(BinnedScoresWarning, match="scores are float16, and .*%"):

@@ -190,6 +190,15 @@ def test_label_values():
     assert metric.counts.n_unlabeled == 2
 
 
+def test_labels_are_no_values_beyond_their_type():
+    """PyTorch takes 255 of type uint8 for −1, and 0 for 256."""
+    scores, labels = torch.tensor([3.0, 2.0]), torch.tensor([1, 0], dtype=torch.uint8)
+    metric = updated(PUAUROC(prior=0.0, negative_label=256), [(scores, labels)])
+    assert (metric.counts.n_unlabeled, metric.counts.n_negative) == (1, 0)
+    with pytest.raises(InputError, match="1 row with an unrecognized label: 255"):
+        PUAUROC(prior=0.0, unlabeled_label=-1).update(scores, labels - (labels == 0).byte())
+
+
 @pytest.mark.parametrize("bins", [None, 64])
 @pytest.mark.parametrize("kind", [PUAveragePrecision, PUEvaluation])
 def test_pickles_and_copies(rng, bins, kind):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, cast
 
 import numpy as np
@@ -92,21 +93,27 @@ def check_dense(tensor: Any) -> None:
 
 def device_masks(y: Any, labels: LabelValues) -> list[Any]:
     """Return which rows of labels on a device are labeled, unlabeled and negative; None if none."""
+    y = device_column(y, "y")
+    return [equal_entries(y, value) for value in labels.values]
+
+
+def equal_entries(y: Any, value: Any) -> Any:
+    """Return which entries of an array on a device equal a label value; None if none can."""
     from array_api_compat import array_namespace
 
-    y = device_column(y, "y")
     xp = array_namespace(y)
-
-    def equal(value: Any) -> Any:
-        if is_missing(value) and xp.isdtype(y.dtype, "real floating"):
-            return xp.isnan(y)
-        if value is None or is_missing(value) or isinstance(value, str | bytes):
+    if value is None or isinstance(value, str | bytes):
+        return None
+    if is_missing(value):
+        return xp.isnan(y) if xp.isdtype(y.dtype, "real floating") else None
+    if xp.isdtype(y.dtype, "bool") and isinstance(value, Real):
+        return (y if value else xp.logical_not(y)) if value in (0, 1) else None
+    if xp.isdtype(y.dtype, "integral") and isinstance(value, Real):
+        limits = xp.iinfo(y.dtype)
+        # Libraries convert the value to the type of the array, where 256 can become 0.
+        if not limits.min <= value <= limits.max:
             return None
-        if xp.isdtype(y.dtype, "bool") and value in (0, 1):
-            return y if value else xp.logical_not(y)
-        return y == value
-
-    return [equal(value) for value in labels.values]
+    return y == value
 
 
 def sort_on_device(score: Any, masks: list[Any]) -> Samples | None:

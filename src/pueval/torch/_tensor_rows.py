@@ -10,7 +10,7 @@ from torch import Tensor
 
 from pueval.errors import InputError
 from pueval.sources.arrays import EXACT
-from pueval.sources.device_arrays import check_dense
+from pueval.sources.device_arrays import check_dense, equal_entries
 from pueval.sources.labels import (
     MOST_LABELS,
     LabelValues,
@@ -111,9 +111,8 @@ def _match(labels: Tensor, values: LabelValues) -> Tensor:
     """Return the kind of each row, −1 for a label that is none of the values."""
     kinds = torch.full(labels.shape, -1, dtype=torch.int8, device=labels.device)
     for code, value in enumerate(values.values):
-        if value is not None:
-            # The only number that differs from itself is NaN.
-            same = labels == value if value == value else torch.isnan(labels)  # noqa: PLR0124
+        same = equal_entries(labels, value)
+        if same is not None:
             kinds[same] = code
     return kinds
 
