@@ -157,6 +157,26 @@ def test_types_of_scores(put, dtype):
         assert_same(Counts.from_arrays(put(y), put(score), bins=None), expected)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64"])
+def test_unsigned_integers(put, dtype):
+    y, score = rows(1_000)
+    score = np.abs(100 * score).astype(dtype)
+    if dtype in {"uint32", "uint64"}:
+        score[:100] = 2**24 + np.arange(100)
+    given = put(y), put(score)
+    if dtype == "uint64" and not has_64_bits(put):
+        pytest.skip("JAX has 32 bits only, unless it is configured")
+    if dtype == "uint32" and not has_64_bits(put):
+        with pytest.raises(InputError, match=r"scores beyond ±2\*\*24 .* got 0 to 16777315"):
+            Counts.from_arrays(*given, bins=None)
+        return
+    assert_same(Counts.from_arrays(*given, bins=None), Counts.from_arrays(y, score, bins=None))
+    if dtype == "uint64":
+        score[7] = 2**64 - 1
+        with pytest.raises(InputError, match=f"got 0 to {2**64 - 1}"):
+            Counts.from_arrays(put(y), put(score))
+
+
 @pytest.mark.parametrize("value", [-1, 256, 2**40, 2**70])
 def test_labels_are_no_values_beyond_their_type(put, value):
     """Libraries take 255 of type uint8 for −1, and 0 for 256."""

@@ -158,6 +158,8 @@ def device_column(values: Any, name: str) -> Any:
 
 def _as_floats(score: Any, xp: Any) -> Any:
     """Return scores in the smallest of float32 and float64 that holds all of them exactly."""
+    from array_api_compat import is_jax_array, is_torch_array
+
     if xp.isdtype(score.dtype, "real floating"):
         return score if score.dtype == xp.float64 else xp.astype(score, xp.float32)
     if xp.isdtype(score.dtype, "bool"):
@@ -166,10 +168,21 @@ def _as_floats(score: Any, xp: Any) -> Any:
         raise InputError(f"score must hold real numbers; got dtype {score.dtype}.")
     if not score.shape[0]:
         return xp.astype(score, xp.float32)
-    low, high = int(xp.min(score)), int(xp.max(score))
-    if max(-low, high) > EXACT:
-        raise inexact_scores_error(f"{low} to {high}")
-    return xp.astype(score, xp.float32 if max(-low, high) <= EXACT_FLOAT32 else xp.float64)
+    is_unsigned = xp.isdtype(score.dtype, "unsigned integer")
+    # PyTorch has no minimum of unsigned integers, other than uint8.
+    whole = xp.astype(score, xp.int64) if is_unsigned and is_torch_array(score) else score
+    low, high = int(xp.min(whole)), int(xp.max(whole))
+    if max(-low, high) > EXACT or (is_unsigned and low < 0):  # as int64, 2**64 − 1 is −1
+        on_host = to_numpy(score)
+        raise inexact_scores_error(f"{on_host.min()} to {on_host.max()}")
+    if max(-low, high) <= EXACT_FLOAT32:
+        return xp.astype(score, xp.float32)
+    if is_jax_array(score) and xp.asarray(0.0).dtype != xp.float64:
+        raise InputError(
+            f"JAX has float32 only, and integer scores beyond ±2**24 would become equal; got {low} "
+            f"to {high}. Set jax_enable_x64, or pass numpy.asarray(score)."
+        )
+    return xp.astype(score, xp.float64)
 
 
 def _move(mask: Any, xp: Any, place: Any) -> Any:
