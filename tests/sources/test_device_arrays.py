@@ -4,7 +4,10 @@ The code for GPUs runs on any machine: arrays of the host take its path here, to
 """
 
 import importlib
+import os
 import pickle
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -190,6 +193,29 @@ def test_labels_are_no_values_beyond_their_type(put, value):
     wrapped = np.where(y == 1, 1, 255).astype(np.uint8)
     with pytest.raises(InputError, match="with an unrecognized label: 255"):
         Counts.from_arrays(put(wrapped), put(score), unlabeled_label=value)
+
+
+def test_rows_on_several_devices():
+    """JAX shards arrays over devices, and keeps each array where it was put."""
+    _module("jax", "needs JAX: make torch")
+    code = """if True:
+        import jax, numpy as np
+        from jax.sharding import Mesh, NamedSharding, PartitionSpec
+        from pueval import Counts
+        from pueval.sources import arrays, device_arrays
+        device_arrays.HOST_ROWS = 5
+        arrays.is_on_device = lambda values: isinstance(values, jax.Array)
+        first, second = jax.devices()
+        shards = NamedSharding(Mesh(np.array([first, second]), ("rows",)), PartitionSpec("rows"))
+        score = np.arange(200, dtype=np.float32) % 70
+        y = (np.arange(200) % 7 == 0).astype(np.int32)
+        expected = Counts.from_arrays(y, score)
+        for places in ((shards, shards), (first, second), (second, shards), (shards, first)):
+            given = map(jax.device_put, (y, score), places)
+            assert Counts.from_arrays(*given, bins=None) == expected
+        """
+    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, **flags}, check=True)
 
 
 def test_half_precision_is_said(put):

@@ -145,8 +145,12 @@ def sort_on_device(score: Any, masks: list[Any]) -> Samples | None:
 
 
 def device_column(values: Any, name: str) -> Any:
-    """Return a one-dimensional array on its device; a matrix must have one column."""
+    """Return a one-dimensional array on one device; a matrix must have one column."""
+    from array_api_compat import is_jax_array, to_device
+
     values = _plain(values)
+    if is_jax_array(values) and len(places := values.devices()) > 1:
+        values = to_device(values, min(places, key=lambda place: place.id))
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:
@@ -187,13 +191,13 @@ def _as_floats(score: Any, xp: Any) -> Any:
 
 def _move(mask: Any, xp: Any, place: Any) -> Any:
     """Return a mask on the device of the scores."""
-    from array_api_compat import array_namespace, device
+    from array_api_compat import array_namespace, device, to_device
 
     if isinstance(mask, np.ndarray):
         return xp.asarray(mask, device=place)
     if array_namespace(mask) is not xp:
         mask = xp.from_dlpack(mask)
-    return mask if device(mask) == place else xp.asarray(mask, device=place)
+    return mask if device(mask) == place else to_device(mask, place)
 
 
 def _sort_frequent(score: Any, mask: Any, size: int, xp: Any) -> Sample:
