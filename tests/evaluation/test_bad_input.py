@@ -76,6 +76,11 @@ class TestLabels:
         refused("both None", Counts.from_arrays, Y, SCORE, unlabeled_label=None)
         refused("pos_label must be", Counts.from_arrays, Y, SCORE, pos_label=None)
 
+    @pytest.mark.parametrize("value", [[2, 3], (2, 3), {2, 3}, np.array([2, 3])], ids=repr)
+    @pytest.mark.parametrize("name", ["pos_label", "unlabeled_label", "negative_label"])
+    def test_several_values(self, name, value):
+        refused(f"{name} must be one value; got .*2, 3", evaluate, Y, SCORE, **{name: value})
+
 
 class TestScores:
     def test_missing(self):
@@ -113,6 +118,9 @@ class TestScores:
             np.zeros((3, 2)),
         )
         refused("y must have one dimension", Counts.from_arrays, 1, SCORE)
+        batches = [np.array([1, 0]), np.array([0])]
+        refused("y must have one value per row; got parts of", Counts.from_arrays, batches, SCORE)
+        refused("score must have one value .* Concatenate", Counts.from_arrays, Y, batches)
         refused("same length; got 3 and 2", Counts.from_arrays, Y, [1.0, 2.0])
         refused(
             "y and sample_weight .* got 3 and 1", Counts.from_arrays, Y, SCORE, sample_weight=[1.0]

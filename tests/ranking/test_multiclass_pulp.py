@@ -43,6 +43,8 @@ def test_scores_of_a_network():
     for tensor in (leaf, leaf * 1, leaf.bfloat16()):
         expected = ranking.multiclass_pulp(y, tensor.detach().float().numpy(), **given)
         assert ranking.multiclass_pulp(torch.tensor(y), tensor, **given) == expected
+    given["classes"] = torch.tensor([0, 1])
+    assert ranking.multiclass_pulp(torch.tensor(y), leaf, **given) == expected
 
 
 def test_all_outcomes_have_the_probabilities_of_all_permutations():

@@ -126,7 +126,7 @@ def multiclass_pulp(
     check_choice("average", average, ("macro", "weighted"))
     labels, labeled = _read_labels(y, unlabeled_label)
     table = np.asarray(to_host(scores))
-    names = [*classes] if np.iterable(classes) else []
+    names = [*to_host(classes)] if np.iterable(classes) else []
     if len(set(names)) < max(len(names), 2):
         raise InputError(f"classes must be at least two different labels; got {classes!r}.")
     if table.shape != (labels.size, len(names)):

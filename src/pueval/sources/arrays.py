@@ -269,7 +269,13 @@ def one_column(values: Any, name: str) -> Array:
         raise text_error(name, values)
     if len(columns := _column_names(values)) > 1:
         raise _several_columns_error(name, columns)
-    array = np.asarray(to_host(values))
+    try:
+        array = np.asarray(to_host(values))
+    except ValueError:
+        raise InputError(
+            f"{name} must have one value per row; got parts of different lengths. Concatenate them "
+            "first, for example with numpy.concatenate."
+        ) from None
     if array.dtype != np.float16 and array.dtype.name.startswith(device_arrays.HALF_PRECISION):
         array = array.astype(np.float32)  # bfloat16 or float8, which JAX adds to NumPy
     if array.ndim == 2 and array.shape[1] == 1:

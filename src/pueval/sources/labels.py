@@ -93,6 +93,12 @@ class LabelValues:
     negative: Any = None
 
     def __post_init__(self) -> None:
+        for name, value in self.arguments.items():
+            if isinstance(value, list | tuple | set | dict) or getattr(value, "ndim", 0) > 0:
+                raise InputError(
+                    f"{name} must be one value; got {value!r}. Give all rows of a kind the same "
+                    "label first, for example with numpy.isin."
+                )
         for name in ("unlabeled", "negative"):
             if is_missing(getattr(self, name)):
                 object.__setattr__(self, name, math.nan)
