@@ -165,6 +165,8 @@ class PUMetric(PriorMetric):
     def _counts_to_evaluate(self) -> Counts:
         """Return the counts; warn if half precision or less ties many labeled rows with others."""
         counts, dtype = self.counts, self._low_precision
+        if counts.n and not self._update_count:
+            self._update_count = 1  # other processes have rows, so this is an epoch here, too
         if dtype is None or self._is_batch:
             return counts
         # Bins that are no finer than the type lose at least as much, and were asked for.
