@@ -68,12 +68,12 @@ def algorithm_1_as_printed(y, score, prior, purity):
 
 @pytest.mark.parametrize(
     ("n_labeled", "purity", "least", "most"),
-    [(20, 0.75, 2, 4), (20, 1.0, 0.95, 1.05), (200, 0.75, 0.95, 1.05)],
+    [(20, 0.75, 1.8, 2.2), (20, 1.0, 0.95, 1.05), (200, 0.75, 1.2, 1.5)],
 )
 def test_points_moved_to_the_edge_or_removed(n_labeled, purity, least, most):
-    """Removing points, as algorithm 1 is printed, costs accuracy if labels are few and noisy."""
+    """Removing points, as algorithm 1 is printed, costs accuracy if labels are noisy."""
     prior, errors, removed = 0.5, [], []
-    for seed in range(40):
+    for seed in range(1000):
         rng = np.random.default_rng(seed)
         positive = np.r_[np.arange(n_labeled) < purity * n_labeled, np.arange(400) < prior * 400]
         y = np.repeat([1, 0], [n_labeled, 400])
@@ -86,6 +86,9 @@ def test_points_moved_to_the_edge_or_removed(n_labeled, purity, least, most):
     printed, ours = np.sqrt(np.mean(np.square(errors), axis=0))
     assert least < printed / ours < most
     assert (np.mean(removed) > 0.4) == (purity < 1)
+    # With more labels, few samples make the difference: those that lose the top of the curve.
+    close = np.abs(np.diff(errors, axis=1)) < 0.01
+    assert n_labeled == 20 or 0.95 < close.mean() < 1
 
 
 def test_perfect_ranking_with_too_small_a_sample_above_the_square():
