@@ -125,6 +125,9 @@ def test_area_of_monotone_rates(rng, purity):
     # Two points by hand: a triangle, and two trapezoids.
     area = 0.2 * 0.4 / 2 + 0.4 * (0.4 + 0.8) / 2 + 0.4 * (0.8 + 1) / 2
     assert line_area(np.array([0.2, 0.6]), np.array([0.4, 0.8])) == pytest.approx(area)
+    # Unordered rates, one outside the square: the curve goes through (0, 0.5) and (0.2, 1).
+    moved = Rates(np.arange(3.0), np.array([0.5, 0.4, 1.2]), np.array([-0.1, 0.3, 0.2]), 0, 0.5, 1)
+    assert roc_area(moved) == pytest.approx(0.2 * (0.5 + 1) / 2 + 0.8)
     both = Rates(
         rates.threshold,
         *np.stack([[c, c] for c in (rates.tpr, rates.fpr, rates.predicted)]),

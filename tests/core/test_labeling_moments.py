@@ -28,6 +28,7 @@ def test_moments_over_all_choices_of_labels():
     assert moments["precision"].variance == pytest.approx(precision.var())
     assert moments["f1"].mean == pytest.approx(f1.mean())
     assert moments["f1"].variance == pytest.approx(f1.var())
+    assert moments["recall"].mean == pytest.approx(p1 / 8)
     assert moments["recall"].variance == pytest.approx((hits / s).var())
     assert moments["recall"].standard_error == pytest.approx((hits / s).std())
 

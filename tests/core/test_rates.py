@@ -241,6 +241,7 @@ def test_direct_auc_of_pairs(rng):
     naive = sk.roc_auc_score(labeled, np.round(score, 1))
     ours = metrics.roc_auc_score(labeled, np.round(score, 1), prior=0.1, purity=0.95)
     assert ours == pytest.approx((naive - (1 - 0.85) / 2) / 0.85)
+    assert conversions.roc_auc(naive, prior=0.1, purity=0.95) == pytest.approx(ours)
 
 
 class TestMixture:

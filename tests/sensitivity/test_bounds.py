@@ -53,12 +53,17 @@ def test_against_a_loop_over_ranks(rng, prior, band):
     above = np.r_[0, np.cumsum(y == 1)]
     hidden = round(prior * (y == 0).sum())
     low, high = rank_band(above, (y == 1).sum(), hidden=hidden, level=0.95, method=band)
-    np.testing.assert_allclose(
-        as_array(bounds.high), by_rank(y, prior, high, lambda x: math.ceil(x - 1e-9))
-    )
-    np.testing.assert_allclose(
-        as_array(bounds.low), by_rank(y, prior, low, lambda x: math.floor(x + 1e-9))
-    )
+    for tables, limits, rounding in (
+        (bounds.high, high, lambda x: math.ceil(x - 1e-9)),
+        (bounds.low, low, lambda x: math.floor(x + 1e-9)),
+    ):
+        slow = by_rank(y, prior, limits, rounding)
+        np.testing.assert_allclose(as_array(tables), slow)
+        hits, false, missed, rejected = slow.T
+        tpr, fpr = hits / (hits + missed), false / (false + rejected)
+        order = np.lexsort((tpr, fpr))
+        area = np.trapezoid(np.maximum.accumulate(tpr[order]), fpr[order])
+        assert tables.roc_auc == pytest.approx(area)
 
 
 def test_bands(rng):
