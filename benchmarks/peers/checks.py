@@ -255,6 +255,31 @@ def audited_prior(rows, rng):
     }
 
 
+def audited_precision(rows, rng):
+    """Return error, coverage and width of the precision among the unlabeled rows."""
+    from truescore import judge_agreement
+
+    from pueval import evaluate
+
+    chosen = draw_audit(rows, rng)
+    predicted = rows.score >= THRESHOLD
+    truth = rows.positive[(rows.label == 0) & predicted].mean()
+    audited = np.full(rows.label.size, np.nan)
+    audited[chosen] = rows.positive[chosen]
+    ours = evaluate(
+        rows.label, rows.score, audited=audited, target="unlabeled", threshold=THRESHOLD
+    )["precision"]
+    theirs = judge_agreement(predicted[chosen], rows.positive[chosen]).precision
+    found = {
+        "pueval, `evaluate(…, audited=…)`": (ours.value, ours.low, ours.high),
+        "truescore, `judge_agreement`": (theirs.point, theirs.low, theirs.high),
+    }
+    return {
+        name: (abs(value - truth), low <= truth <= high, high - low)
+        for name, (value, low, high) in found.items()
+    }
+
+
 def estimated_prior(rows, rng):
     """Return errors of the estimated prior; the score is the only feature."""
     from pu_toolbox import ClassPriorEstimator, KernelMeanPriorEstimator
@@ -277,9 +302,10 @@ def estimated_prior(rows, rng):
 
 def both_labels_wrong(rows, rng):
     """Return errors of the prevalence; the error rates of the labels are those of an audit."""
+    from ppi_py import ppi_mean_pointestimate
     from truescore import rogan_gladen_estimate
 
-    from pueval import Counts, LabelErrors
+    from pueval import Counts, LabelErrors, evaluate
 
     draws = rng.random(rows.positive.size)
     label = np.where(rows.positive, draws < 0.6, draws < 0.05).astype(int)
@@ -288,8 +314,17 @@ def both_labels_wrong(rows, rng):
     missed, wrong = 1 - label[chosen][gold == 1].mean(), label[chosen][gold == 0].mean()
     counts = Counts.from_arrays(label, rows.score)
     ours = LabelErrors(missed, wrong).mixture(counts).prevalence(counts)
+    audited = np.full(label.size, np.nan)
+    audited[chosen] = gold
+    by_audit = evaluate(label, rows.score, audited=audited, level=None).prevalence
+    rest = np.setdiff1d(np.arange(label.size), chosen)
+    parts = (part.astype(float) for part in (gold, label[chosen], label[rest]))
     return {
         "pueval, `LabelErrors`": abs(ours - rows.prevalence),
+        "pueval, `evaluate(…, audited=…)`": abs(by_audit - rows.prevalence),
+        "ppi-python, `ppi_mean_pointestimate`": abs(
+            float(np.ravel(ppi_mean_pointestimate(*parts))[0]) - rows.prevalence
+        ),
         "truescore, `rogan_gladen_estimate`": abs(
             rogan_gladen_estimate(label, gold, chosen).point - rows.prevalence
         ),
@@ -334,6 +369,9 @@ CHECKS = {
         "features called shifted, share of draws": (shifted_features, (RANDOM,)),
         f"prior after {AUDITED} rows were audited: error, coverage, width": (
             audited_prior, (RANDOM, FAVORED),
+        ),
+        f"precision after {AUDITED} rows were audited: error, coverage, width": (
+            audited_precision, (RANDOM, FAVORED),
         ),
         f"share of positives in two groups, {AUDITED} rows audited, mean absolute error": (
             audited_groups, (RANDOM, FAVORED),

@@ -82,6 +82,7 @@ FEATURES = {
     "labels that may be wrong": {
         "pueval": ["pueval:Mixture", "pueval:LabelErrors"],
         "truescore": ("means", ["truescore:rogan_gladen_estimate"]),
+        "ppi-python": ("means", ["ppi_py:ppi_mean_ci"]),
     },
     "labels that are not random": {
         "pueval": ["pueval:evaluate"],
@@ -96,7 +97,9 @@ FEATURES = {
     "audit: some rows checked": {
         "pueval": ["pueval.audit:plan", "pueval:evaluate"],
         "pu-toolbox": ("rows to check", ["pu_toolbox:analyze_pu_uncertainty"]),
-        "truescore": ("means", ["truescore:ppi_estimate", "truescore:required_gold_labels"]),
+        "truescore": ("means, measures of the audited rows", [
+            "truescore:ppi_estimate", "truescore:required_gold_labels", "truescore:judge_agreement",
+        ]),
         "ppi-python": ("means, any estimator", ["ppi_py:ppi_mean_ci", "ppi_py:ppboot"]),
     },
     "clusters: rows that belong together": {
