@@ -195,6 +195,23 @@ def test_without_correction_the_line_is_a_logistic_regression():
     assert intercept == pytest.approx(model.intercept_[0], abs=1e-6)
 
 
+def test_there_is_a_line_although_trees_predict_0_and_1():
+    """Their log-odds are ±36, so long steps toward the largest likelihood miss it."""
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 3, size=2000)
+    score = rng.binomial(10, p) / 10  # shares of ten trees
+    labeled = (rng.random(2000) < p) & (rng.random(2000) < 0.4)
+    found = evaluate(labeled, score, prevalence=0.25, threshold=0.5, n_resamples=100).calibration()
+    intercept, slope = found.intercept.value, found.slope.value
+    tiny = np.finfo(float).eps
+    x = logit(score.clip(tiny, 1 - tiny))
+    predicted = expit(intercept + slope * x)
+    assert predicted.mean() == pytest.approx(0.25, abs=1e-9)
+    assert (predicted * x).mean() == pytest.approx(0.25 * x[labeled].mean(), abs=1e-8)
+    assert found.slope.low < slope < found.slope.high < 1
+    assert found.intercept.low < intercept < found.intercept.high
+
+
 @pytest.mark.parametrize("name", [*CALIBRATION_MEASURES])
 @pytest.mark.parametrize("target", ["population", "unlabeled"])
 def test_lines_of_shares_give_the_value_of_the_data(name, target):

@@ -160,6 +160,7 @@ def solve_logistic(
         Intercept and slope to start from.
     """
     a, b = (np.full_like(positive_share, each) for each in start)
+    moved, rise = np.zeros((2, *a.shape)), np.zeros_like(a)
     for _ in range(MOST_STEPS):
         p = scipy.special.expit(a[..., None] + b[..., None] * x)
         mass = rows * p
@@ -168,7 +169,15 @@ def solve_logistic(
             positive_share * positive_mean - mass @ x,
         )
         curvature = mass * (1 - p)
-        step = _newton_step(gradient, (curvature.sum(axis=-1), curvature @ x, curvature @ (x * x)))
+        newton = _newton_step(
+            gradient, (curvature.sum(axis=-1), curvature @ x, curvature @ (x * x))
+        )
+        # Where the likelihood now falls along the last step, and half as fast as it rose at its
+        # start or faster, that step was too long: go back half of it.
+        too_far = gradient[0] * moved[0] + gradient[1] * moved[1] < -rise / 2
+        moved = np.where(too_far, moved / 2, newton)
+        rise = np.where(too_far, rise / 2, gradient[0] * newton[0] + gradient[1] * newton[1])
+        step = np.where(too_far, -moved, moved)
         a, b = a + step[0], b + step[1]
         if not np.nanmax(np.abs(step), initial=0.0) > CONVERGED**0.5:
             break
