@@ -161,6 +161,25 @@ def test_uncertain_priors_widen_the_intervals(prior):
         assert found.pvalue >= narrow.pvalue
 
 
+@pytest.mark.filterwarnings("ignore::pueval.AssumptionWarning")
+@pytest.mark.parametrize("shares", ["prior", "purity"])
+def test_intervals_for_a_range_contain_those_at_its_ends(shares):
+    """Of the calibration error, and of bins with few or no labeled rows."""
+    _, labeled, score = draw(2000, spread=2.5)
+    ends = {"prior": (0.15, 0.3), "purity": (0.85, 1.0)}[shares]
+
+    def calibration(value):
+        known = {"prior": 0.22} | {shares: value}
+        return evaluate(labeled, score, threshold=0.5, n_resamples=200, **known).calibration()
+
+    found = calibration(ends)
+    for end in map(calibration, ends):
+        assert found.error.low <= end.error.low
+        assert end.error.high <= found.error.high
+        assert np.all(found.low <= end.low)
+        assert np.all(end.high <= found.high)
+
+
 def test_coverage_and_size():
     """Coverage of 95 %; calibrated scores are rejected in about 5 % of samples."""
     replications = 60

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +12,9 @@ import numpy as np
 from pueval._checks import check_count
 from pueval._typing import Array
 from pueval.core.calibration_line import calibration_line
-from pueval.core.calibration_measures import calibration_error, error_bins, share_errors
+from pueval.core.calibration_measures import binned_calibration_error, error_bins
 from pueval.core.mean_measures import check_probabilities
-from pueval.core.mixture import NAIVE
+from pueval.core.mixture import NAIVE, Mixture
 from pueval.errors import InputError
 from pueval.evaluation.estimates import Estimate
 from pueval.text.numbers import equation_of_pvalue, format_count, format_estimate, format_number
@@ -155,12 +156,17 @@ def calibrate(ev: ModelEstimates, n_bins: int) -> Calibration:
     intervals = [Interval()] * shares.size
     lines, error_interval = (Interval(), Interval()), Interval()
     pvalue = math.nan
-    error = calibration_error(bins, share_errors(counts, bins, ev.mixture, target))
+
+    @cache
+    def error_for(mixture: Mixture) -> float:
+        return binned_calibration_error(counts, mixture, target, n_bins)
+
+    error = error_for(ev.mixture)
     resamples = ev._resample(bins.threshold[:-1])
     if resamples is not None:
         resampled = CalibrationResamples(resamples, bins.threshold, line)
         intervals = [resampled.bin_interval(number) for number in range(shares.size)]
-        error_interval = resampled.calibration_error_interval(score, error)
+        error_interval = resampled.calibration_error_interval(score, error_for)
         pvalue = CalibrationTest(resamples).pvalue()
         if math.isfinite(line[0]):
             lines = resampled.line_intervals()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -75,14 +76,16 @@ class BinIntervals:
             return np.atleast_1d(shares[..., number])
 
         normal = resamples.interval(value, resampled, resamples.prior.scenarios(expected))
-        rates = self.rates(resamples.mixture)
-        positives, rows = (share[number] for share in bin_shares(rates))
-        if math.isnan(normal.low) or not rows > 0:
+        if math.isnan(normal.low):
             return normal
-        most = proportion_limit(
-            min(max(positives, 0.0), 1.0),
-            resamples.n_independent_labeled,
-            resamples.options.critical_value,
-        )
-        high = min(float(rates.prevalence * most / rows), 1.0)
-        return Interval(normal.low, max(normal.high, high), normal.standard_error)
+        critical_value = resamples.options.critical_value
+        high = normal.high
+        for mixture in (resamples.mixture, *resamples.prior.given_nodes(critical_value)):
+            rates = self.rates(mixture)
+            positives, rows = (share[number] for share in bin_shares(rates))
+            if rows > 0:
+                most = proportion_limit(
+                    min(max(positives, 0.0), 1.0), resamples.n_independent_labeled, critical_value
+                )
+                high = max(high, min(float(rates.prevalence * most / rows), 1.0))
+        return replace(normal, high=high)

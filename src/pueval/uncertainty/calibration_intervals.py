@@ -54,38 +54,40 @@ class CalibrationResamples:
         ends = self._thresholds[max(number - 1, 0) : number + 1]
         return BinIntervals(self._resamples, ends).interval(ends.size - 1)
 
-    def calibration_error_interval(self, score: Array, value: float) -> Interval:
-        """Return the interval of the expected calibration error.
+    def calibration_error_interval(
+        self, score: Array, value: Callable[[Mixture], float]
+    ) -> Interval:
+        """Return the interval of the expected calibration error; ``value`` is that for a mixture.
 
         ``score`` has the mean score of each bin. It hardly varies compared with the share of
         positives, and is taken as fixed. Absolute values of noisy differences are too large, and in
         a resample even more so than in the data. So the interval contains both the percentiles of
-        the resamples and their reflection at ``value``, the debiased error: near 0 only the second,
-        far from it only the first hold the truth often enough.
+        the resamples and their reflection at the debiased error: near 0 only the second, far from
+        it only the first hold the truth often enough.
         """
         resamples = self._resamples
-        resampled = self._bins.drawn_rates(resamples.draws.resampled, self._resamples.drawn_mixture)
-        shares, (_, rows) = observed_shares(resampled), bin_shares(resampled)
-        distance = debiased_distance(np.nan_to_num(shares - score), self.bin_errors)
-        values = (rows * distance).sum(axis=-1)
-        percentiles = resamples.options.percentile_interval
-        drawn = percentiles(value, values)
-        reflected = percentiles(value, 2 * value - values, -math.inf, math.inf)
-        return Interval(
-            max(min(drawn.low, reflected.low), 0.0),
-            min(max(drawn.high, reflected.high), 1.0),
-            drawn.standard_error,
-        )
+        options = resamples.options
 
-    @cached_property
-    def bin_errors(self) -> Array:
-        """Standard errors of the shares of positives; 0 where they are not defined."""
-        shares = observed_shares(
-            self._bins.drawn_rates(self._resamples.draws.resampled, self._resamples.drawn_mixture)
+        def interval(mixture: Mixture, drawn: Mixture | Mixtures) -> Interval:
+            rates = self._bins.drawn_rates(resamples.draws.resampled, drawn)
+            shares, (_, rows) = observed_shares(rates), bin_shares(rates)
+            distance = debiased_distance(np.nan_to_num(shares - score), _bin_errors(shares))
+            values, error = (rows * distance).sum(axis=-1), value(mixture)
+            percentiles = options.percentile_interval(error, values)
+            reflected = options.percentile_interval(error, 2 * error - values, -math.inf, math.inf)
+            return Interval(
+                max(min(percentiles.low, reflected.low), 0.0),
+                min(max(percentiles.high, reflected.high), 1.0),
+                percentiles.standard_error,
+            )
+
+        nodes = resamples.prior.given_nodes(options.critical_value)
+        return Interval.union(
+            [
+                interval(resamples.mixture, resamples.drawn_mixture),
+                *(interval(node, node) for node in nodes),
+            ]
         )
-        errors: Array = np.array([bootstrap_standard_error(column) for column in shares.T])
-        errors[np.isnan(errors)] = 0.0
-        return errors
 
     # ------------------------------------------------------------------ slope and intercept
 
@@ -175,6 +177,12 @@ class CalibrationResamples:
             shares = draws.resampled if resampled else draws.expected
             self._kept[key] = self._lines(shares, mixture, noise=resampled)
         return self._kept[key]
+
+
+def _bin_errors(shares: Array) -> Array:
+    """Return standard errors of the resampled shares in bins; 0 where they are not defined."""
+    errors: Array = np.array([bootstrap_standard_error(column) for column in shares.T])
+    return np.nan_to_num(errors)
 
 
 def _reciprocal(slope: Array) -> Array:

@@ -72,13 +72,10 @@ class Resamples(ResampledRates):
         resampled = cache(partial(self.resampled_values, measure, threshold))
         if measure.is_ratio:
             # Ratios are far from normal.
-            region = self.prior.given_region
             center = float(value(self.mixture)[0])
-            if region is not None and self.prior.prior_error is not None:
-                region = region.widened(self.prior.prior_error, self.options.critical_value)
             return Interval.union(
                 self.options.percentile_interval(center, resampled(m), measure.low, measure.high)
-                for m in (self.drawn_mixture, *([] if region is None else region.nodes))
+                for m in (self.drawn_mixture, *self.prior.given_nodes(self.options.critical_value))
             )
         scenarios = self.prior.scenarios(value, as_column=False)
         return self.interval(

@@ -105,6 +105,17 @@ class UncertainPrior:
         region = self.region
         return [self.mixture, *([] if region is None else region.corners)]
 
+    def given_nodes(self, critical_value: float) -> list[Mixture]:
+        """Return mixtures all over a given region; none if there is no such region.
+
+        The error of a prior that follows from the number of labeled rows is added to the region
+        (``critical_value`` standard errors).
+        """
+        region = self.given_region
+        if region is not None and self.prior_error is not None:
+            region = region.widened(self.prior_error, critical_value)
+        return [] if region is None else region.nodes
+
     def curve_scenarios(self, critical_value: float) -> Iterator[tuple[Mixture, float]]:
         """Yield mixtures for a band, each with the share of the sampling error that applies to it.
 
