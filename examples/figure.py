@@ -89,7 +89,7 @@ def photograph_report(ev):
         ev.to_html(page, name="logistic")
         options = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
         subprocess.run(  # noqa: S603
-            [chromium, *options, "--disable-background-networking", "--window-size=1200,1000",
+            [chromium, *options, "--disable-background-networking", "--window-size=1200,1205",
              f"--screenshot={FOLDER / 'report.png'}", page.as_uri()],
             check=True, capture_output=True,
         )  # fmt: skip
