@@ -139,14 +139,21 @@ def test_an_estimate_given_to_another_model(rows, share):
         assert second[name].low == pytest.approx(first[name].low)
 
 
+@pytest.mark.parametrize("share", SHARES)
+def test_a_prior_that_follows_from_a_known_share_was_not_given(rows, share):
+    text = " ".join(assumption_sentences(quiet(*rows, **share)))
+    [name] = share
+    assert f"It follows from the given {name.replace('_', ' ')} and the purity." in text
+
+
 def test_said_in_words(rows):
     ev = quiet(*rows, prevalence=PREVALENCE, purity=(0.85, 0.95))
     text = " ".join(assumption_sentences(ev))
-    assert "It follows from prevalence and purity, and ranges from 0.3056 to 0.3167." in text
+    assert "It follows from the given prevalence and the purity, and ranges from 0.3056" in text
     assert "covering every prevalence and purity in the given intervals" in text
     ev = quiet(*rows, prevalence=PREVALENCE, purity="estimate")
     text = " ".join(assumption_sentences(ev))
-    assert "It follows from prevalence and purity." in text
+    assert "It follows from the given prevalence and the purity." in text
     assert "It was estimated from the scores (tilt, 95% CI" in text
     assert "including uncertainty in the estimated purity" in text
     assert "(from prevalence and purity), purity" in " ".join(repr(ev).split())

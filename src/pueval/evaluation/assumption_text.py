@@ -116,11 +116,11 @@ def share_origin(ev: Evaluation, name: Literal["prior", "purity"]) -> str:
     if (audited := audited_interval(ev, name)) is not None:
         return f"It was estimated by the audit ({_interval(_level(ev), audited)})."
     source = ev.assumptions.prior_follows_from
-    if name == "prior" and source and (_follows_from_purity(ev) or region is not None):
+    if name == "prior" and source:
         shown = ""
         if region is not None and region.prior[0] < region.prior[1]:
             shown = f", and ranges from {region.prior[0]:.4g} to {region.prior[1]:.4g}"
-        return f"It follows from {_words(source)} and purity{shown}."
+        return f"It follows from the given {_words(source)} and the purity{shown}."
     if region is not None:
         low, high = getattr(region, name)
         if low < high:
