@@ -227,6 +227,26 @@ def test_missing_values_and_duplicates(rows, save):
     assert any("3,000 rows repeat another row" in problem for problem in found.problems)
 
 
+@pytest.mark.parametrize("missing", [1, 7])
+def test_labels_that_lack_a_few_values_are_still_the_labels(rows, save, missing):
+    """Another column with two values, such as the true classes, does not take their place."""
+    frame = rows[["label", "model_a", "truth"]].astype({"label": float})
+    frame.loc[: missing - 1, "label"] = np.nan
+    found = doctor(save(frame))
+    assert found.label == "label"
+    assert found.scores == ()
+    have = "row has" if missing == 1 else "rows have"
+    assert any(f"{missing} {have} no label in 'label'" in problem for problem in found.problems)
+    assert any("--unlabeled '' --negative 0" in problem for problem in found.problems)
+    assert found.command.endswith("--label label --score model_a")
+
+
+def test_complete_labels_come_first(rows, save):
+    frame = rows[["label", "model_a"]].assign(known=rows["label"].astype(float))
+    frame.loc[:6, "known"] = np.nan
+    assert doctor(save(frame[["known", "label", "model_a"]])).label == "label"
+
+
 def test_features_are_not_scores(rows, save, rng):
     features = {f"x{k}": rng.random(3000) for k in range(30)}
     found = doctor(save(rows[["label", "model_a"]].assign(**features)))

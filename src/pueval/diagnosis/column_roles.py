@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from pueval.sources.column_profiles import MOST_VALUES, ColumnProfile
 from pueval.sources.labels import LabelValues
@@ -50,6 +51,11 @@ def label_values(profile: ColumnProfile) -> LabelValues | None:
     return LabelValues(plain_label(positive), plain_label(unlabeled), negative)
 
 
+def values_where_known(profile: ColumnProfile) -> LabelValues | None:
+    """Return the values of labels in the rows that have one; None for no labels."""
+    return label_values(replace(profile, missing=0))
+
+
 def _first(values: list[str], words: set[str]) -> str | None:
     return next((value for value in values if value.strip().lower() in words), None)
 
@@ -62,16 +68,24 @@ def plain_label(value: str) -> str:
 
 def choose_label(profiles: list[ColumnProfile]) -> str | None:
     """Return the column that looks most like labels; None if no column does."""
-    candidates = [profile for profile in profiles if label_values(profile) is not None]
+    candidates = [p for p in profiles if label_values(p) is not None or _lacks_labels(p)]
 
-    def rank(profile: ColumnProfile) -> int:
+    def rank(profile: ColumnProfile) -> tuple[int, bool]:
+        complete = label_values(profile) is not None
         if TRUTH_NAMES.search(profile.name):
-            return 3
+            return 3, not complete
         if LABEL_NAMES.search(profile.name):
-            return 0
-        return 2 if SCORE_NAMES.search(profile.name) else 1
+            return 0, not complete
+        return 2 if SCORE_NAMES.search(profile.name) else 1, not complete
 
     return min(candidates, key=rank).name if candidates else None
+
+
+def _lacks_labels(profile: ColumnProfile) -> bool:
+    """Whether a column is named like labels and has both of their values, but not in all rows."""
+    values = {value.strip().lower() for value in profile.values}
+    both = values & POSITIVE_WORDS and values & (UNLABELED_WORDS | NEGATIVE_WORDS)
+    return bool(profile.missing and both and LABEL_NAMES.search(profile.name))
 
 
 def is_weight(profile: ColumnProfile) -> bool:

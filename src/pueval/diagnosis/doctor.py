@@ -154,6 +154,8 @@ def doctor(
     command = f"pueval doctor {shlex.quote(os.fspath(path))}"
     if not _lacks_header(table, location):
         likely = [*sound] or used or names or column_roles.named_like_scores([*unread])
+        if values is None and label is not None:
+            values = column_roles.values_where_known(table.columns[label])
         command = next_command(os.fspath(path), label, likely, values, repeated)
     return Diagnosis(
         location.text,
@@ -239,9 +241,15 @@ def _sizes(counts: dict[str, Counts]) -> tuple[int, int, int]:
 
 def _bad_labels(profile: ColumnProfile) -> str:
     if profile.missing:
+        have = "row has" if profile.missing == 1 else "rows have"
+        known = column_roles.values_where_known(profile)
+        other = known.unlabeled if known is not None and known.negative is None else None
+        meaning, options = (
+            ("", "") if other is None else (f" and {other} negative", f" --negative {other}")
+        )
         return Contradiction(
-            f"{profile.missing:,} rows have no label in {profile.name!r}. If that means unlabeled, "
-            "run evaluate with --unlabeled ''; otherwise drop or fill them."
+            f"{profile.missing:,} {have} no label in {profile.name!r}. If that means unlabeled"
+            f"{meaning}, run evaluate with --unlabeled ''{options}; otherwise drop or fill them."
         )
     return Contradiction(
         f"{profile.name!r} has {profile.distinct:,} distinct values, so its labels are not clear. "
