@@ -9,6 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from pueval import InputError, compare, evaluate, evaluate_by, metrics
+from pueval.core.measures import AREAS, MEASURES, unknown_measure_error
 from pueval.core.measures_at import measure_at
 from pueval.errors import UnknownMeasureError
 from pueval.scoring import make_scorer
@@ -201,3 +202,21 @@ def test_difference_of_a_group_with_nearly_all_rows(measure):
     expected = few["standard_error"] * share
     assert 0.6 * expected < many["standard_error"] < 2.5 * expected
     assert many["pvalue"] > few["pvalue"] / 5
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("auc_roc", "roc_auc"),
+        ("auc_pr", "average_precision"),
+        ("acc", "accuracy"),
+        ("f_score", "f1"),
+        ("F1-score", "f1"),
+        ("f2_score", "f2"),
+        ("f0", None),
+    ],
+)
+def test_names_of_other_libraries_suggest_the_same_measure(name, meant):
+    """The most similar name would be another measure, such as auc_ratio for auc_roc."""
+    message = str(unknown_measure_error(name, [*MEASURES, *AREAS, "auc_ratio", "ndcg_score"]))
+    assert (f"Did you mean {meant!r}" in message) == (meant is not None)

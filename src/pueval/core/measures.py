@@ -341,9 +341,17 @@ AREAS = tuple(AREA_TITLES)
 ALIASES = {
     "auc": "roc_auc",
     "auroc": "roc_auc",
+    "auc_roc": "roc_auc",
     "ap": "average_precision",
     "auprc": "average_precision",
     "pr_auc": "average_precision",
+    "prauc": "average_precision",
+    "auc_pr": "average_precision",
+    "aucpr": "average_precision",
+    "acc": "accuracy",
+    "f": "f1",
+    "fscore": "f1",
+    "f_measure": "f1",
     "mcc": "matthews_corrcoef",
     "ppv": "precision",
     "npv": "negative_predictive_value",
@@ -376,6 +384,8 @@ WITHOUT_DIRECTION = {
     "calibration_intercept": 0,
     "calibration_slope": 1,
 }
+# F measures of any beta.
+_F_BETA = re.compile(r"f\d+(\.\d+)?")
 
 
 def find_measure(name: str) -> Measure:
@@ -397,7 +407,7 @@ def find_measure(name: str) -> Measure:
     """
     if name in MEASURES:
         return MEASURES[name]
-    if isinstance(name, str) and re.fullmatch(r"f\d+(\.\d+)?", name) and float(name[1:]) > 0:
+    if isinstance(name, str) and _F_BETA.fullmatch(name) and float(name[1:]) > 0:
         return fbeta(float(name[1:]))
     if (area := _usual_name(name)) in AREAS:
         raise UnknownMeasureError(
@@ -409,7 +419,7 @@ def find_measure(name: str) -> Measure:
 
 def _usual_name(name: object) -> str:
     """Return the name that pueval has for a measure, if this is another common one."""
-    alias = str(name).lower().removesuffix("_score")
+    alias = str(name).lower().replace("-", "_").removesuffix("_score")
     return ALIASES.get(alias, alias)
 
 
@@ -427,6 +437,8 @@ def unknown_measure_error(
             f"{bare} cannot order models: values near {WITHOUT_DIRECTION[bare]} are best."
         )
     suggestions = [valid for valid in (alias, f"neg_{alias}") if valid in names]
+    if any_beta and alias != name and _F_BETA.fullmatch(alias):
+        suggestions = [alias]
     suggestions = suggestions or difflib.get_close_matches(str(name), names, n=1)
     if suggestions:
         return UnknownMeasureError(f"unknown measure {name!r}. Did you mean {suggestions[0]!r}?")
