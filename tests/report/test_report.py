@@ -29,7 +29,7 @@ from pueval.core.measures import MEASURES
 from pueval.errors import Contradiction
 from pueval.evaluation.estimates import Estimate
 from pueval.report import write_report
-from pueval.report._page import asset, embedded_json, policy, source_hash
+from pueval.report._page import FILTERS, asset, embedded_json, policy, source_hash
 from pueval.report._page_text import format_share, headline, rounded_estimate
 from pueval.report._python_code import reproducing_code
 from pueval.report._score_histograms import score_histogram
@@ -92,6 +92,20 @@ def test_the_page_holds_everything(ev, tmp_path):
     again = Counts.from_table(**model["table"])
     assert again == ev.counts
     assert model["exact"]
+
+
+def test_negative_numbers(rows, tmp_path):
+    """A dash after a negative number would look like a minus, and zero has none."""
+    y, score = rows
+    rng = np.random.default_rng(0)
+    ev = evaluate(y, rng.permutation(score), prior=0.2, threshold=1.0, n_resamples=100)
+    ev.to_html(tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    estimate = ev["matthews_corrcoef"]
+    assert estimate.low < -0.01
+    interval = f"{estimate.low:.3f} to {estimate.high:.3f}".replace("-", "−")
+    assert f"<small>{interval}</small>" in text
+    assert FILTERS["number"](-1e-17) == "0.000"
 
 
 def test_it_is_the_same_every_time(ev, tmp_path):

@@ -126,6 +126,8 @@ def _number(value: float | str | None) -> str:
         return f"{float(f'{value:.3g}'):,.0f}".replace("-", "−")
     if ROUNDING < abs(value) < SMALL:
         return format_small(value).replace("-", "−")
+    if abs(value) <= ROUNDING:
+        return "0.000"  # and not −0
     digits = 3 if abs(value) < 10 else 1 if abs(value) < 100 else 0
     return f"{value:.{digits}f}".replace("-", "−")
 
@@ -157,7 +159,9 @@ def _infinite(value: str) -> str:
 
 def _bound_range(ends: list[float | str | None]) -> str:
     low, high = map(_number, ends)
-    return low if ends[0] is None else f"{low}–{high}"
+    # After a negative number, a dash would look like a minus.
+    between = " to " if low.startswith("−") else "–"
+    return low if ends[0] is None else f"{low}{between}{high}"
 
 
 def _interval_title(model: dict[str, Any]) -> str:

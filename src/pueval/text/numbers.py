@@ -75,10 +75,14 @@ def format_estimate(value: float, low: float, high: float, *, clipped: bool = Fa
     ('0.912 (0.900–0.920)', '0.912')
     >>> format_estimate(1, 0.97, 1, clipped=True), format_estimate(1, 1, 1, clipped=True)
     ('1.000† (0.970–1.000)', '1.000†')
+    >>> format_estimate(-0.02, -0.11, 0.06)    # a dash would look like a minus
+    '-0.020 (-0.110 to 0.060)'
     """
     interval = format_interval(low, high, clipped=clipped)
+    if low >= 0:
+        interval = interval.replace(" to ", "–")
     estimate = format_number(value, clipped=clipped)
-    return estimate if interval == UNDEFINED else f"{estimate} ({interval.replace(' to ', '–')})"
+    return estimate if interval == UNDEFINED else f"{estimate} ({interval})"
 
 
 def format_count(value: float) -> str:

@@ -14,7 +14,8 @@ const format = (() => {
     return text.replace(/^-/, Number(text) === 0 ? "" : "−");
   }
 
-  const span = (low, high) => `${number(low)}–${number(high)}`;
+  // After a negative number, a dash would look like a minus.
+  const span = (low, high) => `${number(low)}${low < 0 ? " to " : "–"}${number(high)}`;
 
   // A number of rows; corrected numbers may be fractional.
   function count(value) {
